@@ -21,7 +21,7 @@ pub(crate) mod prelude;
 pub(crate) mod reply;
 pub(crate) mod scripted;
 pub(crate) mod system;
-pub(crate) mod system_row;
+pub(crate) mod timers;
 
 use crate::api::business::{
     accounting, audit_logs, cash_flow, companies, compliance, employee_pay, employee_verbs,

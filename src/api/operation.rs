@@ -9,6 +9,7 @@ use crate::api::check::Checker;
 use crate::api::host::{Process, Session};
 use crate::api::pdf::PdfDocument;
 use crate::api::reply::{IntoReply, Reply};
+use crate::model::task::TaskKind;
 use crate::value::{ApiError, ErrorCode, Violation};
 use crate::world::World;
 
@@ -98,6 +99,35 @@ pub(crate) enum Call {
 /// Creates a PDF document from a validated input.
 pub(crate) type PdfCall = fn(&World, Value) -> Result<PdfDocument, ApiError>;
 
+/// What an operation or a timer can cause.
+#[derive(Clone, Copy)]
+pub(crate) struct Effects {
+    /// The events that it emits itself.
+    pub(crate) emits: &'static [&'static str],
+    /// The timers that it starts: their events follow later.
+    pub(crate) starts: &'static [TaskKind],
+}
+
+impl Effects {
+    /// The effects of the operation with that name. A name that the table does not have is a compile error.
+    pub(crate) const fn of(table: &[Operation], name: &str) -> Self {
+        let mut place = 0;
+        while !is_same(table[place].name, name) {
+            place += 1;
+        }
+        Self { emits: table[place].emits, starts: table[place].starts }
+    }
+}
+
+const fn is_same(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    let mut place = 0;
+    while place < one.len() && place < other.len() && one[place] == other[place] {
+        place += 1;
+    }
+    place == one.len() && place == other.len()
+}
+
 /// One operation.
 #[derive(Clone, Copy)]
 pub(crate) struct Operation {
@@ -117,8 +147,10 @@ pub(crate) struct Operation {
     pub(crate) errors: &'static [ErrorCode],
     /// The events emitted directly by the call.
     pub(crate) emits: &'static [&'static str],
-    /// Names of the system rows whose timers it sets: their events follow later.
-    pub(crate) starts: &'static [&'static str],
+    /// The timers that it starts: their events follow later.
+    pub(crate) starts: &'static [TaskKind],
+    /// The timers and operations that it runs at once: it can cause all that they cause.
+    pub(crate) runs: &'static [&'static [Effects]],
     pub(crate) call: Call,
     /// Creates the resource as a PDF, if a caller accepts `application/pdf` instead of JSON. Only for rows that read one resource.
     pub(crate) pdf: Option<PdfCall>,
@@ -153,6 +185,12 @@ impl Operation {
             wrong if wrong.is_empty() => Ok(()),
             wrong => Err(ApiError::invalid(wrong)),
         }
+    }
+
+    /// Its own effects, and those of all that it runs.
+    pub(crate) fn effects(&self) -> impl Iterator<Item = Effects> + Clone {
+        let own = Effects { emits: self.emits, starts: self.starts };
+        core::iter::once(own).chain(self.runs.iter().copied().flatten().copied())
     }
 
     /// Names in braces, in path order.
@@ -253,6 +291,7 @@ pub(crate) const BLANK: Operation = Operation {
     errors: &[],
     emits: &[],
     starts: &[],
+    runs: &[],
     call: Call::Open(|_, _| unreachable!("every row is filled by operation!")),
     pdf: None,
     input: |generator| Nothing::json_schema(generator),

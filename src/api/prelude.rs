@@ -16,11 +16,10 @@ pub(crate) use crate::api::host::Session;
 pub(crate) use crate::api::list::{Accepts, SortBy, list, select, sortable};
 pub(crate) use crate::api::operation::{Contract, Domain, Method, Operation, operation};
 pub(crate) use crate::api::reply::{Data, Identified, List, Plain, Shown};
-pub(crate) use crate::api::system_row::SystemRow;
 pub(crate) use crate::model::business::{Company, Employee};
 pub(crate) use crate::model::payments::Wallet;
 pub(crate) use crate::model::{
-    AnyId, Kind, Object, State, Stateful, StatusChange, Task, refused, step,
+    AnyId, Kind, Object, State, Stateful, StatusChange, Task, TaskKind, refused, step,
 };
 pub(crate) use crate::value::{
     Amount, ApiError, Currency, Date, ErrorCode, Id, Metadata, Period, Prefixed, Span, Text,

@@ -27,7 +27,7 @@ pub(crate) use self::ledger::{
 };
 pub(crate) use self::lifecycle::{State, Stateful, StatusChange, refused, stateful, states, step};
 pub(crate) use self::registry::{Kind, Record};
-pub(crate) use self::task::{Task, UnderwriterDecision};
+pub(crate) use self::task::{Task, TaskKind, UnderwriterDecision};
 
 use core::fmt;
 use std::borrow::Cow;

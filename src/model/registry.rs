@@ -147,6 +147,15 @@ macro_rules! kinds {
                 }
             }
 
+            /// Its state in each of its machines, by the machine's member.
+            pub(crate) fn states(&self) -> Vec<(&'static str, &'static str)> {
+                match self {
+                    $(Self::$kind(_record) => {
+                        vec![$((stringify!($member), State::name(_record.$member))),*]
+                    })*
+                }
+            }
+
             /// Writes the resource as callers see it.
             pub(crate) fn write_wire<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 match self { $(Self::$kind(record) => record.wire().serialize(serializer),)* }

@@ -1,5 +1,8 @@
-//! What the clock does: the closed list of timers that a world can hold.
+//! The registry of timers: one row for each thing that the clock does.
+//!
+//! What a timer runs, emits, starts and changes is in `api::timers`, with one row for each row here.
 
+use crate::model::Entity;
 use crate::model::business::{
     BankAnswer, ComplianceRequirement, Employee, LeaveRequest, PayrollRun, PayrollVerification,
     RegulatoryReport, TaxFiling, TaxLiability,
@@ -17,142 +20,204 @@ use crate::model::payments::{
 };
 use crate::model::prelude::*;
 
-/// Something that falls due. Each is a system row of the operation table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "task", content = "subject")]
-pub(crate) enum Task {
-    /// Gross to net of every employee of the run, then approval where nobody has to ask.
-    CalculateRun(Id<PayrollRun>),
-    /// Gross to net of every employee of a draft.
-    PreviewRun(Id<PayrollRun>),
-    /// Reserve the run's money and open its payouts.
-    FundRun(Id<PayrollRun>),
-    /// The run's money has come, late.
-    FundRunLate(Id<PayrollRun>),
-    /// Hand the run's payouts to the rail.
-    SendRunPayouts(Id<PayrollRun>),
-    /// The rail has looked at a payout that it held, and lets it go.
-    ReleasePayout(Id<Payout>, Fate),
-    /// The receiving bank's answer to one payout.
-    SettlePayout(Id<Payout>, Fate),
+/// Declares the timers: the type of the subject, the type of the answer that it carries (if any), its name, and `deadline` if the
+/// calendar alone sets it off. Other timers run because somebody outside takes their time.
+macro_rules! timers {
+    ($($(#[$doc:meta])* $task:ident($subject:ident $(, $answer:ty)?) $name:literal $($when:ident)?;)*) => {
+        /// Something that falls due.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case", tag = "task", content = "subject")]
+        pub(crate) enum Task {
+            $($(#[$doc])* $task(Id<$subject> $(, $answer)?),)*
+            /// Row of the running scenario's timeline.
+            Scripted(u32),
+        }
+
+        /// A timer without its subject: what operations and timers declare that they start.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub(crate) enum TaskKind {
+            $($(#[$doc])* $task,)*
+            /// Row of the running scenario's timeline.
+            Scripted,
+        }
+
+        impl TaskKind {
+            /// Every timer.
+            pub(crate) const ALL: &'static [Self] = &[$(Self::$task,)* Self::Scripted];
+
+            /// The name that callers see.
+            pub(crate) const fn name(self) -> &'static str {
+                match self { $(Self::$task => $name,)* Self::Scripted => "scenario_timeline" }
+            }
+
+            /// Whether it comes by the calendar alone.
+            pub(crate) const fn is_deadline(self) -> bool {
+                match self { $(Self::$task => timers!(@when $($when)?),)* Self::Scripted => false }
+            }
+
+            /// The kind of resource that it is about; a scenario's row is about none.
+            pub(crate) const fn subject(self) -> Option<Kind> {
+                match self { $(Self::$task => Some(<$subject as Entity>::KIND),)* Self::Scripted => None }
+            }
+
+            /// This timer about a resource of its kind, unless it carries an answer.
+            pub(crate) fn about(self, bits: u64) -> Option<Task> {
+                match self {
+                    $(Self::$task => timers!(@about bits, $task $(, $answer)?),)*
+                    Self::Scripted => None,
+                }
+            }
+        }
+
+        impl Task {
+            /// The timer without its subject.
+            pub(crate) const fn kind(self) -> TaskKind {
+                match self { $(Self::$task(..) => TaskKind::$task,)* Self::Scripted(_) => TaskKind::Scripted }
+            }
+
+            /// The resource that it is about; a scenario's row is about none.
+            pub(crate) fn subject(self) -> Option<AnyId> {
+                match self { $(Self::$task(id, ..) => Some(AnyId::of(id)),)* Self::Scripted(_) => None }
+            }
+        }
+    };
+    (@when) => { false };
+    (@when deadline) => { true };
+    (@about $bits:ident, $task:ident) => { Some(Task::$task(Id::from_bits($bits))) };
+    (@about $bits:ident, $task:ident, $answer:ty) => { None };
+}
+
+timers! {
+    /// Calculates gross to net for every employee of the run, then requests approval if the company requires it.
+    CalculateRun(PayrollRun) "calculate_run";
+    /// Calculates gross to net for every employee of a draft.
+    PreviewRun(PayrollRun) "preview_run";
+    /// Reserves the run's money and creates its payouts.
+    FundRun(PayrollRun) "fund_run";
+    /// The money of the run arrives late.
+    FundRunLate(PayrollRun) "fund_run";
+    /// Sends the run's payouts to the rail.
+    SendRunPayouts(PayrollRun) "send_run_payouts";
+    /// The rail releases or refuses a payout that it held.
+    ReleasePayout(Payout, Fate) "release_payout";
+    /// The receiving bank's answer to a payout.
+    SettlePayout(Payout, Fate) "settle_payout";
     /// The answers to an employee's payroll checks.
-    FinishVerification(Id<PayrollVerification>),
-    /// The tax office's word that it has a return.
-    AcknowledgeFiling(Id<TaxFiling>),
-    /// The tax office takes a return.
-    AcceptFiling(Id<TaxFiling>),
-    /// The tax office does not take a return.
-    RejectFiling(Id<TaxFiling>),
-    /// The last day for what is owed to an authority has come.
-    LiabilityDue(Id<TaxLiability>),
-    /// That day is over.
-    LiabilityLate(Id<TaxLiability>),
+    FinishVerification(PayrollVerification) "finish_verification";
+    /// The tax office confirms that it received a return.
+    AcknowledgeFiling(TaxFiling) "acknowledge_filing";
+    /// The tax office accepts a return.
+    AcceptFiling(TaxFiling) "accept_filing";
+    /// The tax office rejects a return.
+    RejectFiling(TaxFiling) "reject_filing";
+    /// A tax liability is due.
+    LiabilityDue(TaxLiability) "fall_due" deadline;
+    /// The due date of a tax liability is over.
+    LiabilityLate(TaxLiability) "miss_liability" deadline;
     /// The last day to meet a requirement is over.
-    RequirementOverdue(Id<ComplianceRequirement>),
-    /// The regulator takes a report.
-    AcknowledgeReport(Id<RegulatoryReport>),
-    /// The regulator does not take a report.
-    RejectReport(Id<RegulatoryReport>),
-    /// The first day of work of somebody who was hired.
-    BeginEmployment(Id<Employee>),
+    RequirementOverdue(ComplianceRequirement) "miss_requirement" deadline;
+    /// The regulator accepts a report.
+    AcknowledgeReport(RegulatoryReport) "acknowledge_report";
+    /// The regulator rejects a report.
+    RejectReport(RegulatoryReport) "reject_report";
+    /// The first day of work of a new employee.
+    BeginEmployment(Employee) "begin_employment";
     /// The first day of pay terms.
-    ChangePay(Id<Employee>),
+    ChangePay(Employee) "change_pay";
     /// The first day of approved leave.
-    BeginLeave(Id<LeaveRequest>),
+    BeginLeave(LeaveRequest) "begin_leave";
     /// The day after the last one of approved leave.
-    EndLeave(Id<LeaveRequest>),
-    /// An employment whose last day is over ends.
-    EndEmployment(Id<Employee>),
-    /// A quote's half hour is over.
-    ExpireFxQuote(Id<FxQuote>),
+    EndLeave(LeaveRequest) "end_leave";
+    /// The day after the last day of an employment.
+    EndEmployment(Employee) "end_employment";
+    /// A quote expires.
+    ExpireFxQuote(FxQuote) "expire_fx_quote" deadline;
     /// The other currency of a conversion arrives.
-    CompleteFxTransfer(Id<FxTransfer>),
-    /// A conversion does not come about.
-    FailFxTransfer(Id<FxTransfer>),
-    /// A payout's turn with the rail has come.
-    SendPayout(Id<Payout>),
-    /// The rail has looked at a payout that pays no wages, and lets it go.
-    ReleaseVendorPayout(Id<Payout>, Fate),
+    CompleteFxTransfer(FxTransfer) "complete_fx_transfer";
+    /// A conversion fails.
+    FailFxTransfer(FxTransfer) "fail_fx_transfer";
+    /// A queued payout goes to the rail.
+    SendPayout(Payout) "send_payout";
+    /// The rail releases or refuses a payout that it held and that pays no wages.
+    ReleaseVendorPayout(Payout, Fate) "release_vendor_payout";
     /// The receiving bank's answer to a payout that pays no wages.
-    SettleVendorPayout(Id<Payout>, Fate),
+    SettleVendorPayout(Payout, Fate) "settle_vendor_payout";
     /// The date on which an escrow releases itself.
-    ReleaseEscrow(Id<Escrow>),
+    ReleaseEscrow(Escrow) "release_escrow" deadline;
     /// An escrow's last day is over.
-    ExpireEscrow(Id<Escrow>),
+    ExpireEscrow(Escrow) "expire_escrow" deadline;
     /// The bank's answer about a beneficiary's account.
-    ResolveBeneficiary(Id<Beneficiary>, BankAnswer),
+    ResolveBeneficiary(Beneficiary, BankAnswer) "resolve_beneficiary";
     /// The last day to answer a dispute is over.
-    DisputeUnanswered(Id<Dispute>),
+    DisputeUnanswered(Dispute) "miss_evidence" deadline;
     /// Whether a dispute is won.
-    DecideDispute(Id<Dispute>, bool),
-    /// The same two of a dispute about an escrow, whose end moves what it holds.
-    EscrowDisputeUnanswered(Id<Dispute>),
-    /// Won or lost.
-    DecideEscrowDispute(Id<Dispute>, bool),
-    /// Somebody has looked at a document.
-    ExamineDocument(Id<Document>),
-    /// The last day on which a document was valid is over.
-    ExpireDocument(Id<Document>),
+    DecideDispute(Dispute, bool) "decide_dispute";
+    /// The same for a dispute about an escrow: its end moves what the escrow holds.
+    EscrowDisputeUnanswered(Dispute) "miss_escrow_evidence" deadline;
+    /// Whether a dispute about an escrow is won.
+    DecideEscrowDispute(Dispute, bool) "decide_escrow_dispute";
+    /// The check of a document ends.
+    ExamineDocument(Document) "examine_document";
+    /// The last day on which a document is valid is over.
+    ExpireDocument(Document) "expire_document" deadline;
     /// The bureau's answer to a case.
-    AnswerCase(Id<Verification>, BureauAnswer),
-    /// A case was not submitted in time, or not answered.
-    ExpireCase(Id<Verification>),
-    /// A case was not looked at in time.
-    ReviewCase(Id<Verification>),
-    /// The payer is asked on the phone.
-    PromptPayer(Id<Collection>),
+    AnswerCase(Verification, BureauAnswer) "answer_case";
+    /// A case was not submitted or not answered in time.
+    ExpireCase(Verification) "expire_case" deadline;
+    /// A case was not reviewed in time.
+    ReviewCase(Verification) "review_case";
+    /// The payer gets a prompt on the phone.
+    PromptPayer(Collection) "prompt_payer";
     /// The payer acts.
-    PayCollection(Id<Collection>, Payment),
-    /// The rail has the payment, or does not get it.
-    FinishCollection(Id<Collection>, Payment),
-    /// What was paid arrives in the wallet.
-    SettleCollection(Id<Collection>),
-    /// The payer had time enough.
-    ExpireCollection(Id<Collection>),
+    PayCollection(Collection, Payment) "pay_collection";
+    /// The payment succeeds or fails.
+    FinishCollection(Collection, Payment) "finish_collection";
+    /// The money arrives in the wallet.
+    SettleCollection(Collection) "settle_collection";
+    /// The time to pay is over.
+    ExpireCollection(Collection) "expire_collection" deadline;
     /// The payer's bank wants the money back.
-    ChargeBack(Id<Collection>),
+    ChargeBack(Collection) "charge_back";
     /// The last day to pay an invoice is over.
-    InvoiceOverdue(Id<Invoice>),
-    /// The payer's bank has a refund, or does not take it.
-    SettleRefund(Id<Refund>, Option<ReturnCode>),
+    InvoiceOverdue(Invoice) "miss_invoice" deadline;
+    /// The payer's bank accepts or refuses a refund.
+    SettleRefund(Refund, Option<ReturnCode>) "settle_refund";
     /// A bank statement is read, and its lines are compared with the books.
-    ImportStatement(Id<BankStatement>),
-    /// The bureau has looked at a company.
-    CompleteCreditScore(Id<CreditScore>),
-    /// A company's readiness is reckoned.
-    CompleteAssessment(Id<ReadinessAssessment>),
-    /// A company's insurance risk is reckoned.
-    CompleteRiskScore(Id<InsuranceRiskScore>),
-    /// An underwriter takes an application up.
-    ReviewApplication(Id<Application>),
+    ImportStatement(BankStatement) "import_statement";
+    /// The bureau completes a company's credit score.
+    CompleteCreditScore(CreditScore) "complete_credit_score";
+    /// A company's readiness assessment is complete.
+    CompleteAssessment(ReadinessAssessment) "complete_assessment";
+    /// A company's insurance risk score is complete.
+    CompleteRiskScore(InsuranceRiskScore) "complete_risk_score";
+    /// An underwriter starts to review an application.
+    ReviewApplication(Application) "review_application";
     /// The underwriter decides.
-    DecideApplication(Id<Application>, UnderwriterDecision),
-    /// The last day for the information that an underwriter wants is over.
-    WithdrawApplication(Id<Application>),
-    /// An offer's two weeks are over.
-    ExpireOffer(Id<Offer>),
+    DecideApplication(Application, UnderwriterDecision) "decide_application";
+    /// The last day to send the requested information is over.
+    WithdrawApplication(Application) "withdraw_application" deadline;
+    /// The two weeks of an offer are over.
+    ExpireOffer(Offer) "expire_offer" deadline;
     /// A loan's money is paid out.
-    DisburseLoan(Id<Loan>),
-    /// The day of an instalment has come.
-    InstalmentDue(Id<Loan>, u32),
-    /// That day is over.
-    MissInstalment(Id<Loan>, u32),
-    /// An instalment was not paid for so long that the loan is given up.
-    DefaultLoan(Id<Loan>, u32),
-    /// A reviewer takes an answer of due diligence up.
-    TakeUpRequest(Id<DueDiligenceRequest>),
-    /// The last day to answer a request of due diligence is over.
-    MissRequest(Id<DueDiligenceRequest>),
+    DisburseLoan(Loan) "disburse_loan";
+    /// An instalment is due.
+    InstalmentDue(Loan, u32) "instalment_due" deadline;
+    /// The due date of an instalment is over.
+    MissInstalment(Loan, u32) "miss_instalment" deadline;
+    /// An instalment is unpaid for so long that the loan is in default.
+    DefaultLoan(Loan, u32) "default_loan" deadline;
+    /// A reviewer starts to review the answer to a due diligence request.
+    TakeUpRequest(DueDiligenceRequest) "take_up_request";
+    /// The last day to answer a due diligence request is over.
+    MissRequest(DueDiligenceRequest) "miss_request" deadline;
     /// An investor replies, and passes or does not.
-    ReplyToDeal(Id<Deal>, bool),
-    /// What the lists say of a subject.
-    CompleteScreening(Id<AmlScreening>, ListAnswer),
-    /// The day of the next screening has come.
-    ScreenAgain(Id<AmlScreening>),
-    /// A trust score is reckoned.
-    CompleteTrustScore(Id<TrustScore>),
-    /// Row of the running scenarios' timeline.
-    Scripted(u32),
+    ReplyToDeal(Deal, bool) "reply_to_deal";
+    /// The lists answer about a subject.
+    CompleteScreening(AmlScreening, ListAnswer) "complete_screening";
+    /// The date of the next screening.
+    ScreenAgain(AmlScreening) "screen_again" deadline;
+    /// A trust score is complete.
+    CompleteTrustScore(TrustScore) "complete_trust_score";
 }
 
 /// What an underwriter goes by.
@@ -181,174 +246,4 @@ pub(crate) enum Fate {
     Returned(ReturnCode),
     /// The money arrives, and comes back so much later.
     PaidThenReturned(ReturnCode, Span),
-}
-
-impl Task {
-    /// One of each kind, about nothing: whose rows are asked for.
-    pub(crate) const ONE_OF_EACH: &'static [Self] = &[
-        Self::CalculateRun(Id::UNKNOWN),
-        Self::PreviewRun(Id::UNKNOWN),
-        Self::FundRun(Id::UNKNOWN),
-        Self::FundRunLate(Id::UNKNOWN),
-        Self::SendRunPayouts(Id::UNKNOWN),
-        Self::ReleasePayout(Id::UNKNOWN, Fate::Paid),
-        Self::SettlePayout(Id::UNKNOWN, Fate::Paid),
-        Self::FinishVerification(Id::UNKNOWN),
-        Self::AcknowledgeFiling(Id::UNKNOWN),
-        Self::AcceptFiling(Id::UNKNOWN),
-        Self::RejectFiling(Id::UNKNOWN),
-        Self::LiabilityDue(Id::UNKNOWN),
-        Self::LiabilityLate(Id::UNKNOWN),
-        Self::RequirementOverdue(Id::UNKNOWN),
-        Self::AcknowledgeReport(Id::UNKNOWN),
-        Self::RejectReport(Id::UNKNOWN),
-        Self::BeginEmployment(Id::UNKNOWN),
-        Self::ChangePay(Id::UNKNOWN),
-        Self::BeginLeave(Id::UNKNOWN),
-        Self::EndLeave(Id::UNKNOWN),
-        Self::EndEmployment(Id::UNKNOWN),
-        Self::SendPayout(Id::UNKNOWN),
-        Self::ReleaseVendorPayout(Id::UNKNOWN, Fate::Paid),
-        Self::SettleVendorPayout(Id::UNKNOWN, Fate::Paid),
-        Self::ResolveBeneficiary(Id::UNKNOWN, BankAnswer::Match),
-        Self::DisputeUnanswered(Id::UNKNOWN),
-        Self::DecideDispute(Id::UNKNOWN, true),
-        Self::EscrowDisputeUnanswered(Id::UNKNOWN),
-        Self::DecideEscrowDispute(Id::UNKNOWN, true),
-        Self::PromptPayer(Id::UNKNOWN),
-        Self::PayCollection(Id::UNKNOWN, Payment::Pays(1)),
-        Self::FinishCollection(Id::UNKNOWN, Payment::Pays(1)),
-        Self::SettleCollection(Id::UNKNOWN),
-        Self::ExpireCollection(Id::UNKNOWN),
-        Self::ChargeBack(Id::UNKNOWN),
-        Self::InvoiceOverdue(Id::UNKNOWN),
-        Self::SettleRefund(Id::UNKNOWN, None),
-        Self::ImportStatement(Id::UNKNOWN),
-        Self::ExpireFxQuote(Id::UNKNOWN),
-        Self::CompleteFxTransfer(Id::UNKNOWN),
-        Self::FailFxTransfer(Id::UNKNOWN),
-        Self::ReleaseEscrow(Id::UNKNOWN),
-        Self::ExpireEscrow(Id::UNKNOWN),
-        Self::ExamineDocument(Id::UNKNOWN),
-        Self::ExpireDocument(Id::UNKNOWN),
-        Self::AnswerCase(Id::UNKNOWN, BureauAnswer::Approved),
-        Self::ExpireCase(Id::UNKNOWN),
-        Self::ReviewCase(Id::UNKNOWN),
-        Self::CompleteCreditScore(Id::UNKNOWN),
-        Self::CompleteAssessment(Id::UNKNOWN),
-        Self::CompleteRiskScore(Id::UNKNOWN),
-        Self::ReviewApplication(Id::UNKNOWN),
-        Self::DecideApplication(Id::UNKNOWN, UnderwriterDecision::ByScore),
-        Self::WithdrawApplication(Id::UNKNOWN),
-        Self::ExpireOffer(Id::UNKNOWN),
-        Self::DisburseLoan(Id::UNKNOWN),
-        Self::InstalmentDue(Id::UNKNOWN, 1),
-        Self::MissInstalment(Id::UNKNOWN, 1),
-        Self::DefaultLoan(Id::UNKNOWN, 1),
-        Self::TakeUpRequest(Id::UNKNOWN),
-        Self::MissRequest(Id::UNKNOWN),
-        Self::ReplyToDeal(Id::UNKNOWN, false),
-        Self::CompleteScreening(Id::UNKNOWN, ListAnswer::ByName),
-        Self::ScreenAgain(Id::UNKNOWN),
-        Self::CompleteTrustScore(Id::UNKNOWN),
-        Self::Scripted(0),
-    ];
-
-    /// Whether it comes by the calendar alone, and not because somebody outside takes his time.
-    pub(crate) const fn is_deadline(self) -> bool {
-        matches!(
-            self,
-            Self::LiabilityDue(_)
-                | Self::LiabilityLate(_)
-                | Self::RequirementOverdue(_)
-                | Self::ReleaseEscrow(_)
-                | Self::ExpireEscrow(_)
-                | Self::ExpireFxQuote(_)
-                | Self::DisputeUnanswered(_)
-                | Self::EscrowDisputeUnanswered(_)
-                | Self::WithdrawApplication(_)
-                | Self::ExpireOffer(_)
-                | Self::InstalmentDue(..)
-                | Self::MissInstalment(..)
-                | Self::DefaultLoan(..)
-                | Self::MissRequest(_)
-                | Self::ExpireDocument(_)
-                | Self::ExpireCase(_)
-                | Self::ScreenAgain(_)
-                | Self::ExpireCollection(_)
-                | Self::InvoiceOverdue(_)
-        )
-    }
-
-    /// The resource that it is about; a scenario's row is about none.
-    pub(crate) fn subject(self) -> Option<AnyId> {
-        match self {
-            Self::CalculateRun(run)
-            | Self::PreviewRun(run)
-            | Self::FundRun(run)
-            | Self::FundRunLate(run)
-            | Self::SendRunPayouts(run) => Some(AnyId::of(run)),
-            Self::SendPayout(payout)
-            | Self::ReleasePayout(payout, _)
-            | Self::ReleaseVendorPayout(payout, _)
-            | Self::SettleVendorPayout(payout, _)
-            | Self::SettlePayout(payout, _) => Some(AnyId::of(payout)),
-            Self::ReleaseEscrow(escrow) | Self::ExpireEscrow(escrow) => Some(AnyId::of(escrow)),
-            Self::ResolveBeneficiary(beneficiary, _) => Some(AnyId::of(beneficiary)),
-            Self::FinishVerification(verification) => Some(AnyId::of(verification)),
-            Self::AcknowledgeFiling(filing)
-            | Self::AcceptFiling(filing)
-            | Self::RejectFiling(filing) => Some(AnyId::of(filing)),
-            Self::LiabilityDue(liability) | Self::LiabilityLate(liability) => {
-                Some(AnyId::of(liability))
-            }
-            Self::RequirementOverdue(requirement) => Some(AnyId::of(requirement)),
-            Self::AcknowledgeReport(report) | Self::RejectReport(report) => Some(AnyId::of(report)),
-            Self::BeginEmployment(employee)
-            | Self::ChangePay(employee)
-            | Self::EndEmployment(employee) => Some(AnyId::of(employee)),
-            Self::BeginLeave(leave) | Self::EndLeave(leave) => Some(AnyId::of(leave)),
-            Self::ExpireFxQuote(quote) => Some(AnyId::of(quote)),
-            Self::CompleteFxTransfer(transfer) | Self::FailFxTransfer(transfer) => {
-                Some(AnyId::of(transfer))
-            }
-            Self::DisputeUnanswered(dispute)
-            | Self::DecideDispute(dispute, _)
-            | Self::EscrowDisputeUnanswered(dispute)
-            | Self::DecideEscrowDispute(dispute, _) => Some(AnyId::of(dispute)),
-            Self::ExamineDocument(document) | Self::ExpireDocument(document) => {
-                Some(AnyId::of(document))
-            }
-            Self::AnswerCase(case, _) | Self::ExpireCase(case) | Self::ReviewCase(case) => {
-                Some(AnyId::of(case))
-            }
-            Self::PromptPayer(collection)
-            | Self::PayCollection(collection, _)
-            | Self::FinishCollection(collection, _)
-            | Self::SettleCollection(collection)
-            | Self::ExpireCollection(collection)
-            | Self::ChargeBack(collection) => Some(AnyId::of(collection)),
-            Self::InvoiceOverdue(invoice) => Some(AnyId::of(invoice)),
-            Self::SettleRefund(refund, _) => Some(AnyId::of(refund)),
-            Self::ImportStatement(statement) => Some(AnyId::of(statement)),
-            Self::CompleteCreditScore(score) => Some(AnyId::of(score)),
-            Self::CompleteAssessment(assessment) => Some(AnyId::of(assessment)),
-            Self::CompleteRiskScore(score) => Some(AnyId::of(score)),
-            Self::ReviewApplication(application)
-            | Self::DecideApplication(application, _)
-            | Self::WithdrawApplication(application) => Some(AnyId::of(application)),
-            Self::ExpireOffer(offer) => Some(AnyId::of(offer)),
-            Self::DisburseLoan(loan)
-            | Self::InstalmentDue(loan, _)
-            | Self::MissInstalment(loan, _)
-            | Self::DefaultLoan(loan, _) => Some(AnyId::of(loan)),
-            Self::TakeUpRequest(request) | Self::MissRequest(request) => Some(AnyId::of(request)),
-            Self::ReplyToDeal(deal, _) => Some(AnyId::of(deal)),
-            Self::CompleteScreening(screening, _) | Self::ScreenAgain(screening) => {
-                Some(AnyId::of(screening))
-            }
-            Self::CompleteTrustScore(score) => Some(AnyId::of(score)),
-            Self::Scripted(_) => None,
-        }
-    }
 }

@@ -163,7 +163,6 @@ pub(crate) fn resolved<'a>(schema: &'a Value, definitions: &'a Map<String, Value
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Task;
 
     #[test]
     fn names_come_from_the_tables() {
@@ -180,80 +179,6 @@ mod tests {
         assert!(matches!(names.kinds["payout"], Places::Made));
         assert!(!names.kinds.contains_key("payroll_item"));
         assert!(names.inbound.contains_key("bank_transfer"));
-    }
-
-    #[test]
-    fn the_events_of_every_timer_are_known() {
-        // A new task does not compile here: it belongs into Task::ONE_OF_EACH as well.
-        let place = |task: &Task| match task {
-            Task::CalculateRun(_) => 0,
-            Task::PreviewRun(_) => 1,
-            Task::FundRun(_) => 2,
-            Task::FundRunLate(_) => 3,
-            Task::SendRunPayouts(_) => 4,
-            Task::ReleasePayout(..) => 5,
-            Task::SettlePayout(..) => 6,
-            Task::FinishVerification(_) => 7,
-            Task::AcknowledgeFiling(_) => 8,
-            Task::AcceptFiling(_) => 9,
-            Task::RejectFiling(_) => 10,
-            Task::LiabilityDue(_) => 11,
-            Task::LiabilityLate(_) => 12,
-            Task::RequirementOverdue(_) => 13,
-            Task::AcknowledgeReport(_) => 14,
-            Task::RejectReport(_) => 15,
-            Task::BeginEmployment(_) => 16,
-            Task::ChangePay(_) => 17,
-            Task::BeginLeave(_) => 18,
-            Task::EndLeave(_) => 19,
-            Task::EndEmployment(_) => 20,
-            Task::SendPayout(_) => 21,
-            Task::ReleaseVendorPayout(..) => 22,
-            Task::SettleVendorPayout(..) => 23,
-            Task::ResolveBeneficiary(..) => 24,
-            Task::DisputeUnanswered(_) => 25,
-            Task::DecideDispute(..) => 26,
-            Task::EscrowDisputeUnanswered(_) => 27,
-            Task::DecideEscrowDispute(..) => 28,
-            Task::PromptPayer(_) => 29,
-            Task::PayCollection(..) => 30,
-            Task::FinishCollection(..) => 31,
-            Task::SettleCollection(_) => 32,
-            Task::ExpireCollection(_) => 33,
-            Task::ChargeBack(_) => 34,
-            Task::InvoiceOverdue(_) => 35,
-            Task::SettleRefund(..) => 36,
-            Task::ImportStatement(_) => 37,
-            Task::ExpireFxQuote(_) => 38,
-            Task::CompleteFxTransfer(_) => 39,
-            Task::FailFxTransfer(_) => 40,
-            Task::ReleaseEscrow(_) => 41,
-            Task::ExpireEscrow(_) => 42,
-            Task::ExamineDocument(_) => 43,
-            Task::ExpireDocument(_) => 44,
-            Task::AnswerCase(..) => 45,
-            Task::ExpireCase(_) => 46,
-            Task::ReviewCase(_) => 47,
-            Task::CompleteCreditScore(_) => 48,
-            Task::CompleteAssessment(_) => 49,
-            Task::CompleteRiskScore(_) => 50,
-            Task::ReviewApplication(_) => 51,
-            Task::DecideApplication(..) => 52,
-            Task::WithdrawApplication(_) => 53,
-            Task::ExpireOffer(_) => 54,
-            Task::DisburseLoan(_) => 55,
-            Task::InstalmentDue(..) => 56,
-            Task::MissInstalment(..) => 57,
-            Task::DefaultLoan(..) => 58,
-            Task::TakeUpRequest(_) => 59,
-            Task::MissRequest(_) => 60,
-            Task::ReplyToDeal(..) => 61,
-            Task::CompleteScreening(..) => 62,
-            Task::ScreenAgain(_) => 63,
-            Task::CompleteTrustScore(_) => 64,
-            Task::Scripted(_) => 65,
-        };
-        assert!(Task::ONE_OF_EACH.iter().map(place).eq(0..Task::ONE_OF_EACH.len()));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Timers, set and taken, and the clock that they move.
 
-use crate::model::Task;
+use crate::model::{AnyId, Task};
 use crate::value::{Span, Timestamp};
 use crate::world::timers::Timer;
 use crate::world::transaction::Undo;
@@ -45,6 +45,11 @@ impl World {
         }
     }
 
+    /// Removes every timer about that resource.
+    pub(crate) fn forget_timers(&mut self, subject: AnyId) {
+        self.drop_timers(|task| task.subject() == Some(subject));
+    }
+
     /// Sets a timer after a delay.
     pub(crate) fn settle_after(&mut self, delay: Span, task: Task) {
         self.settle_at(self.after(delay, task.subject()), task);
@@ -76,10 +81,17 @@ impl World {
     pub(crate) fn take_caused(&mut self, request: &str, deadlines: bool) -> Option<Timer> {
         let caused = |timer: &Timer| {
             let cause = timer.cause.as_ref();
-            (deadlines || !timer.task.is_deadline())
+            (deadlines || !timer.task.kind().is_deadline())
                 && cause.is_some_and(|cause| cause.request.id == request)
         };
         let timer = self.timers.take_first(caused)?;
+        self.taken(&timer);
+        Some(timer)
+    }
+
+    /// Takes the first timer of such a task, and does not wait for it.
+    pub(crate) fn take_first(&mut self, of: impl Fn(Task) -> bool) -> Option<Timer> {
+        let timer = self.timers.take_first(|timer| of(timer.task))?;
         self.taken(&timer);
         Some(timer)
     }

@@ -26,7 +26,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         example: r#"{"legal_name":"Lagos Bakery Ltd","country":"NG","currency":"NGN","industry":"food"}"#,
         success: 201,
         emits: &["company.created", "wallet.created", "compliance_requirement.created"],
-        starts: &["miss_requirement"],
+        starts: &[TaskKind::RequirementOverdue],
         ..operation!(write create_company)
     },
     Operation {

@@ -30,12 +30,6 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     },
 ]);
 
-pub(crate) const MISS_REQUIREMENT: SystemRow = SystemRow {
-    name: "miss_requirement",
-    emits: &["compliance_requirement.overdue"],
-    ..SystemRow::LAST
-};
-
 list! {
     fn list_compliance_requirements(ListComplianceRequirements) -> ComplianceRequirement;
     filter

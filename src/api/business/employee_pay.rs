@@ -32,7 +32,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         example: r#"{"type":"bank","bank_code":"058","account_number":"9999999900"}"#,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &["employee.payment_method_updated", "employee.payroll_status_changed"],
-        starts: &["finish_verification"],
+        starts: &[TaskKind::FinishVerification],
         ..operation!(write set_employee_payment_method)
     },
     Operation {
@@ -44,7 +44,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         success: 202,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &["employee.payroll_status_changed"],
-        starts: &["finish_verification"],
+        starts: &[TaskKind::FinishVerification],
         ..operation!(write verify_employee_payroll)
     },
     Operation {
@@ -54,12 +54,6 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         ..operation!(get get_payroll_verification: PayrollVerification)
     },
 ]);
-
-pub(crate) const FINISH_VERIFICATION: SystemRow = SystemRow {
-    name: "finish_verification",
-    emits: &["bank_account_verification.completed", "employee.payroll_status_changed"],
-    ..SystemRow::LAST
-};
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct SetPaymentMethod {
@@ -116,7 +110,7 @@ fn next(employee: &Employee, verb: &str) -> Result<PayrollStatus, ApiError> {
 }
 
 /// Sets the employee to `pending` and starts the checks.
-fn begin(
+pub(crate) fn begin(
     world: &mut World,
     employee: &Arc<Employee>,
     checks: &[CheckName],
@@ -209,6 +203,18 @@ pub(crate) fn finish_verification(world: &mut World, id: Id<PayrollVerification>
     verification.enter(status, world.now());
     world.record("bank_account_verification.completed", verification);
     enter_payroll(world, &employee, payroll, None);
+}
+
+/// Finishes a check with the bank's answer that passes or does not. Without a bank account no answer passes.
+pub(crate) fn finish_as(world: &mut World, id: Id<PayrollVerification>, passes: bool) {
+    let Some(verification) = world.find(id) else {
+        return;
+    };
+    let mut verification = (*verification).clone();
+    let answer = if passes { BankAnswer::Match } else { BankAnswer::NameMismatch };
+    verification.answer = verification.answer.map(|_| answer);
+    world.stage(verification);
+    finish_verification(world, id);
 }
 
 /// The result of a check: an error is its code and its sentence.

@@ -49,19 +49,10 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
             "employee.payroll_status_changed",
             "payroll_run.created",
         ],
-        starts: &["end_employment", "calculate_run"],
+        starts: &[TaskKind::EndEmployment, TaskKind::CalculateRun],
         ..operation!(write terminate_employee)
     },
 ]);
-
-pub(crate) const BEGIN_EMPLOYMENT: SystemRow =
-    SystemRow { name: "begin_employment", emits: &["employee.activated"], ..SystemRow::LAST };
-
-pub(crate) const END_EMPLOYMENT: SystemRow = SystemRow {
-    name: "end_employment",
-    emits: &["employee.terminated", "employee.payroll_status_changed", "payroll_run.created"],
-    starts: &["calculate_run"],
-};
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct SuspendEmployee {
@@ -75,16 +66,24 @@ fn suspend_employee(
     world: &mut World,
     input: SuspendEmployee,
 ) -> Result<Data<Shown<Employee>>, ApiError> {
-    let mut employee = (*world.get(input.employee_id)?).clone();
+    let employee = (*world.get(input.employee_id)?).clone();
+    Ok(Data(Shown(suspend(world, employee, Some(input.reason.into_string()))?)))
+}
+
+/// Suspends an employee, and holds pay that was `verified`.
+pub(crate) fn suspend(
+    world: &mut World,
+    mut employee: Employee,
+    reason: Option<String>,
+) -> Result<Arc<Employee>, ApiError> {
     let status = next(&employee, "suspend")?;
-    let reason = Some(input.reason.into_string());
     employee.enter_because(status, world.now(), reason);
     let employee = world.record("employee.suspended", employee);
     if employee.payroll_status != PayrollStatus::Verified {
-        return Ok(Data(Shown(employee)));
+        return Ok(employee);
     }
     let hold = Some(HoldReason::Suspension);
-    Ok(Data(Shown(enter_payroll(world, &employee, PayrollStatus::OnHold, hold))))
+    Ok(enter_payroll(world, &employee, PayrollStatus::OnHold, hold))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -100,26 +99,35 @@ fn activate_employee(
     world: &mut World,
     input: ActivateEmployee,
 ) -> Result<Data<Shown<Employee>>, ApiError> {
-    let mut employee = (*world.get(input.employee_id)?).clone();
+    let employee = (*world.get(input.employee_id)?).clone();
     if let Some(day) = input.effective_on {
         not_ahead(world, "/effective_on", day)?;
     }
+    Ok(Data(Shown(activate(world, employee, input.effective_on, None)?)))
+}
+
+/// Lets work begin or resume, since that day or today, and releases pay that the suspension held.
+pub(crate) fn activate(
+    world: &mut World,
+    mut employee: Employee,
+    since: Option<Date>,
+    reason: Option<String>,
+) -> Result<Arc<Employee>, ApiError> {
     let status = next(&employee, "activate")?;
     let released = employee.status == EmployeeStatus::Suspended && employee.held_by_suspension();
     if employee.status == EmployeeStatus::Pending {
         let first = employee.start_date.min(world.today());
-        employee.start_date = input.effective_on.unwrap_or(first);
+        employee.start_date = since.unwrap_or(first);
     }
-    let working_since = input.effective_on.unwrap_or(world.today());
-    leave_clock::return_to_work(world, employee.id, working_since);
+    leave_clock::return_to_work(world, employee.id, since.unwrap_or(world.today()));
     let begun = Task::BeginEmployment(employee.id);
     world.drop_timers(|task| task == begun);
-    employee.enter(status, world.now());
+    employee.enter_because(status, world.now(), reason);
     let employee = world.record("employee.activated", employee);
     if !released {
-        return Ok(Data(Shown(employee)));
+        return Ok(employee);
     }
-    Ok(Data(Shown(enter_payroll(world, &employee, PayrollStatus::Verified, None))))
+    Ok(enter_payroll(world, &employee, PayrollStatus::Verified, None))
 }
 
 /// The first day of work has arrived.
@@ -189,10 +197,24 @@ pub(crate) fn end_employment(world: &mut World, id: Id<Employee>) {
         return;
     };
     if next(&employee, "terminate").is_ok() {
-        let mut employee = (*employee).clone();
+        let (mut employee, today) = ((*employee).clone(), world.today());
+        // A tester may end it before its last day.
+        employee.end_date = employee.end_date.map(|day| day.min(today));
         let reason = employee.end_reason.take();
         terminate(world, employee, reason);
     }
+}
+
+/// Ends an employment with that day, and pays nothing for its last days.
+pub(crate) fn terminate_on(
+    world: &mut World,
+    mut employee: Employee,
+    last: Date,
+    reason: Option<String>,
+) -> Arc<Employee> {
+    employee.end_date = Some(last);
+    employee.final_pay = None;
+    terminate(world, employee, reason)
 }
 
 fn terminate(world: &mut World, mut employee: Employee, reason: Option<String>) -> Arc<Employee> {

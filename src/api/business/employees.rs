@@ -32,7 +32,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         success: 201,
         errors: &[ErrorCode::CurrencyMismatch],
         emits: &["employee.created"],
-        starts: &["begin_employment"],
+        starts: &[TaskKind::BeginEmployment],
         ..operation!(write create_employee)
     },
     Operation {

@@ -40,7 +40,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         example: r#"{"decision":"approve","note":"Enjoy it"}"#,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &["leave_request.decided", "employee.leave_started"],
-        starts: &["begin_leave", "end_leave"],
+        starts: &[TaskKind::BeginLeave, TaskKind::EndLeave],
         ..operation!(write decide_leave_request)
     },
 ]);

@@ -3,15 +3,6 @@
 use crate::api::prelude::*;
 use crate::model::business::{EmployeeStatus, LeaveRequest, LeaveStatus, LeaveType};
 
-pub(crate) const BEGIN_LEAVE: SystemRow = SystemRow {
-    name: "begin_leave",
-    emits: &["employee.leave_started", "employee.leave_ended"],
-    ..SystemRow::LAST
-};
-
-pub(crate) const END_LEAVE: SystemRow =
-    SystemRow { name: "end_leave", emits: &["employee.leave_ended"], ..SystemRow::LAST };
-
 /// An employee's approved unpaid leave in a range of days, both ends included, ascending and without overlap. Leave that ended early counts
 /// up to its end, and never beyond the last day of work.
 pub(crate) fn unpaid_leave(
@@ -84,6 +75,16 @@ pub(crate) fn begin_leave(world: &mut World, id: Id<LeaveRequest>) {
     let why = request.kind.in_words().to_owned();
     world.stage(request);
     employee.enter_because(EmployeeStatus::OnLeave, now, Some(why));
+    world.record("employee.leave_started", employee);
+}
+
+/// Sends an employee on leave that no request asked for: a tester's move.
+pub(crate) fn leave_without_request(
+    world: &mut World,
+    mut employee: Employee,
+    reason: Option<String>,
+) {
+    employee.enter_because(EmployeeStatus::OnLeave, world.now(), reason);
     world.record("employee.leave_started", employee);
 }
 

@@ -21,12 +21,9 @@ Operation {
     example: r#"{"amount":52000000,"currency":"NGN","interval":"month","allowances":[{"label":"Fuel","amount":1500000}]}"#,
     errors: &[ErrorCode::CurrencyMismatch, ErrorCode::InvalidStateTransition],
     emits: &["employee.compensation_changed"],
-    starts: &["change_pay"],
+    starts: &[TaskKind::ChangePay],
     ..operation!(write set_employee_compensation)
 }]);
-
-pub(crate) const CHANGE_PAY: SystemRow =
-    SystemRow { name: "change_pay", emits: &["employee.compensation_changed"], ..SystemRow::LAST };
 
 /// Pay terms.
 #[derive(Deserialize, JsonSchema)]

@@ -31,7 +31,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
             ErrorCode::CompanySuspended,
         ],
         emits: &["payroll_run.created"],
-        starts: &["calculate_run"],
+        starts: &[TaskKind::CalculateRun],
         ..operation!(write run_payroll)
     },
     Operation {

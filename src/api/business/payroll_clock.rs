@@ -14,20 +14,6 @@ use crate::model::fx_quoting::{Rate, spread};
 use crate::model::posting::RunCost;
 use crate::model::{Account, JournalEntry, posting};
 
-pub(crate) const CALCULATE_RUN: SystemRow = SystemRow {
-    name: "calculate_run",
-    emits: &[
-        "payroll_run.calculated",
-        "payroll_run.pending_approval",
-        "payroll_run.approved",
-        "tax_liability.created",
-    ],
-    starts: &["fund_run", "fall_due"],
-};
-
-pub(crate) const PREVIEW_RUN: SystemRow =
-    SystemRow { name: "preview_run", emits: &["payroll_run.calculated"], ..SystemRow::LAST };
-
 /// A resource that must exist, because the task was set when it was created.
 pub(crate) fn get<T: crate::world::grow::Grow>(world: &World, id: Id<T>) -> Arc<T> {
     world.find(id).expect("a task is set for what exists, and nothing is deleted")

@@ -55,7 +55,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         success: 202,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &["payroll_run.updated"],
-        starts: &["preview_run"],
+        starts: &[TaskKind::PreviewRun],
         ..operation!(write calculate_payroll_run)
     },
 ]);

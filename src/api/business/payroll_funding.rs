@@ -13,22 +13,22 @@ use crate::model::decision::RUN_FUND;
 use crate::model::payments::{Failure, Payout, PayoutStatus, Rail, Recipient};
 use crate::model::posting::{self, RunCost};
 
-pub(crate) const FUND_RUN: SystemRow = SystemRow {
-    name: "fund_run",
-    emits: &[
-        "payroll_run.funded",
-        "payroll_run.funding_failed",
-        "wallet.debited",
-        "wallet.low_balance",
-        "payout.created",
-        "payroll_run.processing",
-        "payroll_run.paid",
-        "payroll_run.partially_paid",
-        "payroll_item.failed",
-        "employee.payroll_status_changed",
-    ],
-    starts: &["fund_run", "send_run_payouts"],
-};
+/// The events of funding a run.
+pub(crate) const EMITS: &[&str] = &[
+    "payroll_run.funded",
+    "payroll_run.funding_failed",
+    "wallet.debited",
+    "wallet.low_balance",
+    "payout.created",
+    "payroll_run.processing",
+    "payroll_run.paid",
+    "payroll_run.partially_paid",
+    "payroll_item.failed",
+    "employee.payroll_status_changed",
+];
+
+/// The timers that funding a run starts.
+pub(crate) const STARTS: &[TaskKind] = &[TaskKind::FundRunLate, TaskKind::SendRunPayouts];
 
 /// Hour of the pay date at which wages are sent to the rail.
 const SEND_HOUR: i64 = 9;

@@ -27,7 +27,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([Operation {
         "payout.sent",
         "payout.on_hold",
     ],
-    starts: &["settle_payout", "release_payout"],
+    starts: &[TaskKind::SettlePayout, TaskKind::ReleasePayout],
     ..operation!(write retry_payroll_item)
 }]);
 

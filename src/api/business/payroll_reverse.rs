@@ -35,7 +35,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([Operation {
         "compliance_requirement.resolved",
         "wallet.credited",
     ],
-    starts: &["fall_due"],
+    starts: &[TaskKind::LiabilityDue],
     ..operation!(write reverse_payroll_run)
 }]);
 

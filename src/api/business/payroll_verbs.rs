@@ -1,7 +1,7 @@
 //! Operations on a waiting payroll run: approve, cancel, retry funding.
 
 use crate::api::business::payroll_clock::{approve_run, items};
-use crate::api::business::payroll_funding::{FUND_RUN, fund_run};
+use crate::api::business::payroll_funding::{self, fund_run};
 use crate::api::business::payroll_people::may_pay;
 use crate::api::business::payroll_undo::mirror;
 use crate::api::business::tax_clock;
@@ -22,7 +22,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
             ErrorCode::CompanySuspended,
         ],
         emits: &["payroll_run.approved", "tax_liability.created", "journal_entry.posted"],
-        starts: &["fund_run", "fall_due"],
+        starts: &[TaskKind::FundRun, TaskKind::LiabilityDue],
         ..operation!(write approve_payroll_run)
     },
     Operation {
@@ -47,8 +47,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
             the result: `processing`, or `funding_failed` again with the missing amount.",
         errors: &[ErrorCode::InvalidStateTransition],
         // The same work as the timer's, done by a call.
-        emits: FUND_RUN.emits,
-        starts: FUND_RUN.starts,
+        emits: payroll_funding::EMITS,
+        starts: payroll_funding::STARTS,
         ..operation!(write retry_payroll_funding)
     },
 ]);

@@ -37,19 +37,10 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         success: 202,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &["regulatory_report.submitted"],
-        starts: &["acknowledge_report", "reject_report"],
+        starts: &[TaskKind::AcknowledgeReport, TaskKind::RejectReport],
         ..operation!(write submit_regulatory_report)
     },
 ]);
-
-pub(crate) const ACKNOWLEDGE_REPORT: SystemRow = SystemRow {
-    name: "acknowledge_report",
-    emits: &["regulatory_report.acknowledged"],
-    ..SystemRow::LAST
-};
-
-pub(crate) const REJECT_REPORT: SystemRow =
-    SystemRow { name: "reject_report", emits: &["regulatory_report.rejected"], ..SystemRow::LAST };
 
 list! {
     fn list_regulatory_reports(ListRegulatoryReports) -> RegulatoryReport;

@@ -8,27 +8,6 @@ use crate::model::business::{
 };
 use crate::model::decision::TAX_OFFICE;
 
-pub(crate) const FALL_DUE: SystemRow =
-    SystemRow { name: "fall_due", emits: &["tax_liability.due"], starts: &["miss_liability"] };
-
-pub(crate) const MISS_LIABILITY: SystemRow = SystemRow {
-    name: "miss_liability",
-    emits: &["tax_liability.late", "compliance_requirement.created"],
-    starts: &["miss_requirement"],
-};
-
-pub(crate) const ACKNOWLEDGE_FILING: SystemRow = SystemRow {
-    name: "acknowledge_filing",
-    emits: &["tax_filing.acknowledged"],
-    ..SystemRow::LAST
-};
-
-pub(crate) const ACCEPT_FILING: SystemRow =
-    SystemRow { name: "accept_filing", emits: &["tax_filing.filed"], ..SystemRow::LAST };
-
-pub(crate) const REJECT_FILING: SystemRow =
-    SystemRow { name: "reject_filing", emits: &["tax_filing.rejected"], ..SystemRow::LAST };
-
 /// From the submission to the acknowledgement.
 const ACKNOWLEDGEMENT: Span = Span::seconds(60 * 60);
 /// The same for a delayed acknowledgement, without a given delay.

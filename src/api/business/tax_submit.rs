@@ -22,7 +22,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([Operation {
         "wallet.credited",
         "compliance_requirement.resolved",
     ],
-    starts: &["acknowledge_filing", "accept_filing", "reject_filing"],
+    starts: &[TaskKind::AcknowledgeFiling, TaskKind::AcceptFiling, TaskKind::RejectFiling],
     ..operation!(write submit_tax_filing)
 }]);
 

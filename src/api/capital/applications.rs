@@ -27,7 +27,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([
             ErrorCode::CurrencyMismatch,
         ],
         emits: &["application.submitted"],
-        starts: &["review_application"],
+        starts: &[TaskKind::ReviewApplication],
         ..operation!(write create_application)
     },
     Operation {

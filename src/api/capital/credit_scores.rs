@@ -21,7 +21,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([
         example: r#"{"company_id":"@company:1","purpose":"working capital"}"#,
         success: 202,
         emits: &["credit_score.created"],
-        starts: &["complete_credit_score"],
+        starts: &[TaskKind::CompleteCreditScore],
         ..operation!(write create_credit_score)
     },
     Operation {
@@ -31,12 +31,6 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([
         ..operation!(get get_credit_score: CreditScore)
     },
 ]);
-
-pub(crate) const COMPLETE_CREDIT_SCORE: SystemRow = SystemRow {
-    name: "complete_credit_score",
-    emits: &["credit_score.completed", "credit_score.failed", "application.under_review"],
-    starts: &["decide_application"],
-};
 
 /// How long the bureau takes.
 const CALCULATION: Span = Span::seconds(5);

@@ -31,7 +31,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([
             "due_diligence_case.opened",
             "due_diligence_request.created",
         ],
-        starts: &["reply_to_deal", "miss_request"],
+        starts: &[TaskKind::ReplyToDeal, TaskKind::MissRequest],
         ..operation!(write advance_deal)
     },
     Operation {
@@ -52,12 +52,6 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([
         ..operation!(write close_deal)
     },
 ]);
-
-pub(crate) const REPLY_TO_DEAL: SystemRow = SystemRow {
-    name: "reply_to_deal",
-    emits: &["deal.investor_replied", "deal.lost"],
-    ..SystemRow::LAST
-};
 
 /// From the question to the investor's reply.
 const CONSIDERATION: Span = Span::BusinessDays(2);

@@ -19,7 +19,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([
         success: 201,
         errors: &[ErrorCode::InvalidStateTransition, ErrorCode::DuplicateReference],
         emits: OPENS,
-        starts: &["miss_request"],
+        starts: &[TaskKind::MissRequest],
         ..operation!(write open_due_diligence_case)
     },
     Operation {
@@ -38,7 +38,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([
         success: 201,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &["due_diligence_request.created"],
-        starts: &["miss_request"],
+        starts: &[TaskKind::MissRequest],
         ..operation!(write create_due_diligence_request)
     },
 ]);

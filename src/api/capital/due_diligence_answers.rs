@@ -18,7 +18,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([
         example: r#"{"answer":"See the report","report_ref":{"report":"balance-sheet","as_of":"2025-12-31"}}"#,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &["due_diligence_request.submitted"],
-        starts: &["take_up_request"],
+        starts: &[TaskKind::TakeUpRequest],
         ..operation!(write submit_due_diligence_request)
     },
     Operation {
@@ -42,18 +42,6 @@ pub(crate) const REVIEWS: &[&str] = &[
     "due_diligence_request.overdue",
     "due_diligence_case.completed",
 ];
-
-pub(crate) const TAKE_UP_REQUEST: SystemRow = SystemRow {
-    name: "take_up_request",
-    emits: &["due_diligence_request.in_review"],
-    ..SystemRow::LAST
-};
-
-pub(crate) const MISS_REQUEST: SystemRow = SystemRow {
-    name: "miss_request",
-    emits: &["due_diligence_request.overdue"],
-    ..SystemRow::LAST
-};
 
 /// From the answer to the reviewer.
 const QUEUE: Span = Span::seconds(60);

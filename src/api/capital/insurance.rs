@@ -20,7 +20,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([
         success: 202,
         errors: &[ErrorCode::CurrencyMismatch],
         emits: &["insurance_risk_score.created"],
-        starts: &["complete_risk_score"],
+        starts: &[TaskKind::CompleteRiskScore],
         ..operation!(write create_insurance_risk_score)
     },
     Operation {
@@ -30,12 +30,6 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([
         ..operation!(get get_insurance_risk_score: InsuranceRiskScore)
     },
 ]);
-
-pub(crate) const COMPLETE_RISK_SCORE: SystemRow = SystemRow {
-    name: "complete_risk_score",
-    emits: &["insurance_risk_score.completed"],
-    ..SystemRow::LAST
-};
 
 /// How long the calculation takes.
 const CALCULATION: Span = Span::seconds(5);

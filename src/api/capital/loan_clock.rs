@@ -6,24 +6,6 @@ use crate::model::capital::loan::{InstalmentStatus, LoanBalances};
 use crate::model::capital::{Loan, LoanStatus, Offer};
 use crate::model::posting::lending;
 
-pub(crate) const DISBURSE_LOAN: SystemRow = SystemRow {
-    name: "disburse_loan",
-    emits: &["loan.disbursed", "wallet.credited"],
-    starts: &["disburse_loan", "instalment_due"],
-};
-
-pub(crate) const INSTALMENT_DUE: SystemRow = SystemRow {
-    name: "instalment_due",
-    emits: &["loan.repayment_due"],
-    starts: &["instalment_due", "miss_instalment"],
-};
-
-pub(crate) const MISS_INSTALMENT: SystemRow =
-    SystemRow { name: "miss_instalment", emits: &["loan.late"], starts: &["default_loan"] };
-
-pub(crate) const DEFAULT_LOAN: SystemRow =
-    SystemRow { name: "default_loan", emits: &["loan.defaulted"], ..SystemRow::LAST };
-
 /// From the agreement to the disbursement.
 const PAYMENT: Span = Span::BusinessDays(1);
 /// Number of days after an instalment's due date until the loan defaults.

@@ -24,12 +24,9 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([Operation {
         ErrorCode::CompanySuspended,
     ],
     emits: &["offer.accepted", "offer.declined", "loan.created"],
-    starts: &["disburse_loan"],
+    starts: &[TaskKind::DisburseLoan],
     ..operation!(write respond_to_offer)
 }]);
-
-pub(crate) const EXPIRE_OFFER: SystemRow =
-    SystemRow { name: "expire_offer", emits: &["offer.expired"], ..SystemRow::LAST };
 
 /// How long an offer is valid.
 const STANDS: Span = Span::seconds(14 * 24 * 60 * 60);

@@ -21,7 +21,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([
         success: 202,
         errors: &[ErrorCode::CurrencyMismatch],
         emits: &["readiness_assessment.created"],
-        starts: &["complete_assessment"],
+        starts: &[TaskKind::CompleteAssessment],
         ..operation!(write create_readiness_assessment)
     },
     Operation {
@@ -31,12 +31,6 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([
         ..operation!(get get_readiness_assessment: ReadinessAssessment)
     },
 ]);
-
-pub(crate) const COMPLETE_ASSESSMENT: SystemRow = SystemRow {
-    name: "complete_assessment",
-    emits: &["readiness_assessment.completed"],
-    ..SystemRow::LAST
-};
 
 /// How long the calculation takes.
 const CALCULATION: Span = Span::seconds(5);

@@ -15,31 +15,6 @@ use crate::model::capital::{
 };
 use crate::model::decision::UNDERWRITER;
 
-pub(crate) const REVIEW_APPLICATION: SystemRow = SystemRow {
-    name: "review_application",
-    emits: &["application.under_review"],
-    starts: &["decide_application"],
-};
-
-pub(crate) const DECIDE_APPLICATION: SystemRow = SystemRow {
-    name: "decide_application",
-    emits: &[
-        "credit_score.completed",
-        "credit_score.failed",
-        "application.approved",
-        "application.rejected",
-        "application.information_requested",
-        "offer.created",
-    ],
-    starts: &["expire_offer", "withdraw_application"],
-};
-
-pub(crate) const WITHDRAW_APPLICATION: SystemRow = SystemRow {
-    name: "withdraw_application",
-    emits: &["application.withdrawn"],
-    ..SystemRow::LAST
-};
-
 /// From the start of the review to the decision.
 const REVIEW: Span = Span::BusinessDays(1);
 /// How long the underwriter waits for information.

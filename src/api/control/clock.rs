@@ -93,7 +93,7 @@ fn get_clock(session: &mut Session<'_>, _: GetClock) -> Result<Plain<Clock>, Api
     let (world, outbox) = (&*session.world, &session.tester.outbox);
     let next = world.timers().take(SHOWN_TIMERS).map(|timer| Due {
         at: timer.due,
-        task: system::row(timer.task).name,
+        task: timer.task.kind().name(),
         subject: timer.task.subject().map(|subject| subject.to_string()),
     });
     let next = next.collect();
@@ -247,7 +247,7 @@ impl Advance {
             Goal::NextEvent | Goal::Idle | Goal::Reached | Goal::Attempted => return false,
         };
         // A task that only waits for its date is not in progress: a world is idle even if taxes will be due in it.
-        let idle = || !world.timers().any(|timer| !timer.task.is_deadline());
+        let idle = || !world.timers().any(|timer| !timer.task.kind().is_deadline());
         let over = matches!(self.goal, Goal::Idle) && idle();
         let timer = timer.filter(|due| *due <= last && !over);
         let delivery =

@@ -1,15 +1,11 @@
 //! Transitions by hand of collections, refunds and disputes.
 
-use crate::api::control::transitions::{Wanted, target};
-use crate::api::payments::{collection_clock, collections, dispute_clock, refunds, wallets};
-use crate::model::AnyId;
-use crate::model::payments::collection::{Collection, CollectionStatus, Payment};
-use crate::model::payments::dispute::{Dispute, DisputeStatus};
-use crate::model::payments::refund::{Refund, RefundStatus};
-use crate::model::payments::return_code::ReturnCode;
-use crate::value::error::ApiError;
-use crate::value::id::Id;
-use crate::world::World;
+use crate::api::control::hand_move::{Wanted, run_now, take, target};
+use crate::api::payments::{collection_clock, collections, dispute_clock, wallets};
+use crate::api::prelude::*;
+use crate::model::payments::{
+    Collection, CollectionStatus, Dispute, DisputeStatus, Payment, Refund, RefundStatus, ReturnCode,
+};
 
 /// The payer or the payer's bank acts now.
 pub(super) fn collection(
@@ -24,28 +20,31 @@ pub(super) fn collection(
     if to == CollectionStatus::Succeeded {
         wallets::fits(world, collection.company_id, collection.currency, amount)?;
     }
-    world.forget_timers(AnyId::of(id));
+    let whole = Payment::Pays(amount);
     match to {
-        CollectionStatus::RequiresAction => {
-            collection_clock::prompt(world, id);
-            collection_clock::await_payer(world, &collection, Payment::Pays(amount));
+        CollectionStatus::RequiresAction => run_now(world, Task::PromptPayer(id)),
+        CollectionStatus::Processing => {
+            let payment = match take(world, Task::PayCollection(id, whole)) {
+                Some(Task::PayCollection(_, payment)) => payment,
+                _ => whole,
+            };
+            collection_clock::pay(world, id, payment);
         }
-        CollectionStatus::Processing => collection_clock::pay(world, id, Payment::Pays(amount)),
         CollectionStatus::Succeeded => {
+            take(world, Task::FinishCollection(id, whole));
             collection_clock::succeed(world, (*collection).clone(), amount);
         }
-        CollectionStatus::Settled => collection_clock::settle(world, id),
+        CollectionStatus::Settled => run_now(world, Task::SettleCollection(id)),
         CollectionStatus::Failed => {
             let code = wanted.code.or_else(|| ReturnCode::new(1));
             let code = code.expect("the first return code");
-            collection_clock::fail(world, (*collection).clone(), code.failure());
+            run_now(world, Task::FinishCollection(id, Payment::Fails(code)));
         }
         CollectionStatus::Cancelled => {
             collections::cancel(world, &collection, wanted.reason);
         }
-        CollectionStatus::Expired | CollectionStatus::Pending => {
-            collection_clock::expire(world, id);
-        }
+        CollectionStatus::Expired => run_now(world, Task::ExpireCollection(id)),
+        CollectionStatus::Pending => unreachable!("no transition leads to the first state"),
     }
     Ok(())
 }
@@ -55,14 +54,15 @@ pub(super) fn refund(
     world: &mut World,
     id: Id<Refund>,
     to: &str,
-    wanted: Wanted,
+    wanted: &Wanted,
 ) -> Result<(), ApiError> {
     let refund = world.get(id)?;
-    let to = target(AnyId::of(id), refund.status, to, |_| true)?;
-    world.forget_timers(AnyId::of(id));
-    let code = wanted.code.or_else(|| ReturnCode::new(2));
-    let failed = code.filter(|_| to == RefundStatus::Failed);
-    refunds::settle(world, id, failed);
+    let failed = match target(AnyId::of(id), refund.status, to, |_| true)? {
+        RefundStatus::Succeeded => None,
+        RefundStatus::Failed => wanted.code.or_else(|| ReturnCode::new(2)),
+        RefundStatus::Pending => unreachable!("no transition leads to the first state"),
+    };
+    run_now(world, Task::SettleRefund(id, failed));
     Ok(())
 }
 
@@ -76,7 +76,14 @@ pub(super) fn dispute(
     let dispute = world.get(id)?;
     let by_hand = |state| matches!(state, DisputeStatus::Won | DisputeStatus::Lost);
     let to = target(AnyId::of(id), dispute.status, to, by_hand)?;
-    world.forget_timers(AnyId::of(id));
+    for task in [
+        Task::DisputeUnanswered(id),
+        Task::EscrowDisputeUnanswered(id),
+        Task::DecideDispute(id, true),
+        Task::DecideEscrowDispute(id, true),
+    ] {
+        take(world, task);
+    }
     dispute_clock::end(world, id, to, wanted.reason);
     Ok(())
 }

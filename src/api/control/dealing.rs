@@ -3,26 +3,19 @@
 
 use crate::api::capital::due_diligence::requests_of;
 use crate::api::capital::{deal_verbs, due_diligence_answers};
-use crate::api::control::transitions::{Wanted, refused, target};
+use crate::api::control::hand_move::{Wanted, refused, run_now, target};
 use crate::api::prelude::*;
 use crate::model::capital::{
     CaseStatus, Deal, DealStatus, DueDiligenceCase, DueDiligenceRequest, RequestStatus,
 };
 
-/// The kinds that this module moves.
-pub(super) const KINDS: &[Kind] = &[Kind::Deal, Kind::DueDiligenceCase, Kind::DueDiligenceRequest];
-
-/// Moves one of them.
-pub(super) fn go(world: &mut World, id: AnyId, to: &str, wanted: Wanted) -> Result<(), ApiError> {
-    match id.kind {
-        Kind::Deal => deal(world, Id::from_bits(id.bits), to, wanted),
-        Kind::DueDiligenceCase => case(world, Id::from_bits(id.bits), to, wanted),
-        _ => request(world, Id::from_bits(id.bits), to, wanted),
-    }
-}
-
 /// Moves to the next stage or to an end. A deal that is won by hand brings its target amount.
-fn deal(world: &mut World, id: Id<Deal>, to: &str, wanted: Wanted) -> Result<(), ApiError> {
+pub(super) fn deal(
+    world: &mut World,
+    id: Id<Deal>,
+    to: &str,
+    wanted: Wanted,
+) -> Result<(), ApiError> {
     let deal = world.get(id)?;
     let next = deal.stage.next();
     if deal.status == DealStatus::Open
@@ -46,17 +39,20 @@ fn deal(world: &mut World, id: Id<Deal>, to: &str, wanted: Wanted) -> Result<(),
     })?;
     match ended {
         DealStatus::Won => deal_verbs::win(world, &deal, deal.target_amount, wanted.reason)?,
-        ended => deal_verbs::end(world, &deal, ended, wanted.reason),
+        DealStatus::Lost | DealStatus::Withdrawn => {
+            deal_verbs::end(world, &deal, ended, wanted.reason)
+        }
+        DealStatus::Open => unreachable!("no transition leads to the first state"),
     };
     Ok(())
 }
 
 /// Waives all open mandatory requests.
-fn case(
+pub(super) fn case(
     world: &mut World,
     id: Id<DueDiligenceCase>,
     to: &str,
-    wanted: Wanted,
+    wanted: &Wanted,
 ) -> Result<(), ApiError> {
     let case = world.get(id)?;
     target(AnyId::of(id), case.status, to, |at| at == CaseStatus::Completed)?;
@@ -70,7 +66,7 @@ fn case(
 }
 
 /// The reviewer starts or decides the review now. Only the company can answer a request.
-fn request(
+pub(super) fn request(
     world: &mut World,
     id: Id<DueDiligenceRequest>,
     to: &str,
@@ -78,11 +74,14 @@ fn request(
 ) -> Result<(), ApiError> {
     let before = world.get(id)?.status;
     let to: RequestStatus = target(AnyId::of(id), before, to, |at| at != RequestStatus::Submitted)?;
-    if to == RequestStatus::InReview {
-        world.drop_timers(|task| task == Task::TakeUpRequest(id));
-        due_diligence_answers::take_up(world, id);
-    } else {
-        due_diligence_answers::conclude(world, id, to, wanted.reason);
+    match to {
+        RequestStatus::InReview => run_now(world, Task::TakeUpRequest(id)),
+        RequestStatus::Accepted | RequestStatus::Rejected | RequestStatus::Waived => {
+            due_diligence_answers::conclude(world, id, to, wanted.reason);
+        }
+        RequestStatus::Requested | RequestStatus::Submitted => {
+            unreachable!("the company leads there")
+        }
     }
     Ok(())
 }

@@ -1,14 +1,12 @@
 //! Transitions by hand of documents, cases, screenings, alerts and trust scores.
 
-use crate::api::control::transitions::{Wanted, target};
+use crate::api::control::hand_move::{Wanted, run_now, take, target};
 use crate::api::identity::verification_clock::CaseOutcome;
-use crate::api::identity::{
-    alerts, documents, screenings, trust_scores, verification_clock, verifications,
-};
+use crate::api::identity::{alerts, documents, verification_clock, verifications};
 use crate::api::prelude::*;
 use crate::model::identity::{
     AmlAlert, AmlScreening, CaseStatus, Document, DocumentFault, DocumentStatus, ListAnswer,
-    RejectLabel, ScreeningStatus, TrustScore, Verification,
+    RejectLabel, ScreeningStatus, Verification,
 };
 
 /// The document is examined now, or its last day passes now.
@@ -16,12 +14,15 @@ pub(super) fn document(world: &mut World, id: Id<Document>, to: &str) -> Result<
     let document = world.get(id)?;
     let to = target(AnyId::of(id), document.status, to, |_| true)?;
     let fault = match (document.status, to) {
+        (DocumentStatus::Accepted, DocumentStatus::Rejected) => {
+            run_now(world, Task::ExpireDocument(id));
+            return Ok(());
+        }
         (_, DocumentStatus::Accepted) => None,
-        (DocumentStatus::Accepted, _) => Some(DocumentFault::Expired),
-        _ => Some(DocumentFault::Unreadable),
+        (_, DocumentStatus::Rejected) => Some(DocumentFault::Unreadable),
+        (_, DocumentStatus::Received) => unreachable!("no transition leads to the first state"),
     };
-    let examined = Task::ExamineDocument(id);
-    world.drop_timers(|task| task == examined);
+    take(world, Task::ExamineDocument(id));
     documents::conclude(world, &document, fault);
     Ok(())
 }
@@ -37,20 +38,26 @@ pub(super) fn case(
     // Only a submission, which requires consent, starts the bureau.
     let by_hand = |state| state != CaseStatus::Processing;
     let to = target(AnyId::of(id), case.status, to, by_hand)?;
-    match to {
-        CaseStatus::Cancelled => verifications::cancel(world, &case, wanted.reason),
-        CaseStatus::Expired => verification_clock::end(world, &case, to, wanted.reason),
-        _ => {
-            let label = match to {
-                CaseStatus::Approved => None,
-                CaseStatus::ResubmissionRequested => Some(RejectLabel::DocumentUnreadable),
-                _ => Some(RejectLabel::DataMismatch),
-            };
-            let outcome =
-                CaseOutcome { to, labels: label.into_iter().collect(), note: wanted.reason };
-            verification_clock::conclude(world, &case, outcome);
+    let label = match to {
+        CaseStatus::Cancelled => {
+            verifications::cancel(world, &case, wanted.reason);
+            return Ok(());
         }
+        CaseStatus::Expired => {
+            verification_clock::end(world, &case, to, wanted.reason);
+            return Ok(());
+        }
+        CaseStatus::Approved => None,
+        CaseStatus::ResubmissionRequested => Some(RejectLabel::DocumentUnreadable),
+        CaseStatus::Declined | CaseStatus::InReview => Some(RejectLabel::DataMismatch),
+        CaseStatus::Created | CaseStatus::Processing => unreachable!("a call leads there"),
+    };
+    if case.status == CaseStatus::InReview {
+        verifications::decide(world, &case, to, Vec::new(), wanted.reason);
+        return Ok(());
     }
+    let outcome = CaseOutcome { to, labels: label.into_iter().collect(), note: wanted.reason };
+    verification_clock::conclude(world, &case, outcome);
     Ok(())
 }
 
@@ -59,12 +66,14 @@ pub(super) fn screening(world: &mut World, id: Id<AmlScreening>, to: &str) -> Re
     let screening = world.get(id)?;
     let asked = screening.status == ScreeningStatus::Processing;
     let to = target(AnyId::of(id), screening.status, to, |_| asked)?;
-    world.forget_timers(AnyId::of(id));
     let answer = match to {
         ScreeningStatus::Clear => ListAnswer::Clear,
-        _ => ListAnswer::Sanctioned,
+        ScreeningStatus::NeedsReview => ListAnswer::Sanctioned,
+        ScreeningStatus::Processing | ScreeningStatus::ConfirmedMatch => {
+            unreachable!("no transition leads there from processing")
+        }
     };
-    screenings::complete(world, id, answer);
+    run_now(world, Task::CompleteScreening(id, answer));
     Ok(())
 }
 
@@ -78,14 +87,5 @@ pub(super) fn alert(
     let alert = world.get(id)?;
     let to = target(AnyId::of(id), alert.status, to, |_| true)?;
     alerts::resolve(world, &alert, to, wanted.reason);
-    Ok(())
-}
-
-/// The score is calculated now.
-pub(super) fn trust(world: &mut World, id: Id<TrustScore>, to: &str) -> Result<(), ApiError> {
-    let score = world.get(id)?;
-    target(AnyId::of(id), score.status, to, |_| true)?;
-    world.forget_timers(AnyId::of(id));
-    trust_scores::complete(world, id);
     Ok(())
 }

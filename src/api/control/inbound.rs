@@ -45,7 +45,12 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
         "deal.lost",
         "watchlist_entry.added",
     ],
-    starts: &["settle_collection", "charge_back", "miss_evidence", "import_statement"],
+    starts: &[
+        TaskKind::SettleCollection,
+        TaskKind::ChargeBack,
+        TaskKind::DisputeUnanswered,
+        TaskKind::ImportStatement,
+    ],
     ..operation!(write receive)
 }]);
 

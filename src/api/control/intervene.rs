@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::api::control::faults::{Removed, RuleFault};
-use crate::api::control::{faults, transitions};
+use crate::api::control::{faults, hand_move, transitions};
 use crate::api::prelude::*;
 use crate::model::decision::{DECISIONS, Decision};
 use crate::model::payments::ReturnCode;
@@ -61,8 +61,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
             ErrorCode::InvalidStateTransition,
             ErrorCode::LimitExceeded,
         ],
-        emits: transitions::EMITS,
-        starts: transitions::STARTS,
+        runs: transitions::RUNS,
         ..operation!(write transition_resource)
     },
 ]);
@@ -375,7 +374,7 @@ fn transition_resource(
         ApiError::invalid(vec![Violation::new("/return_code", "pattern", expected)])
     })?;
     let reason = input.reason.map(Text::into_string);
-    let wanted = transitions::Wanted { reason, code };
+    let wanted = hand_move::Wanted { reason, code };
     let resource = transitions::go(world, input.resource_id.as_str(), input.to.as_str(), wanted)?;
     Ok(Plain(Moved { resource }))
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::api::check::suggestion;
 use crate::api::control::recipes::Act::{Answered, Call, Move, Payroll, Transfer};
 use crate::api::control::recipes::{Act, LAST, PAYABLE, recipe};
-use crate::api::control::{inbound, transitions};
+use crate::api::control::{hand_move, inbound, transitions};
 use crate::api::prelude::*;
 use crate::api::reply::Reply;
 use crate::api::{control, product, system};
@@ -141,7 +141,7 @@ fn perform(
                 (_, Some(id)) => id,
                 _ => payable(world, 1, None)?.1[0].to_string(),
             };
-            let wanted = transitions::Wanted { reason: None, code: None };
+            let wanted = hand_move::Wanted { reason: None, code: None };
             in_transaction(world, origin, |world| transitions::go(world, &id, to, wanted))?;
             Ok(id)
         }

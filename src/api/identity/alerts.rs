@@ -122,7 +122,8 @@ pub(crate) fn resolve(world: &mut World, alert: &AmlAlert, to: AlertStatus, note
     let event = match to {
         AlertStatus::Dismissed => "aml_alert.dismissed",
         AlertStatus::Confirmed => "aml_alert.confirmed",
-        _ => "aml_alert.escalated",
+        AlertStatus::Escalated => "aml_alert.escalated",
+        AlertStatus::Open => unreachable!("no transition leads to the first state"),
     };
     if to == AlertStatus::Escalated {
         world.record(event, alert);

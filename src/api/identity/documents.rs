@@ -17,18 +17,9 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Identity.table([Operation {
     example: r#"{"type":"cac_certificate","document_token":"tok_ok"}"#,
     success: 201,
     emits: &["document.received"],
-    starts: &["examine_document", "expire_document"],
+    starts: &[TaskKind::ExamineDocument, TaskKind::ExpireDocument],
     ..operation!(write add_subject_document)
 }]);
-
-pub(crate) const EXAMINE_DOCUMENT: SystemRow = SystemRow {
-    name: "examine_document",
-    emits: &["document.accepted", "document.rejected"],
-    ..SystemRow::LAST
-};
-
-pub(crate) const EXPIRE_DOCUMENT: SystemRow =
-    SystemRow { name: "expire_document", emits: &["document.rejected"], ..SystemRow::LAST };
 
 /// A new document.
 #[derive(Deserialize, JsonSchema)]

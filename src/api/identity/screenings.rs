@@ -33,7 +33,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Identity.table([
             every day for a year.",
         example: r#"{"subject_id":"@subject:1","ongoing":true}"#,
         success: 202,
-        starts: &["complete_screening"],
+        starts: &[TaskKind::CompleteScreening],
         emits: &["aml_screening.created"],
         ..operation!(write create_aml_screening)
     },
@@ -44,18 +44,6 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Identity.table([
         ..operation!(get get_aml_screening: AmlScreening)
     },
 ]);
-
-pub(crate) const COMPLETE_SCREENING: SystemRow = SystemRow {
-    name: "complete_screening",
-    emits: &["aml_screening.completed", "aml_alert.opened"],
-    starts: &["screen_again"],
-};
-
-pub(crate) const SCREEN_AGAIN: SystemRow = SystemRow {
-    name: "screen_again",
-    emits: &["aml_screening.completed", "aml_alert.opened"],
-    starts: &["screen_again"],
-};
 
 /// A new screening.
 #[derive(Deserialize, JsonSchema)]

@@ -22,7 +22,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Identity.table([
         example: r#"{"subject_id":"@subject:1","context":"payout"}"#,
         success: 202,
         emits: &["trust_score.created"],
-        starts: &["complete_trust_score"],
+        starts: &[TaskKind::CompleteTrustScore],
         ..operation!(write create_trust_score)
     },
     Operation {
@@ -32,12 +32,6 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Identity.table([
         ..operation!(get get_trust_score: TrustScore)
     },
 ]);
-
-pub(crate) const COMPLETE_TRUST_SCORE: SystemRow = SystemRow {
-    name: "complete_trust_score",
-    emits: &["trust_score.completed", "trust_score.changed"],
-    ..SystemRow::LAST
-};
 
 /// A new score.
 #[derive(Deserialize, JsonSchema)]

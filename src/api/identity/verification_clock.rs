@@ -30,27 +30,6 @@ pub(crate) const CONCLUDES: &[&str] = &[
     "company.status_changed",
 ];
 
-pub(crate) const ANSWER_CASE: SystemRow = SystemRow {
-    name: "answer_case",
-    emits: &[
-        "document.accepted",
-        "document.rejected",
-        "verification.approved",
-        "verification.declined",
-        "verification.in_review",
-        "verification.resubmission_requested",
-        "compliance_requirement.resolved",
-        "company.status_changed",
-    ],
-    starts: &["answer_case", "review_case", "expire_case"],
-};
-
-pub(crate) const EXPIRE_CASE: SystemRow =
-    SystemRow { name: "expire_case", emits: &["verification.expired"], ..SystemRow::LAST };
-
-pub(crate) const REVIEW_CASE: SystemRow =
-    SystemRow { name: "review_case", emits: CONCLUDES, ..SystemRow::LAST };
-
 /// The result of a case, and the reason.
 pub(crate) struct CaseOutcome {
     pub(crate) to: CaseStatus,

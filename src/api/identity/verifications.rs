@@ -27,7 +27,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Identity.table([
         success: 201,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &["verification.created"],
-        starts: &["expire_case"],
+        starts: &[TaskKind::ExpireCase],
         ..operation!(write create_verification)
     },
     Operation {
@@ -47,7 +47,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Identity.table([
         success: 202,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &["verification.submitted", "aml_screening.created"],
-        starts: &["answer_case", "expire_case", "complete_screening"],
+        starts: &[TaskKind::AnswerCase, TaskKind::ExpireCase, TaskKind::CompleteScreening],
         ..operation!(write submit_verification)
     },
     Operation {
@@ -59,7 +59,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Identity.table([
         example: r#"{"decision":"approve","note":"The papers are in order"}"#,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: verification_clock::CONCLUDES,
-        starts: &["expire_case"],
+        starts: &[TaskKind::ExpireCase],
         ..operation!(write review_verification)
     },
     Operation {

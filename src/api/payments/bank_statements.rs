@@ -27,7 +27,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
         example: r#"{"company_id":"@company:1","wallet_id":"@wallet:1","from":"2025-12-01","to":"2025-12-31"}"#,
         success: 202,
         emits: &["bank_statement.created"],
-        starts: &["import_statement"],
+        starts: &[TaskKind::ImportStatement],
         ..operation!(write import_bank_statement)
     },
     Operation {

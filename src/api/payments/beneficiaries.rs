@@ -36,7 +36,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
         example: r#"{"company_id":"@company:1","name":"Adaeze Supplies Ltd","type":"business","account":{"bank_code":"011","account_number":"0000014579","country":"NG","currency":"NGN"}}"#,
         success: 201,
         emits: &["beneficiary.created"],
-        starts: &["resolve_beneficiary"],
+        starts: &[TaskKind::ResolveBeneficiary],
         ..operation!(write create_beneficiary)
     },
     Operation {
@@ -47,12 +47,6 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
         ..operation!(get get_beneficiary: Beneficiary)
     },
 ]);
-
-pub(crate) const RESOLVE_BENEFICIARY: SystemRow = SystemRow {
-    name: "resolve_beneficiary",
-    emits: &["beneficiary.verified", "beneficiary.rejected"],
-    ..SystemRow::LAST
-};
 
 list! {
     fn list_beneficiaries(ListBeneficiaries) -> Beneficiary, of company_id;

@@ -24,19 +24,8 @@ const CHARGEBACK: Span = Span::seconds(10 * 24 * 60 * 60);
 const LATE_DAYS: i32 = 10;
 
 /// The tasks that a new collection starts.
-pub(super) const ASKED: &[&str] = &["prompt_payer", "pay_collection", "expire_collection"];
-
-pub(crate) const PROMPT_PAYER: SystemRow =
-    SystemRow { name: "prompt_payer", emits: &["collection.requires_action"], ..SystemRow::LAST };
-
-pub(crate) const PAY_COLLECTION: SystemRow = SystemRow {
-    name: "pay_collection",
-    emits: &["collection.processing"],
-    starts: &["finish_collection"],
-};
-
-pub(crate) const FINISH_COLLECTION: SystemRow =
-    SystemRow { name: "finish_collection", emits: FINISHED, starts: FINISHING };
+pub(super) const ASKED: &[TaskKind] =
+    &[TaskKind::PromptPayer, TaskKind::PayCollection, TaskKind::ExpireCollection];
 
 /// The events of a payment that succeeds or fails.
 pub(crate) const FINISHED: &[&str] = &[
@@ -46,21 +35,6 @@ pub(crate) const FINISHED: &[&str] = &[
     "invoice.partially_paid",
     "invoice.paid",
 ];
-
-/// The tasks that it starts.
-pub(crate) const FINISHING: &[&str] = &["settle_collection", "charge_back"];
-
-pub(crate) const SETTLE_COLLECTION: SystemRow = SystemRow {
-    name: "settle_collection",
-    emits: &["collection.settled", "wallet.credited", "aml_alert.opened"],
-    ..SystemRow::LAST
-};
-
-pub(crate) const EXPIRE_COLLECTION: SystemRow =
-    SystemRow { name: "expire_collection", emits: &["collection.expired"], ..SystemRow::LAST };
-
-pub(crate) const CHARGE_BACK: SystemRow =
-    SystemRow { name: "charge_back", emits: disputes::OPENED, starts: &["miss_evidence"] };
 
 /// Sets the timer for the action of a new collection's payer.
 pub(super) fn follow(world: &mut World, collection: &Collection) {
@@ -86,12 +60,6 @@ pub(super) fn follow(world: &mut World, collection: &Collection) {
         ("disputed", _) => world.settle_after(collection.method.payment(), task),
         (_, after) => world.settle_when(collection.method.payment(), after, task),
     }
-}
-
-/// Sets the timer for the action of a payer who was just prompted by a transition by hand.
-pub(crate) fn await_payer(world: &mut World, collection: &Collection, payment: Payment) {
-    let task = Task::PayCollection(collection.id, payment);
-    world.settle_after(collection.method.payment(), task);
 }
 
 /// When a late payer pays: for an invoice, after its due date.

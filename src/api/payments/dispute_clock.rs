@@ -4,7 +4,6 @@ use core::cmp::Ordering;
 
 use crate::api::payments::escrow_clock;
 use crate::api::payments::wallet_level::debited;
-use crate::api::system_row::SystemRow;
 use crate::model::decision::DISPUTE_VERDICT;
 use crate::model::lifecycle::Stateful;
 use crate::model::payments::collection::Collection;
@@ -17,43 +16,6 @@ use crate::world::World;
 
 /// From the evidence to the decision.
 const VERDICT: Span = Span::seconds(14 * 24 * 60 * 60);
-
-pub(crate) const MISS_EVIDENCE: SystemRow = SystemRow {
-    name: "miss_evidence",
-    emits: &["dispute.lost", "wallet.debited", "wallet.low_balance"],
-    ..SystemRow::LAST
-};
-
-pub(crate) const MISS_ESCROW_EVIDENCE: SystemRow = SystemRow {
-    name: "miss_escrow_evidence",
-    emits: &["dispute.lost", "escrow.released", "payout.created"],
-    starts: &["send_payout"],
-};
-
-pub(crate) const DECIDE_DISPUTE: SystemRow = SystemRow {
-    name: "decide_dispute",
-    emits: &[
-        "dispute.won",
-        "dispute.lost",
-        "wallet.credited",
-        "wallet.debited",
-        "wallet.low_balance",
-    ],
-    ..SystemRow::LAST
-};
-
-pub(crate) const DECIDE_ESCROW_DISPUTE: SystemRow = SystemRow {
-    name: "decide_escrow_dispute",
-    emits: &[
-        "dispute.won",
-        "dispute.lost",
-        "escrow.released",
-        "escrow.refunded",
-        "wallet.credited",
-        "payout.created",
-    ],
-    starts: &["send_payout"],
-};
 
 /// Requests the decision, which arrives later.
 pub(super) fn await_verdict(world: &mut World, dispute: &Dispute) {

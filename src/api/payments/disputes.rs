@@ -42,7 +42,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
             "escrow.released",
             "payout.created",
         ],
-        starts: &["decide_dispute", "decide_escrow_dispute", "send_payout"],
+        starts: &[TaskKind::DecideDispute, TaskKind::DecideEscrowDispute, TaskKind::SendPayout],
         ..operation!(write respond_to_dispute)
     },
 ]);

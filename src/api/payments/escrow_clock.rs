@@ -6,18 +6,6 @@ use crate::api::prelude::*;
 use crate::model::payments::{Dispute, Escrow, EscrowStatus, MilestoneStatus, Rail};
 use crate::model::posting::payouts as posting;
 
-pub(crate) const RELEASE_ESCROW: SystemRow = SystemRow {
-    name: "release_escrow",
-    emits: &["escrow.released", "payout.created"],
-    starts: &["send_payout"],
-};
-
-pub(crate) const EXPIRE_ESCROW: SystemRow = SystemRow {
-    name: "expire_escrow",
-    emits: &["escrow.expired", "escrow.refunded", "wallet.credited"],
-    ..SystemRow::LAST
-};
-
 /// The rail for released money.
 const RAIL: Rail = Rail::Standard;
 

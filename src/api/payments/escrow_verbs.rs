@@ -22,7 +22,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
             ErrorCode::InsufficientFunds,
         ],
         emits: &["escrow.funded", "wallet.debited", "wallet.low_balance"],
-        starts: &["release_escrow"],
+        starts: &[TaskKind::ReleaseEscrow],
         ..operation!(write fund_escrow)
     },
     Operation {
@@ -39,7 +39,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
             ErrorCode::InvalidStateTransition,
         ],
         emits: &["escrow.partially_released", "escrow.released", "payout.created"],
-        starts: &["send_payout"],
+        starts: &[TaskKind::SendPayout],
         ..operation!(write release_escrow)
     },
     Operation {
@@ -62,7 +62,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
         example: r#"{"raised_by":"buyer","reason":"The goods are broken"}"#,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &["escrow.disputed", "dispute.created"],
-        starts: &["miss_escrow_evidence"],
+        starts: &[TaskKind::EscrowDisputeUnanswered],
         ..operation!(write dispute_escrow)
     },
 ]);

@@ -25,7 +25,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
         success: 201,
         errors: &[ErrorCode::CurrencyMismatch],
         emits: &["escrow.created"],
-        starts: &["expire_escrow"],
+        starts: &[TaskKind::ExpireEscrow],
         ..operation!(write create_escrow)
     },
     Operation {

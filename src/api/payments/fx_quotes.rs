@@ -17,12 +17,9 @@ Operation {
     example: r#"{"company_id":"@company:1","source_currency":"NGN","target_currency":"GBP","source_amount":25000000}"#,
     success: 201,
     emits: &["fx_quote.created"],
-    starts: &["expire_fx_quote"],
+    starts: &[TaskKind::ExpireFxQuote],
     ..operation!(write create_fx_quote)
 }]);
-
-pub(crate) const EXPIRE_FX_QUOTE: SystemRow =
-    SystemRow { name: "expire_fx_quote", emits: &["fx_quote.expired"], ..SystemRow::LAST };
 
 /// How long a quote is valid.
 const HELD: Span = Span::seconds(30 * 60);

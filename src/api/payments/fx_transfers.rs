@@ -28,7 +28,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
             ErrorCode::CompanySuspended,
         ],
         emits: &["wallet.created", "fx_transfer.created", "wallet.debited", "wallet.low_balance"],
-        starts: &["complete_fx_transfer", "fail_fx_transfer"],
+        starts: &[TaskKind::CompleteFxTransfer, TaskKind::FailFxTransfer],
         ..operation!(write create_fx_transfer)
     },
     Operation {
@@ -38,18 +38,6 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
         ..operation!(get get_fx_transfer: FxTransfer)
     },
 ]);
-
-pub(crate) const COMPLETE_FX_TRANSFER: SystemRow = SystemRow {
-    name: "complete_fx_transfer",
-    emits: &["fx_transfer.completed", "fx_transfer.failed", "wallet.credited"],
-    ..SystemRow::LAST
-};
-
-pub(crate) const FAIL_FX_TRANSFER: SystemRow = SystemRow {
-    name: "fail_fx_transfer",
-    emits: &["fx_transfer.failed", "wallet.credited"],
-    ..SystemRow::LAST
-};
 
 /// From the debit to the credit.
 const NORMAL: Span = Span::seconds(60);

@@ -11,9 +11,6 @@ use crate::model::payments::{
 use crate::model::{Account, posting};
 use crate::world::sales_history::GRACE;
 
-pub(crate) const MISS_INVOICE: SystemRow =
-    SystemRow { name: "miss_invoice", emits: &["invoice.overdue"], ..SystemRow::LAST };
-
 fn tax(invoice: &Invoice) -> Option<(Account, i64)> {
     (invoice.tax_total > 0).then(|| (posting::vat_account(), invoice.tax_total))
 }

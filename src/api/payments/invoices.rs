@@ -59,7 +59,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
             ErrorCode::InvalidStateTransition,
         ],
         emits: &["invoice.sent", "journal_entry.posted", "collection.created"],
-        starts: &["pay_collection", "expire_collection", "miss_invoice"],
+        starts: &[TaskKind::PayCollection, TaskKind::ExpireCollection, TaskKind::InvoiceOverdue],
         ..operation!(write send_invoice)
     },
     Operation {
@@ -233,8 +233,8 @@ mod tests {
         let starts = send.map(|row| row.starts).unwrap_or_default();
         // The collection is by bank transfer; only a phone is prompted.
         let asked = collection_clock::ASKED.iter();
-        for task in asked.filter(|task| **task != "prompt_payer") {
-            assert!(starts.contains(task), "{task}");
+        for task in asked.filter(|task| **task != TaskKind::PromptPayer) {
+            assert!(starts.contains(task), "{task:?}");
         }
     }
 }

@@ -29,7 +29,7 @@ Operation {
         ErrorCode::InsufficientFunds,
     ],
     emits: &["payout.created", "payout.pending_approval", "wallet.debited", "wallet.low_balance"],
-    starts: &["send_payout"],
+    starts: &[TaskKind::SendPayout],
     ..operation!(write create_payout)
 }]);
 

@@ -8,80 +8,12 @@ use crate::api::business::payroll_clock::{get, items};
 use crate::api::business::payroll_payouts;
 use crate::api::identity::{alert_facts, monitoring};
 use crate::api::prelude::*;
-use crate::api::system_row::SystemRow;
 use crate::model::State;
 use crate::model::business::{PayrollItem, PayrollRun};
 use crate::model::decision::PAYOUT_SETTLE;
 use crate::model::payments::{Failure, Payout, PayoutStatus, Pays, Rail, ReturnCode};
 use crate::model::posting::payouts as posting;
 use crate::model::task::Fate;
-
-pub(crate) const SEND_RUN_PAYOUTS: SystemRow = SystemRow {
-    name: "send_run_payouts",
-    emits: &["payout.processing", "payout.sent", "payout.on_hold"],
-    starts: &["release_payout", "settle_payout"],
-};
-
-pub(crate) const SEND_PAYOUT: SystemRow = SystemRow {
-    name: "send_payout",
-    emits: &["payout.processing", "payout.sent", "payout.on_hold"],
-    starts: &["release_vendor_payout", "settle_vendor_payout"],
-};
-
-pub(crate) const RELEASE_VENDOR_PAYOUT: SystemRow = SystemRow {
-    name: "release_vendor_payout",
-    emits: &["payout.processing", "payout.sent", "payout.failed", "wallet.credited"],
-    starts: &["settle_vendor_payout"],
-};
-
-pub(crate) const SETTLE_VENDOR_PAYOUT: SystemRow = SystemRow {
-    name: "settle_vendor_payout",
-    emits: &[
-        "payout.paid",
-        "payout.failed",
-        "payout.returned",
-        "wallet.credited",
-        "aml_alert.opened",
-    ],
-    starts: &["settle_vendor_payout"],
-};
-
-pub(crate) const RELEASE_PAYOUT: SystemRow = SystemRow {
-    name: "release_payout",
-    emits: &[
-        "payout.processing",
-        "payout.sent",
-        "payout.failed",
-        "payroll_item.failed",
-        "payroll_run.paid",
-        "payroll_run.partially_paid",
-        "payroll_run.failed",
-        "compliance_requirement.resolved",
-        "wallet.credited",
-    ],
-    starts: &["settle_payout"],
-};
-
-pub(crate) const SETTLE_PAYOUT: SystemRow = SystemRow {
-    name: "settle_payout",
-    emits: &[
-        "payout.paid",
-        "payout.failed",
-        "payout.returned",
-        "payslip.issued",
-        "payslip.corrected",
-        "payroll_item.paid",
-        "payroll_item.failed",
-        "payroll_item.returned",
-        "employee.payroll_status_changed",
-        "payroll_run.paid",
-        "payroll_run.partially_paid",
-        "payroll_run.failed",
-        "compliance_requirement.resolved",
-        "wallet.credited",
-    ],
-    starts: &["settle_payout"],
-};
 
 /// How long a rail holds a payout for a review.
 const HOLD: Span = Span::BusinessDays(1);
@@ -148,12 +80,15 @@ pub(crate) fn force(
         PayoutStatus::Paid => {
             pay(world, id);
         }
-        _ => {
+        PayoutStatus::Failed | PayoutStatus::Returned => {
             let mut failure = code.unwrap_or(NO_FUNDS).failure();
             if let Some(reason) = reason {
                 failure.rail_message = Some(reason.into());
             }
             unsettled(world, id, to, failure);
+        }
+        PayoutStatus::PendingApproval | PayoutStatus::Queued | PayoutStatus::Cancelled => {
+            unreachable!("the company's calls lead there")
         }
     }
 }

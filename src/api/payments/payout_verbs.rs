@@ -22,7 +22,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
             ErrorCode::InvalidStateTransition,
         ],
         emits: &["payout.approved"],
-        starts: &["send_payout"],
+        starts: &[TaskKind::SendPayout],
         ..operation!(write approve_payout)
     },
     Operation {

@@ -19,7 +19,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
         success: 201,
         errors: &[ErrorCode::InsufficientFunds, ErrorCode::InvalidStateTransition],
         emits: &["refund.created", "wallet.debited", "wallet.low_balance"],
-        starts: &["settle_refund"],
+        starts: &[TaskKind::SettleRefund],
         ..operation!(write create_refund)
     },
     Operation {
@@ -29,9 +29,6 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
         ..operation!(get get_refund: Refund)
     },
 ]);
-
-pub(crate) const SETTLE_REFUND: SystemRow =
-    SystemRow { name: "settle_refund", emits: SETTLED, ..SystemRow::LAST };
 
 /// The events at the end of a refund.
 pub(crate) const SETTLED: &[&str] =

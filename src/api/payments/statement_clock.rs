@@ -13,18 +13,6 @@ use crate::model::{TransactionType, WalletTransaction};
 /// Number of last days of a statement whose transactions may be on the next one.
 const NEAR_THE_END: i32 = 2;
 
-pub(crate) const IMPORT_STATEMENT: SystemRow = SystemRow {
-    name: "import_statement",
-    emits: &[
-        "bank_statement.imported",
-        "reconciliation_match.matched",
-        "reconciliation_match.suggested",
-        "reconciliation_match.exception",
-        "reconciliation_match.resolved",
-    ],
-    ..SystemRow::LAST
-};
-
 /// The wallet's transactions of a range of days, both ends included, in booking order.
 pub(crate) fn transactions(
     world: &World,

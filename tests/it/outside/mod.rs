@@ -2,6 +2,7 @@
 //! tester.
 
 mod hand;
+mod hand_moves;
 
 use serde_json::{Value, json};
 

@@ -156,9 +156,8 @@ impl Hands {
             allowed.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         let of_kind: Vec<&Machine> = self.machines.iter().filter(|it| it.kind == kind).collect();
         for to in &named {
-            let may = of_kind.iter().zip(&it.states).any(|(machine, (_, from))| {
-                machine.rows.iter().any(|row| row.1 == *from && row.2 == *to)
-            });
+            let may =
+                of_kind.iter().zip(&it.states).any(|(machine, (_, from))| machine.leads(from, to));
             if !may {
                 self.asked.wrong.push(format!("{what}: {to} is allowed, and no row leads there"));
             }
@@ -175,7 +174,7 @@ impl Hands {
             }
         }
         for to in states.iter().filter(|to| named.contains(*to)) {
-            self.move_aside(&what, &id, to)?;
+            self.move_aside(&what, it, to)?;
         }
         let states = it.states.iter();
         let walked = states.map(|(member, state)| (kind, *member, *state));
@@ -183,17 +182,23 @@ impl Hands {
         Ok(())
     }
 
-    /// What is said to be allowed is done in a copy of the world, and the books agree there.
-    fn move_aside(&mut self, what: &str, id: &str, to: &str) -> Result<(), String> {
+    /// Does an allowed move in a copy of the world. It leads to exactly that state, or is refused; and the books agree there.
+    fn move_aside(&mut self, what: &str, it: &Standing, to: &str) -> Result<(), String> {
         self.forks += 1;
         let key = format!("lives_aside_{}", self.forks);
         let forked = self.served.sandbox.fork(KEY, &key);
         forked.map_err(|error| error.to_string())?;
-        let came = self.transition(&key, id, to)?;
+        let came = self.transition(&key, &it.id.to_string(), to)?;
         let facts = came.body["detail"].as_str().unwrap_or_default();
         let led_elsewhere = came.status == 409 && facts.ends_with("its data determines the result");
         if came.status != 200 && !led_elsewhere {
             self.asked.wrong.push(format!("{what} to {to}, which is allowed: came {}", came.body));
+        }
+        let arrived = |(member, from): &(&str, &str)| {
+            *from != to && came.body["resource"][*member].as_str() == Some(to)
+        };
+        if came.status == 200 && !it.states.iter().any(arrived) {
+            self.asked.wrong.push(format!("{what} to {to}: came {}", came.body["resource"]));
         }
         let books = self.send(&key, "GET", "/_sandbox/ledger/check", None)?;
         if books.body["ok"] != true {

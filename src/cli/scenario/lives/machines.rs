@@ -49,6 +49,19 @@ impl Machine {
         found
     }
 
+    /// Whether rows lead from one state to another. A timer of a run may take several at once.
+    pub(super) fn leads(&self, from: &'static str, to: &str) -> bool {
+        let mut reached = vec![from];
+        let mut next = 0;
+        while let Some(&state) = reached.get(next) {
+            next += 1;
+            let of_state = self.rows.iter().filter(|row| row.1 == state).map(|row| row.2);
+            let new: Vec<_> = of_state.filter(|to| !reached.contains(to)).collect();
+            reached.extend(new);
+        }
+        reached.contains(&to)
+    }
+
     /// The states in which these verbs may start.
     pub(super) fn starts(&self, verbs: &[&str]) -> Vec<&'static str> {
         let rows = self.rows.iter();

@@ -1,6 +1,6 @@
 //! What cannot be seen, with why.
 
-/// Declared to follow from an operation, since what follows is added up over the system rows, and cannot: operation, event, why.
+/// Declared to follow from an operation, since what follows is added up over the rows of timers, and cannot: operation, event, why.
 pub(super) const UNSEEN: &[(&str, &str, &str)] = &[
     ("run_payroll", "payslip.corrected", CORRECTIONS_ARE_DRAFTED),
     ("terminate_employee", "payslip.corrected", CORRECTIONS_ARE_DRAFTED),

@@ -1,0 +1,195 @@
+//! Employees, companies, leave, payroll runs and tax filings moved by hand.
+
+use crate::api::business::employee_pay::{begin, cancel_check, finish_as};
+use crate::api::business::employee_verbs::{
+    activate, close_payroll, enter_payroll, suspend, terminate_on,
+};
+use crate::api::business::leave::{self, LeaveDecision};
+use crate::api::business::{leave_clock, tax_clock};
+use crate::api::control::hand_move::{
+    Wanted, cannot_become, reachable, refused, run_now, take, target,
+};
+use crate::api::prelude::*;
+use crate::model::State;
+use crate::model::business::payroll_verification::CheckName;
+use crate::model::business::{
+    CompanyStatus, Employee, EmployeeStatus, FilingStatus, LeaveRequest, LeaveStatus, PayrollRun,
+    PayrollStatus, PayrollVerification, RunStatus, TaxFiling,
+};
+
+/// Two machines in one resource: a name that both have is the employment's.
+pub(super) fn employee(
+    world: &mut World,
+    id: Id<Employee>,
+    to: &str,
+    wanted: Wanted,
+) -> Result<(), ApiError> {
+    let employee = world.get(id)?;
+    let (current, payroll) = (employee.status, employee.payroll_status);
+    if let Some((status, _)) = reachable(current).find(|(_, name)| *name == to) {
+        return employment(world, &employee, status, wanted.reason);
+    }
+    if let Some((status, _)) = reachable(payroll).find(|(_, name)| *name == to) {
+        pay_status(world, &employee, status);
+        return Ok(());
+    }
+    let names = reachable(current).map(|(_, name)| name);
+    let allowed = names.chain(reachable(payroll).map(|(_, name)| name)).collect();
+    let (of, status, payroll) = (AnyId::of(id), current.name(), payroll.name());
+    let detail = format!("{of} is {status}, its payroll_status {payroll}; it cannot become {to:?}");
+    Err(refused(of, status, allowed, detail))
+}
+
+fn employment(
+    world: &mut World,
+    employee: &Arc<Employee>,
+    to: EmployeeStatus,
+    reason: Option<String>,
+) -> Result<(), ApiError> {
+    let id = employee.id;
+    match to {
+        EmployeeStatus::Active => {
+            activate(world, (**employee).clone(), None, reason)?;
+        }
+        EmployeeStatus::Suspended => {
+            suspend(world, (**employee).clone(), reason)?;
+        }
+        EmployeeStatus::OnLeave => match leave_to_begin(world, id) {
+            Some(leave) => run_now(world, Task::BeginLeave(leave)),
+            None => leave_clock::leave_without_request(world, (**employee).clone(), reason),
+        },
+        EmployeeStatus::Terminated if waits(world, TaskKind::EndEmployment, AnyId::of(id)) => {
+            run_now(world, Task::EndEmployment(id));
+        }
+        EmployeeStatus::Terminated => {
+            let today = world.today();
+            terminate_on(world, (**employee).clone(), today, reason);
+        }
+        EmployeeStatus::Pending => unreachable!("no transition leads to the first state"),
+    }
+    Ok(())
+}
+
+fn waits(world: &World, kind: TaskKind, subject: AnyId) -> bool {
+    world.timers().any(|timer| timer.task.kind() == kind && timer.task.subject() == Some(subject))
+}
+
+/// The employee's approved leave that waits for its first day.
+fn leave_to_begin(world: &World, id: Id<Employee>) -> Option<Id<LeaveRequest>> {
+    let mut of_employee = world.children::<LeaveRequest>(id.bits());
+    of_employee.find(|leave| waits(world, TaskKind::BeginLeave, AnyId::of(*leave)))
+}
+
+fn pay_status(world: &mut World, employee: &Arc<Employee>, to: PayrollStatus) {
+    match to {
+        PayrollStatus::Pending => {
+            begin(world, employee, &CheckName::ALL);
+        }
+        PayrollStatus::Verified | PayrollStatus::Failed => {
+            let mut checks = world.children::<PayrollVerification>(employee.id.bits());
+            let check =
+                checks.find(|id| waits(world, TaskKind::FinishVerification, AnyId::of(*id)));
+            drop(checks);
+            match check.filter(|_| employee.payroll_status == PayrollStatus::Pending) {
+                Some(check) => {
+                    take(world, Task::FinishVerification(check));
+                    finish_as(world, check, to == PayrollStatus::Verified);
+                }
+                None => {
+                    enter_payroll(world, employee, to, None);
+                }
+            }
+        }
+        PayrollStatus::OnHold => {
+            enter_payroll(world, employee, to, None);
+        }
+        PayrollStatus::Closed => {
+            cancel_check(world, employee.id);
+            close_payroll(world, employee);
+        }
+        PayrollStatus::NotEnrolled => unreachable!("no transition leads to the first state"),
+    }
+}
+
+pub(super) fn company(
+    world: &mut World,
+    id: Id<Company>,
+    to: &str,
+    wanted: Wanted,
+) -> Result<(), ApiError> {
+    let mut company = (*world.get(id)?).clone();
+    let status: CompanyStatus = target(AnyId::of(id), company.status, to, |_| true)?;
+    company.enter_because(status, world.now(), wanted.reason);
+    world.record("company.status_changed", company);
+    Ok(())
+}
+
+/// The decision is made now.
+pub(super) fn leave_request(
+    world: &mut World,
+    id: Id<LeaveRequest>,
+    to: &str,
+    wanted: Wanted,
+) -> Result<(), ApiError> {
+    let request = world.get(id)?;
+    let decision = match target(AnyId::of(id), request.status, to, |_| true)? {
+        LeaveStatus::Declined => LeaveDecision::Decline,
+        LeaveStatus::Approved => LeaveDecision::Approve,
+        LeaveStatus::Pending => unreachable!("no transition leads to the first state"),
+    };
+    leave::decide(world, id, decision, wanted.reason)
+}
+
+/// The timer of the run runs now. The target is the state in which it leaves the run, not one that the run passes.
+pub(super) fn run(world: &mut World, id: Id<PayrollRun>, to: &str) -> Result<(), ApiError> {
+    let run = world.get(id)?;
+    let company = world.get(run.company_id)?;
+    let (task, ends): (_, &[RunStatus]) = match run.status {
+        RunStatus::Calculating if waits(world, TaskKind::PreviewRun, AnyId::of(id)) => {
+            (Some(Task::PreviewRun(id)), &[RunStatus::Calculated])
+        }
+        RunStatus::Calculating if company.payroll_settings.approval_required => {
+            (Some(Task::CalculateRun(id)), &[RunStatus::PendingApproval])
+        }
+        RunStatus::Calculating => (Some(Task::CalculateRun(id)), &[RunStatus::Approved]),
+        RunStatus::Approved => {
+            (Some(Task::FundRun(id)), &[RunStatus::Processing, RunStatus::FundingFailed])
+        }
+        RunStatus::Draft
+        | RunStatus::Calculated
+        | RunStatus::PendingApproval
+        | RunStatus::Funding
+        | RunStatus::FundingFailed
+        | RunStatus::Processing
+        | RunStatus::Paid
+        | RunStatus::PartiallyPaid
+        | RunStatus::Failed
+        | RunStatus::Cancelled
+        | RunStatus::Reversed => (None, &[]),
+    };
+    let Some(task) = task.filter(|_| ends.iter().any(|end| end.name() == to)) else {
+        let allowed = ends.iter().map(|end| end.name()).collect();
+        return Err(cannot_become(AnyId::of(id), run.status.name(), to, allowed));
+    };
+    run_now(world, task);
+    Ok(())
+}
+
+/// The tax office answers now, and confirms first that it has the return.
+pub(super) fn filing(world: &mut World, id: Id<TaxFiling>, to: &str) -> Result<(), ApiError> {
+    let filing = world.get(id)?;
+    let answer = |to| match to {
+        FilingStatus::Filed => Some(Task::AcceptFiling(id)),
+        FilingStatus::Rejected => Some(Task::RejectFiling(id)),
+        FilingStatus::Pending
+        | FilingStatus::Blocked
+        | FilingStatus::Submitted
+        | FilingStatus::Amended => None,
+    };
+    let to = target(AnyId::of(id), filing.status, to, |state| answer(state).is_some())?;
+    if take(world, Task::AcknowledgeFiling(id)).is_some() {
+        tax_clock::acknowledge_filing(world, id);
+    }
+    run_now(world, answer(to).expect("the target has a timer"));
+    Ok(())
+}

@@ -1,0 +1,123 @@
+//! Payouts, escrows, beneficiaries and reconciled rows moved by hand.
+
+use crate::api::control::hand_move::{Wanted, run_now, target};
+use crate::api::payments::escrow_clock::{self, Part};
+use crate::api::payments::reconciliation::{self, MatchAction};
+use crate::api::payments::{dispute_clock, escrow_verbs, payout_rail, payout_verbs};
+use crate::api::prelude::*;
+use crate::model::business::BankAnswer;
+use crate::model::payments::{
+    Beneficiary, BeneficiaryStatus, DisputeStatus, Escrow, EscrowStatus, MatchStatus,
+    MilestoneStatus, Payout, PayoutStatus, Pays, RaisedBy, ReconciliationMatch, Side,
+};
+
+/// A payout is moved one state at a time: its timers, which go further, are dropped.
+pub(super) fn payout(
+    world: &mut World,
+    id: Id<Payout>,
+    to: &str,
+    wanted: Wanted,
+) -> Result<(), ApiError> {
+    let payout = world.get(id)?;
+    let by_hand = |state| match payout.pays() {
+        Pays::Wages => !matches!(state, PayoutStatus::Cancelled | PayoutStatus::Queued),
+        Pays::Escrow => state != PayoutStatus::Cancelled,
+        // Those of the months before the world's start are over.
+        Pays::Vendor => payout.beneficiary_id.is_some(),
+    };
+    let to = target(AnyId::of(id), payout.status, to, by_hand)?;
+    world.forget_timers(AnyId::of(id));
+    match to {
+        PayoutStatus::Queued => payout_verbs::approve(world, id, None),
+        PayoutStatus::Cancelled => payout_verbs::cancel(world, id, wanted.reason),
+        PayoutStatus::Processing
+        | PayoutStatus::OnHold
+        | PayoutStatus::Sent
+        | PayoutStatus::Paid
+        | PayoutStatus::Failed
+        | PayoutStatus::Returned => payout_rail::force(world, id, to, wanted.code, wanted.reason),
+        PayoutStatus::PendingApproval => unreachable!("no transition leads to the first state"),
+    }
+    Ok(())
+}
+
+/// The buyer, the date or the verdict moves it now. A part is released only by the next milestone.
+pub(super) fn escrow(
+    world: &mut World,
+    id: Id<Escrow>,
+    to: &str,
+    wanted: Wanted,
+) -> Result<(), ApiError> {
+    let escrow = world.get(id)?;
+    let parts = escrow.pending().count();
+    let by_hand = |state| state != EscrowStatus::PartiallyReleased || parts > 1;
+    let to = target(AnyId::of(id), escrow.status, to, by_hand)?;
+    let reason = wanted.reason.unwrap_or_else(|| "by hand".to_owned());
+    match (to, escrow.dispute_id.filter(|_| escrow.status == EscrowStatus::Disputed)) {
+        (EscrowStatus::Funded, _) => escrow_verbs::fund(world, &escrow, None)?,
+        (EscrowStatus::Disputed, _) => {
+            escrow_verbs::dispute(world, &escrow, RaisedBy::Seller, reason)?;
+        }
+        (EscrowStatus::Released, Some(dispute)) => {
+            dispute_clock::end(world, dispute, DisputeStatus::Lost, Some(reason));
+        }
+        (EscrowStatus::PartiallyReleased, _) => {
+            let mut parts = escrow.milestones.iter();
+            let next = parts.position(|part| part.status == MilestoneStatus::Pending);
+            let part = Part::Milestone(next.expect("more than one part is pending"));
+            escrow_clock::release(world, &escrow, part, Some(reason));
+        }
+        (EscrowStatus::Released, None) => {
+            escrow_clock::release(world, &escrow, Part::Rest, Some(reason));
+        }
+        (EscrowStatus::Expired, _) => run_now(world, Task::ExpireEscrow(id)),
+        (EscrowStatus::Refunded | EscrowStatus::Cancelled, _) => {
+            escrow_verbs::take_back(world, &escrow, None, reason)?;
+        }
+        (EscrowStatus::Created, _) => unreachable!("no transition leads to the first state"),
+    }
+    Ok(())
+}
+
+/// The bank answers now: of a refusal, `reason` may be one of its words.
+pub(super) fn beneficiary(
+    world: &mut World,
+    id: Id<Beneficiary>,
+    to: &str,
+    wanted: &Wanted,
+) -> Result<(), ApiError> {
+    let beneficiary = world.get(id)?;
+    let to = target(AnyId::of(id), beneficiary.status, to, |_| true)?;
+    let answer = match (to, wanted.reason.as_deref()) {
+        (BeneficiaryStatus::Verified, _) => BankAnswer::Match,
+        (BeneficiaryStatus::Rejected, Some("account_closed")) => BankAnswer::AccountClosed,
+        (BeneficiaryStatus::Rejected, Some("account_not_found")) => BankAnswer::AccountNotFound,
+        (BeneficiaryStatus::Rejected, _) => BankAnswer::NameMismatch,
+        (BeneficiaryStatus::Pending, _) => unreachable!("no transition leads to the first state"),
+    };
+    run_now(world, Task::ResolveBeneficiary(id, answer));
+    Ok(())
+}
+
+/// Somebody decides about a row now; what it is matched with by hand is said by the call alone.
+pub(super) fn reconciliation(
+    world: &mut World,
+    id: Id<ReconciliationMatch>,
+    to: &str,
+    wanted: Wanted,
+) -> Result<(), ApiError> {
+    let row = world.get(id)?;
+    let by_hand = |state| match state {
+        MatchStatus::Matched => row.status == MatchStatus::Suggested,
+        MatchStatus::Unmatched => row.side == Side::Bank,
+        MatchStatus::Ignored => true,
+        MatchStatus::Suggested | MatchStatus::Exception => false,
+    };
+    let action = match target(AnyId::of(id), row.status, to, by_hand)? {
+        MatchStatus::Matched => MatchAction::Confirm,
+        MatchStatus::Unmatched => MatchAction::Reject,
+        MatchStatus::Ignored => MatchAction::Ignore,
+        MatchStatus::Suggested | MatchStatus::Exception => unreachable!("not by hand"),
+    };
+    reconciliation::resolve(world, id, action, None, wanted.reason)
+}

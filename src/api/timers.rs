@@ -1,0 +1,363 @@
+//! What every timer does: its function, the events that it emits, the timers that it starts, and the states that its subject
+//! enters. One row for each timer of `model::task`; a missing row does not compile.
+
+use crate::api::business::{
+    compliance, employee_pay, employee_verbs, leave_clock, pay_terms, payroll_clock,
+    payroll_funding, regulatory_reports, tax_clock,
+};
+use crate::api::capital::{
+    credit_scores, deal_verbs, due_diligence_answers, insurance, loan_clock, offers, readiness,
+    underwriting,
+};
+use crate::api::identity::{documents, screenings, trust_scores, verification_clock};
+use crate::api::operation::Effects;
+use crate::api::payments::{
+    beneficiaries, collection_clock, dispute_clock, disputes, escrow_clock, fx_quotes,
+    fx_transfers, invoice_clock, payout_rail, refunds, statement_clock,
+};
+use crate::model::business::{
+    EmployeeStatus, FilingStatus, LiabilityStatus, PayrollStatus, ReportStatus, RequirementStatus,
+    RunStatus, VerificationStatus,
+};
+use crate::model::capital::{
+    ApplicationStatus, AssessmentStatus, DealStatus, LoanStatus, OfferStatus, RequestStatus,
+    RiskScoreStatus, ScoreStatus,
+};
+use crate::model::identity::{CaseStatus, DocumentStatus, ScreeningStatus, TrustStatus};
+use crate::model::payments::{
+    BeneficiaryStatus, CollectionStatus, DisputeStatus, EscrowStatus, FxTransferStatus,
+    PayoutStatus, QuoteStatus, RefundStatus, StatementStatus,
+};
+use crate::model::{Kind, State, Task, TaskKind};
+use crate::world::World;
+
+/// A state that a timer's subject can enter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Entered {
+    pub(crate) kind: Kind,
+    /// `status`, unless the kind has a second machine.
+    pub(crate) member: &'static str,
+    pub(crate) state: &'static str,
+}
+
+impl Entered {
+    fn of<S: State>(state: S) -> Self {
+        Self { kind: S::KIND, member: S::MEMBER, state: state.name() }
+    }
+}
+
+macro_rules! timers {
+    ($(
+        $task:ident |$world:ident, $($argument:ident),*| $call:expr;
+        emits $emits:expr,
+        starts [$($start:ident),*],
+        leads [$($state:expr),*];
+    )*) => {
+        /// The effects of every timer. A scenario's row has none: it calls an operation, which has its own.
+        pub(crate) const EFFECTS: &[Effects] =
+            &[$(Effects { emits: $emits, starts: &[$(TaskKind::$start),*] }),*];
+
+        /// The effects of that timer.
+        pub(crate) const fn effects(task: TaskKind) -> Effects {
+            match task {
+                $(TaskKind::$task => Effects { emits: $emits, starts: &[$(TaskKind::$start),*] },)*
+                TaskKind::Scripted => Effects { emits: &[], starts: &[] },
+            }
+        }
+
+        /// The states that the subject of that timer can enter.
+        pub(crate) fn entered(task: TaskKind) -> Vec<Entered> {
+            match task {
+                $(TaskKind::$task => vec![$(Entered::of($state)),*],)*
+                TaskKind::Scripted => Vec::new(),
+            }
+        }
+
+        /// Does what a timer is for.
+        pub(crate) fn call(world: &mut World, task: Task) {
+            match task {
+                $(Task::$task($($argument),*) => {
+                    let $world = world;
+                    $call;
+                })*
+                Task::Scripted(_) => unreachable!("a scenario's row has transactions of its own"),
+            }
+        }
+    };
+}
+
+timers! {
+    CalculateRun |world, run| payroll_clock::calculate_run(world, run);
+        emits &["payroll_run.calculated", "payroll_run.pending_approval", "payroll_run.approved",
+            "tax_liability.created"],
+        starts [FundRun, LiabilityDue],
+        leads [RunStatus::Calculated, RunStatus::PendingApproval, RunStatus::Approved];
+    PreviewRun |world, run| payroll_clock::preview_run(world, run);
+        emits &["payroll_run.calculated"],
+        starts [],
+        leads [RunStatus::Calculated];
+    FundRun |world, run| payroll_funding::fund_run(world, run, false);
+        emits payroll_funding::EMITS,
+        starts [FundRunLate, SendRunPayouts],
+        leads [RunStatus::Funding, RunStatus::FundingFailed, RunStatus::Processing, RunStatus::Paid,
+            RunStatus::PartiallyPaid];
+    FundRunLate |world, run| payroll_funding::fund_run(world, run, true);
+        emits payroll_funding::EMITS,
+        starts [FundRunLate, SendRunPayouts],
+        leads [RunStatus::Funding, RunStatus::FundingFailed, RunStatus::Processing, RunStatus::Paid,
+            RunStatus::PartiallyPaid];
+    SendRunPayouts |world, run| payout_rail::send_run_payouts(world, run);
+        emits &["payout.processing", "payout.sent", "payout.on_hold"],
+        starts [ReleasePayout, SettlePayout],
+        leads [];
+    ReleasePayout |world, payout, fate| payout_rail::release_payout(world, payout, fate);
+        emits &["payout.processing", "payout.sent", "payout.failed", "payroll_item.failed", "payroll_run.paid",
+            "payroll_run.partially_paid", "payroll_run.failed", "compliance_requirement.resolved",
+            "wallet.credited"],
+        starts [SettlePayout],
+        leads [PayoutStatus::Processing, PayoutStatus::Sent, PayoutStatus::Failed];
+    SettlePayout |world, payout, fate| payout_rail::settle_payout(world, payout, fate);
+        emits &["payout.paid", "payout.failed", "payout.returned", "payslip.issued", "payslip.corrected",
+            "payroll_item.paid", "payroll_item.failed", "payroll_item.returned", "employee.payroll_status_changed",
+            "payroll_run.paid", "payroll_run.partially_paid", "payroll_run.failed",
+            "compliance_requirement.resolved", "wallet.credited"],
+        starts [SettlePayout],
+        leads [PayoutStatus::Paid, PayoutStatus::Failed, PayoutStatus::Returned];
+    FinishVerification |world, id| employee_pay::finish_verification(world, id);
+        emits &["bank_account_verification.completed", "employee.payroll_status_changed"],
+        starts [],
+        leads [VerificationStatus::Verified, VerificationStatus::Failed];
+    AcknowledgeFiling |world, filing| tax_clock::acknowledge_filing(world, filing);
+        emits &["tax_filing.acknowledged"],
+        starts [],
+        leads [];
+    AcceptFiling |world, filing| tax_clock::accept_filing(world, filing);
+        emits &["tax_filing.filed"],
+        starts [],
+        leads [FilingStatus::Filed];
+    RejectFiling |world, filing| tax_clock::reject_filing(world, filing);
+        emits &["tax_filing.rejected"],
+        starts [],
+        leads [FilingStatus::Rejected];
+    LiabilityDue |world, liability| tax_clock::fall_due(world, liability);
+        emits &["tax_liability.due"],
+        starts [LiabilityLate],
+        leads [LiabilityStatus::Due];
+    LiabilityLate |world, liability| tax_clock::miss(world, liability);
+        emits &["tax_liability.late", "compliance_requirement.created"],
+        starts [RequirementOverdue],
+        leads [LiabilityStatus::Late];
+    RequirementOverdue |world, requirement| compliance::miss(world, requirement);
+        emits &["compliance_requirement.overdue"],
+        starts [],
+        leads [RequirementStatus::Overdue];
+    AcknowledgeReport |world, report| regulatory_reports::acknowledge(world, report);
+        emits &["regulatory_report.acknowledged"],
+        starts [],
+        leads [ReportStatus::Acknowledged];
+    RejectReport |world, report| regulatory_reports::reject(world, report);
+        emits &["regulatory_report.rejected"],
+        starts [],
+        leads [ReportStatus::Rejected];
+    BeginEmployment |world, employee| employee_verbs::begin_employment(world, employee);
+        emits &["employee.activated"],
+        starts [],
+        leads [EmployeeStatus::Active];
+    ChangePay |world, employee| pay_terms::change_pay(world, employee);
+        emits &["employee.compensation_changed"],
+        starts [],
+        leads [];
+    BeginLeave |world, leave| leave_clock::begin_leave(world, leave);
+        emits &["employee.leave_started", "employee.leave_ended"],
+        starts [],
+        leads [];
+    EndLeave |world, leave| leave_clock::end_leave(world, leave);
+        emits &["employee.leave_ended"],
+        starts [],
+        leads [];
+    EndEmployment |world, employee| employee_verbs::end_employment(world, employee);
+        emits &["employee.terminated", "employee.payroll_status_changed", "payroll_run.created"],
+        starts [CalculateRun],
+        leads [EmployeeStatus::Terminated, PayrollStatus::Closed];
+    ExpireFxQuote |world, quote| fx_quotes::expire(world, quote);
+        emits &["fx_quote.expired"],
+        starts [],
+        leads [QuoteStatus::Expired];
+    CompleteFxTransfer |world, transfer| fx_transfers::complete(world, transfer);
+        emits &["fx_transfer.completed", "fx_transfer.failed", "wallet.credited"],
+        starts [],
+        leads [FxTransferStatus::Completed, FxTransferStatus::Failed];
+    FailFxTransfer |world, transfer| fx_transfers::fail(world, transfer);
+        emits &["fx_transfer.failed", "wallet.credited"],
+        starts [],
+        leads [FxTransferStatus::Failed];
+    SendPayout |world, payout| payout_rail::send_payout(world, payout);
+        emits &["payout.processing", "payout.sent", "payout.on_hold"],
+        starts [ReleaseVendorPayout, SettleVendorPayout],
+        leads [PayoutStatus::Processing, PayoutStatus::Sent, PayoutStatus::OnHold];
+    ReleaseVendorPayout |world, payout, fate| payout_rail::release_payout(world, payout, fate);
+        emits &["payout.processing", "payout.sent", "payout.failed", "wallet.credited"],
+        starts [SettleVendorPayout],
+        leads [PayoutStatus::Processing, PayoutStatus::Sent, PayoutStatus::Failed];
+    SettleVendorPayout |world, payout, fate| payout_rail::settle_payout(world, payout, fate);
+        emits &["payout.paid", "payout.failed", "payout.returned", "wallet.credited", "aml_alert.opened"],
+        starts [SettleVendorPayout],
+        leads [PayoutStatus::Paid, PayoutStatus::Failed, PayoutStatus::Returned];
+    ReleaseEscrow |world, escrow| escrow_clock::release_by_date(world, escrow);
+        emits &["escrow.released", "payout.created"],
+        starts [SendPayout],
+        leads [EscrowStatus::Released];
+    ExpireEscrow |world, escrow| escrow_clock::expire(world, escrow);
+        emits &["escrow.expired", "escrow.refunded", "wallet.credited"],
+        starts [],
+        leads [EscrowStatus::Expired, EscrowStatus::Refunded];
+    ResolveBeneficiary |world, id, answer| beneficiaries::resolve(world, id, answer);
+        emits &["beneficiary.verified", "beneficiary.rejected"],
+        starts [],
+        leads [BeneficiaryStatus::Verified, BeneficiaryStatus::Rejected];
+    DisputeUnanswered |world, dispute| dispute_clock::miss(world, dispute);
+        emits &["dispute.lost", "wallet.debited", "wallet.low_balance"],
+        starts [],
+        leads [DisputeStatus::Lost];
+    DecideDispute |world, dispute, won| dispute_clock::decide(world, dispute, won);
+        emits &["dispute.won", "dispute.lost", "wallet.credited", "wallet.debited", "wallet.low_balance"],
+        starts [],
+        leads [DisputeStatus::Won, DisputeStatus::Lost];
+    EscrowDisputeUnanswered |world, dispute| dispute_clock::miss(world, dispute);
+        emits &["dispute.lost", "escrow.released", "payout.created"],
+        starts [SendPayout],
+        leads [DisputeStatus::Lost];
+    DecideEscrowDispute |world, dispute, won| dispute_clock::decide(world, dispute, won);
+        emits &["dispute.won", "dispute.lost", "escrow.released", "escrow.refunded", "wallet.credited",
+            "payout.created"],
+        starts [SendPayout],
+        leads [DisputeStatus::Won, DisputeStatus::Lost];
+    ExamineDocument |world, document| documents::examine(world, document);
+        emits &["document.accepted", "document.rejected"],
+        starts [],
+        leads [DocumentStatus::Accepted, DocumentStatus::Rejected];
+    ExpireDocument |world, document| documents::expire(world, document);
+        emits &["document.rejected"],
+        starts [],
+        leads [DocumentStatus::Rejected];
+    AnswerCase |world, case, answer| verification_clock::answer(world, case, answer);
+        emits &["document.accepted", "document.rejected", "verification.approved", "verification.declined",
+            "verification.in_review", "verification.resubmission_requested", "compliance_requirement.resolved",
+            "company.status_changed"],
+        starts [AnswerCase, ReviewCase, ExpireCase],
+        leads [CaseStatus::Approved, CaseStatus::Declined, CaseStatus::InReview, CaseStatus::ResubmissionRequested];
+    ExpireCase |world, case| verification_clock::expire(world, case);
+        emits &["verification.expired"],
+        starts [],
+        leads [CaseStatus::Expired];
+    ReviewCase |world, case| verification_clock::review(world, case);
+        emits verification_clock::CONCLUDES,
+        starts [],
+        leads [CaseStatus::Approved, CaseStatus::Declined, CaseStatus::ResubmissionRequested];
+    PromptPayer |world, collection| collection_clock::prompt(world, collection);
+        emits &["collection.requires_action"],
+        starts [],
+        leads [CollectionStatus::RequiresAction];
+    PayCollection |world, collection, payment| collection_clock::pay(world, collection, payment);
+        emits &["collection.processing"],
+        starts [FinishCollection],
+        leads [CollectionStatus::Processing];
+    FinishCollection |world, collection, payment| collection_clock::finish(world, collection, payment);
+        emits collection_clock::FINISHED,
+        starts [SettleCollection, ChargeBack],
+        leads [CollectionStatus::Succeeded, CollectionStatus::Failed];
+    SettleCollection |world, collection| collection_clock::settle(world, collection);
+        emits &["collection.settled", "wallet.credited", "aml_alert.opened"],
+        starts [],
+        leads [CollectionStatus::Settled];
+    ExpireCollection |world, collection| collection_clock::expire(world, collection);
+        emits &["collection.expired"],
+        starts [],
+        leads [CollectionStatus::Expired];
+    ChargeBack |world, collection| collection_clock::charge_back(world, collection);
+        emits disputes::OPENED,
+        starts [DisputeUnanswered],
+        leads [];
+    InvoiceOverdue |world, invoice| invoice_clock::miss(world, invoice);
+        emits &["invoice.overdue"],
+        starts [],
+        leads [];
+    SettleRefund |world, refund, failed| refunds::settle(world, refund, failed);
+        emits refunds::SETTLED,
+        starts [],
+        leads [RefundStatus::Succeeded, RefundStatus::Failed];
+    ImportStatement |world, statement| statement_clock::import(world, statement);
+        emits &["bank_statement.imported", "reconciliation_match.matched", "reconciliation_match.suggested",
+            "reconciliation_match.exception", "reconciliation_match.resolved"],
+        starts [],
+        leads [StatementStatus::Imported];
+    CompleteCreditScore |world, score| credit_scores::complete(world, score);
+        emits &["credit_score.completed", "credit_score.failed", "application.under_review"],
+        starts [DecideApplication],
+        leads [ScoreStatus::Completed, ScoreStatus::Failed];
+    CompleteAssessment |world, assessment| readiness::complete(world, assessment);
+        emits &["readiness_assessment.completed"],
+        starts [],
+        leads [AssessmentStatus::Completed];
+    CompleteRiskScore |world, score| insurance::complete(world, score);
+        emits &["insurance_risk_score.completed"],
+        starts [],
+        leads [RiskScoreStatus::Completed];
+    ReviewApplication |world, id| underwriting::review(world, id);
+        emits &["application.under_review"],
+        starts [DecideApplication],
+        leads [ApplicationStatus::UnderReview];
+    DecideApplication |world, id, verdict| underwriting::decide(world, id, verdict);
+        emits &["credit_score.completed", "credit_score.failed", "application.approved", "application.rejected",
+            "application.information_requested", "offer.created"],
+        starts [ExpireOffer, WithdrawApplication],
+        leads [ApplicationStatus::Approved, ApplicationStatus::Rejected, ApplicationStatus::InformationRequested];
+    WithdrawApplication |world, id| underwriting::withdraw(world, id);
+        emits &["application.withdrawn"],
+        starts [],
+        leads [ApplicationStatus::Withdrawn];
+    ExpireOffer |world, offer| offers::expire(world, offer);
+        emits &["offer.expired"],
+        starts [],
+        leads [OfferStatus::Expired];
+    DisburseLoan |world, loan| loan_clock::disburse(world, loan);
+        emits &["loan.disbursed", "wallet.credited"],
+        starts [DisburseLoan, InstalmentDue],
+        leads [LoanStatus::Active];
+    InstalmentDue |world, loan, number| loan_clock::fall_due(world, loan, number);
+        emits &["loan.repayment_due"],
+        starts [InstalmentDue, MissInstalment],
+        leads [];
+    MissInstalment |world, loan, number| loan_clock::miss(world, loan, number);
+        emits &["loan.late"],
+        starts [DefaultLoan],
+        leads [LoanStatus::Late];
+    DefaultLoan |world, loan, number| loan_clock::default(world, loan, number);
+        emits &["loan.defaulted"],
+        starts [],
+        leads [LoanStatus::Defaulted];
+    TakeUpRequest |world, request| due_diligence_answers::take_up(world, request);
+        emits &["due_diligence_request.in_review"],
+        starts [],
+        leads [RequestStatus::InReview];
+    MissRequest |world, request| due_diligence_answers::miss(world, request);
+        emits &["due_diligence_request.overdue"],
+        starts [],
+        leads [];
+    ReplyToDeal |world, deal, passes| deal_verbs::reply_later(world, deal, passes);
+        emits &["deal.investor_replied", "deal.lost"],
+        starts [],
+        leads [DealStatus::Lost];
+    CompleteScreening |world, screening, answer| screenings::complete(world, screening, answer);
+        emits &["aml_screening.completed", "aml_alert.opened"],
+        starts [ScreenAgain],
+        leads [ScreeningStatus::Clear, ScreeningStatus::NeedsReview];
+    ScreenAgain |world, screening| screenings::again(world, screening);
+        emits &["aml_screening.completed", "aml_alert.opened"],
+        starts [ScreenAgain],
+        leads [ScreeningStatus::Clear, ScreeningStatus::NeedsReview];
+    CompleteTrustScore |world, score| trust_scores::complete(world, score);
+        emits &["trust_score.completed", "trust_score.changed"],
+        starts [],
+        leads [TrustStatus::Completed];
+}
