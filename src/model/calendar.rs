@@ -10,11 +10,9 @@ mod tests;
 
 use std::sync::{LazyLock, OnceLock};
 
-use serde::Deserialize;
-
 use self::rule::{Holiday, Moved, Sheet, Weekday};
 use crate::model::growth::Sections;
-use crate::value::{Date, Span, Timestamp};
+use crate::model::prelude::*;
 
 /// Years with known holidays: all years that a date in a world can have, and a margin.
 const YEARS: core::ops::Range<i16> = 1970..2210;

@@ -6,10 +6,9 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use serde::Deserialize;
-
 use crate::model::fx_quoting::Rate;
-use crate::value::{Currency, Date, Key, Period};
+use crate::model::prelude::*;
+use crate::value::Key;
 
 /// Fixed-point parts of one unit, for rates per pound.
 const PARTS: i128 = 100_000_000;

@@ -1,15 +1,14 @@
 //! The cost of a conversion: an exact rate, the spread of a currency pair (`fixtures/fx_spreads.toml`), and both amounts in minor units.
 
 use core::fmt;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use schemars::{Schema, SchemaGenerator, json_schema};
+use serde::{Deserializer, Serializer, de};
 
 use crate::model::fx::half_even;
-use crate::value::Currency;
+use crate::model::prelude::*;
 
 /// Fixed-point parts of one unit in a rate.
 const PARTS: i128 = 1_000_000_000_000;

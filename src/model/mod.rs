@@ -19,6 +19,7 @@ pub mod payroll;
 pub(crate) mod posting;
 pub(crate) mod prelude;
 pub mod registry;
+pub(crate) mod resource;
 pub(crate) mod task;
 
 pub(crate) use self::ledger::{
@@ -27,6 +28,7 @@ pub(crate) use self::ledger::{
 };
 pub(crate) use self::lifecycle::{State, Stateful, StatusChange, refused, stateful, states, step};
 pub(crate) use self::registry::{Kind, Record};
+pub(crate) use self::resource::{resource, shown};
 pub(crate) use self::task::{Task, TaskKind, UnderwriterDecision};
 
 use core::fmt;

@@ -9,7 +9,9 @@ pub(crate) use schemars::JsonSchema;
 pub(crate) use serde::{Deserialize, Serialize};
 
 pub(crate) use crate::model::business::Company;
-pub(crate) use crate::model::{AnyId, Kind, Object, Stateful, StatusChange, stateful, states};
+pub(crate) use crate::model::{
+    AnyId, Kind, Object, Stateful, StatusChange, resource, shown, stateful, states,
+};
 pub(crate) use crate::value::{
     Amount, Currency, Date, Id, Metadata, Period, Prefixed, Span, Timestamp,
 };

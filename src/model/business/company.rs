@@ -12,44 +12,33 @@ states! {
     "close": Pending | Active | Suspended => Closed;
 }
 
-/// A company that employs people and holds wallets.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct Company {
-    /// The company's id.
-    pub(crate) id: Id<Company>,
-    /// Always `company`.
-    pub(crate) object: Object<Company>,
-    /// Current status. Only an `active` company can pay.
-    pub(crate) status: CompanyStatus,
-    /// The registered name.
-    pub(crate) legal_name: String,
-    /// The country of registration, ISO 3166-1 alpha-2.
-    pub(crate) country: String,
-    /// The base currency, used for wages, the ledger and reports.
-    pub(crate) currency: Currency,
-    /// The industry.
-    pub(crate) industry: Option<String>,
-    /// The company's number in the country's company register.
-    pub(crate) registration_number: Option<String>,
-    /// The company's number at the tax authority.
-    pub(crate) tax_id: Option<String>,
-    /// The registered address.
-    pub(crate) address: Option<Address>,
-    /// Contact details.
-    pub(crate) contact: Option<Contact>,
-    /// Payroll settings: how and when the company pays wages.
-    pub(crate) payroll_settings: PayrollSettings,
-    /// Settings for payouts to beneficiaries; absent until they are set.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) payment_settings: Option<PaymentSettings>,
-    /// When it was created, in virtual time.
-    pub(crate) created_at: Timestamp,
-    /// When it last changed, in virtual time.
-    pub(crate) updated_at: Timestamp,
-    /// Key-value pairs set by the caller.
-    pub(crate) metadata: Metadata,
-    /// Every status the resource has had, oldest first.
-    pub(crate) status_history: Vec<StatusChange<CompanyStatus>>,
+resource! {
+    /// A company that employs people and holds wallets.
+    Company: CompanyStatus {
+        /// Current status. Only an `active` company can pay.
+        status: CompanyStatus,
+        /// The registered name.
+        legal_name: String,
+        /// The country of registration, ISO 3166-1 alpha-2.
+        country: String,
+        /// The base currency, used for wages, the ledger and reports.
+        currency: Currency,
+        /// The industry.
+        industry: Option<String>,
+        /// The company's number in the country's company register.
+        registration_number: Option<String>,
+        /// The company's number at the tax authority.
+        tax_id: Option<String>,
+        /// The registered address.
+        address: Option<Address>,
+        /// Contact details.
+        contact: Option<Contact>,
+        /// Payroll settings: how and when the company pays wages.
+        payroll_settings: PayrollSettings,
+        /// Settings for payouts to beneficiaries; absent until they are set.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        payment_settings: Option<PaymentSettings>,
+    }
 }
 
 impl Company {
@@ -63,8 +52,6 @@ impl Company {
         self.id
     }
 }
-
-stateful!(Company: CompanyStatus);
 
 /// A postal address.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -2,18 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::model::Object;
-use crate::model::business::company::Company;
 use crate::model::business::pay_terms::{BroughtIn, Compensation};
 use crate::model::business::payroll_run::RunType;
-use crate::model::lifecycle::{State, StatusChange, stateful, states};
-use crate::value::id::Id;
-use crate::value::money::Currency;
-use crate::value::text::Metadata;
-use crate::value::time::{Date, Timestamp};
+use crate::model::lifecycle::State;
+use crate::model::prelude::*;
 
 states! {
     /// Employment status. The specification (§2) leaves the values open.
@@ -39,67 +31,56 @@ states! {
     "close": NotEnrolled | Pending | Verified | Failed | OnHold => Closed;
 }
 
-/// A person whom a company employs.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct Employee {
-    /// The employee's id.
-    pub(crate) id: Id<Employee>,
-    /// Always `employee`.
-    pub(crate) object: Object<Employee>,
-    /// The employer.
-    pub(crate) company_id: Id<Company>,
-    /// Full name.
-    pub(crate) name: String,
-    /// Job title.
-    pub(crate) role: String,
-    /// Department.
-    pub(crate) department: String,
-    /// Employment.
-    pub(crate) status: EmployeeStatus,
-    /// Payroll verification status. Only `verified` employees receive wages.
-    pub(crate) payroll_status: PayrollStatus,
-    /// Why pay is on hold, if a call or a bank caused the hold.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) payroll_hold: Option<HoldReason>,
-    /// Work e-mail address.
-    pub(crate) email: Option<String>,
-    /// Terms of employment.
-    pub(crate) employment_type: EmploymentType,
-    /// Country of employment, ISO 3166-1 alpha-2. It selects the payroll pack.
-    pub(crate) country: String,
-    /// First day of work.
-    pub(crate) start_date: Date,
-    /// Last day of work.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) end_date: Option<Date>,
-    /// Why the employment will end, while its last day is in the future. Afterwards the status history contains the reason.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) end_reason: Option<String>,
-    /// How the final pay is paid. Absent once it has been paid.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) final_pay: Option<FinalPay>,
-    /// The pay terms in force today, or the first ones if all are in the future.
-    pub(crate) compensation: Option<Compensation>,
-    /// All pay terms, including future ones, ordered by their first day. Absent if there are none other than `compensation`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) compensation_history: Vec<Compensation>,
-    /// What the employee was paid earlier in the tax year, if it was provided.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) brought_in: Option<BroughtIn>,
-    /// The account that wages are paid to.
-    pub(crate) payment_method: Option<PaymentMethod>,
-    /// The employee's number at the tax authority.
-    pub(crate) tax_id: Option<String>,
-    /// Attributes for the country's payroll pack, such as tax code and filing status. Absent ones use the pack's defaults.
-    pub(crate) tax_attributes: BTreeMap<String, String>,
-    /// When the record was created, in virtual time.
-    pub(crate) created_at: Timestamp,
-    /// When it last changed, in virtual time.
-    pub(crate) updated_at: Timestamp,
-    /// Key-value pairs set by the caller.
-    pub(crate) metadata: Metadata,
-    /// Every employment status of the employee, oldest first.
-    pub(crate) status_history: Vec<StatusChange<EmployeeStatus>>,
+resource! {
+    /// A person whom a company employs.
+    Employee: EmployeeStatus {
+        /// The employer.
+        company_id: Id<Company>,
+        /// Full name.
+        name: String,
+        /// Job title.
+        role: String,
+        /// Department.
+        department: String,
+        /// Employment.
+        status: EmployeeStatus,
+        /// Payroll verification status. Only `verified` employees receive wages.
+        payroll_status: PayrollStatus,
+        /// Why pay is on hold, if a call or a bank caused the hold.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        payroll_hold: Option<HoldReason>,
+        /// Work e-mail address.
+        email: Option<String>,
+        /// Terms of employment.
+        employment_type: EmploymentType,
+        /// Country of employment, ISO 3166-1 alpha-2. It selects the payroll pack.
+        country: String,
+        /// First day of work.
+        start_date: Date,
+        /// Last day of work.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        end_date: Option<Date>,
+        /// Why the employment will end, while its last day is in the future. Afterwards the status history contains the reason.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        end_reason: Option<String>,
+        /// How the final pay is paid. Absent once it has been paid.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        final_pay: Option<FinalPay>,
+        /// The pay terms in force today, or the first ones if all are in the future.
+        compensation: Option<Compensation>,
+        /// All pay terms, including future ones, ordered by their first day. Absent if there are none other than `compensation`.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        compensation_history: Vec<Compensation>,
+        /// What the employee was paid earlier in the tax year, if it was provided.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        brought_in: Option<BroughtIn>,
+        /// The account that wages are paid to.
+        payment_method: Option<PaymentMethod>,
+        /// The employee's number at the tax authority.
+        tax_id: Option<String>,
+        /// Attributes for the country's payroll pack, such as tax code and filing status. Absent ones use the pack's defaults.
+        tax_attributes: BTreeMap<String, String>,
+    }
 }
 
 impl Employee {
@@ -187,8 +168,6 @@ impl Employee {
         }
     }
 }
-
-stateful!(Employee: EmployeeStatus);
 
 /// Why pay is on hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -32,44 +32,33 @@ impl LeaveType {
     }
 }
 
-/// Days on which an employee wants to be absent.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct LeaveRequest {
-    /// The request's id.
-    pub(crate) id: Id<LeaveRequest>,
-    /// Always `leave_request`.
-    pub(crate) object: Object<LeaveRequest>,
-    /// The employer.
-    pub(crate) company_id: Id<Company>,
-    /// The employee on leave.
-    pub(crate) employee_id: Id<Employee>,
-    /// The type of leave.
-    #[serde(rename = "type")]
-    pub(crate) kind: LeaveType,
-    /// Current status.
-    pub(crate) status: LeaveStatus,
-    /// The first day of leave.
-    pub(crate) start_date: Date,
-    /// The last day of leave.
-    pub(crate) end_date: Date,
-    /// The employee's reason.
-    pub(crate) reason: Option<String>,
-    /// The note given with the decision.
-    pub(crate) note: Option<String>,
-    /// When the leave started, in virtual time.
-    pub(crate) started_at: Option<Timestamp>,
-    /// When the leave ended, in virtual time.
-    pub(crate) ended_at: Option<Timestamp>,
-    /// The first working day, if the employee returned before the planned end. The leave counts up to the day before.
-    pub(crate) returned_on: Option<Date>,
-    /// When it was created, in virtual time.
-    pub(crate) created_at: Timestamp,
-    /// When it last changed, in virtual time.
-    pub(crate) updated_at: Timestamp,
-    /// Key-value pairs set by the caller.
-    pub(crate) metadata: Metadata,
-    /// Every status the resource has had, oldest first.
-    pub(crate) status_history: Vec<StatusChange<LeaveStatus>>,
+resource! {
+    /// Days on which an employee wants to be absent.
+    LeaveRequest: LeaveStatus {
+        /// The employer.
+        company_id: Id<Company>,
+        /// The employee on leave.
+        employee_id: Id<Employee>,
+        /// The type of leave.
+        #[serde(rename = "type")]
+        kind: LeaveType,
+        /// Current status.
+        status: LeaveStatus,
+        /// The first day of leave.
+        start_date: Date,
+        /// The last day of leave.
+        end_date: Date,
+        /// The employee's reason.
+        reason: Option<String>,
+        /// The note given with the decision.
+        note: Option<String>,
+        /// When the leave started, in virtual time.
+        started_at: Option<Timestamp>,
+        /// When the leave ended, in virtual time.
+        ended_at: Option<Timestamp>,
+        /// The first working day, if the employee returned before the planned end. The leave counts up to the day before.
+        returned_on: Option<Date>,
+    }
 }
 
 impl LeaveRequest {
@@ -92,8 +81,6 @@ impl LeaveRequest {
         self.started_at.is_some() && self.ended_at.is_none()
     }
 }
-
-stateful!(LeaveRequest: LeaveStatus);
 
 #[cfg(test)]
 mod tests {

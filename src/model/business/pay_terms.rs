@@ -2,11 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::value::money::Currency;
-use crate::value::time::Date;
+use crate::model::prelude::*;
 
 /// The interval that an amount of pay covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,6 +1,5 @@
 //! A payroll item: one employee's pay in a run.
 
-use crate::model::Wire;
 use crate::model::business::pay_abroad::PayValue;
 use crate::model::business::{
     Calculation, Employee, PayConversion, PayrollRun, Payslip, Proration,
@@ -62,95 +61,57 @@ impl PayrollItem {
 
 stateful!(PayrollItem: ItemStatus, without updated_at);
 
-/// One employee's pay in a run.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "PayrollItem")]
-pub(crate) struct PayrollItemShape<'a> {
-    /// The item's id.
-    id: Id<PayrollItem>,
-    /// Always `payroll_item`.
-    object: Object<PayrollItem>,
-    /// The run.
-    payroll_run_id: Id<PayrollRun>,
-    /// The company that pays.
-    company_id: Id<Company>,
-    /// The employee.
-    employee_id: Id<Employee>,
-    /// The employee's name when the run was calculated.
-    employee_name: &'a str,
-    /// The month of the pay.
-    period: Period,
-    /// Current status.
-    status: ItemStatus,
-    /// The currency of every amount: the employee's currency.
-    currency: Currency,
-    /// The currency conversion; null if the employee's currency is the company's.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    fx: Option<PayConversion>,
-    /// Gross pay in minor units.
-    gross: i64,
-    /// Taxes withheld.
-    taxes: i64,
-    /// Social contributions withheld.
-    employee_contributions: i64,
-    /// Taxes and contributions that the employer pays in addition to gross pay.
-    employer_contributions: i64,
-    /// Deductions other than taxes and contributions.
-    deductions: i64,
-    /// Reimbursed expenses, not part of gross pay.
-    reimbursements: i64,
-    /// Net pay: gross, less taxes, contributions and deductions, plus reimbursements.
-    net: i64,
-    /// The part of the month that is paid, if it is not the whole month.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    proration: Option<Proration>,
-    /// The payout of the net pay; null until the run is funded.
-    payout_id: Option<Id<Payout>>,
-    /// The payslip; null until the item is paid.
-    payslip_id: Option<Id<Payslip>>,
-    /// Why the last payout failed or was returned.
-    failure: &'a Option<Failure>,
-    /// When it was created, in virtual time.
-    created_at: Timestamp,
-    /// When it last changed, in virtual time.
-    updated_at: Timestamp,
-    /// Always empty: items are created by the run.
-    metadata: Cow<'a, Metadata>,
-    /// Every status the resource has had, oldest first.
-    status_history: &'a [StatusChange<ItemStatus>],
-}
-
-impl Wire for PayrollItem {
-    type Shape<'a> = PayrollItemShape<'a>;
-
-    fn wire(&self) -> PayrollItemShape<'_> {
-        let pay = &self.calculation;
-        PayrollItemShape {
-            id: self.id,
-            object: Object::NAME,
-            payroll_run_id: self.payroll_run_id,
-            company_id: self.company_id,
-            employee_id: self.employee_id,
-            employee_name: &self.employee_name,
-            period: self.period,
-            status: self.status,
-            currency: self.currency,
-            fx: self.fx,
-            gross: pay.gross,
-            taxes: pay.taxes,
-            employee_contributions: pay.employee_contributions,
-            employer_contributions: pay.employer_contributions,
-            deductions: pay.deductions(),
-            reimbursements: pay.reimbursed(),
-            net: pay.net,
-            proration: pay.extras().and_then(|extras| extras.proration),
-            payout_id: self.payout_id,
-            payslip_id: self.payslip_id,
-            failure: &self.failure,
-            created_at: self.created_at,
-            updated_at: self.status_history.last().map_or(self.created_at, |change| change.at),
-            metadata: Cow::Owned(Metadata::default()),
-            status_history: &self.status_history,
-        }
+shown! {
+    /// One employee's pay in a run.
+    #[schemars(rename = "PayrollItem")]
+    PayrollItemShape<'a> of PayrollItem, |it| {
+        /// The run.
+        payroll_run_id: Id<PayrollRun>;
+        /// The company that pays.
+        company_id: Id<Company>;
+        /// The employee.
+        employee_id: Id<Employee>;
+        /// The employee's name when the run was calculated.
+        employee_name: &'a str = &it.employee_name;
+        /// The month of the pay.
+        period: Period;
+        /// Current status.
+        status: ItemStatus;
+        /// The currency of every amount: the employee's currency.
+        currency: Currency;
+        /// The currency conversion; null if the employee's currency is the company's.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        fx: Option<PayConversion>;
+        /// Gross pay in minor units.
+        gross: i64 = it.calculation.gross;
+        /// Taxes withheld.
+        taxes: i64 = it.calculation.taxes;
+        /// Social contributions withheld.
+        employee_contributions: i64 = it.calculation.employee_contributions;
+        /// Taxes and contributions that the employer pays in addition to gross pay.
+        employer_contributions: i64 = it.calculation.employer_contributions;
+        /// Deductions other than taxes and contributions.
+        deductions: i64 = it.calculation.deductions();
+        /// Reimbursed expenses, not part of gross pay.
+        reimbursements: i64 = it.calculation.reimbursed();
+        /// Net pay: gross, less taxes, contributions and deductions, plus reimbursements.
+        net: i64 = it.calculation.net;
+        /// The part of the month that is paid, if it is not the whole month.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        proration: Option<Proration> = it.calculation.extras().and_then(|extras| extras.proration);
+        /// The payout of the net pay; null until the run is funded.
+        payout_id: Option<Id<Payout>>;
+        /// The payslip; null until the item is paid.
+        payslip_id: Option<Id<Payslip>>;
+        /// Why the last payout failed or was returned.
+        failure: &'a Option<Failure> = &it.failure;
+        /// When it was created, in virtual time.
+        created_at: Timestamp;
+        /// When it last changed, in virtual time.
+        updated_at: Timestamp = it.status_history.last().map_or(it.created_at, |change| change.at);
+        /// Always empty: items are created by the run.
+        metadata: Cow<'a, Metadata> = Cow::Owned(Metadata::default());
+        /// Every status the resource has had, oldest first.
+        status_history: &'a [StatusChange<ItemStatus>] = &it.status_history;
     }
 }

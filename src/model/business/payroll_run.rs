@@ -49,62 +49,51 @@ fn is_empty<T>(list: &Arc<Vec<T>>) -> bool {
     list.is_empty()
 }
 
-/// One pay day of one company.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct PayrollRun {
-    /// The run's id.
-    pub(crate) id: Id<PayrollRun>,
-    /// Always `payroll_run`.
-    pub(crate) object: Object<PayrollRun>,
-    /// The company that pays.
-    pub(crate) company_id: Id<Company>,
-    /// The month of the pay.
-    pub(crate) period: Period,
-    /// The type of run.
-    #[serde(rename = "type")]
-    pub(crate) kind: RunType,
-    /// Current status.
-    pub(crate) status: RunStatus,
-    /// The employees in the run: those given, or all payable employees if none were given. Empty for runs before the world's start with
-    /// more than 1,000 employees: list the items instead.
-    pub(crate) employees: Arc<Vec<Id<Employee>>>,
-    /// The number of employees in the run.
-    pub(crate) employee_count: u64,
-    /// The day on which wages are due.
-    pub(crate) pay_date: Date,
-    /// The currency of the run's amounts: the company's. Items are in the employees' currencies.
-    pub(crate) currency: Currency,
-    /// Sums over all employees; null until the run is calculated.
-    pub(crate) totals: Option<RunTotals>,
-    /// How the run is funded; null until it is approved.
-    pub(crate) funding: Option<Funding>,
-    /// How many employees were paid, and how many were not.
-    pub(crate) settlement: Settlement,
-    /// What blocks the run, one sentence each.
-    pub(crate) blockers: Vec<String>,
-    /// Possible mistakes that do not block the run.
-    #[serde(default, skip_serializing_if = "is_empty")]
-    pub(crate) warnings: Arc<Vec<RunWarning>>,
-    /// Amounts for single employees in addition to their pay terms, as provided.
-    #[serde(default, skip_serializing_if = "is_empty")]
-    pub(crate) inputs: Arc<Vec<RunInput>>,
-    /// Notes by the caller.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) notes: Option<String>,
-    /// The run that this one reverses, fully or partly.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) reverses: Option<Id<PayrollRun>>,
-    /// Runs that reverse this one, fully or partly.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) reversed_by: Vec<Id<PayrollRun>>,
-    /// When it was created, in virtual time.
-    pub(crate) created_at: Timestamp,
-    /// When it last changed, in virtual time.
-    pub(crate) updated_at: Timestamp,
-    /// Key-value pairs set by the caller.
-    pub(crate) metadata: Metadata,
-    /// Every status the resource has had, oldest first.
-    pub(crate) status_history: Vec<StatusChange<RunStatus>>,
+resource! {
+    /// One pay day of one company.
+    PayrollRun: RunStatus {
+        /// The company that pays.
+        company_id: Id<Company>,
+        /// The month of the pay.
+        period: Period,
+        /// The type of run.
+        #[serde(rename = "type")]
+        kind: RunType,
+        /// Current status.
+        status: RunStatus,
+        /// The employees in the run: those given, or all payable employees if none were given. Empty for runs before the world's start with
+        /// more than 1,000 employees: list the items instead.
+        employees: Arc<Vec<Id<Employee>>>,
+        /// The number of employees in the run.
+        employee_count: u64,
+        /// The day on which wages are due.
+        pay_date: Date,
+        /// The currency of the run's amounts: the company's. Items are in the employees' currencies.
+        currency: Currency,
+        /// Sums over all employees; null until the run is calculated.
+        totals: Option<RunTotals>,
+        /// How the run is funded; null until it is approved.
+        funding: Option<Funding>,
+        /// How many employees were paid, and how many were not.
+        settlement: Settlement,
+        /// What blocks the run, one sentence each.
+        blockers: Vec<String>,
+        /// Possible mistakes that do not block the run.
+        #[serde(default, skip_serializing_if = "is_empty")]
+        warnings: Arc<Vec<RunWarning>>,
+        /// Amounts for single employees in addition to their pay terms, as provided.
+        #[serde(default, skip_serializing_if = "is_empty")]
+        inputs: Arc<Vec<RunInput>>,
+        /// Notes by the caller.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        notes: Option<String>,
+        /// The run that this one reverses, fully or partly.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reverses: Option<Id<PayrollRun>>,
+        /// Runs that reverse this one, fully or partly.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        reversed_by: Vec<Id<PayrollRun>>,
+    }
 }
 
 impl PayrollRun {
@@ -113,8 +102,6 @@ impl PayrollRun {
         matches!(self.status, RunStatus::Cancelled | RunStatus::Failed | RunStatus::Reversed)
     }
 }
-
-stateful!(PayrollRun: RunStatus);
 
 /// A possible mistake in a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,6 +1,5 @@
 //! A payroll verification: the checks that an employee must pass before wages can be paid.
 
-use crate::model::Wire;
 use crate::model::business::Employee;
 use crate::model::prelude::*;
 
@@ -136,48 +135,26 @@ pub(crate) struct PayrollVerification {
 
 stateful!(PayrollVerification: VerificationStatus, without updated_at);
 
-/// The checks that an employee must pass before wages can be paid.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "PayrollVerification")]
-pub(crate) struct PayrollVerificationShape<'a> {
-    /// The verification's id.
-    id: Id<PayrollVerification>,
-    /// Always `payroll_verification`.
-    object: Object<PayrollVerification>,
-    /// The employer.
-    company_id: Id<Company>,
-    /// The employee.
-    employee_id: Id<Employee>,
-    /// Result of the checks: `verified` if all passed.
-    status: VerificationStatus,
-    /// Each check.
-    checks: &'a [Check],
-    /// When it was created, in virtual time.
-    created_at: Timestamp,
-    /// When it last changed, in virtual time.
-    updated_at: Timestamp,
-    /// Always empty: calls on the employee create verifications.
-    metadata: Cow<'a, Metadata>,
-    /// Every status the resource has had, oldest first.
-    status_history: &'a [StatusChange<VerificationStatus>],
-}
-
-impl Wire for PayrollVerification {
-    type Shape<'a> = PayrollVerificationShape<'a>;
-
-    fn wire(&self) -> PayrollVerificationShape<'_> {
-        PayrollVerificationShape {
-            id: self.id,
-            object: Object::NAME,
-            company_id: self.company_id,
-            employee_id: self.employee_id,
-            status: self.status,
-            checks: &self.checks,
-            created_at: self.created_at,
-            updated_at: self.status_history.last().map_or(self.created_at, |change| change.at),
-            metadata: Cow::Owned(Metadata::default()),
-            status_history: &self.status_history,
-        }
+shown! {
+    /// The checks that an employee must pass before wages can be paid.
+    #[schemars(rename = "PayrollVerification")]
+    PayrollVerificationShape<'a> of PayrollVerification, |it| {
+        /// The employer.
+        company_id: Id<Company>;
+        /// The employee.
+        employee_id: Id<Employee>;
+        /// Result of the checks: `verified` if all passed.
+        status: VerificationStatus;
+        /// Each check.
+        checks: &'a [Check] = &it.checks;
+        /// When it was created, in virtual time.
+        created_at: Timestamp;
+        /// When it last changed, in virtual time.
+        updated_at: Timestamp = it.status_history.last().map_or(it.created_at, |change| change.at);
+        /// Always empty: calls on the employee create verifications.
+        metadata: Cow<'a, Metadata> = Cow::Owned(Metadata::default());
+        /// Every status the resource has had, oldest first.
+        status_history: &'a [StatusChange<VerificationStatus>] = &it.status_history;
     }
 }
 

@@ -22,40 +22,29 @@ pub(crate) enum ReportType {
     PensionSchedule,
 }
 
-/// What a company reports to a regulator for one month.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct RegulatoryReport {
-    /// The report's id.
-    pub(crate) id: Id<RegulatoryReport>,
-    /// Always `regulatory_report`.
-    pub(crate) object: Object<RegulatoryReport>,
-    /// The company that the report is about.
-    pub(crate) company_id: Id<Company>,
-    /// The type of report.
-    #[serde(rename = "type")]
-    pub(crate) kind: ReportType,
-    /// The reported month.
-    pub(crate) period: Period,
-    /// Current status.
-    pub(crate) status: ReportStatus,
-    /// The company's currency. `large_transactions` and `suspicious_activity` state the currency of each amount.
-    pub(crate) currency: Currency,
-    /// The contents of the report, from the records at the time of compilation.
-    pub(crate) contents: Contents,
-    /// Name of the person who declared it correct; null until submitted.
-    pub(crate) declaration: Option<String>,
-    /// When the regulator accepted it.
-    pub(crate) acknowledged_at: Option<Timestamp>,
-    /// Why the regulator rejected it.
-    pub(crate) rejection_reason: Option<String>,
-    /// When it was created, in virtual time.
-    pub(crate) created_at: Timestamp,
-    /// When it last changed, in virtual time.
-    pub(crate) updated_at: Timestamp,
-    /// Key-value pairs set by the caller.
-    pub(crate) metadata: Metadata,
-    /// Every status the resource has had, oldest first.
-    pub(crate) status_history: Vec<StatusChange<ReportStatus>>,
+resource! {
+    /// What a company reports to a regulator for one month.
+    RegulatoryReport: ReportStatus {
+        /// The company that the report is about.
+        company_id: Id<Company>,
+        /// The type of report.
+        #[serde(rename = "type")]
+        kind: ReportType,
+        /// The reported month.
+        period: Period,
+        /// Current status.
+        status: ReportStatus,
+        /// The company's currency. `large_transactions` and `suspicious_activity` state the currency of each amount.
+        currency: Currency,
+        /// The contents of the report, from the records at the time of compilation.
+        contents: Contents,
+        /// Name of the person who declared it correct; null until submitted.
+        declaration: Option<String>,
+        /// When the regulator accepted it.
+        acknowledged_at: Option<Timestamp>,
+        /// Why the regulator rejected it.
+        rejection_reason: Option<String>,
+    }
 }
 
 /// The contents of a report. The members depend on its type.
@@ -213,8 +202,6 @@ pub(crate) struct Finding {
     /// The resources in question.
     pub(crate) resources: Vec<AnyId>,
 }
-
-stateful!(RegulatoryReport: ReportStatus);
 
 /// Reporting thresholds for cash and transfers, in whole units of the currency, in use in 2025 and 2026.
 const THRESHOLDS: &[(&str, i64)] = &[

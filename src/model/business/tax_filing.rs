@@ -42,63 +42,50 @@ pub(crate) struct Adjustment {
     pub(crate) reason: String,
 }
 
-/// What a company declares and pays to an authority for one month.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct TaxFiling {
-    /// The filing's id.
-    pub(crate) id: Id<TaxFiling>,
-    /// Always `tax_filing`.
-    pub(crate) object: Object<TaxFiling>,
-    /// The company that files.
-    pub(crate) company_id: Id<Company>,
-    /// The country, ISO 3166-1 alpha-2.
-    pub(crate) jurisdiction: String,
-    /// The authority that the amounts are due to: a liability's `authority`. `monthly` before the world's start, where one filing covers
-    /// all authorities.
-    pub(crate) tax_type: String,
-    /// The month of the pay that is declared.
-    pub(crate) period: Period,
-    /// The name of the form, if the country's payroll pack defines it.
-    pub(crate) form: Option<String>,
-    /// Current status.
-    pub(crate) status: FilingStatus,
-    /// The total amount declared, in minor units.
-    pub(crate) amount: i64,
-    /// The amount paid in money, by this filing and by those it amends. An amount above `amount` is a credit, which the next filing to the
-    /// same authority uses.
-    pub(crate) amount_paid: i64,
-    /// The part that was paid with such a credit.
-    pub(crate) credit_used: i64,
-    /// The currency of all amounts.
-    pub(crate) currency: Currency,
-    /// Amounts by authority.
-    pub(crate) lines: Vec<FilingLine>,
-    /// The last day to submit and pay, if the country's payroll pack defines it.
-    pub(crate) due_on: Option<Date>,
-    /// Whether it was submitted after that day.
-    pub(crate) late: bool,
-    /// The liabilities that it declares. Empty before the world's start.
-    pub(crate) tax_liability_ids: Vec<Id<TaxLiability>>,
-    /// Why it cannot be submitted yet, one sentence each.
-    pub(crate) blocked_reasons: Vec<String>,
-    /// Name of the person who declared it correct; null until submitted.
-    pub(crate) declaration: Option<String>,
-    /// When the authority confirmed receipt.
-    pub(crate) acknowledged_at: Option<Timestamp>,
-    /// Why the authority rejected it.
-    pub(crate) rejection_reason: Option<String>,
-    /// The filing that this one amends.
-    pub(crate) amends: Option<Id<TaxFiling>>,
-    /// The differences from the amended filing.
-    pub(crate) adjustments: Vec<Adjustment>,
-    /// When it was created, in virtual time.
-    pub(crate) created_at: Timestamp,
-    /// When it last changed, in virtual time.
-    pub(crate) updated_at: Timestamp,
-    /// Key-value pairs set by the caller.
-    pub(crate) metadata: Metadata,
-    /// Every status the resource has had, oldest first.
-    pub(crate) status_history: Vec<StatusChange<FilingStatus>>,
+resource! {
+    /// What a company declares and pays to an authority for one month.
+    TaxFiling: FilingStatus {
+        /// The company that files.
+        company_id: Id<Company>,
+        /// The country, ISO 3166-1 alpha-2.
+        jurisdiction: String,
+        /// The authority that the amounts are due to: a liability's `authority`. `monthly` before the world's start, where one filing covers
+        /// all authorities.
+        tax_type: String,
+        /// The month of the pay that is declared.
+        period: Period,
+        /// The name of the form, if the country's payroll pack defines it.
+        form: Option<String>,
+        /// Current status.
+        status: FilingStatus,
+        /// The total amount declared, in minor units.
+        amount: i64,
+        /// The amount paid in money, by this filing and by those it amends. An amount above `amount` is a credit, which the next filing to the
+        /// same authority uses.
+        amount_paid: i64,
+        /// The part that was paid with such a credit.
+        credit_used: i64,
+        /// The currency of all amounts.
+        currency: Currency,
+        /// Amounts by authority.
+        lines: Vec<FilingLine>,
+        /// The last day to submit and pay, if the country's payroll pack defines it.
+        due_on: Option<Date>,
+        /// Whether it was submitted after that day.
+        late: bool,
+        /// The liabilities that it declares. Empty before the world's start.
+        tax_liability_ids: Vec<Id<TaxLiability>>,
+        /// Why it cannot be submitted yet, one sentence each.
+        blocked_reasons: Vec<String>,
+        /// Name of the person who declared it correct; null until submitted.
+        declaration: Option<String>,
+        /// When the authority confirmed receipt.
+        acknowledged_at: Option<Timestamp>,
+        /// Why the authority rejected it.
+        rejection_reason: Option<String>,
+        /// The filing that this one amends.
+        amends: Option<Id<TaxFiling>>,
+        /// The differences from the amended filing.
+        adjustments: Vec<Adjustment>,
+    }
 }
-
-stateful!(TaxFiling: FilingStatus);

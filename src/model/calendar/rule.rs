@@ -1,9 +1,8 @@
 //! A country's table as written, parsed into rules. Each rule is a pure function from a year to days.
 
 use jiff::civil;
-use serde::Deserialize;
 
-use crate::value::Date;
+use crate::model::prelude::*;
 
 /// A `[[country]]` of `fixtures/calendars.toml`; the head of that file explains each key.
 #[derive(Debug, Default, Deserialize)]

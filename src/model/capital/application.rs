@@ -78,43 +78,30 @@ pub(crate) struct UnderwritingDecision {
     pub(crate) decided_at: Timestamp,
 }
 
-/// A company's application for capital.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct Application {
-    /// The application's id.
-    pub(crate) id: Id<Application>,
-    /// Always `application`.
-    pub(crate) object: Object<Application>,
-    /// The company that applies.
-    pub(crate) company_id: Id<Company>,
-    /// Current status.
-    pub(crate) status: ApplicationStatus,
-    /// The product applied for.
-    pub(crate) product: Product,
-    /// Amount requested, in minor units.
-    pub(crate) amount: i64,
-    /// Currency of the amount.
-    pub(crate) currency: Currency,
-    /// The repayment term in months.
-    pub(crate) term_months: u32,
-    /// The purpose, as free text.
-    pub(crate) purpose: Option<String>,
-    /// The underwriter's latest decision and its reasons; null until there is one.
-    pub(crate) decision: Option<UnderwritingDecision>,
-    /// The offer; null until the application is approved.
-    pub(crate) offer_id: Option<Id<Offer>>,
-    /// The information that the underwriter requested. Without it, the application is withdrawn at `information_due_by`.
-    pub(crate) information_requested: Vec<String>,
-    /// The deadline for the requested information. After it, the application is withdrawn.
-    pub(crate) information_due_by: Option<Timestamp>,
-    /// When it was submitted, in virtual time.
-    pub(crate) created_at: Timestamp,
-    /// When it last changed, in virtual time.
-    pub(crate) updated_at: Timestamp,
-    /// Key-value pairs set by the caller.
-    pub(crate) metadata: Metadata,
-    /// Every status the resource has had, oldest first.
-    pub(crate) status_history: Vec<StatusChange<ApplicationStatus>>,
+resource! {
+    /// A company's application for capital.
+    Application: ApplicationStatus {
+        /// The company that applies.
+        company_id: Id<Company>,
+        /// Current status.
+        status: ApplicationStatus,
+        /// The product applied for.
+        product: Product,
+        /// Amount requested, in minor units.
+        amount: i64,
+        /// Currency of the amount.
+        currency: Currency,
+        /// The repayment term in months.
+        term_months: u32,
+        /// The purpose, as free text.
+        purpose: Option<String>,
+        /// The underwriter's latest decision and its reasons; null until there is one.
+        decision: Option<UnderwritingDecision>,
+        /// The offer; null until the application is approved.
+        offer_id: Option<Id<Offer>>,
+        /// The information that the underwriter requested. Without it, the application is withdrawn at `information_due_by`.
+        information_requested: Vec<String>,
+        /// The deadline for the requested information. After it, the application is withdrawn.
+        information_due_by: Option<Timestamp>,
+    }
 }
-
-stateful!(Application: ApplicationStatus);

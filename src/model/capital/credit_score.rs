@@ -47,49 +47,36 @@ pub(crate) enum ScoreFailureCode {
     InsufficientData,
 }
 
-/// A company's credit score on one day.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct CreditScore {
-    /// The score's id.
-    pub(crate) id: Id<CreditScore>,
-    /// Always `credit_score`.
-    pub(crate) object: Object<CreditScore>,
-    /// The company that is scored.
-    pub(crate) company_id: Id<Company>,
-    /// The subject in the request, if it was not the company itself.
-    pub(crate) subject_id: Option<Id<Subject>>,
-    /// Current status.
-    pub(crate) status: ScoreStatus,
-    /// Score from 300 to 850, higher is better: the sum of the factors' points. Null until completed, and null if there is too little data.
-    #[schemars(range(min = 300, max = 850))]
-    pub(crate) score: Option<i64>,
-    /// The quality band.
-    pub(crate) band: Option<Band>,
-    /// Probability of a default within a year, in basis points, from the formula's table by score.
-    pub(crate) probability_of_default_bp: Option<i64>,
-    /// The factors of the score; the base comes first.
-    pub(crate) factors: Vec<Factor>,
-    /// The version of the formula.
-    pub(crate) formula: Option<String>,
-    /// The last day of the data used.
-    pub(crate) as_of: Option<Date>,
-    /// Why no score could be calculated.
-    pub(crate) failure: Option<ScoreFailure>,
-    /// The purpose, as free text.
-    pub(crate) purpose: Option<String>,
-    /// The caller's reference to the company's consent.
-    pub(crate) consent_id: Option<String>,
-    /// When it was requested, in virtual time.
-    pub(crate) created_at: Timestamp,
-    /// When it last changed, in virtual time.
-    pub(crate) updated_at: Timestamp,
-    /// Key-value pairs set by the caller.
-    pub(crate) metadata: Metadata,
-    /// Every status the resource has had, oldest first.
-    pub(crate) status_history: Vec<StatusChange<ScoreStatus>>,
+resource! {
+    /// A company's credit score on one day.
+    CreditScore: ScoreStatus {
+        /// The company that is scored.
+        company_id: Id<Company>,
+        /// The subject in the request, if it was not the company itself.
+        subject_id: Option<Id<Subject>>,
+        /// Current status.
+        status: ScoreStatus,
+        /// Score from 300 to 850, higher is better: the sum of the factors' points. Null until completed, and null if there is too little data.
+        #[schemars(range(min = 300, max = 850))]
+        score: Option<i64>,
+        /// The quality band.
+        band: Option<Band>,
+        /// Probability of a default within a year, in basis points, from the formula's table by score.
+        probability_of_default_bp: Option<i64>,
+        /// The factors of the score; the base comes first.
+        factors: Vec<Factor>,
+        /// The version of the formula.
+        formula: Option<String>,
+        /// The last day of the data used.
+        as_of: Option<Date>,
+        /// Why no score could be calculated.
+        failure: Option<ScoreFailure>,
+        /// The purpose, as free text.
+        purpose: Option<String>,
+        /// The caller's reference to the company's consent.
+        consent_id: Option<String>,
+    }
 }
-
-stateful!(CreditScore: ScoreStatus);
 
 /// The formula and the tables for its scores.
 #[derive(Debug)]

@@ -50,48 +50,35 @@ pub(crate) enum Tier {
     Referred,
 }
 
-/// A company's insurance risk on one day.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct InsuranceRiskScore {
-    /// The score's id.
-    pub(crate) id: Id<InsuranceRiskScore>,
-    /// Always `insurance_risk_score`.
-    pub(crate) object: Object<InsuranceRiskScore>,
-    /// The company whose risk it is.
-    pub(crate) company_id: Id<Company>,
-    /// Current status.
-    pub(crate) status: RiskScoreStatus,
-    /// The line of cover.
-    pub(crate) line: LineOfCover,
-    /// Sum insured in minor units: as sent, or one year's wages (group life, health) or one year's sales (property, liability).
-    pub(crate) sum_insured: Option<i64>,
-    /// Currency of the sum insured and the premium.
-    pub(crate) currency: Currency,
-    /// Score from 0 to 100, higher is riskier: the sum of the drivers' points. Null until completed.
-    pub(crate) score: Option<i64>,
-    /// The insurer's risk tier.
-    pub(crate) tier: Option<Tier>,
-    /// The rate for the tier and line: basis points of the sum insured per year.
-    pub(crate) rate_bp: Option<i64>,
-    /// Estimated premium per year in minor units: the rate times the sum insured, rounded half to even. It is not an offer.
-    pub(crate) indicative_premium: Option<i64>,
-    /// The factors of the score; the base comes first.
-    pub(crate) drivers: Vec<Factor>,
-    /// The version of the formula.
-    pub(crate) formula: Option<String>,
-    /// The last day of the data used.
-    pub(crate) as_of: Option<Date>,
-    /// When it was requested, in virtual time.
-    pub(crate) created_at: Timestamp,
-    /// When it last changed, in virtual time.
-    pub(crate) updated_at: Timestamp,
-    /// Key-value pairs set by the caller.
-    pub(crate) metadata: Metadata,
-    /// Every status the resource has had, oldest first.
-    pub(crate) status_history: Vec<StatusChange<RiskScoreStatus>>,
+resource! {
+    /// A company's insurance risk on one day.
+    InsuranceRiskScore: RiskScoreStatus {
+        /// The company whose risk it is.
+        company_id: Id<Company>,
+        /// Current status.
+        status: RiskScoreStatus,
+        /// The line of cover.
+        line: LineOfCover,
+        /// Sum insured in minor units: as sent, or one year's wages (group life, health) or one year's sales (property, liability).
+        sum_insured: Option<i64>,
+        /// Currency of the sum insured and the premium.
+        currency: Currency,
+        /// Score from 0 to 100, higher is riskier: the sum of the drivers' points. Null until completed.
+        score: Option<i64>,
+        /// The insurer's risk tier.
+        tier: Option<Tier>,
+        /// The rate for the tier and line: basis points of the sum insured per year.
+        rate_bp: Option<i64>,
+        /// Estimated premium per year in minor units: the rate times the sum insured, rounded half to even. It is not an offer.
+        indicative_premium: Option<i64>,
+        /// The factors of the score; the base comes first.
+        drivers: Vec<Factor>,
+        /// The version of the formula.
+        formula: Option<String>,
+        /// The last day of the data used.
+        as_of: Option<Date>,
+    }
 }
-
-stateful!(InsuranceRiskScore: RiskScoreStatus);
 
 /// The formula, the tiers and their rates.
 #[derive(Debug, Deserialize)]

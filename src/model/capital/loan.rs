@@ -100,53 +100,42 @@ pub(crate) struct NextDue {
     pub(crate) amount: i64,
 }
 
-/// A loan to a company.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct Loan {
-    /// The loan's id.
-    pub(crate) id: Id<Loan>,
-    /// Always `loan`.
-    pub(crate) object: Object<Loan>,
-    /// The company that owes it.
-    pub(crate) company_id: Id<Company>,
-    /// The application for the loan.
-    pub(crate) application_id: Id<Application>,
-    /// The offer that was accepted.
-    pub(crate) offer_id: Id<Offer>,
-    /// The wallet that received the money.
-    pub(crate) wallet_id: Id<Wallet>,
-    /// Current status.
-    pub(crate) status: LoanStatus,
-    /// The product.
-    pub(crate) product: Product,
-    /// Amount lent, in minor units.
-    pub(crate) amount: i64,
-    /// Currency of the amount.
-    pub(crate) currency: Currency,
-    /// The yearly rate in basis points. One twelfth of it is charged per month.
-    pub(crate) rate_bp: i64,
-    /// The repayment term in months.
-    pub(crate) term_months: u32,
-    /// When the money was paid out, in virtual time; null until then.
-    pub(crate) disbursed_at: Option<Timestamp>,
-    /// The instalments, starting at disbursement. The sum of their principal and `prepaid_principal` is the amount.
-    pub(crate) schedule: Vec<Instalment>,
-    /// Principal repaid in addition to the instalments, in minor units.
-    pub(crate) prepaid_principal: i64,
-    /// Number of instalments that were late.
-    pub(crate) late_instalments: u32,
-    /// Balances of the loan.
-    pub(crate) balances: LoanBalances,
-    /// The next unpaid instalment; null if there is none.
-    pub(crate) next_due: Option<NextDue>,
-    /// When it was created, in virtual time.
-    pub(crate) created_at: Timestamp,
-    /// When it last changed, in virtual time.
-    pub(crate) updated_at: Timestamp,
-    /// Key-value pairs set by the caller.
-    pub(crate) metadata: Metadata,
-    /// Every status the resource has had, oldest first.
-    pub(crate) status_history: Vec<StatusChange<LoanStatus>>,
+resource! {
+    /// A loan to a company.
+    Loan: LoanStatus {
+        /// The company that owes it.
+        company_id: Id<Company>,
+        /// The application for the loan.
+        application_id: Id<Application>,
+        /// The offer that was accepted.
+        offer_id: Id<Offer>,
+        /// The wallet that received the money.
+        wallet_id: Id<Wallet>,
+        /// Current status.
+        status: LoanStatus,
+        /// The product.
+        product: Product,
+        /// Amount lent, in minor units.
+        amount: i64,
+        /// Currency of the amount.
+        currency: Currency,
+        /// The yearly rate in basis points. One twelfth of it is charged per month.
+        rate_bp: i64,
+        /// The repayment term in months.
+        term_months: u32,
+        /// When the money was paid out, in virtual time; null until then.
+        disbursed_at: Option<Timestamp>,
+        /// The instalments, starting at disbursement. The sum of their principal and `prepaid_principal` is the amount.
+        schedule: Vec<Instalment>,
+        /// Principal repaid in addition to the instalments, in minor units.
+        prepaid_principal: i64,
+        /// Number of instalments that were late.
+        late_instalments: u32,
+        /// Balances of the loan.
+        balances: LoanBalances,
+        /// The next unpaid instalment; null if there is none.
+        next_due: Option<NextDue>,
+    }
 }
 
 /// How a repayment is allotted.
@@ -329,8 +318,6 @@ fn instalments(balance: i64, rate_bp: i64, days: &[Date], first: u32) -> Vec<Ins
     });
     rows.collect()
 }
-
-stateful!(Loan: LoanStatus);
 
 #[cfg(test)]
 mod tests;

@@ -82,50 +82,37 @@ pub(crate) struct NextStep {
     pub(crate) points: i64,
 }
 
-/// How ready a company is for investment.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct ReadinessAssessment {
-    /// The assessment's id.
-    pub(crate) id: Id<ReadinessAssessment>,
-    /// Always `readiness_assessment`.
-    pub(crate) object: Object<ReadinessAssessment>,
-    /// The company that is assessed.
-    pub(crate) company_id: Id<Company>,
-    /// Current status.
-    pub(crate) status: AssessmentStatus,
-    /// The investment round.
-    pub(crate) stage: Stage,
-    /// The amount to raise, in minor units.
-    pub(crate) target_amount: Option<i64>,
-    /// Its currency.
-    pub(crate) currency: Currency,
-    /// Score from 0 to 100, higher is readier: the sum of the pillars. Null until completed.
-    pub(crate) score: Option<i64>,
-    /// The minimum score to be ready for the round.
-    pub(crate) threshold: i64,
-    /// Whether the score reaches the threshold.
-    pub(crate) ready: Option<bool>,
-    /// The factors of the pillar.
-    pub(crate) pillars: Vec<Pillar>,
-    /// The gaps, most points first.
-    pub(crate) gaps: Vec<Gap>,
-    /// Operations that close gaps, most points first.
-    pub(crate) next_steps: Vec<NextStep>,
-    /// The version of the formula.
-    pub(crate) formula: Option<String>,
-    /// The last day of the data used.
-    pub(crate) as_of: Option<Date>,
-    /// When it was requested, in virtual time.
-    pub(crate) created_at: Timestamp,
-    /// When it last changed, in virtual time.
-    pub(crate) updated_at: Timestamp,
-    /// Key-value pairs set by the caller.
-    pub(crate) metadata: Metadata,
-    /// Every status the resource has had, oldest first.
-    pub(crate) status_history: Vec<StatusChange<AssessmentStatus>>,
+resource! {
+    /// How ready a company is for investment.
+    ReadinessAssessment: AssessmentStatus {
+        /// The company that is assessed.
+        company_id: Id<Company>,
+        /// Current status.
+        status: AssessmentStatus,
+        /// The investment round.
+        stage: Stage,
+        /// The amount to raise, in minor units.
+        target_amount: Option<i64>,
+        /// Its currency.
+        currency: Currency,
+        /// Score from 0 to 100, higher is readier: the sum of the pillars. Null until completed.
+        score: Option<i64>,
+        /// The minimum score to be ready for the round.
+        threshold: i64,
+        /// Whether the score reaches the threshold.
+        ready: Option<bool>,
+        /// The factors of the pillar.
+        pillars: Vec<Pillar>,
+        /// The gaps, most points first.
+        gaps: Vec<Gap>,
+        /// Operations that close gaps, most points first.
+        next_steps: Vec<NextStep>,
+        /// The version of the formula.
+        formula: Option<String>,
+        /// The last day of the data used.
+        as_of: Option<Date>,
+    }
 }
-
-stateful!(ReadinessAssessment: AssessmentStatus);
 
 static CARD: LazyLock<Scorecard> =
     LazyLock::new(|| Scorecard::read(include_str!("../../../fixtures/readiness.toml")));

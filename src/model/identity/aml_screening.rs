@@ -57,45 +57,34 @@ impl Hit {
     }
 }
 
-/// Checks whether watchlists contain a subject.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct AmlScreening {
-    /// The screening's id.
-    pub(crate) id: Id<AmlScreening>,
-    /// Always `aml_screening`.
-    pub(crate) object: Object<AmlScreening>,
-    /// The subject's company, or null if it has none.
-    pub(crate) company_id: Option<Id<Company>>,
-    /// The subject that is screened.
-    pub(crate) subject_id: Id<Subject>,
-    /// The verification that started it, or null if a call did.
-    pub(crate) verification_id: Option<Id<Verification>>,
-    /// Current status.
-    pub(crate) status: ScreeningStatus,
-    /// The watchlists that are searched.
-    pub(crate) lists: Vec<ListName>,
-    /// Tolerance for differences between names: a hit must score at least 100 minus this value.
-    #[schemars(range(max = 40))]
-    pub(crate) fuzziness: u32,
-    /// Whether it is repeated every day for a year.
-    pub(crate) ongoing: bool,
-    /// Entries that may be the subject, including dismissed ones.
-    pub(crate) hits: Vec<Hit>,
-    /// Risk score from 0 to 100: the highest score of hits that are not dismissed, weighted by list.
-    #[schemars(range(max = 100))]
-    pub(crate) risk_score: u32,
-    /// The latest alert that it opened.
-    pub(crate) alert_id: Option<Id<AmlAlert>>,
-    /// When it first completed or last found a new hit; null until then.
-    pub(crate) completed_at: Option<Timestamp>,
-    /// When it was created, in virtual time.
-    pub(crate) created_at: Timestamp,
-    /// When it last changed, in virtual time.
-    pub(crate) updated_at: Timestamp,
-    /// Key-value pairs set by the caller.
-    pub(crate) metadata: Metadata,
-    /// Every status the resource has had, oldest first.
-    pub(crate) status_history: Vec<StatusChange<ScreeningStatus>>,
+resource! {
+    /// Checks whether watchlists contain a subject.
+    AmlScreening: ScreeningStatus {
+        /// The subject's company, or null if it has none.
+        company_id: Option<Id<Company>>,
+        /// The subject that is screened.
+        subject_id: Id<Subject>,
+        /// The verification that started it, or null if a call did.
+        verification_id: Option<Id<Verification>>,
+        /// Current status.
+        status: ScreeningStatus,
+        /// The watchlists that are searched.
+        lists: Vec<ListName>,
+        /// Tolerance for differences between names: a hit must score at least 100 minus this value.
+        #[schemars(range(max = 40))]
+        fuzziness: u32,
+        /// Whether it is repeated every day for a year.
+        ongoing: bool,
+        /// Entries that may be the subject, including dismissed ones.
+        hits: Vec<Hit>,
+        /// Risk score from 0 to 100: the highest score of hits that are not dismissed, weighted by list.
+        #[schemars(range(max = 100))]
+        risk_score: u32,
+        /// The latest alert that it opened.
+        alert_id: Option<Id<AmlAlert>>,
+        /// When it first completed or last found a new hit; null until then.
+        completed_at: Option<Timestamp>,
+    }
 }
 
 impl AmlScreening {
@@ -133,8 +122,6 @@ impl AmlScreening {
         self.recalculate_risk();
     }
 }
-
-stateful!(AmlScreening: ScreeningStatus);
 
 /// The reply of the watchlist provider. It is decided when the request is sent, and known when the provider replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -54,39 +54,28 @@ pub(crate) const TOKENS: &[(&str, Option<DocumentFault>)] = &[
     ("tok_forged", Some(DocumentFault::Forged)),
 ];
 
-/// A document of a subject, represented by a token.
-#[expect(clippy::struct_field_names, reason = "the member's name in responses")]
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct Document {
-    /// The document's id.
-    pub(crate) id: Id<Document>,
-    /// Always `document`.
-    pub(crate) object: Object<Document>,
-    /// The subject's company, or null if it has none.
-    pub(crate) company_id: Option<Id<Company>>,
-    /// The subject that it belongs to.
-    pub(crate) subject_id: Id<Subject>,
-    /// The type of document.
-    #[serde(rename = "type")]
-    pub(crate) kind: DocumentType,
-    /// The token that represents the document.
-    pub(crate) document_token: String,
-    /// The issuing country, ISO 3166-1 alpha-2. Default: the subject's country.
-    pub(crate) country: String,
-    /// The last day of validity, if there is one.
-    pub(crate) expires_on: Option<Date>,
-    /// Current status. A new document is examined within a minute.
-    pub(crate) status: DocumentStatus,
-    /// What is wrong with the document; null unless it was rejected.
-    pub(crate) fault: Option<DocumentFault>,
-    /// When it was created, in virtual time.
-    pub(crate) created_at: Timestamp,
-    /// When it last changed, in virtual time.
-    pub(crate) updated_at: Timestamp,
-    /// Key-value pairs set by the caller.
-    pub(crate) metadata: Metadata,
-    /// Every status the resource has had, oldest first.
-    pub(crate) status_history: Vec<StatusChange<DocumentStatus>>,
+resource! {
+    /// A document of a subject, represented by a token.
+    #[expect(clippy::struct_field_names, reason = "the member's name in responses")]
+    Document: DocumentStatus {
+        /// The subject's company, or null if it has none.
+        company_id: Option<Id<Company>>,
+        /// The subject that it belongs to.
+        subject_id: Id<Subject>,
+        /// The type of document.
+        #[serde(rename = "type")]
+        kind: DocumentType,
+        /// The token that represents the document.
+        document_token: String,
+        /// The issuing country, ISO 3166-1 alpha-2. Default: the subject's country.
+        country: String,
+        /// The last day of validity, if there is one.
+        expires_on: Option<Date>,
+        /// Current status. A new document is examined within a minute.
+        status: DocumentStatus,
+        /// What is wrong with the document; null unless it was rejected.
+        fault: Option<DocumentFault>,
+    }
 }
 
 impl Document {
@@ -106,5 +95,3 @@ impl Document {
         by_token.or_else(|| over.then_some(DocumentFault::Expired))
     }
 }
-
-stateful!(Document: DocumentStatus);

@@ -1,6 +1,5 @@
 //! A subject: a person or a business whose identity is verified.
 
-use crate::model::Wire;
 use crate::model::business::{Address, Employee};
 use crate::model::prelude::*;
 use crate::value::BirthDate;
@@ -155,87 +154,52 @@ impl Subject {
 
 stateful!(Subject: KycStatus);
 
-/// A person or a business whose identity is verified.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Subject")]
-pub(crate) struct SubjectShape<'a> {
-    /// The subject's id.
-    id: Id<Subject>,
-    /// Always `subject`.
-    object: Object<Subject>,
-    /// The company that a business is, or that a person belongs to; null if none was given.
-    company_id: Option<Id<Company>>,
-    /// The employee, if the person is one.
-    employee_id: Option<Id<Employee>>,
-    /// A person or a business.
-    #[serde(rename = "type")]
-    kind: SubjectType,
-    /// A person's name; null for a business.
-    name: Option<&'a PersonName>,
-    /// A business's registered name; null for a person.
-    legal_name: Option<&'a str>,
-    /// A person's date of birth, if known.
-    date_of_birth: Option<BirthDate>,
-    /// Country of residence or registration, ISO 3166-1 alpha-2.
-    country: &'a str,
-    /// Identification numbers.
-    id_numbers: &'a [IdNumber],
-    /// An e-mail address.
-    email: Option<&'a str>,
-    /// A telephone number.
-    phone: Option<&'a str>,
-    /// The address.
-    address: Option<&'a Address>,
-    /// The caller's own id of the subject.
-    external_id: Option<&'a str>,
-    /// The same as `kyc_status`.
-    status: KycStatus,
-    /// Verification status.
-    kyc_status: KycStatus,
-    /// The level of the latest approval; null before the first.
-    verified_level: Option<crate::model::identity::levels::Level>,
-    /// Risk level of the latest screening. It is not lower than the level of any alert about the subject that is not dismissed.
-    risk_level: RiskLevel,
-    /// The latest trust score; null before the first.
-    trust_score: Option<LatestTrust>,
-    /// When it was created, in virtual time.
-    created_at: Timestamp,
-    /// When it last changed, in virtual time.
-    updated_at: Timestamp,
-    /// Key-value pairs set by the caller.
-    metadata: &'a Metadata,
-    /// Every status the resource has had, oldest first.
-    status_history: &'a [StatusChange<KycStatus>],
-}
-
-impl Wire for Subject {
-    type Shape<'a> = SubjectShape<'a>;
-
-    fn wire(&self) -> SubjectShape<'_> {
-        SubjectShape {
-            id: self.id,
-            object: Object::NAME,
-            company_id: self.company_id,
-            employee_id: self.employee_id,
-            kind: self.kind,
-            name: self.name.as_ref(),
-            legal_name: self.legal_name.as_deref(),
-            date_of_birth: self.date_of_birth,
-            country: &self.country,
-            id_numbers: &self.id_numbers,
-            email: self.email.as_deref(),
-            phone: self.phone.as_deref(),
-            address: self.address.as_ref(),
-            external_id: self.external_id.as_deref(),
-            status: self.status,
-            kyc_status: self.status,
-            verified_level: self.level,
-            risk_level: self.risk_level,
-            trust_score: self.trust,
-            created_at: self.created_at,
-            updated_at: self.updated_at,
-            metadata: &self.metadata,
-            status_history: &self.status_history,
-        }
+shown! {
+    /// A person or a business whose identity is verified.
+    #[schemars(rename = "Subject")]
+    SubjectShape<'a> of Subject, |it| {
+        /// The company that a business is, or that a person belongs to; null if none was given.
+        company_id: Option<Id<Company>>;
+        /// The employee, if the person is one.
+        employee_id: Option<Id<Employee>>;
+        /// A person or a business.
+        #[serde(rename = "type")]
+        kind: SubjectType;
+        /// A person's name; null for a business.
+        name: Option<&'a PersonName> = it.name.as_ref();
+        /// A business's registered name; null for a person.
+        legal_name: Option<&'a str> = it.legal_name.as_deref();
+        /// A person's date of birth, if known.
+        date_of_birth: Option<BirthDate>;
+        /// Country of residence or registration, ISO 3166-1 alpha-2.
+        country: &'a str = &it.country;
+        /// Identification numbers.
+        id_numbers: &'a [IdNumber] = &it.id_numbers;
+        /// An e-mail address.
+        email: Option<&'a str> = it.email.as_deref();
+        /// A telephone number.
+        phone: Option<&'a str> = it.phone.as_deref();
+        /// The address.
+        address: Option<&'a Address> = it.address.as_ref();
+        /// The caller's own id of the subject.
+        external_id: Option<&'a str> = it.external_id.as_deref();
+        /// The same as `kyc_status`.
+        status: KycStatus;
+        /// Verification status.
+        kyc_status: KycStatus = it.status;
+        /// The level of the latest approval; null before the first.
+        verified_level: Option<crate::model::identity::levels::Level> = it.level;
+        /// Risk level of the latest screening. It is not lower than the level of any alert about the subject that is not dismissed.
+        risk_level: RiskLevel;
+        /// The latest trust score; null before the first.
+        trust_score: Option<LatestTrust> = it.trust;
+        /// When it was created, in virtual time.
+        created_at: Timestamp;
+        /// When it last changed, in virtual time.
+        updated_at: Timestamp;
+        /// Key-value pairs set by the caller.
+        metadata: &'a Metadata = &it.metadata;
+        /// Every status the resource has had, oldest first.
+        status_history: &'a [StatusChange<KycStatus>] = &it.status_history;
     }
 }

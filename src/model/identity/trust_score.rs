@@ -91,40 +91,29 @@ pub(crate) struct TrustSignals {
     pub(crate) device_known: Option<bool>,
 }
 
-/// How trustworthy a subject is.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct TrustScore {
-    /// The score's id.
-    pub(crate) id: Id<TrustScore>,
-    /// Always `trust_score`.
-    pub(crate) object: Object<TrustScore>,
-    /// The subject's company, or null if it has none.
-    pub(crate) company_id: Option<Id<Company>>,
-    /// The subject that is scored.
-    pub(crate) subject_id: Id<Subject>,
-    /// The purpose of the score.
-    pub(crate) context: TrustContext,
-    /// The signals given by the caller.
-    pub(crate) signals: TrustSignals,
-    /// Current status.
-    pub(crate) status: TrustStatus,
-    /// Score from 0 to 1000, higher is safer; null until completed.
-    #[schemars(range(min = 0, max = 1000))]
-    pub(crate) score: Option<i32>,
-    /// The band of the score; null until completed.
-    pub(crate) band: Option<TrustBand>,
-    /// The parts of the score. Their sum is the score.
-    pub(crate) reasons: Vec<TrustReason>,
-    /// The previous score in the same context, if any.
-    pub(crate) previous_score: Option<i32>,
-    /// When it was created, in virtual time.
-    pub(crate) created_at: Timestamp,
-    /// When it last changed, in virtual time.
-    pub(crate) updated_at: Timestamp,
-    /// Key-value pairs set by the caller.
-    pub(crate) metadata: Metadata,
-    /// Every status the resource has had, oldest first.
-    pub(crate) status_history: Vec<StatusChange<TrustStatus>>,
+resource! {
+    /// How trustworthy a subject is.
+    TrustScore: TrustStatus {
+        /// The subject's company, or null if it has none.
+        company_id: Option<Id<Company>>,
+        /// The subject that is scored.
+        subject_id: Id<Subject>,
+        /// The purpose of the score.
+        context: TrustContext,
+        /// The signals given by the caller.
+        signals: TrustSignals,
+        /// Current status.
+        status: TrustStatus,
+        /// Score from 0 to 1000, higher is safer; null until completed.
+        #[schemars(range(min = 0, max = 1000))]
+        score: Option<i32>,
+        /// The band of the score; null until completed.
+        band: Option<TrustBand>,
+        /// The parts of the score. Their sum is the score.
+        reasons: Vec<TrustReason>,
+        /// The previous score in the same context, if any.
+        previous_score: Option<i32>,
+    }
 }
 
 impl TrustScore {
@@ -136,5 +125,3 @@ impl TrustScore {
         self.company_id.unwrap_or(Id::UNKNOWN)
     }
 }
-
-stateful!(TrustScore: TrustStatus);

@@ -87,50 +87,39 @@ pub(crate) enum CaseResult {
     Declined,
 }
 
-/// One case that establishes the identity of a subject.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct Verification {
-    /// The case's id.
-    pub(crate) id: Id<Verification>,
-    /// Always `verification`.
-    pub(crate) object: Object<Verification>,
-    /// The subject's company, or null if it has none.
-    pub(crate) company_id: Option<Id<Company>>,
-    /// The subject that is verified.
-    pub(crate) subject_id: Id<Subject>,
-    /// Verification of a person or of a business.
-    #[serde(rename = "type")]
-    pub(crate) kind: VerificationType,
-    /// The verification level.
-    pub(crate) level: Level,
-    /// Current status.
-    pub(crate) status: CaseStatus,
-    /// Each check and its result.
-    pub(crate) checks: Vec<CaseCheck>,
-    /// The documents of the last submission.
-    pub(crate) document_ids: Vec<Id<Document>>,
-    /// The result; null until the case has ended.
-    pub(crate) result: Option<CaseResult>,
-    /// Why the subject is not approved. Empty unless the case is declined, in review, or must be submitted again.
-    pub(crate) reject_labels: Vec<RejectLabel>,
-    /// Whether another submission can succeed. Null unless the case is declined or must be submitted again.
-    pub(crate) reject_type: Option<RejectType>,
-    /// The reviewer's note.
-    pub(crate) note: Option<String>,
-    /// Number of submissions.
-    pub(crate) submissions: u32,
-    /// When the case expires while it waits for a submission, or for a bureau that does not answer.
-    pub(crate) expires_at: Option<Timestamp>,
-    /// When it was last submitted, in virtual time.
-    pub(crate) submitted_at: Option<Timestamp>,
-    /// When it was created, in virtual time.
-    pub(crate) created_at: Timestamp,
-    /// When it last changed, in virtual time.
-    pub(crate) updated_at: Timestamp,
-    /// Key-value pairs set by the caller.
-    pub(crate) metadata: Metadata,
-    /// Every status the resource has had, oldest first.
-    pub(crate) status_history: Vec<StatusChange<CaseStatus>>,
+resource! {
+    /// One case that establishes the identity of a subject.
+    Verification: CaseStatus {
+        /// The subject's company, or null if it has none.
+        company_id: Option<Id<Company>>,
+        /// The subject that is verified.
+        subject_id: Id<Subject>,
+        /// Verification of a person or of a business.
+        #[serde(rename = "type")]
+        kind: VerificationType,
+        /// The verification level.
+        level: Level,
+        /// Current status.
+        status: CaseStatus,
+        /// Each check and its result.
+        checks: Vec<CaseCheck>,
+        /// The documents of the last submission.
+        document_ids: Vec<Id<Document>>,
+        /// The result; null until the case has ended.
+        result: Option<CaseResult>,
+        /// Why the subject is not approved. Empty unless the case is declined, in review, or must be submitted again.
+        reject_labels: Vec<RejectLabel>,
+        /// Whether another submission can succeed. Null unless the case is declined or must be submitted again.
+        reject_type: Option<RejectType>,
+        /// The reviewer's note.
+        note: Option<String>,
+        /// Number of submissions.
+        submissions: u32,
+        /// When the case expires while it waits for a submission, or for a bureau that does not answer.
+        expires_at: Option<Timestamp>,
+        /// When it was last submitted, in virtual time.
+        submitted_at: Option<Timestamp>,
+    }
 }
 
 impl Verification {
@@ -163,8 +152,6 @@ impl Verification {
         }
     }
 }
-
-stateful!(Verification: CaseStatus);
 
 /// The bureau's answer to a submission. It is decided when the submission is sent, and known when the bureau answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

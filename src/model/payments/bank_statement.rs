@@ -2,7 +2,7 @@
 
 use crate::model::payments::{MatchStatus, Wallet};
 use crate::model::prelude::*;
-use crate::model::{TransactionType, WalletTransaction, Wire};
+use crate::model::{TransactionType, WalletTransaction};
 
 /// The maximum number of lines in a statement.
 pub(crate) const MOST_LINES: usize = 10_000;
@@ -174,82 +174,54 @@ pub(crate) struct BankStatement {
 
 stateful!(BankStatement: StatementStatus);
 
-/// The transactions that a bank reports for an account. The lines are listed as rows of the reconciliation.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "BankStatement")]
-pub(crate) struct BankStatementShape<'a> {
-    /// The statement's id.
-    id: Id<BankStatement>,
-    /// Always `bank_statement`.
-    object: Object<BankStatement>,
-    /// The company that owns the account.
-    company_id: Id<Company>,
-    /// The wallet that represents the account.
-    wallet_id: Id<Wallet>,
-    /// Current status.
-    status: StatementStatus,
-    /// Where its lines come from.
-    source: StatementSource,
-    /// The format of the imported file, if any.
-    format: Option<StatementFormat>,
-    /// Its first day.
-    from: Date,
-    /// Its last day.
-    to: Date,
-    /// The currency of its amounts.
-    currency: Currency,
-    /// The bank's balance before the first line, in minor units; null if unknown.
-    opening_balance: Option<i64>,
-    /// The bank's balance after the last line, in minor units; null if unknown.
-    closing_balance: Option<i64>,
-    /// The number of lines.
-    line_count: u64,
-    /// Sum of incoming amounts, in minor units.
-    credit_total: i64,
-    /// Sum of outgoing amounts, in minor units.
-    debit_total: i64,
-    /// Number of reconciliation rows by status; all zero until the statement is imported.
-    matches: MatchCounts,
-    /// When it was created, in virtual time.
-    created_at: Timestamp,
-    /// When it last changed, in virtual time.
-    updated_at: Timestamp,
-    /// Key-value pairs set by the caller.
-    metadata: &'a Metadata,
-    /// Every status the resource has had, oldest first.
-    status_history: &'a [StatusChange<StatementStatus>],
+impl BankStatement {
+    /// The sum of the amounts in one direction.
+    fn total(&self, direction: TransactionType) -> i64 {
+        let of = self.lines.iter().filter(|line| line.direction == direction);
+        of.map(|line| line.amount).sum()
+    }
 }
 
-impl Wire for BankStatement {
-    type Shape<'a> = BankStatementShape<'a>;
-
-    fn wire(&self) -> BankStatementShape<'_> {
-        let total = |direction| {
-            let of = self.lines.iter().filter(|line| line.direction == direction);
-            of.map(|line| line.amount).sum()
-        };
-        BankStatementShape {
-            id: self.id,
-            object: Object::NAME,
-            company_id: self.company_id,
-            wallet_id: self.wallet_id,
-            status: self.status,
-            source: self.source,
-            format: self.format,
-            from: self.from,
-            to: self.to,
-            currency: self.currency,
-            opening_balance: self.opening_balance,
-            closing_balance: self.closing_balance,
-            line_count: self.lines.len() as u64,
-            credit_total: total(TransactionType::Credit),
-            debit_total: total(TransactionType::Debit),
-            matches: self.matches,
-            created_at: self.created_at,
-            updated_at: self.updated_at,
-            metadata: &self.metadata,
-            status_history: &self.status_history,
-        }
+shown! {
+    /// The transactions that a bank reports for an account. The lines are listed as rows of the reconciliation.
+    #[schemars(rename = "BankStatement")]
+    BankStatementShape<'a> of BankStatement, |it| {
+        /// The company that owns the account.
+        company_id: Id<Company>;
+        /// The wallet that represents the account.
+        wallet_id: Id<Wallet>;
+        /// Current status.
+        status: StatementStatus;
+        /// Where its lines come from.
+        source: StatementSource;
+        /// The format of the imported file, if any.
+        format: Option<StatementFormat>;
+        /// Its first day.
+        from: Date;
+        /// Its last day.
+        to: Date;
+        /// The currency of its amounts.
+        currency: Currency;
+        /// The bank's balance before the first line, in minor units; null if unknown.
+        opening_balance: Option<i64>;
+        /// The bank's balance after the last line, in minor units; null if unknown.
+        closing_balance: Option<i64>;
+        /// The number of lines.
+        line_count: u64 = it.lines.len() as u64;
+        /// Sum of incoming amounts, in minor units.
+        credit_total: i64 = it.total(TransactionType::Credit);
+        /// Sum of outgoing amounts, in minor units.
+        debit_total: i64 = it.total(TransactionType::Debit);
+        /// Number of reconciliation rows by status; all zero until the statement is imported.
+        matches: MatchCounts;
+        /// When it was created, in virtual time.
+        created_at: Timestamp;
+        /// When it last changed, in virtual time.
+        updated_at: Timestamp;
+        /// Key-value pairs set by the caller.
+        metadata: &'a Metadata = &it.metadata;
+        /// Every status the resource has had, oldest first.
+        status_history: &'a [StatusChange<StatementStatus>] = &it.status_history;
     }
 }
 

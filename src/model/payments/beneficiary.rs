@@ -1,6 +1,5 @@
 //! A beneficiary: a payee of a company, with the bank's check of the account.
 
-use crate::model::Wire;
 use crate::model::payments::Recipient;
 use crate::model::prelude::*;
 
@@ -53,6 +52,18 @@ pub(crate) struct BeneficiaryAccount {
 
 stateful!(Beneficiary: BeneficiaryStatus);
 
+impl Beneficiary {
+    fn shown_account(&self) -> AccountShape<'_> {
+        AccountShape {
+            bank_code: self.account.bank_code.as_deref(),
+            bank_name: self.account.bank_name.as_deref(),
+            account_last4: &self.recipient.account_last4,
+            country: &self.account.country,
+            currency: self.account.currency,
+        }
+    }
+}
+
 /// How the beneficiary's name compares with the account holder's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct NameMatch {
@@ -84,37 +95,34 @@ pub(crate) struct Rejection {
     pub(crate) detail: Cow<'static, str>,
 }
 
-/// A payee of a company.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Beneficiary")]
-pub(crate) struct BeneficiaryShape<'a> {
-    /// The beneficiary's id.
-    id: Id<Beneficiary>,
-    /// Always `beneficiary`.
-    object: Object<Beneficiary>,
-    /// The company that pays.
-    company_id: Id<Company>,
-    /// Status of the account check. Only a `verified` beneficiary can be paid.
-    status: BeneficiaryStatus,
-    /// The beneficiary's name.
-    name: &'a str,
-    /// A person or a business.
-    #[serde(rename = "type")]
-    kind: BeneficiaryType,
-    /// The account that receives the beneficiary's money.
-    account: AccountShape<'a>,
-    /// How the name compares with the account holder's. Null until the bank has answered, and null if the bank does not know the holder.
-    name_match: Option<&'a NameMatch>,
-    /// Why the account was not verified.
-    failure: Option<&'a Rejection>,
-    /// When it was created, in virtual time.
-    created_at: Timestamp,
-    /// When it last changed, in virtual time.
-    updated_at: Timestamp,
-    /// Key-value pairs set by the caller.
-    metadata: &'a Metadata,
-    /// Every status the resource has had, oldest first.
-    status_history: &'a [StatusChange<BeneficiaryStatus>],
+shown! {
+    /// A payee of a company.
+    #[schemars(rename = "Beneficiary")]
+    BeneficiaryShape<'a> of Beneficiary, |it| {
+        /// The company that pays.
+        company_id: Id<Company>;
+        /// Status of the account check. Only a `verified` beneficiary can be paid.
+        status: BeneficiaryStatus;
+        /// The beneficiary's name.
+        name: &'a str = &it.name;
+        /// A person or a business.
+        #[serde(rename = "type")]
+        kind: BeneficiaryType;
+        /// The account that receives the beneficiary's money.
+        account: AccountShape<'a> = it.shown_account();
+        /// How the name compares with the account holder's. Null until the bank has answered, and null if the bank does not know the holder.
+        name_match: Option<&'a NameMatch> = it.name_match.as_ref();
+        /// Why the account was not verified.
+        failure: Option<&'a Rejection> = it.failure.as_ref();
+        /// When it was created, in virtual time.
+        created_at: Timestamp;
+        /// When it last changed, in virtual time.
+        updated_at: Timestamp;
+        /// Key-value pairs set by the caller.
+        metadata: &'a Metadata = &it.metadata;
+        /// Every status the resource has had, oldest first.
+        status_history: &'a [StatusChange<BeneficiaryStatus>] = &it.status_history;
+    }
 }
 
 /// A beneficiary's account. Only the last four characters of its number are shown.
@@ -131,32 +139,4 @@ struct AccountShape<'a> {
     country: &'a str,
     /// The currency of the account and of payouts to it.
     currency: Currency,
-}
-
-impl Wire for Beneficiary {
-    type Shape<'a> = BeneficiaryShape<'a>;
-
-    fn wire(&self) -> BeneficiaryShape<'_> {
-        BeneficiaryShape {
-            id: self.id,
-            object: Object::NAME,
-            company_id: self.company_id,
-            status: self.status,
-            name: &self.name,
-            kind: self.kind,
-            account: AccountShape {
-                bank_code: self.account.bank_code.as_deref(),
-                bank_name: self.account.bank_name.as_deref(),
-                account_last4: &self.recipient.account_last4,
-                country: &self.account.country,
-                currency: self.account.currency,
-            },
-            name_match: self.name_match.as_ref(),
-            failure: self.failure.as_ref(),
-            created_at: self.created_at,
-            updated_at: self.updated_at,
-            metadata: &self.metadata,
-            status_history: &self.status_history,
-        }
-    }
 }

@@ -132,61 +132,50 @@ pub(crate) enum RefundStanding {
     Refunded,
 }
 
-/// A request for money from a payer.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct Collection {
-    /// The collection's id.
-    pub(crate) id: Id<Collection>,
-    /// Always `collection`.
-    pub(crate) object: Object<Collection>,
-    /// The company that collects.
-    pub(crate) company_id: Id<Company>,
-    /// Current status.
-    pub(crate) status: CollectionStatus,
-    /// How the payer pays.
-    pub(crate) method: CollectionMethod,
-    /// Amount requested, in minor units.
-    pub(crate) amount: i64,
-    /// Currency of the amount.
-    pub(crate) currency: Currency,
-    /// Amount paid, in minor units. It is less than `amount` if the payer paid too little.
-    pub(crate) amount_received: i64,
-    /// The service's fee, in minor units, kept when the collection settled.
-    pub(crate) fee: i64,
-    /// Amount refunded to the payer, in minor units.
-    pub(crate) amount_refunded: i64,
-    /// Amount of refunds in progress, in minor units.
-    pub(crate) amount_refund_pending: i64,
-    /// How much of the paid amount has been refunded.
-    pub(crate) refund_status: RefundStanding,
-    /// Amount that the payer's bank took back permanently, in minor units.
-    pub(crate) amount_charged_back: i64,
-    /// Whether a dispute about it is open.
-    pub(crate) disputed: bool,
-    /// The latest dispute about it.
-    pub(crate) dispute_id: Option<Id<Dispute>>,
-    /// The payer.
-    pub(crate) payer: CollectionPayer,
-    /// The company's reference, which the payer quotes. It is unique among the company's open collections.
-    pub(crate) reference: String,
-    /// The invoice that it collects for.
-    pub(crate) invoice_id: Option<Id<Invoice>>,
-    /// The account for a payment by bank transfer.
-    pub(crate) virtual_account: Option<VirtualAccount>,
-    /// The checkout page for a payment by card. No page is served: the sandbox simulates the payment.
-    pub(crate) checkout_url: Option<String>,
-    /// Why it failed.
-    pub(crate) failure: Option<Failure>,
-    /// When the request expires.
-    pub(crate) expires_at: Option<Timestamp>,
-    /// When it was created, in virtual time.
-    pub(crate) created_at: Timestamp,
-    /// When it last changed, in virtual time.
-    pub(crate) updated_at: Timestamp,
-    /// Key-value pairs set by the caller.
-    pub(crate) metadata: Metadata,
-    /// Every status the resource has had, oldest first.
-    pub(crate) status_history: Vec<StatusChange<CollectionStatus>>,
+resource! {
+    /// A request for money from a payer.
+    Collection: CollectionStatus {
+        /// The company that collects.
+        company_id: Id<Company>,
+        /// Current status.
+        status: CollectionStatus,
+        /// How the payer pays.
+        method: CollectionMethod,
+        /// Amount requested, in minor units.
+        amount: i64,
+        /// Currency of the amount.
+        currency: Currency,
+        /// Amount paid, in minor units. It is less than `amount` if the payer paid too little.
+        amount_received: i64,
+        /// The service's fee, in minor units, kept when the collection settled.
+        fee: i64,
+        /// Amount refunded to the payer, in minor units.
+        amount_refunded: i64,
+        /// Amount of refunds in progress, in minor units.
+        amount_refund_pending: i64,
+        /// How much of the paid amount has been refunded.
+        refund_status: RefundStanding,
+        /// Amount that the payer's bank took back permanently, in minor units.
+        amount_charged_back: i64,
+        /// Whether a dispute about it is open.
+        disputed: bool,
+        /// The latest dispute about it.
+        dispute_id: Option<Id<Dispute>>,
+        /// The payer.
+        payer: CollectionPayer,
+        /// The company's reference, which the payer quotes. It is unique among the company's open collections.
+        reference: String,
+        /// The invoice that it collects for.
+        invoice_id: Option<Id<Invoice>>,
+        /// The account for a payment by bank transfer.
+        virtual_account: Option<VirtualAccount>,
+        /// The checkout page for a payment by card. No page is served: the sandbox simulates the payment.
+        checkout_url: Option<String>,
+        /// Why it failed.
+        failure: Option<Failure>,
+        /// When the request expires.
+        expires_at: Option<Timestamp>,
+    }
 }
 
 impl Collection {
@@ -226,8 +215,6 @@ impl Collection {
             - self.amount_charged_back
     }
 }
-
-stateful!(Collection: CollectionStatus);
 
 /// What a payer does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -25,44 +25,31 @@ pub(crate) enum RaisedBy {
     Seller,
 }
 
-/// A demand for money back.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct Dispute {
-    /// The dispute's id.
-    pub(crate) id: Id<Dispute>,
-    /// Always `dispute`.
-    pub(crate) object: Object<Dispute>,
-    /// The company whose money is disputed.
-    pub(crate) company_id: Id<Company>,
-    /// The disputed resource: a collection or an escrow.
-    pub(crate) source: AnyId,
-    /// Current status.
-    pub(crate) status: DisputeStatus,
-    /// Disputed amount, in minor units.
-    pub(crate) amount: i64,
-    /// Currency of the amount.
-    pub(crate) currency: Currency,
-    /// Amount set aside when the dispute was opened, in minor units. It is less than `amount` if the wallet was short, and 0 for an escrow,
-    /// which holds the money itself.
-    pub(crate) withheld: i64,
-    /// The reason given by the party that raised it.
-    pub(crate) reason: String,
-    /// The party that raised the dispute.
-    pub(crate) raised_by: RaisedBy,
-    /// The company's evidence, by name.
-    pub(crate) evidence: Metadata,
-    /// The deadline for evidence. Without evidence by then, the dispute is lost.
-    pub(crate) evidence_due_by: Timestamp,
-    /// When it was decided, in virtual time.
-    pub(crate) resolved_at: Option<Timestamp>,
-    /// When it was opened, in virtual time.
-    pub(crate) created_at: Timestamp,
-    /// When it last changed, in virtual time.
-    pub(crate) updated_at: Timestamp,
-    /// Key-value pairs set by the caller.
-    pub(crate) metadata: Metadata,
-    /// Every status the resource has had, oldest first.
-    pub(crate) status_history: Vec<StatusChange<DisputeStatus>>,
+resource! {
+    /// A demand for money back.
+    Dispute: DisputeStatus {
+        /// The company whose money is disputed.
+        company_id: Id<Company>,
+        /// The disputed resource: a collection or an escrow.
+        source: AnyId,
+        /// Current status.
+        status: DisputeStatus,
+        /// Disputed amount, in minor units.
+        amount: i64,
+        /// Currency of the amount.
+        currency: Currency,
+        /// Amount set aside when the dispute was opened, in minor units. It is less than `amount` if the wallet was short, and 0 for an escrow,
+        /// which holds the money itself.
+        withheld: i64,
+        /// The reason given by the party that raised it.
+        reason: String,
+        /// The party that raised the dispute.
+        raised_by: RaisedBy,
+        /// The company's evidence, by name.
+        evidence: Metadata,
+        /// The deadline for evidence. Without evidence by then, the dispute is lost.
+        evidence_due_by: Timestamp,
+        /// When it was decided, in virtual time.
+        resolved_at: Option<Timestamp>,
+    }
 }
-
-stateful!(Dispute: DisputeStatus);

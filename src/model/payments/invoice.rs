@@ -60,53 +60,42 @@ pub(crate) struct TaxOfRate {
     pub(crate) tax: i64,
 }
 
-/// A customer's debt for goods or services.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct Invoice {
-    /// The invoice's id.
-    pub(crate) id: Id<Invoice>,
-    /// Always `invoice`.
-    pub(crate) object: Object<Invoice>,
-    /// The company that sends the invoice.
-    pub(crate) company_id: Id<Company>,
-    /// Current status.
-    pub(crate) status: InvoiceStatus,
-    /// The invoice number, assigned when it is sent. Numbers run by company and year without gaps.
-    pub(crate) number: Option<String>,
-    /// The customer.
-    pub(crate) customer: Customer,
-    /// The items sold.
-    pub(crate) lines: Vec<InvoiceLine>,
-    /// The tax by rate, lowest rate first.
-    pub(crate) taxes: Vec<TaxOfRate>,
-    /// Total without tax, in minor units.
-    pub(crate) net_total: i64,
-    /// Total tax, in minor units.
-    pub(crate) tax_total: i64,
-    /// Total including tax, in minor units.
-    pub(crate) total: i64,
-    /// Currency of all amounts.
-    pub(crate) currency: Currency,
-    /// Amount paid, in minor units.
-    pub(crate) amount_paid: i64,
-    /// Amount outstanding, in minor units; 0 for a void invoice.
-    pub(crate) amount_due: i64,
-    /// The last day to pay.
-    pub(crate) due_date: Date,
-    /// Whether the due date has passed and an amount is outstanding.
-    pub(crate) overdue: bool,
-    /// The day on which it was sent.
-    pub(crate) issued_on: Option<Date>,
-    /// The latest collection for it.
-    pub(crate) collection_id: Option<Id<Collection>>,
-    /// When it was created, in virtual time.
-    pub(crate) created_at: Timestamp,
-    /// When it last changed, in virtual time.
-    pub(crate) updated_at: Timestamp,
-    /// Key-value pairs set by the caller.
-    pub(crate) metadata: Metadata,
-    /// Every status the resource has had, oldest first.
-    pub(crate) status_history: Vec<StatusChange<InvoiceStatus>>,
+resource! {
+    /// A customer's debt for goods or services.
+    Invoice: InvoiceStatus {
+        /// The company that sends the invoice.
+        company_id: Id<Company>,
+        /// Current status.
+        status: InvoiceStatus,
+        /// The invoice number, assigned when it is sent. Numbers run by company and year without gaps.
+        number: Option<String>,
+        /// The customer.
+        customer: Customer,
+        /// The items sold.
+        lines: Vec<InvoiceLine>,
+        /// The tax by rate, lowest rate first.
+        taxes: Vec<TaxOfRate>,
+        /// Total without tax, in minor units.
+        net_total: i64,
+        /// Total tax, in minor units.
+        tax_total: i64,
+        /// Total including tax, in minor units.
+        total: i64,
+        /// Currency of all amounts.
+        currency: Currency,
+        /// Amount paid, in minor units.
+        amount_paid: i64,
+        /// Amount outstanding, in minor units; 0 for a void invoice.
+        amount_due: i64,
+        /// The last day to pay.
+        due_date: Date,
+        /// Whether the due date has passed and an amount is outstanding.
+        overdue: bool,
+        /// The day on which it was sent.
+        issued_on: Option<Date>,
+        /// The latest collection for it.
+        collection_id: Option<Id<Collection>>,
+    }
 }
 
 impl Invoice {
@@ -116,8 +105,6 @@ impl Invoice {
         number.map(|(year, number)| by_number(year, number)).into_iter().collect()
     }
 }
-
-stateful!(Invoice: InvoiceStatus);
 
 /// `INV-2026-0001`.
 pub(crate) fn number(year: i16, number: u64) -> String {

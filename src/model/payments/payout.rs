@@ -40,64 +40,53 @@ impl Rail {
     }
 }
 
-/// A payment to an account.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct Payout {
-    /// The payout's id.
-    pub(crate) id: Id<Payout>,
-    /// Always `payout`.
-    pub(crate) object: Object<Payout>,
-    /// The company that pays.
-    pub(crate) company_id: Id<Company>,
-    /// The wallet that is debited.
-    pub(crate) wallet_id: Id<Wallet>,
-    /// The saved beneficiary, if one was given.
-    pub(crate) beneficiary_id: Option<Id<Beneficiary>>,
-    /// Current status.
-    pub(crate) status: PayoutStatus,
-    /// Minor units.
-    pub(crate) amount: i64,
-    /// Currency of the amount.
-    pub(crate) currency: Currency,
-    /// The currency conversion, for wages in another currency than the wallet's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) fx: Option<PayConversion>,
-    /// The platform's fee, debited from the wallet in addition to the amount. Only for payouts to a beneficiary.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) fee: Option<i64>,
-    /// The payment rail.
-    pub(crate) rail: Rail,
-    /// When it should arrive if the receiving bank is not late.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) estimated_arrival: Option<Timestamp>,
-    /// The recipient. Only the last four characters of account numbers are shown.
-    pub(crate) recipient: Arc<Recipient>,
-    /// The reference on the recipient's statement.
-    pub(crate) reference: String,
-    /// The resource that it pays for, if any.
-    pub(crate) source: Option<AnyId>,
-    /// The person who requested it, if given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) maker: Option<String>,
-    /// The person who approved it, if given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) approver: Option<String>,
-    /// Why it failed or was returned.
-    pub(crate) failure: Option<Failure>,
-    /// The failed payout that this one replaces.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) supersedes: Option<Id<Payout>>,
-    /// The payout that replaces this one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) superseded_by: Option<Id<Payout>>,
-    /// When it was created, in virtual time.
-    pub(crate) created_at: Timestamp,
-    /// When it last changed, in virtual time.
-    pub(crate) updated_at: Timestamp,
-    /// Key-value pairs set by the caller.
-    pub(crate) metadata: Metadata,
-    /// Every status the resource has had, oldest first.
-    pub(crate) status_history: Vec<StatusChange<PayoutStatus>>,
+resource! {
+    /// A payment to an account.
+    Payout: PayoutStatus {
+        /// The company that pays.
+        company_id: Id<Company>,
+        /// The wallet that is debited.
+        wallet_id: Id<Wallet>,
+        /// The saved beneficiary, if one was given.
+        beneficiary_id: Option<Id<Beneficiary>>,
+        /// Current status.
+        status: PayoutStatus,
+        /// Minor units.
+        amount: i64,
+        /// Currency of the amount.
+        currency: Currency,
+        /// The currency conversion, for wages in another currency than the wallet's.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fx: Option<PayConversion>,
+        /// The platform's fee, debited from the wallet in addition to the amount. Only for payouts to a beneficiary.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fee: Option<i64>,
+        /// The payment rail.
+        rail: Rail,
+        /// When it should arrive if the receiving bank is not late.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        estimated_arrival: Option<Timestamp>,
+        /// The recipient. Only the last four characters of account numbers are shown.
+        recipient: Arc<Recipient>,
+        /// The reference on the recipient's statement.
+        reference: String,
+        /// The resource that it pays for, if any.
+        source: Option<AnyId>,
+        /// The person who requested it, if given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        maker: Option<String>,
+        /// The person who approved it, if given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        approver: Option<String>,
+        /// Why it failed or was returned.
+        failure: Option<Failure>,
+        /// The failed payout that this one replaces.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        supersedes: Option<Id<Payout>>,
+        /// The payout that replaces this one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        superseded_by: Option<Id<Payout>>,
+    }
 }
 
 /// The purpose of a payout. It determines the ledger accounts and the events.
@@ -121,8 +110,6 @@ impl Payout {
         }
     }
 }
-
-stateful!(Payout: PayoutStatus);
 
 /// The recipient of a payout.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -10,35 +10,22 @@ states! {
     "fail": Pending => Failed;
 }
 
-/// Collected money that is returned to the payer.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct Refund {
-    /// The refund's id.
-    pub(crate) id: Id<Refund>,
-    /// Always `refund`.
-    pub(crate) object: Object<Refund>,
-    /// The company that pays the refund.
-    pub(crate) company_id: Id<Company>,
-    /// The refunded collection.
-    pub(crate) collection_id: Id<Collection>,
-    /// Current status.
-    pub(crate) status: RefundStatus,
-    /// Minor units.
-    pub(crate) amount: i64,
-    /// Currency of the amount.
-    pub(crate) currency: Currency,
-    /// The company's reason.
-    pub(crate) reason: String,
-    /// Why it failed or was returned.
-    pub(crate) failure: Option<Failure>,
-    /// When it was created, in virtual time.
-    pub(crate) created_at: Timestamp,
-    /// When it last changed, in virtual time.
-    pub(crate) updated_at: Timestamp,
-    /// Key-value pairs set by the caller.
-    pub(crate) metadata: Metadata,
-    /// Every status the resource has had, oldest first.
-    pub(crate) status_history: Vec<StatusChange<RefundStatus>>,
+resource! {
+    /// Collected money that is returned to the payer.
+    Refund: RefundStatus {
+        /// The company that pays the refund.
+        company_id: Id<Company>,
+        /// The refunded collection.
+        collection_id: Id<Collection>,
+        /// Current status.
+        status: RefundStatus,
+        /// Minor units.
+        amount: i64,
+        /// Currency of the amount.
+        currency: Currency,
+        /// The company's reason.
+        reason: String,
+        /// Why it failed or was returned.
+        failure: Option<Failure>,
+    }
 }
-
-stateful!(Refund: RefundStatus);

@@ -7,30 +7,19 @@ states! {
     WalletStatus { Active "active" }
 }
 
-/// A company's money in one currency.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct Wallet {
-    /// The wallet's id.
-    pub(crate) id: Id<Wallet>,
-    /// Always `wallet`.
-    pub(crate) object: Object<Wallet>,
-    /// The company that owns both wallets.
-    pub(crate) company_id: Id<Company>,
-    /// Always `active`.
-    pub(crate) status: WalletStatus,
-    /// Its currency.
-    pub(crate) currency: Currency,
-    /// Balances in minor units, calculated from the ledger when the wallet is shown.
-    #[serde(flatten)]
-    pub(crate) balances: Balances,
-    /// When it was opened, in virtual time.
-    pub(crate) created_at: Timestamp,
-    /// When it was last changed, in virtual time.
-    pub(crate) updated_at: Timestamp,
-    /// Key-value pairs set by the caller.
-    pub(crate) metadata: Metadata,
-    /// Every status the resource has had, oldest first.
-    pub(crate) status_history: Vec<StatusChange<WalletStatus>>,
+resource! {
+    /// A company's money in one currency.
+    Wallet: WalletStatus {
+        /// The company that owns the wallet.
+        company_id: Id<Company>,
+        /// Always `active`.
+        status: WalletStatus,
+        /// Its currency.
+        currency: Currency,
+        /// Balances in minor units, calculated from the ledger when the wallet is shown.
+        #[serde(flatten)]
+        balances: Balances,
+    }
 }
 
 /// Balances of a wallet, in minor units.

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
 use super::error::PayError;
 use super::evaluate::Pay;
 use super::pack::Pack;
+use crate::model::prelude::*;
 
 /// Totals before a pay period, in minor units, in the pack's order of bases and role lines.
 ///

@@ -5,9 +5,9 @@ use super::{
     Conversion, Credit, Debit, Posting, net_pay_bounced, net_pay_converted, net_pay_converted_back,
     net_pay_paid, net_pay_returned, net_pay_sent, vendor_payout_paid,
 };
+use crate::model::Account;
 use crate::model::payments::{Payout, PayoutStatus, Pays};
-use crate::model::{Account, AnyId};
-use crate::value::Currency;
+use crate::model::prelude::*;
 
 /// A payout is created. Wages move only when they are sent.
 pub(crate) fn opened(payout: &Payout) -> Option<Posting> {

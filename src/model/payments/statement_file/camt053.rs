@@ -9,7 +9,7 @@ use super::entries::{
     room,
 };
 use crate::model::TransactionType;
-use crate::value::{Currency, Date};
+use crate::model::prelude::*;
 
 /// The common prefix of the namespaces of all versions.
 const NAMESPACE: &str = "urn:iso:std:iso:20022:tech:xsd:camt.053.001.";

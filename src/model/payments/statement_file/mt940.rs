@@ -11,7 +11,7 @@ use super::entries::{
     room,
 };
 use crate::model::TransactionType;
-use crate::value::{Currency, Date};
+use crate::model::prelude::*;
 
 /// Maximum number of lines in an `:86:` field. Banks write more than the standard's six.
 const MOST_INFORMATION: usize = 20;
