@@ -20,6 +20,7 @@ mod contract;
 mod contract_overlay;
 mod declared;
 mod determinism;
+mod documents;
 mod employees;
 mod errors;
 mod escrows;

@@ -1,65 +1,21 @@
-//! Tests of both complete documents: the rules for every row, reference, schema and example.
-
-mod walk;
+//! Tests of both complete documents: what each row promises is there. `tests/it/documents` tests the documents themselves.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::{Plane, document, document_under, text};
+use super::{Plane, document};
 use crate::api::operation::{Method, Operation};
 use crate::api::product;
-use crate::engine::contract::Overlay;
-use crate::value::Look;
-use walk::{fault, holders, of, resolved, schemas};
 
 const PLANES: [Plane; 2] = [Plane::Product, Plane::Control];
 
-/// Keywords of JSON Schema for validation that documents may use.
-const CONSTRAINTS: &[&str] = &[
-    "$ref",
-    "additionalProperties",
-    "allOf",
-    "anyOf",
-    "const",
-    "enum",
-    "exclusiveMaximum",
-    "exclusiveMinimum",
-    "format",
-    "items",
-    "maxItems",
-    "maxLength",
-    "maxProperties",
-    "maximum",
-    "minItems",
-    "minLength",
-    "minProperties",
-    "minimum",
-    "multipleOf",
-    "oneOf",
-    "pattern",
-    "prefixItems",
-    "properties",
-    "propertyNames",
-    "required",
-    "type",
-    "uniqueItems",
-];
-
-/// Keywords only for people, which may stand beside `$ref`.
-const ANNOTATIONS: &[&str] = &["default", "deprecated", "description", "examples", "title"];
-
-/// Both documents, and the product's with contracts that change much.
-fn documents() -> Vec<Value> {
-    const MUCH: &str = "[operations.runPayroll]\nstatus = 202\naliases = [\"/v2/payroll/run\", \"/v3/run\"]\n\
-        [operations.listPayslips]\nenabled = false\n[operations.getPayslip]\nenabled = false\n\
-        [errors]\nformat = \"envelope\"\n[paging]\nper_page_max = 40\n[idempotency]\nrequired = true\n\
-        [headers]\nrequest_id = \"X-Request-Id\"\nsandbox_time = false\nidempotency_key = \"X-Idem\"\n\
-        api_version = false\n";
-    let much = Overlay::parse("much", MUCH, Look::Plain).expect("it is right");
-    let mut documents: Vec<Value> = PLANES.iter().map(|plane| document(*plane)).collect();
-    documents.extend([much, Overlay::published()].map(|one| document_under(Plane::Product, &one)));
-    documents
+fn resolved<'a>(document: &'a Value, part: &'a Value) -> &'a Value {
+    let to = part
+        .get("$ref")
+        .and_then(Value::as_str)
+        .and_then(|to| document.pointer(to.trim_start_matches('#')));
+    to.map_or(part, |target| resolved(document, target))
 }
 
 fn entry<'a>(document: &'a Value, row: &Operation) -> &'a Value {
@@ -89,113 +45,6 @@ fn every_row_is_one_operation_and_nothing_else_is() {
                 .sum::<usize>(),
             rows.len()
         );
-    }
-}
-
-#[test]
-fn operation_ids_are_unique_webhooks_included() {
-    for document in documents() {
-        let ids: Vec<&Value> =
-            [of(&document["paths"], "operationId"), of(&document["webhooks"], "operationId")]
-                .concat();
-        let distinct: BTreeSet<&str> = ids.iter().filter_map(|id| id.as_str()).collect();
-        assert_eq!(distinct.len(), ids.len());
-    }
-}
-
-#[test]
-fn every_reference_has_a_target_and_every_component_is_used() {
-    for document in documents() {
-        let references: BTreeSet<&str> =
-            of(&document, "$ref").into_iter().filter_map(Value::as_str).collect();
-        for reference in &references {
-            let pointer = reference.strip_prefix('#').expect("references stay in the document");
-            assert!(document.pointer(pointer).is_some(), "{reference}");
-        }
-        for section in ["schemas", "parameters", "headers", "responses"] {
-            for name in document["components"][section]
-                .as_object()
-                .into_iter()
-                .flatten()
-                .map(|(name, _)| name)
-            {
-                assert!(
-                    references.contains(format!("#/components/{section}/{name}").as_str()),
-                    "{section}/{name}"
-                );
-            }
-        }
-    }
-}
-
-#[test]
-fn schemas_use_known_keywords_only() {
-    for document in documents() {
-        for (pointer, schema) in schemas(&document) {
-            for (keyword, value) in schema.as_object().into_iter().flatten() {
-                let keyword = keyword.as_str();
-                assert!(
-                    CONSTRAINTS.contains(&keyword) || ANNOTATIONS.contains(&keyword),
-                    "{pointer}: {keyword}"
-                );
-                assert!(
-                    !value.is_null() || ["const", "default"].contains(&keyword),
-                    "{pointer}: {keyword} is null"
-                );
-            }
-        }
-    }
-}
-
-/// schemars drops a constraint on a field whose type is a reference, and client generators ignore one beside
-/// it. The one exception restricts
-/// `Problem` to the codes of a response, for people.
-#[test]
-fn only_annotations_are_beside_a_reference() {
-    for document in documents() {
-        for (pointer, schema) in schemas(&document) {
-            let Some(to) = schema.get("$ref") else {
-                continue;
-            };
-            for keyword in
-                schema.as_object().into_iter().flatten().map(|(keyword, _)| keyword.as_str())
-            {
-                let narrows_problem =
-                    keyword == "properties" && *to == "#/components/schemas/Problem";
-                assert!(
-                    keyword == "$ref" || ANNOTATIONS.contains(&keyword) || narrows_problem,
-                    "{pointer}: {keyword}"
-                );
-            }
-        }
-    }
-}
-
-/// schemars numbers types of the same name in the order of their appearance: a new row would rename the
-/// others.
-#[test]
-fn no_definition_got_its_name_from_a_counter() {
-    for document in documents() {
-        let named =
-            document["components"]["schemas"].as_object().expect("components/schemas is an object");
-        for name in named.keys() {
-            let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
-            assert!(
-                stem == name || !named.contains_key(stem),
-                "{name} and {stem}: rename one with #[schemars(rename)]"
-            );
-            assert!(
-                name.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b)),
-                "{name}"
-            );
-        }
-    }
-}
-
-#[test]
-fn two_builds_are_equal_to_the_byte() {
-    for plane in PLANES {
-        assert_eq!(text(&document(plane)), text(&document(plane)));
     }
 }
 
@@ -302,44 +151,6 @@ fn every_emitted_event_is_a_webhook_of_its_own() {
         assert!(types.iter().any(|one| one == name), "{name}");
     }
     assert!(super::document(Plane::Control).get("webhooks").is_none());
-}
-
-#[test]
-fn examples_are_calls_and_their_answers() {
-    let document = document(Plane::Product);
-    let row = Plane::Product
-        .rows()
-        .into_iter()
-        .find(|row| row.name == "update_company")
-        .expect("the table has it");
-    let entry = entry(&document, row);
-    let body = &entry["requestBody"]["content"]["application/json"]["examples"]["fresh"]["value"];
-    let answer = &entry["responses"]["200"]["content"]["application/json"]["examples"]["fresh"]["value"]
-        ["data"];
-    assert_eq!(answer["id"], entry["parameters"][0]["example"]);
-    assert_eq!(body.get("company_id"), None, "it is in the path");
-    assert_eq!(answer["payroll_settings"]["pay_day"], body["payroll_settings"]["pay_day"]);
-    assert!(body["payroll_settings"]["pay_day"].is_u64());
-}
-
-#[test]
-fn every_example_satisfies_the_schema_beside_it() {
-    for document in documents() {
-        let mut checked = 0;
-        for (pointer, holder) in holders(&document) {
-            let named = holder["examples"]
-                .as_object()
-                .into_iter()
-                .flatten()
-                .map(|(_, example)| &example["value"]);
-            for example in holder.get("example").into_iter().chain(named) {
-                let fault = fault(&document, &holder["schema"], example);
-                assert_eq!(fault, None, "{pointer}: {example}");
-                checked += 1;
-            }
-        }
-        assert!(checked > 0);
-    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::harness::contract::printed;
 
-fn list() -> Vec<Value> {
+pub(super) fn list() -> Vec<Value> {
     printed(&["contract", "--json"]).as_array().unwrap().clone()
 }
 

@@ -3,6 +3,7 @@
 mod effects;
 mod errors;
 mod listing;
+mod mistakes;
 mod printing;
 
 use std::io::Write as _;
