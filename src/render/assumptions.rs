@@ -18,7 +18,7 @@ struct Row<'a> {
     question: &'a str,
     answer: &'a str,
     /// The keys of the contract file; empty if it cannot be replaced yet.
-    overridden_by: &'a [&'a str],
+    overridden_by: Vec<&'a str>,
     /// The keys that this contract sets.
     overrides: Vec<String>,
     proof: &'a str,
@@ -28,16 +28,16 @@ impl Row<'static> {
     fn of(one: &'static Assumption, differences: &[(String, String)]) -> Self {
         let own = differences.iter().filter(|(key, _)| {
             let general = general(key);
-            one.keys.contains(&general.as_str())
+            one.keys().contains(&general.as_str())
         });
         Self {
-            id: one.id,
-            section: one.section,
-            question: one.question,
-            answer: one.answer,
-            overridden_by: one.keys,
+            id: &one.id,
+            section: &one.section,
+            question: &one.question,
+            answer: &one.answer,
+            overridden_by: one.keys(),
             overrides: own.map(|(key, value)| format!("{key} = {value}")).collect(),
-            proof: one.proof,
+            proof: &one.proof,
         }
     }
 }
@@ -69,7 +69,7 @@ pub(crate) fn text(overlay: &Overlay) -> String {
         for line in wrapped(row.answer, WIDTH - 6) {
             let _ = writeln!(text, "      {line}");
         }
-        let key = match row.overridden_by {
+        let key = match row.overridden_by.as_slice() {
             [] => "not overridable yet".to_owned(),
             keys => format!("override: {}", keys.join(", ")),
         };

@@ -88,7 +88,7 @@ fn missing() -> Vec<String> {
     for key in KEYS {
         let name = format!("{}.{}", key.section, key.name);
         let name = name.trim_start_matches('.');
-        if !all().any(|one| one.keys.contains(&name)) {
+        if !all().any(|one| one.keys().contains(&name)) {
             missing.push(name.to_owned());
         }
     }
@@ -104,7 +104,7 @@ fn no_assumption_is_without_a_row() {
 fn every_row_of_the_list_is_whole() {
     let mut ids = BTreeSet::new();
     for one in all() {
-        assert!(ids.insert(one.id), "{} appears twice", one.id);
+        assert!(ids.insert(&one.id), "{} appears twice", one.id);
         assert!(one.section.starts_with('§'), "{}", one.id);
         assert!(
             one.question.ends_with('?') && !one.answer.is_empty() && !one.answer.ends_with('.'),
@@ -112,9 +112,9 @@ fn every_row_of_the_list_is_whole() {
             one.id
         );
         assert!(!one.proof.is_empty(), "{}", one.id);
-        for key in one.keys {
+        for key in one.keys() {
             let known = |known: &super::values::Key| {
-                format!("{}.{}", known.section, known.name).trim_start_matches('.') == *key
+                format!("{}.{}", known.section, known.name).trim_start_matches('.') == key
             };
             assert!(KEYS.iter().any(known), "{}: {key}", one.id);
         }
