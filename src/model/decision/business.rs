@@ -1,7 +1,7 @@
 //! Decisions about payroll runs, bank accounts of employees, tax offices and the regulator.
 
 use crate::model::Kind;
-use crate::model::decision::choice::{Choice, Decision, choice};
+use crate::model::decision::choice::{Decision, choice};
 
 /// The calculation of a run, from request to result.
 pub(crate) static RUN_CALCULATE: Decision = Decision {
@@ -11,10 +11,8 @@ pub(crate) static RUN_CALCULATE: Decision = Decision {
     related: &[Kind::Company],
     choices: &[
         choice("on_time", "after two seconds"),
-        Choice {
-            after: Some("from the request to the result; default ten minutes"),
-            ..choice("delayed", "after more than two seconds")
-        },
+        choice("delayed", "after more than two seconds")
+            .after("from the request to the result; default ten minutes"),
     ],
 };
 
@@ -30,10 +28,8 @@ pub(crate) static RUN_FUND: Decision = Decision {
             "insufficient_funds",
             "the bank reports insufficient funds; the run waits in funding_failed",
         ),
-        Choice {
-            after: Some("from the cut-off to the reservation; default one business day"),
-            ..choice("delayed", "the money is reserved late")
-        },
+        choice("delayed", "the money is reserved late")
+            .after("from the cut-off to the reservation; default one business day"),
     ],
 };
 
@@ -44,22 +40,14 @@ pub(crate) static BANK_ACCOUNT_CHECK: Decision = Decision {
     subject: Kind::Employee,
     related: &[Kind::Company],
     choices: &[
-        Choice {
-            after: Some("from the request to the answer; default 30 seconds"),
-            ..choice("match", "the account is open and the name is the employee's")
-        },
-        Choice {
-            after: Some("from the request to the answer; default 30 seconds"),
-            ..choice("name_mismatch", "the account is open but belongs to another person")
-        },
-        Choice {
-            after: Some("from the request to the answer; default 30 seconds"),
-            ..choice("account_closed", "the account is closed")
-        },
-        Choice {
-            after: Some("from the request to the answer; default 30 seconds"),
-            ..choice("account_not_found", "the bank does not know this account")
-        },
+        choice("match", "the account is open and the name is the employee's")
+            .after("from the request to the answer; default 30 seconds"),
+        choice("name_mismatch", "the account is open but belongs to another person")
+            .after("from the request to the answer; default 30 seconds"),
+        choice("account_closed", "the account is closed")
+            .after("from the request to the answer; default 30 seconds"),
+        choice("account_not_found", "the bank does not know this account")
+            .after("from the request to the answer; default 30 seconds"),
     ],
 };
 
@@ -70,18 +58,12 @@ pub(crate) static TAX_OFFICE: Decision = Decision {
     subject: Kind::TaxFiling,
     related: &[Kind::Company],
     choices: &[
-        Choice {
-            after: Some("from the acknowledgement to the answer; default two business days"),
-            ..choice("accepted", "acknowledged after an hour, accepted two business days later")
-        },
-        Choice {
-            after: Some("from the acknowledgement to the answer; default two business days"),
-            ..choice("rejected", "the filing must be amended; payments are kept")
-        },
-        Choice {
-            after: Some("from the submission to the acknowledgement; default one business day"),
-            ..choice("delayed", "acknowledged late, then accepted")
-        },
+        choice("accepted", "acknowledged after an hour, accepted two business days later")
+            .after("from the acknowledgement to the answer; default two business days"),
+        choice("rejected", "the filing must be amended; payments are kept")
+            .after("from the acknowledgement to the answer; default two business days"),
+        choice("delayed", "acknowledged late, then accepted")
+            .after("from the submission to the acknowledgement; default one business day"),
     ],
 };
 
@@ -92,13 +74,9 @@ pub(crate) static REGULATOR: Decision = Decision {
     subject: Kind::RegulatoryReport,
     related: &[Kind::Company],
     choices: &[
-        Choice {
-            after: Some("from the submission to the answer; default one business day"),
-            ..choice("accepted", "acknowledged on the next business day")
-        },
-        Choice {
-            after: Some("from the submission to the answer; default one business day"),
-            ..choice("rejected", "rejected; the report may be submitted again")
-        },
+        choice("accepted", "acknowledged on the next business day")
+            .after("from the submission to the answer; default one business day"),
+        choice("rejected", "rejected; the report may be submitted again")
+            .after("from the submission to the answer; default one business day"),
     ],
 };

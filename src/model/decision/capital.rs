@@ -1,7 +1,7 @@
 //! Decisions about investors and underwriters.
 
 use crate::model::Kind;
-use crate::model::decision::choice::{Choice, Decision, choice};
+use crate::model::decision::choice::{Decision, choice};
 
 /// An investor's reply to a deal.
 pub(crate) static INVESTOR: Decision = Decision {
@@ -10,14 +10,10 @@ pub(crate) static INVESTOR: Decision = Decision {
     subject: Kind::Deal,
     related: &[Kind::Company],
     choices: &[
-        Choice {
-            after: Some("from the question to the reply; default two business days"),
-            ..choice("interested", "the investor continues; the deal records it")
-        },
-        Choice {
-            after: Some("from the question to the reply; default two business days"),
-            ..choice("passes", "the investor declines; the deal is lost")
-        },
+        choice("interested", "the investor continues; the deal records it")
+            .after("from the question to the reply; default two business days"),
+        choice("passes", "the investor declines; the deal is lost")
+            .after("from the question to the reply; default two business days"),
     ],
 };
 
@@ -28,29 +24,21 @@ pub(crate) static UNDERWRITER: Decision = Decision {
     subject: Kind::Application,
     related: &[Kind::Company],
     choices: &[
-        Choice {
-            after: Some("from the review to the decision; default one business day"),
-            ..choice("by_score", "according to the credit score and the sales")
-        },
-        Choice {
-            after: Some("from the review to the decision; default one business day"),
-            ..choice(
-                "approved",
-                "an offer of the full amount, independent of the score; overdue filings and late \
+        choice("by_score", "according to the credit score and the sales")
+            .after("from the review to the decision; default one business day"),
+        choice(
+            "approved",
+            "an offer of the full amount, independent of the score; overdue filings and late \
                     or defaulted loans still prevent it",
-            )
-        },
-        Choice {
-            after: Some("from the review to the decision; default one business day"),
-            ..choice("rejected", "no offer, independent of the score")
-        },
-        Choice {
-            after: Some("from the review to the request; default one business day"),
-            ..choice(
-                "information_requested",
-                "a newer credit score is required within 14 days; with it, the application is \
+        )
+        .after("from the review to the decision; default one business day"),
+        choice("rejected", "no offer, independent of the score")
+            .after("from the review to the decision; default one business day"),
+        choice(
+            "information_requested",
+            "a newer credit score is required within 14 days; with it, the application is \
                     reviewed again",
-            )
-        },
+        )
+        .after("from the review to the request; default one business day"),
     ],
 };

@@ -33,6 +33,17 @@ impl Decision {
     }
 }
 
+impl Choice {
+    pub(super) const fn code(self, code: &'static str) -> Self {
+        Self { code: Some(code), ..self }
+    }
+
+    pub(super) const fn after(self, after: &'static str) -> Self {
+        Self { after: Some(after), ..self }
+    }
+}
+
+/// A choice without a code and without a delay.
 pub(super) const fn choice(name: &'static str, about: &'static str) -> Choice {
     Choice { name, about, code: None, after: None }
 }

@@ -1,7 +1,7 @@
 //! Decisions about verification bureaus, watchlists and account resolution.
 
 use crate::model::Kind;
-use crate::model::decision::choice::{Choice, Decision, choice};
+use crate::model::decision::choice::{Decision, choice};
 
 /// A bureau's answer to a verification.
 pub(crate) static BUREAU_REPLY: Decision = Decision {
@@ -10,33 +10,21 @@ pub(crate) static BUREAU_REPLY: Decision = Decision {
     subject: Kind::Verification,
     related: &[Kind::Subject, Kind::Employee, Kind::Company],
     choices: &[
-        Choice {
-            after: Some("from the submission to the answer; default 2 or 60 seconds"),
-            ..choice("approved", "the identity is confirmed")
-        },
-        Choice {
-            after: Some("from the submission to the answer; default 2 or 60 seconds"),
-            ..choice("declined", "the register contains different data; the case ends")
-        },
-        Choice {
-            after: Some("from the submission to the review; default 2 or 60 seconds"),
-            ..choice("in_review", "a manual review is required; the bureau answers after a day")
-        },
-        Choice {
-            after: Some("from the submission to the answer; default 2 or 60 seconds"),
-            ..choice(
-                "resubmission_requested",
-                "a document cannot be read; the case may be submitted again",
-            )
-        },
-        Choice {
-            after: Some("from the submission to the answer; default six hours"),
-            ..choice("offline", "the bureau answers late, and approves")
-        },
-        Choice {
-            after: Some("from the submission to the end of the case; default 24 hours"),
-            ..choice("expired", "the bureau never answers; the case expires")
-        },
+        choice("approved", "the identity is confirmed")
+            .after("from the submission to the answer; default 2 or 60 seconds"),
+        choice("declined", "the register contains different data; the case ends")
+            .after("from the submission to the answer; default 2 or 60 seconds"),
+        choice("in_review", "a manual review is required; the bureau answers after a day")
+            .after("from the submission to the review; default 2 or 60 seconds"),
+        choice(
+            "resubmission_requested",
+            "a document cannot be read; the case may be submitted again",
+        )
+        .after("from the submission to the answer; default 2 or 60 seconds"),
+        choice("offline", "the bureau answers late, and approves")
+            .after("from the submission to the answer; default six hours"),
+        choice("expired", "the bureau never answers; the case expires")
+            .after("from the submission to the end of the case; default 24 hours"),
     ],
 };
 
@@ -47,26 +35,16 @@ pub(crate) static WATCHLIST_REPLY: Decision = Decision {
     subject: Kind::AmlScreening,
     related: &[Kind::Subject, Kind::Employee, Kind::Company],
     choices: &[
-        Choice {
-            after: Some("from the request to the reply; default 5 seconds"),
-            ..choice("by_name", "the entries that match the name")
-        },
-        Choice {
-            after: Some("from the request to the reply; default 5 seconds"),
-            ..choice("clear", "no hit, independent of the name")
-        },
-        Choice {
-            after: Some("from the request to the reply; default 5 seconds"),
-            ..choice("sanctioned", "the subject is sanctioned: a hit of score 100")
-        },
-        Choice {
-            after: Some("from the request to the reply; default 5 seconds"),
-            ..choice("pep", "the subject holds a public office: a hit of score 100")
-        },
-        Choice {
-            after: Some("from the request to the reply; default 5 seconds"),
-            ..choice("lookalike", "a sanctioned person has a similar name: a hit of score 87")
-        },
+        choice("by_name", "the entries that match the name")
+            .after("from the request to the reply; default 5 seconds"),
+        choice("clear", "no hit, independent of the name")
+            .after("from the request to the reply; default 5 seconds"),
+        choice("sanctioned", "the subject is sanctioned: a hit of score 100")
+            .after("from the request to the reply; default 5 seconds"),
+        choice("pep", "the subject holds a public office: a hit of score 100")
+            .after("from the request to the reply; default 5 seconds"),
+        choice("lookalike", "a sanctioned person has a similar name: a hit of score 87")
+            .after("from the request to the reply; default 5 seconds"),
     ],
 };
 
