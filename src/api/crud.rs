@@ -11,7 +11,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
 
 use crate::api::reply::{Data, List, Meta, Shown};
-use crate::value::{ApiError, Id, Prefixed, Violation};
+use crate::value::{ApiError, Id, Prefixed};
 use crate::world::{Grow, World};
 
 /// Default number of rows per page.
@@ -189,6 +189,15 @@ pub(crate) fn show<T: Grow>(world: &World, id: Id<T>) -> Result<Data<Shown<T>>, 
     Ok(Data(Shown(world.get(id)?)))
 }
 
+/// The resource that a member of the body names; the 404 points at the member.
+pub(crate) fn existing<T: Grow>(
+    world: &World,
+    id: Id<T>,
+    pointer: &str,
+) -> Result<Arc<T>, ApiError> {
+    world.get(id).map_err(|error| error.at(pointer, "not_found"))
+}
+
 /// The possible rows of a list, before filters on the resources themselves: the grown ones by index, then the created ones, each in
 /// creation order.
 pub(crate) struct Candidates<'a, T> {
@@ -288,7 +297,7 @@ pub(crate) fn may_scan(rows: u64) -> Result<(), ApiError> {
         "this sort or filter would read {rows} rows, and one call can read at most {MOST_SCANNED}: \
             filter by company, run or employee"
     );
-    Err(ApiError::invalid(vec![Violation::new("", "too_many", detail)]))
+    Err(ApiError::of_member("", "too_many", detail))
 }
 
 /// A page of rows that are all in memory.

@@ -17,7 +17,7 @@ use crate::engine::recording::{KeyHash, Recorder, Tape};
 use crate::engine::slot::Slot;
 use crate::tester::snapshots::TesterPart;
 use crate::tester::{Tester, request_log};
-use crate::value::{ApiError, ErrorCode, Violation};
+use crate::value::{ApiError, ErrorCode};
 use crate::world::script::Scenario;
 use crate::world::{Base, ClockMode, World};
 
@@ -135,7 +135,7 @@ impl Worlds {
     ) -> Result<(), ApiError> {
         if !is_well_formed(key) {
             let detail = "a key must have 1 to 255 visible ASCII characters";
-            return Err(ApiError::invalid(vec![Violation::new("/key", "pattern", detail)]));
+            return Err(ApiError::of_member("/key", "pattern", detail));
         }
         self.check(key)?;
         let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);

@@ -169,6 +169,15 @@ impl ApiError {
         Self::invalid(vec![Violation::new(pointer, code, detail)])
     }
 
+    /// Refuses a request with violations.
+    ///
+    /// # Errors
+    ///
+    /// 422 with all of them, if there is any.
+    pub fn if_any(errors: Vec<Violation>) -> Result<(), Self> {
+        if errors.is_empty() { Ok(()) } else { Err(Self::invalid(errors)) }
+    }
+
     /// 404 for an id that does not exist.
     #[must_use]
     pub fn not_found(kind: &str) -> Self {
@@ -185,6 +194,13 @@ impl ApiError {
     #[must_use]
     pub fn about(mut self, id: impl fmt::Display) -> Self {
         self.resource_id = Some(id.to_string());
+        self
+    }
+
+    /// Adds a violation with the same detail.
+    #[must_use]
+    pub fn at(mut self, pointer: impl Into<String>, code: &'static str) -> Self {
+        self.errors.push(Violation::new(pointer, code, self.detail.clone()));
         self
     }
 

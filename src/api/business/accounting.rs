@@ -1,6 +1,5 @@
 //! The chart of accounts, with balances.
 
-use crate::api::business::companies::named;
 use crate::api::business::figures::{Reading, minor};
 use crate::api::prelude::*;
 use crate::model::{Account, AccountType, Direction, Wire};
@@ -98,7 +97,7 @@ fn list_ledger_accounts(
     world: &World,
     input: ListLedgerAccounts,
 ) -> Result<List<Shown<LedgerAccount>>, ApiError> {
-    let company = named(world, input.company_id)?;
+    let company = existing(world, input.company_id, "/company_id")?;
     let reading = Reading::of(world, &company);
     let sums = input.as_of.map_or_else(|| reading.all_totals(), |day| reading.totals(day));
     let mut rows: Vec<(Currency, Account)> =

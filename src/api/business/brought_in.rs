@@ -61,9 +61,7 @@ pub(crate) fn brought_in(
         let at = "/year_to_date/tax_year_start";
         wrong.insert(0, Violation::new(at, "not_a_tax_year", detail));
     }
-    if !wrong.is_empty() {
-        return Err(ApiError::invalid(wrong));
-    }
+    ApiError::if_any(wrong)?;
     let mut totals = input.totals.0;
     totals.remove(NET);
     Ok((!totals.is_empty()).then_some(BroughtIn { tax_year_start: start, totals }))

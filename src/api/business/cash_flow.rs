@@ -1,6 +1,5 @@
 //! Cash flow by the direct method: why cash came in and went out, and how that explains the change in cash.
 
-use crate::api::business::companies::named;
 use crate::api::business::figures::{Figures, Reading, minor};
 use crate::api::business::journal_entries::in_order;
 use crate::api::business::reports::reports;
@@ -132,7 +131,7 @@ const fn activity(account: Account) -> Option<Activity> {
 reports!(CashFlow);
 
 fn get_cash_flow(world: &World, input: GetCashFlow) -> Result<Data<CashFlow>, ApiError> {
-    let company = named(world, input.company_id)?;
+    let company = existing(world, input.company_id, "/company_id")?;
     in_order(input.from, input.to)?;
     let reading = Reading::of(world, &company);
     let opening = reading.standing(input.from.plus_days(-1));

@@ -160,7 +160,7 @@ pub(crate) fn known_country(code: &str) -> Result<(), ApiError> {
     let known: Vec<&str> = countries::codes().collect();
     let detail =
         format!("the sandbox does not support this country: use one of {}", known.join(", "));
-    Err(ApiError::invalid(vec![Violation::new("/country", "unknown_country", detail)]))
+    Err(ApiError::of_member("/country", "unknown_country", detail))
 }
 
 /// A company with its open blocking requirements.
@@ -299,15 +299,4 @@ fn update_company(
     company.updated_at = world.now();
     let company = world.record("company.updated", company);
     Ok(Data(with_blockers(world, &company)))
-}
-
-/// The company named in a body; it must exist.
-pub(crate) fn named(world: &World, id: Id<Company>) -> Result<Arc<Company>, ApiError> {
-    world.get(id).map_err(|error| {
-        let detail = format!(
-            "no {} with this id exists in this key's world",
-            <Company as crate::value::id::Prefixed>::NAME
-        );
-        error.with_errors(vec![Violation::new("/company_id", "not_found", detail)])
-    })
 }

@@ -8,12 +8,7 @@ use crate::api::prelude::*;
 use crate::model::business::payroll_verification::{Check, CheckName, CheckStatus};
 use crate::model::business::{BankAnswer, PayrollStatus, PayrollVerification, VerificationStatus};
 use crate::model::decision::BANK_ACCOUNT_CHECK;
-use crate::model::lifecycle::{Stateful, StatusChange, step};
 use crate::model::task::Task;
-use crate::value::error::{ApiError, ErrorCode};
-use crate::value::id::Id;
-use crate::value::span::Span;
-use crate::world::World;
 use crate::world::decided::DecisionAnswer;
 
 /// From the request to the answers, unless the decision sets another delay.

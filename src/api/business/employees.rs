@@ -3,7 +3,7 @@
 use schemars::{Schema, SchemaGenerator};
 
 use crate::api::business::brought_in::{YearToDateInput, brought_in};
-use crate::api::business::companies::{Country, known_country, named};
+use crate::api::business::companies::{Country, known_country};
 use crate::api::business::employee_list::{EmployeePage, Filter, list};
 use crate::api::business::pay_terms::{CompensationInput, Payee, compensation};
 use crate::api::business::payment_account::{PaymentMethodInput, payment_method};
@@ -152,7 +152,7 @@ fn create_employee(
     world: &mut World,
     input: CreateEmployee,
 ) -> Result<Data<Shown<Employee>>, ApiError> {
-    let company = named(world, input.company_id)?;
+    let company = existing(world, input.company_id, "/company_id")?;
     let (now, name) = (world.now(), input.name.into_string());
     let (first, today) = (input.start_date, world.today());
     let country = input.country.map(|country| country.0);

@@ -2,7 +2,6 @@
 
 use core::ops::RangeInclusive;
 
-use crate::api::business::companies::named;
 use crate::api::business::figures::rates;
 use crate::api::prelude::*;
 use crate::model::posting::Posting;
@@ -29,7 +28,6 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
             {"account":"refunds_payable","direction":"credit","amount":45000000,"currency":"NGN"}]}"#,
         success: 201,
         errors: &[
-            ErrorCode::ResourceNotFound,
             ErrorCode::UnbalancedEntry,
             ErrorCode::InsufficientFunds,
             ErrorCode::LimitExceeded,
@@ -45,7 +43,6 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
             or a payment returns 409: reverse that resource instead.",
         success: 201,
         errors: &[
-            ErrorCode::ResourceNotFound,
             ErrorCode::InvalidStateTransition,
             ErrorCode::InsufficientFunds,
             ErrorCode::LimitExceeded,
@@ -105,7 +102,7 @@ fn list_journal_entries(
     world: &World,
     input: ListJournalEntries,
 ) -> Result<List<Shown<JournalEntry>>, ApiError> {
-    let company = named(world, input.company_id)?;
+    let company = existing(world, input.company_id, "/company_id")?;
     if let (Some(from), Some(to)) = (input.from, input.to) {
         in_order(from, to)?;
     }
@@ -145,7 +142,7 @@ pub(crate) fn in_order(from: Date, to: Date) -> Result<(), ApiError> {
         return Ok(());
     }
     let detail = format!("the last day, {to}, is before the first day, {from}");
-    Err(ApiError::invalid(vec![Violation::new("/to", "range", detail)]))
+    Err(ApiError::of_member("/to", "range", detail))
 }
 
 /// One line of an entry by a caller.
@@ -189,9 +186,7 @@ fn create_journal_entry(
     let mut wrong = wrong_lines(world, &company, &lines);
     let open = company.created_at.date()..=world.today();
     wrong.extend(wrong_day(input.effective_on, &open));
-    if !wrong.is_empty() {
-        return Err(ApiError::invalid(wrong));
-    }
+    ApiError::if_any(wrong)?;
     balanced(&lines)?;
     affordable(world, &company, &lines)?;
     let memo = input.memo.map(Text::into_string);

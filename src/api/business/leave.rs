@@ -81,9 +81,7 @@ fn create_leave_request(
     let employee = world.get(input.employee_id)?;
     still_employed(&employee)?;
     let wrong = faults(world, &employee, &input);
-    if !wrong.is_empty() {
-        return Err(ApiError::invalid(wrong));
-    }
+    ApiError::if_any(wrong)?;
     let now = world.now();
     let request = LeaveRequest {
         id: world.next_id(employee.id.bits()),

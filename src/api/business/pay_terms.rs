@@ -193,8 +193,9 @@ pub(crate) fn compensation(
         let detail =
             format!("the employee is paid in {}, not in {}", known.join(" or "), terms.currency);
         let pointer = format!("{at}/currency");
-        let violation = Violation::new(pointer, "currency_mismatch", detail.clone());
-        return Err(ApiError::new(ErrorCode::CurrencyMismatch, detail).with_errors(vec![violation]));
+        return Err(
+            ApiError::new(ErrorCode::CurrencyMismatch, detail).at(pointer, "currency_mismatch")
+        );
     }
     let amount = terms.amount.minor();
     let month = Compensation::monthly(amount, terms.interval);
@@ -256,9 +257,7 @@ fn ids<'a>(
             wrong.push(Violation::new(format!("{at}/{place}/id"), "duplicate", detail));
         }
     }
-    if !wrong.is_empty() {
-        return Err(ApiError::invalid(wrong));
-    }
+    ApiError::if_any(wrong)?;
     let named = lines.into_iter().map(|(id, label)| match id {
         Some(LineId(id)) => id.clone(),
         None => unlike(&mut taken, &made_of(label, kind)),

@@ -1,6 +1,5 @@
 //! Payroll runs: the published call (specification, §4.1), lists, one run, its items.
 
-use crate::api::business::companies::named;
 use crate::api::business::payroll_people::{MOST_EMPLOYEES, Wanted, may_pay};
 use crate::api::prelude::*;
 use crate::model::business::{ItemStatus, PayrollItem, PayrollRun, RunStatus, RunType, Settlement};
@@ -75,7 +74,7 @@ pub(crate) struct RunPayroll {
 }
 
 fn run_payroll(world: &mut World, input: RunPayroll) -> Result<Data<Shown<PayrollRun>>, ApiError> {
-    let company = named(world, input.company_id)?;
+    let company = existing(world, input.company_id, "/company_id")?;
     let wanted = Wanted {
         company: &company,
         period: input.period,

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use crate::api::business::companies::named;
 use crate::api::business::pay_terms::{AllowanceInput, DeductionInput, allowances, deductions};
 use crate::api::business::payroll::{CALCULATION, first_day_to_pay, new_run};
 use crate::api::business::payroll_people::{MOST_EMPLOYEES, Wanted};
@@ -83,7 +82,7 @@ fn create_payroll_run(
     world: &mut World,
     input: CreatePayrollRun,
 ) -> Result<Data<Shown<PayrollRun>>, ApiError> {
-    let company = named(world, input.company_id)?;
+    let company = existing(world, input.company_id, "/company_id")?;
     let wanted = Wanted {
         company: &company,
         period: input.period,
@@ -111,8 +110,7 @@ fn may_pay_on(world: &World, company: &Company, day: Option<Date>) -> Result<(),
     let first = first_day_to_pay(world, company);
     if day < first {
         let detail = format!("the cut-off of {day} has passed: choose {first} or later");
-        let violation = Violation::new("/pay_date", "cutoff_passed", detail.clone());
-        return Err(ApiError::new(ErrorCode::CutoffPassed, detail).with_errors(vec![violation]));
+        return Err(ApiError::new(ErrorCode::CutoffPassed, detail).at("/pay_date", "cutoff_passed"));
     }
     if !world.calendar_of(company.id).is_business_day(day) {
         let detail = format!("{day} is not a business day");

@@ -6,7 +6,7 @@ use crate::api::business::payroll_clock::{get, items};
 use crate::api::prelude::*;
 use crate::model::business::calculation::YearSoFar;
 use crate::model::business::earnings::tax_year;
-use crate::model::business::{Before, Calculation, Employee, ItemStatus, PayrollItem, PayrollRun};
+use crate::model::business::{Before, Calculation, ItemStatus, PayrollItem, PayrollRun};
 use crate::model::growth::workforce::Selection;
 use crate::model::payroll;
 use crate::model::payroll::YearToDate;

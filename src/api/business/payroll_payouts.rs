@@ -7,7 +7,6 @@ use crate::api::business::payroll_clock::get;
 use crate::api::business::payroll_undo::unwind;
 use crate::api::business::tax_clock;
 use crate::api::prelude::*;
-use crate::model::State;
 use crate::model::business::{
     HoldReason, ItemStatus, PayrollItem, PayrollRun, PayrollStatus, Payslip, PayslipStatus,
     RunStatus, RunType, Settlement,

@@ -64,9 +64,7 @@ impl Wanted<'_> {
             },
         );
         let foreign: Vec<Violation> = foreign.collect();
-        if !foreign.is_empty() {
-            return Err(ApiError::invalid(foreign));
-        }
+        ApiError::if_any(foreign)?;
         let refused: Vec<Violation> = places()
             .filter_map(|(place, employee)| {
                 let why = self.not_payable(employee)?;
@@ -160,7 +158,7 @@ impl Wanted<'_> {
                 this run"
         );
         let pointer = format!("/{}", self.member);
-        ApiError::invalid(vec![Violation::new(pointer, "too_many", detail)])
+        ApiError::of_member(pointer, "too_many", detail)
     }
 
     /// An employee can be in at most one regular run per period; cancelled and failed runs do not count. `named` says whether the body

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use crate::api::business::companies::named;
 use crate::api::business::payroll::new_run;
 use crate::api::business::payroll_clock::{get, items, owe};
 use crate::api::business::payroll_people::Wanted;
@@ -135,9 +134,7 @@ fn chosen(
             Violation::new(format!("/employee_ids/{place}"), "not_in_run", detail)
         })
         .collect();
-    if !wrong.is_empty() {
-        return Err(ApiError::invalid(wrong));
-    }
+    ApiError::if_any(wrong)?;
     let wanted: BTreeSet<_> = ids.iter().collect();
     let items = standing.iter().filter(|item| wanted.contains(&item.employee_id));
     Ok(items.cloned().collect())
@@ -150,7 +147,7 @@ fn reversal(
     chosen: &[Arc<PayrollItem>],
     reason: &str,
 ) -> Result<(PayrollRun, RunCost), ApiError> {
-    let company = named(world, run.company_id)?;
+    let company = existing(world, run.company_id, "/company_id")?;
     let now = world.now();
     let wanted = Wanted {
         company: &company,

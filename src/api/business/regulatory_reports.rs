@@ -1,6 +1,5 @@
 //! Regulatory reports: compiled from a company's records of one month, submitted to the regulator, and answered.
 
-use crate::api::business::companies::named;
 use crate::api::business::report_contents::compile;
 use crate::api::prelude::*;
 use crate::model::business::{RegulatoryReport, ReportStatus, ReportType};
@@ -68,7 +67,7 @@ fn create_regulatory_report(
     world: &mut World,
     input: CreateRegulatoryReport,
 ) -> Result<Data<Shown<RegulatoryReport>>, ApiError> {
-    let company = named(world, input.company_id)?;
+    let company = existing(world, input.company_id, "/company_id")?;
     let (today, period) = (world.today(), input.period);
     if period.first_day() > today {
         let detail = format!("must not be a future month (today is {today})");

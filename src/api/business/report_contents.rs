@@ -12,7 +12,6 @@ use crate::model::business::{
 use crate::model::growth::workforce::Selection;
 use crate::model::identity::AmlAlert;
 use crate::model::payments::{Payout, PayoutStatus};
-use std::collections::BTreeMap;
 
 /// Compiles a company's report for that month from its current records.
 pub(crate) fn compile(

@@ -1,6 +1,5 @@
 //! Reports: profit and loss, balance sheet, trial balance. Each adds up the ledger by day; the first two are in the company's own currency.
 
-use crate::api::business::companies::named;
 use crate::api::business::figures::{Figures, Reading, minor};
 use crate::api::business::journal_entries::in_order;
 use crate::api::prelude::*;
@@ -134,7 +133,7 @@ fn get_profit_and_loss(
     world: &World,
     input: GetProfitAndLoss,
 ) -> Result<Data<ProfitAndLoss>, ApiError> {
-    let company = named(world, input.company_id)?;
+    let company = existing(world, input.company_id, "/company_id")?;
     in_order(input.from, input.to)?;
     let reading = Reading::of(world, &company);
     let basis = input.basis.unwrap_or_default();
@@ -258,7 +257,7 @@ pub(crate) struct BalanceSheet {
 }
 
 fn get_balance_sheet(world: &World, input: AsOf) -> Result<Data<BalanceSheet>, ApiError> {
-    let company = named(world, input.company_id)?;
+    let company = existing(world, input.company_id, "/company_id")?;
     let reading = Reading::of(world, &company);
     let standing = reading.standing(input.as_of);
     let moved = reading.moved(Date::FIRST, input.as_of);
@@ -330,7 +329,7 @@ pub(crate) struct TrialTotal {
 }
 
 fn get_trial_balance(world: &World, input: AsOf) -> Result<Data<TrialBalance>, ApiError> {
-    let company = named(world, input.company_id)?;
+    let company = existing(world, input.company_id, "/company_id")?;
     let sums = Reading::of(world, &company).totals(input.as_of);
     let mut totals: Vec<TrialTotal> = Vec::new();
     let mut accounts = Vec::new();

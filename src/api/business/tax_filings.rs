@@ -3,7 +3,7 @@
 //!
 //! Deliberately absent: filings that no call has prepared. `listTaxLiabilities` shows what must still be filed, with due dates.
 
-use crate::api::business::companies::{Country, named};
+use crate::api::business::companies::Country;
 use crate::api::business::payroll::monthly;
 use crate::api::business::tax_submit::unfunded;
 use crate::api::prelude::*;
@@ -71,7 +71,7 @@ fn create_tax_filing(
     world: &mut World,
     input: CreateTaxFiling,
 ) -> Result<Data<Shown<TaxFiling>>, ApiError> {
-    let company = named(world, input.company_id)?;
+    let company = existing(world, input.company_id, "/company_id")?;
     let (tax_type, period) = (input.tax_type.into_string(), input.period);
     let jurisdiction = input.jurisdiction.0;
     let mut open = unfiled(world, &company, period);

@@ -41,7 +41,7 @@ fn submit_tax_filing(
     input: SubmitTaxFiling,
 ) -> Result<Data<Shown<TaxFiling>>, ApiError> {
     let mut filing = (*world.get(input.tax_filing_id)?).clone();
-    let named = input.wallet_id.map(|wallet| named_wallet(world, wallet)).transpose()?;
+    let named = input.wallet_id.map(|wallet| existing(world, wallet, "/wallet_id")).transpose()?;
     let now = world.now();
     if filing.status == FilingStatus::Blocked {
         let reasons = unfunded(world, &filing);
@@ -82,14 +82,6 @@ fn submit_tax_filing(
     tax_clock::relieve(world, &liabilities);
     tax_clock::send(world, filing.id);
     Ok(Data(Shown(filing)))
-}
-
-/// The wallet named in a body; it must exist.
-fn named_wallet(world: &World, id: Id<Wallet>) -> Result<Arc<Wallet>, ApiError> {
-    world.get(id).map_err(|error| {
-        let detail = format!("no {} with this id exists in this key's world", Wallet::NAME);
-        error.with_errors(vec![Violation::new("/wallet_id", "not_found", detail)])
-    })
 }
 
 /// The filing's unpaid liabilities. Those of a cancelled run are void and removed, with their amounts.

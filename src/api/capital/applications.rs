@@ -1,6 +1,5 @@
 //! Applications for capital: submit, list, read, and list offers. The underwriter is in `underwriting`.
 
-use crate::api::business::companies::named;
 use crate::api::business::payroll_people::may_pay;
 use crate::api::prelude::*;
 use crate::model::capital::{Application, ApplicationStatus, Offer, OfferStatus, Product};
@@ -77,7 +76,7 @@ fn create_application(
     world: &mut World,
     input: CreateApplication,
 ) -> Result<Data<Shown<Application>>, ApiError> {
-    let company = named(world, input.company_id)?;
+    let company = existing(world, input.company_id, "/company_id")?;
     let term_months = checked_term(&input)?;
     may_pay(world, &company)?;
     if world.wallet_of(company.id, input.currency).is_none() {

@@ -1,6 +1,5 @@
 //! Credit scores: requested, calculated from the world's data, and stored.
 
-use crate::api::business::companies::named;
 use crate::api::capital::measures::Look;
 use crate::api::capital::underwriting;
 use crate::api::prelude::*;
@@ -73,17 +72,14 @@ fn whose(
     subject: Option<Id<Subject>>,
 ) -> Result<Arc<Company>, ApiError> {
     let subject = match (company, subject) {
-        (Some(company), None) => return named(world, company),
+        (Some(company), None) => return existing(world, company, "/company_id"),
         (None, Some(subject)) => subject,
         _ => {
             let detail = "expected exactly one of company_id and subject_id";
             return Err(ApiError::of_member("", "one_of", detail));
         }
     };
-    let found = world.get(subject).map_err(|error| {
-        let detail = "no subject with this id exists in this key's world";
-        error.with_errors(vec![Violation::new("/subject_id", "not_found", detail)])
-    })?;
+    let found = existing(world, subject, "/subject_id")?;
     let company = found.company_id.and_then(|company| world.find(company));
     company.ok_or_else(|| {
         let detail = "the subject belongs to no company: only a company can be scored";

@@ -1,6 +1,5 @@
 //! Deals: list, create, read. Other steps are in `deal_verbs`.
 
-use crate::api::business::companies::named;
 use crate::api::prelude::*;
 use crate::model::capital::deal::{Instrument, Investor, StageChange};
 use crate::model::capital::{Deal, DealStage, DealStatus};
@@ -88,7 +87,7 @@ impl InvestorInput {
 }
 
 fn create_deal(world: &mut World, input: CreateDeal) -> Result<Data<Shown<Deal>>, ApiError> {
-    let company = named(world, input.company_id)?;
+    let company = existing(world, input.company_id, "/company_id")?;
     let today = world.today();
     if let Some(day) = input.expected_close_on.filter(|day| *day < today) {
         let detail = format!("{day} is in the past: today is {today}");

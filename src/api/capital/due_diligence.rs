@@ -1,6 +1,5 @@
 //! Due diligence: cases and their requests. Answers and reviews are in `due_diligence_answers`.
 
-use crate::api::business::companies::named;
 use crate::api::prelude::*;
 use crate::model::capital::due_diligence_case::{Progress, findings};
 use crate::model::capital::{
@@ -100,17 +99,15 @@ fn open_due_diligence_case(
     world: &mut World,
     input: OpenDueDiligenceCase,
 ) -> Result<Data<CaseWithRequests>, ApiError> {
-    let company = named(world, input.company_id)?;
-    let deal = input.deal_id.map(|id| deal_named(world, id)).transpose()?;
+    let company = existing(world, input.company_id, "/company_id")?;
+    let deal = input.deal_id.map(|id| existing(world, id, "/deal_id")).transpose()?;
     let mut wrong = Vec::new();
     if let Some(deal) = deal.as_ref().filter(|deal| deal.company_id != company.id) {
         let detail = format!("{} is a deal of {}", deal.id, deal.company_id);
         wrong.push(Violation::new("/deal_id", "foreign_deal", detail));
     }
     let due_on = due_day(world, input.due_on, &mut wrong);
-    if !wrong.is_empty() {
-        return Err(ApiError::invalid(wrong));
-    }
+    ApiError::if_any(wrong)?;
     if let Some(deal) = &deal {
         without_case(deal)?;
     }
@@ -127,14 +124,6 @@ fn open_due_diligence_case(
     Ok(Data(with_requests(world, &case)))
 }
 
-/// The deal named in a body; it must exist.
-fn deal_named(world: &World, id: Id<Deal>) -> Result<Arc<Deal>, ApiError> {
-    world.get(id).map_err(|error| {
-        let detail = "no deal with this id exists in this key's world";
-        error.with_errors(vec![Violation::new("/deal_id", "not_found", detail)])
-    })
-}
-
 /// A deal that has ended, or that has a case, gets no case.
 fn without_case(deal: &Deal) -> Result<(), ApiError> {
     if deal.status != DealStatus::Open {
@@ -145,9 +134,7 @@ fn without_case(deal: &Deal) -> Result<(), ApiError> {
         return Ok(());
     };
     let detail = format!("{} already has a case: {case}", deal.id);
-    let wrong = Violation::new("/deal_id", "has_case", detail.clone());
-    let error = ApiError::new(ErrorCode::DuplicateReference, detail).about(case);
-    Err(error.with_errors(vec![wrong]))
+    Err(ApiError::new(ErrorCode::DuplicateReference, detail).about(case).at("/deal_id", "has_case"))
 }
 
 /// The due date: the given one, which must not be in the past, or in a week.
@@ -315,9 +302,7 @@ fn create_due_diligence_request(
         let detail = format!("a case can have at most {MOST_REQUESTS} requests");
         wrong.push(Violation::new("", "too_many", detail));
     }
-    if !wrong.is_empty() {
-        return Err(ApiError::invalid(wrong));
-    }
+    ApiError::if_any(wrong)?;
     if case.status != CaseStatus::Open {
         let detail = "the case is completed: open another one".to_owned();
         return Err(refused(case.id, case.status, detail));

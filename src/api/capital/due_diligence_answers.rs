@@ -87,9 +87,7 @@ fn submit_due_diligence_request(
         let detail = "expected at least one of document_ids, answer and report_ref";
         wrong.push(Violation::new("", "at_least_one", detail));
     }
-    if !wrong.is_empty() {
-        return Err(ApiError::invalid(wrong));
-    }
+    ApiError::if_any(wrong)?;
     let status = step("submit", "the request", request.id, request.status)?;
     request.answer = input.answer.map(Text::into_string);
     request.document_ids = documents;

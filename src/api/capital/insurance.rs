@@ -1,6 +1,5 @@
 //! Insurance risk scores: a company's risk for a line of cover, and the price of one year.
 
-use crate::api::business::companies::named;
 use crate::api::business::figures;
 use crate::api::capital::measures::Look;
 use crate::api::prelude::*;
@@ -52,15 +51,13 @@ fn create_insurance_risk_score(
     world: &mut World,
     input: CreateInsuranceRiskScore,
 ) -> Result<Data<Shown<InsuranceRiskScore>>, ApiError> {
-    let company = named(world, input.company_id)?;
+    let company = existing(world, input.company_id, "/company_id")?;
     let currency = input.currency.unwrap_or(company.currency);
     let mut rates = figures::rates(world);
     let known = rates.translate(1, company.currency, currency, world.today());
     if known.is_none() {
         let detail = format!("{} has no reference rate to {currency}", company.currency);
-        let wrong = Violation::new("/currency", "currency", detail.clone());
-        let error = ApiError::new(ErrorCode::CurrencyMismatch, detail);
-        return Err(error.with_errors(vec![wrong]));
+        return Err(ApiError::new(ErrorCode::CurrencyMismatch, detail).at("/currency", "currency"));
     }
     let now = world.now();
     let score = InsuranceRiskScore {

@@ -3,7 +3,7 @@
 use crate::api::business::payroll_people::may_pay;
 use crate::api::capital::loan_clock;
 use crate::api::capital::underwriting::Terms;
-use crate::api::payments::wallets::{named, room};
+use crate::api::payments::wallets::room;
 use crate::api::prelude::*;
 use crate::model::capital::amortisation::{due_days, instalment, schedule};
 use crate::model::capital::{Application, Offer, OfferStatus};
@@ -104,7 +104,7 @@ fn respond_to_offer(
     let mut offer = (*world.get(input.offer_id)?).clone();
     match (input.decision, input.wallet_id) {
         (OfferAnswer::Accept, Some(wallet)) => {
-            let wallet = named(world, wallet, "/wallet_id")?;
+            let wallet = existing(world, wallet, "/wallet_id")?;
             accept(world, offer, &wallet).map(|offer| Data(Shown(offer)))
         }
         (OfferAnswer::Accept, None) => {
@@ -152,8 +152,8 @@ pub(super) fn belongs(
     }
     if wallet.currency != currency {
         let detail = format!("{} has the currency {}, not {currency}", wallet.id, wallet.currency);
-        let wrong = Violation::new("/wallet_id", "currency_mismatch", detail.clone());
-        return Err(ApiError::new(ErrorCode::CurrencyMismatch, detail).with_errors(vec![wrong]));
+        return Err(ApiError::new(ErrorCode::CurrencyMismatch, detail)
+            .at("/wallet_id", "currency_mismatch"));
     }
     Ok(())
 }

@@ -1,6 +1,5 @@
 //! Readiness assessments: how ready a company is for investment, by its books, payroll, taxes and record, and what to improve.
 
-use crate::api::business::companies::named;
 use crate::api::business::{compliance, figures};
 use crate::api::capital::measures::{Look, Measures};
 use crate::api::identity::subjects::{businesses, kyb_approved};
@@ -53,15 +52,13 @@ fn create_readiness_assessment(
     world: &mut World,
     input: CreateReadinessAssessment,
 ) -> Result<Data<Shown<ReadinessAssessment>>, ApiError> {
-    let company = named(world, input.company_id)?;
+    let company = existing(world, input.company_id, "/company_id")?;
     let currency = input.currency.unwrap_or(company.currency);
     let mut rates = figures::rates(world);
     let known = rates.translate(1, currency, company.currency, world.today());
     if known.is_none() {
         let detail = format!("{currency} has no reference rate to {}", company.currency);
-        let wrong = Violation::new("/currency", "currency", detail.clone());
-        let error = ApiError::new(ErrorCode::CurrencyMismatch, detail);
-        return Err(error.with_errors(vec![wrong]));
+        return Err(ApiError::new(ErrorCode::CurrencyMismatch, detail).at("/currency", "currency"));
     }
     let (now, stage) = (world.now(), input.stage.unwrap_or_default());
     let assessment = ReadinessAssessment {

@@ -2,7 +2,7 @@
 
 use crate::api::capital::offers::belongs;
 use crate::api::payments::wallet_level;
-use crate::api::payments::wallets::{named, short};
+use crate::api::payments::wallets::short;
 use crate::api::prelude::*;
 use crate::model::capital::{Loan, LoanRepayment, LoanStatus, RepaymentStatus};
 use crate::model::posting::lending;
@@ -42,7 +42,7 @@ fn create_loan_repayment(
     input: CreateLoanRepayment,
 ) -> Result<Data<Shown<LoanRepayment>>, ApiError> {
     let mut loan = (*world.get(input.loan_id)?).clone();
-    let wallet = named(world, input.wallet_id, "/wallet_id")?;
+    let wallet = existing(world, input.wallet_id, "/wallet_id")?;
     belongs(&wallet, loan.company_id, loan.currency)?;
     let repaid = step("repay", "the loan", loan.id, loan.status)?;
     let (amount, today) = (input.amount.minor(), world.today());

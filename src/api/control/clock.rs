@@ -8,7 +8,6 @@ use crate::world::{Base, ClockMode, EventShape};
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
     Operation {
-        method: Method::Get,
         path: "/_sandbox/clock",
         summary: "Read the clock",
         description: "Returns virtual time, the clock mode, and what is due next: timers, and \
@@ -38,9 +37,6 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
 
 /// Maximum number of timers shown.
 const SHOWN_TIMERS: usize = 25;
-
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct GetClock {}
 
 /// Virtual time, and what is due next.
 #[derive(Serialize, JsonSchema)]
@@ -89,7 +85,7 @@ pub(crate) struct DueDelivery {
     attempt: u64,
 }
 
-fn get_clock(session: &mut Session<'_>, _: GetClock) -> Result<Plain<Clock>, ApiError> {
+fn get_clock(session: &mut Session<'_>, _: Nothing) -> Result<Plain<Clock>, ApiError> {
     let (world, outbox) = (&*session.world, &session.tester.outbox);
     let next = world.timers().take(SHOWN_TIMERS).map(|timer| Due {
         at: timer.due,
@@ -199,14 +195,14 @@ impl Advance {
                     "{to} is before the world's time {from}, and the clock cannot go backwards: \
                         restore a snapshot (/_sandbox/snapshots) or reset the world instead"
                 );
-                return Err(ApiError::invalid(vec![Violation::new("/to", "past", detail)]));
+                return Err(ApiError::of_member("/to", "past", detail));
             }
             (None, Some(to), None) => Goal::To(to),
             (None, None, Some(Until::NextEvent)) => Goal::NextEvent,
             (None, None, Some(Until::Idle)) => Goal::Idle,
             _ => {
                 let detail = "expected exactly one of by, to and until";
-                return Err(ApiError::invalid(vec![Violation::new("", "one_of", detail)]));
+                return Err(ApiError::of_member("", "one_of", detail));
             }
         };
         Ok(Self::to(world, goal))

@@ -57,9 +57,6 @@ fn list_decisions(world: &World, input: ListDecisions) -> Result<List<DecisionSh
     })
 }
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct ListMagicValues {}
-
 /// Reserved values, by the data that they are used in.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct MagicValues {
@@ -141,7 +138,7 @@ fn values(rows: &[(&'static str, &'static str)]) -> Vec<MagicValue> {
     rows.map(|&(value, outcome)| MagicValue { value, outcome }).collect()
 }
 
-fn list_magic_values(_: &World, _: ListMagicValues) -> Result<Plain<MagicValues>, ApiError> {
+fn list_magic_values(_: &World, _: Nothing) -> Result<Plain<MagicValues>, ApiError> {
     let decisions = DECISIONS.iter().map(|row| DecisionRow {
         name: row.name,
         about: row.about,

@@ -12,16 +12,13 @@ use crate::world::script::Shaping;
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
     Operation {
-        method: Method::Get,
         path: "/_sandbox/webhook-endpoints/{endpoint_id}/deliveries",
         summary: "List an endpoint's deliveries",
         description: "Lists the deliveries of one endpoint in the order of their events, with \
             every attempt and the receiver's answer. The latest 1,000 ended deliveries are kept.",
-        errors: &[ErrorCode::ResourceNotFound],
         ..operation!(tester list_endpoint_deliveries)
     },
     Operation {
-        method: Method::Get,
         path: "/_sandbox/deliveries",
         summary: "List deliveries",
         description: "Lists the deliveries of all endpoints, in the order of their events.",
@@ -35,7 +32,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
             that receive it. Use it after all attempts failed, or after the receiver was \
             unavailable for days.",
         example: "{}",
-        errors: &[ErrorCode::ResourceNotFound, ErrorCode::InvalidStateTransition],
+        errors: &[ErrorCode::InvalidStateTransition],
         ..operation!(tester resend_event)
     },
 ]);

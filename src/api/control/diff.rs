@@ -155,7 +155,7 @@ fn check_growth(before: &World, after: &World) -> Result<(), ApiError> {
         return Ok(());
     }
     let detail = "the two states were grown from different seeds or shapes: every resource differs";
-    Err(ApiError::invalid(vec![Violation::new("/from", "other_growth", detail)]))
+    Err(ApiError::of_member("/from", "other_growth", detail))
 }
 
 impl DiffEnd {

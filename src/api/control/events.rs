@@ -22,7 +22,6 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
         summary: "Read an event",
         description: "Returns one event with all its changes. `request.id` names the request that \
             caused it.",
-        errors: &[ErrorCode::ResourceNotFound],
         ..operation!(read get_event)
     },
     Operation {
@@ -115,9 +114,6 @@ fn get_event(world: &World, input: GetEvent) -> Result<Plain<EventDetail>, ApiEr
     }))
 }
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct CheckLedger {}
-
 /// The extent and the findings of a ledger check.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct LedgerCheck {
@@ -135,7 +131,7 @@ pub(crate) struct LedgerCheck {
     findings: Vec<String>,
 }
 
-fn check_ledger(world: &World, _: CheckLedger) -> Result<Plain<LedgerCheck>, ApiError> {
+fn check_ledger(world: &World, _: Nothing) -> Result<Plain<LedgerCheck>, ApiError> {
     let audit = world.audit();
     let ok = audit.findings.is_empty();
     Ok(Plain(LedgerCheck {

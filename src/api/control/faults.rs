@@ -20,7 +20,6 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
         ..operation!(tester add_fault)
     },
     Operation {
-        method: Method::Get,
         path: "/_sandbox/faults",
         summary: "List faults",
         description: "Lists all faults in the order of evaluation, with their counters.",
@@ -31,7 +30,6 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
         path: "/_sandbox/faults/{fault_id}",
         summary: "Remove a fault",
         description: "Removes the fault. It no longer applies.",
-        errors: &[ErrorCode::ResourceNotFound],
         ..operation!(tester remove_fault)
     },
     Operation {
@@ -56,19 +54,8 @@ pub(crate) struct AddFault {
     times: Option<u64>,
     /// Probability as decimal text from `0` to `1`, such as `"0.1"`, drawn from the seed. Default: always.
     chance: Option<Text<10>>,
-    /// Refuse the call with this status, before any change.
-    #[schemars(range(min = 400, max = 599))]
-    status: Option<u16>,
-    /// Return the status after the commit: the operation has taken effect.
-    after_commit: Option<bool>,
-    /// `Retry-After` of the refusal, in whole seconds.
-    retry_after: Option<Span>,
-    /// Delay of the reply in wall-clock time, at most `10m`. The operation has already taken effect.
-    latency: Option<Span>,
-    /// Close the connection instead of replying: before or after the commit.
-    lose: Option<Lose>,
-    /// Damage the reply's body, or send it slowly.
-    body: Option<BodyFault>,
+    #[serde(flatten)]
+    fault: RuleFault,
 }
 
 /// The fault of a rule, without the requests it applies to.
@@ -91,19 +78,8 @@ pub(crate) struct RuleFault {
 
 impl RuleFault {
     /// The fault for that operation, with its limits.
-    pub(crate) fn on(self, operation: Text<80>, nth: Option<u64>, times: Option<u64>) -> AddFault {
-        AddFault {
-            on: operation,
-            nth: nth.map(Nth::One),
-            times,
-            chance: None,
-            status: self.status,
-            after_commit: self.after_commit,
-            retry_after: self.retry_after,
-            latency: self.latency,
-            lose: self.lose,
-            body: self.body,
-        }
+    pub(crate) fn on(self, on: Text<80>, nth: Option<u64>, times: Option<u64>) -> AddFault {
+        AddFault { on, nth: nth.map(Nth::One), times, chance: None, fault: self }
     }
 }
 
@@ -191,25 +167,23 @@ pub(crate) fn row(input: AddFault) -> Result<FaultRow, ApiError> {
         let detail = "expected a decimal from 0 to 1 with at most six decimal places, such as 0.1";
         refuse("/chance".to_owned(), "range", detail.to_owned());
     }
-    let latency_ms = input.latency.map(|span| fault::wall_ms(&span.to_string()));
+    let latency_ms = input.fault.latency.map(|span| fault::wall_ms(&span.to_string()));
     if let Some(Err(expected)) = latency_ms {
         refuse("/latency".to_owned(), "range", expected.to_owned());
     }
     let fault = Fault {
-        status: input.status,
-        after_commit: input.after_commit.unwrap_or(false),
-        retry_after: input.retry_after,
+        status: input.fault.status,
+        after_commit: input.fault.after_commit.unwrap_or(false),
+        retry_after: input.fault.retry_after,
         latency_ms: latency_ms.map(Result::unwrap_or_default),
-        lose: input.lose,
-        body: input.body,
+        lose: input.fault.lose,
+        body: input.fault.body,
     };
     if let Some((part, detail)) = contradiction(&fault) {
         let pointer = if part.is_empty() { String::new() } else { format!("/{part}") };
         refuse(pointer, "contradiction", detail);
     }
-    if !wrong.is_empty() {
-        return Err(ApiError::invalid(wrong));
-    }
+    ApiError::if_any(wrong)?;
     Ok(FaultRow {
         on: input.on.into_string(),
         when: When { select: Vec::new(), nth, times: input.times, chance_ppm: chance.flatten() },
@@ -270,9 +244,6 @@ fn ppm(text: &str) -> Option<u32> {
     }
 }
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct ListFaults {}
-
 /// Every fault.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Faults {
@@ -280,7 +251,7 @@ pub(crate) struct Faults {
     data: Vec<FaultShape>,
 }
 
-fn list_faults(session: &mut Session<'_>, _: ListFaults) -> Result<Plain<Faults>, ApiError> {
+fn list_faults(session: &mut Session<'_>, _: Nothing) -> Result<Plain<Faults>, ApiError> {
     let rows = session.tester.wire.rows().iter();
     let data = rows.map(FaultShape::of).collect();
     Ok(Plain(Faults { data }))
@@ -315,10 +286,7 @@ fn remove_fault(session: &mut Session<'_>, input: RemoveFault) -> Result<Plain<R
     Err(ApiError::new(ErrorCode::ResourceNotFound, detail))
 }
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct RemoveFaults {}
-
-fn remove_faults(session: &mut Session<'_>, _: RemoveFaults) -> Result<Plain<Removed>, ApiError> {
+fn remove_faults(session: &mut Session<'_>, _: Nothing) -> Result<Plain<Removed>, ApiError> {
     Ok(Removed::of(session.tester.wire.clear()))
 }
 

@@ -1,13 +1,7 @@
 //! Actions of the outside world with money that arrives or is taken back.
 
-use std::sync::Arc;
-
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use crate::api::payments::collection_clock;
-use crate::api::payments::wallets::fits;
-use crate::api::payments::wallets::room;
+use crate::api::payments::wallets::{fits, room};
 use crate::api::prelude::*;
 use crate::model::payments::{Collection, CollectionMethod, Dispute, ReturnCode};
 use crate::model::posting;
@@ -79,8 +73,7 @@ pub(super) fn bank_transfer(
 }
 
 fn mismatch(detail: String) -> ApiError {
-    let wrong = Violation::new("/currency", "currency", detail.clone());
-    ApiError::new(ErrorCode::CurrencyMismatch, detail).with_errors(vec![wrong])
+    ApiError::new(ErrorCode::CurrencyMismatch, detail).at("/currency", "currency")
 }
 
 /// Posts money that belongs to no collection, and emits its event.
@@ -123,9 +116,7 @@ fn meant(world: &World, input: &BankTransfer) -> Result<Option<Arc<Collection>>,
         let detail = "a transfer that pays a collection must come from a customer";
         wrong.push(Violation::new("/from", "contradiction", detail));
     }
-    if !wrong.is_empty() {
-        return Err(ApiError::invalid(wrong));
-    }
+    ApiError::if_any(wrong)?;
     found.first().map(|id| world.get(*id)).transpose()
 }
 

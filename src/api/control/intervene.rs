@@ -9,16 +9,12 @@ use crate::model::decision::{DECISIONS, Decision};
 use crate::model::payments::ReturnCode;
 use crate::tester::wire::Armed;
 use crate::value::id::encode_to_string;
-use crate::value::span::Span;
-use crate::value::text::Text;
-use crate::world::World;
 use crate::world::facts::kind_named;
 use crate::world::script::{OutcomeRule, Range, Selector, When};
 use crate::world::script_state::OutcomeState;
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
     Operation {
-        method: Method::Get,
         path: "/_sandbox/rules",
         summary: "List rules",
         description: "Lists the rules added at run time, with their counters.",
@@ -46,7 +42,6 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
         path: "/_sandbox/rules/{rule_id}",
         summary: "Remove a rule",
         description: "Removes one rule that was added at run time.",
-        errors: &[ErrorCode::ResourceNotFound],
         ..operation!(tester delete_rule)
     },
     Operation {
@@ -57,7 +52,6 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
             with the allowed ones.",
         example: r#"{"resource_id":"@employee:1","to":"suspended","reason":"asked by a test"}"#,
         errors: &[
-            ErrorCode::ResourceNotFound,
             ErrorCode::InvalidStateTransition,
             ErrorCode::LimitExceeded,
         ],
@@ -185,9 +179,6 @@ pub(crate) fn newest_rule(world: &World) -> Option<String> {
     rules.max().map(|number| rule_id(world, number))
 }
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct ListRules {}
-
 /// The existing rules.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Rules {
@@ -195,7 +186,7 @@ pub(crate) struct Rules {
     rules: Vec<Rule>,
 }
 
-fn list_rules(session: &mut Session<'_>, _: ListRules) -> Result<Plain<Rules>, ApiError> {
+fn list_rules(session: &mut Session<'_>, _: Nothing) -> Result<Plain<Rules>, ApiError> {
     let world = &*session.world;
     let outcomes = world.script().outcomes.iter();
     let outcomes = outcomes.filter_map(|state| Rule::of(world, state));
@@ -222,11 +213,7 @@ fn create_rule(session: &mut Session<'_>, input: CreateRule) -> Result<Plain<Rul
             if matched.resource.is_some() || !matched.r#where.is_empty() {
                 let detail =
                     "a fault can match only an operation, because its subject is not known yet";
-                return Err(ApiError::invalid(vec![Violation::new(
-                    "/match",
-                    "unexpected",
-                    detail,
-                )]));
+                return Err(ApiError::of_member("/match", "unexpected", detail));
             }
             let row = faults::row(fault.on(operation.clone(), nth, times))?;
             let key = session.world.base().key();
@@ -234,7 +221,7 @@ fn create_rule(session: &mut Session<'_>, input: CreateRule) -> Result<Plain<Rul
         }
         _ => {
             let detail = "expected match.decision with an outcome, or match.operation with a fault";
-            Err(ApiError::invalid(vec![Violation::new("", "one_of", detail)]))
+            Err(ApiError::of_member("", "one_of", detail))
         }
     }
 }
@@ -274,9 +261,7 @@ fn outcome(matched: &Matched, wanted: &Answered, source: String) -> Result<Outco
         wrong.push(Violation::new("/outcome/code", "pattern", expected));
     }
     let select = selectors(matched, decision, &mut wrong);
-    if !wrong.is_empty() {
-        return Err(ApiError::invalid(wrong));
-    }
+    ApiError::if_any(wrong)?;
     Ok(OutcomeRule {
         on: decision.name.into(),
         when: When { select, ..When::default() },
@@ -317,10 +302,7 @@ fn selectors(
     select
 }
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct DeleteRules {}
-
-fn delete_rules(session: &mut Session<'_>, _: DeleteRules) -> Result<Plain<Removed>, ApiError> {
+fn delete_rules(session: &mut Session<'_>, _: Nothing) -> Result<Plain<Removed>, ApiError> {
     let wire = &mut session.tester.wire;
     let faults = wire.rows().iter().filter(|armed| armed.at_run_time);
     let faults: Vec<String> = faults.map(|armed| armed.id.clone()).collect();
@@ -370,9 +352,9 @@ fn transition_resource(
     input: TransitionResource,
 ) -> Result<Plain<Moved>, ApiError> {
     let code = input.return_code.as_ref().map(|code| code.as_str().parse());
-    let code: Option<ReturnCode> = code.transpose().map_err(|expected: &str| {
-        ApiError::invalid(vec![Violation::new("/return_code", "pattern", expected)])
-    })?;
+    let code: Option<ReturnCode> = code
+        .transpose()
+        .map_err(|expected: &str| ApiError::of_member("/return_code", "pattern", expected))?;
     let reason = input.reason.map(Text::into_string);
     let wanted = hand_move::Wanted { reason, code };
     let resource = transitions::go(world, input.resource_id.as_str(), input.to.as_str(), wanted)?;

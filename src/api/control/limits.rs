@@ -8,7 +8,6 @@ use crate::world::script::{self, Latency};
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
     Operation {
-        method: Method::Get,
         path: "/_sandbox/limits",
         summary: "Read the limits",
         description: "Returns the limits. There are none unless a scenario or a call has set them.",
@@ -25,9 +24,6 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
         ..operation!(tester set_limits)
     },
 ]);
-
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct GetLimits {}
 
 /// Limits to set.
 #[derive(Deserialize, JsonSchema)]
@@ -107,7 +103,7 @@ struct RateShape {
     window: Span,
 }
 
-fn get_limits(session: &mut Session<'_>, _: GetLimits) -> Result<Plain<Limits>, ApiError> {
+fn get_limits(session: &mut Session<'_>, _: Nothing) -> Result<Plain<Limits>, ApiError> {
     Ok(Plain(shown(session)))
 }
 
@@ -134,9 +130,7 @@ fn set_limits(session: &mut Session<'_>, input: SetLimits) -> Result<Plain<Limit
     let Ok(schedule) = schedule else {
         return Err(ApiError::invalid(wrong));
     };
-    if !wrong.is_empty() {
-        return Err(ApiError::invalid(wrong));
-    }
+    ApiError::if_any(wrong)?;
     let schedule = schedule.unwrap_or_default();
     session.tester.wire.set_limits(script::Limits {
         rate: rate.and_then(Result::ok),

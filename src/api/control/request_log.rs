@@ -14,7 +14,6 @@ use crate::world::envelope::event_id;
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
     Operation {
-        method: Method::Get,
         path: "/_sandbox/requests",
         summary: "List requests",
         description: "Lists the latest requests to the product API with this key, oldest first, \
@@ -22,12 +21,10 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
         ..operation!(tester list_requests)
     },
     Operation {
-        method: Method::Get,
         path: "/_sandbox/requests/{request_id}",
         summary: "Read a request",
         description: "Returns a request by the `Request-Id` of its reply, with the events that it \
             caused. Equal reads of an unchanged world share an id; the latest one is returned.",
-        errors: &[ErrorCode::ResourceNotFound],
         ..operation!(tester get_request)
     },
     Operation {
@@ -247,9 +244,6 @@ fn followed<'a>(world: &'a World, entry: &'a Entry) -> impl Iterator<Item = &'a 
     })
 }
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct ClearRequests {}
-
-fn clear_requests(session: &mut Session<'_>, _: ClearRequests) -> Result<Plain<Removed>, ApiError> {
+fn clear_requests(session: &mut Session<'_>, _: Nothing) -> Result<Plain<Removed>, ApiError> {
     Ok(Removed::of(session.tester.requests.clear()))
 }

@@ -5,7 +5,6 @@ use crate::world::script::Scenario;
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
     Operation {
-        method: Method::Get,
         path: "/_sandbox/scenarios",
         summary: "List scenarios",
         description: "Lists every scenario that can be loaded by name, and whether it runs in this \
@@ -32,7 +31,6 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
         ..operation!(tester end_scenario)
     },
     Operation {
-        method: Method::Get,
         path: "/_sandbox/scenarios/coverage",
         summary: "Read the coverage",
         description: "Lists every row of the running scenarios with its counters. A row with zero \
@@ -40,9 +38,6 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
         ..operation!(tester get_coverage)
     },
 ]);
-
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct ListScenarios {}
 
 /// Every scenario that can be loaded.
 #[derive(Serialize, JsonSchema)]
@@ -64,10 +59,7 @@ struct ScenarioSummary {
     running: bool,
 }
 
-fn list_scenarios(
-    session: &mut Session<'_>,
-    _: ListScenarios,
-) -> Result<Plain<Scenarios>, ApiError> {
+fn list_scenarios(session: &mut Session<'_>, _: Nothing) -> Result<Plain<Scenarios>, ApiError> {
     let running = |name: &str| session.tester.scenarios.iter().any(|other| other.name == name);
     let all = session.host.scenarios();
     let scenarios = all.iter().map(|scenario| ScenarioSummary {
@@ -133,9 +125,6 @@ fn load_scenario(
     Ok(Plain(Loaded { name, title, regrown: grown, now: session.world.now() }))
 }
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct EndScenario {}
-
 /// The ended scenarios.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "EndedScenarios")]
@@ -144,15 +133,12 @@ pub(crate) struct Ended {
     ended: Vec<String>,
 }
 
-fn end_scenario(session: &mut Session<'_>, _: EndScenario) -> Result<Plain<Ended>, ApiError> {
+fn end_scenario(session: &mut Session<'_>, _: Nothing) -> Result<Plain<Ended>, ApiError> {
     let name = |scenario: &Arc<Scenario>| scenario.name.clone();
     let ended = session.tester.scenarios.iter().map(name).collect();
     session.end_scenarios();
     Ok(Plain(Ended { ended }))
 }
-
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct GetCoverage {}
 
 /// What the running scenarios have done so far.
 #[derive(Serialize, JsonSchema)]
@@ -183,7 +169,7 @@ pub(crate) struct RowCoverage {
     refused: Option<String>,
 }
 
-fn get_coverage(session: &mut Session<'_>, _: GetCoverage) -> Result<Plain<Coverage>, ApiError> {
+fn get_coverage(session: &mut Session<'_>, _: Nothing) -> Result<Plain<Coverage>, ApiError> {
     let rows = session.coverage();
     let names = session.tester.scenarios.iter().map(|scenario| scenario.name.clone());
     Ok(Plain(Coverage {

@@ -15,7 +15,6 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
         ..operation!(tester take_snapshot)
     },
     Operation {
-        method: Method::Get,
         path: "/_sandbox/snapshots",
         summary: "List snapshots",
         description: "Lists this key's snapshots, oldest first. A reset keeps them.",
@@ -102,11 +101,8 @@ fn take_snapshot(
 /// The error for one snapshot too many.
 pub(crate) fn full() -> ApiError {
     let detail = format!("this key has {MOST_SNAPSHOTS} snapshots, the maximum: delete one first");
-    ApiError::invalid(vec![Violation::new("", "too_many", detail)])
+    ApiError::of_member("", "too_many", detail)
 }
-
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct ListSnapshots {}
 
 /// This key's snapshots.
 #[derive(Serialize, JsonSchema)]
@@ -115,10 +111,7 @@ pub(crate) struct SnapshotList {
     data: Vec<SnapshotShape>,
 }
 
-fn list_snapshots(
-    session: &mut Session<'_>,
-    _: ListSnapshots,
-) -> Result<Plain<SnapshotList>, ApiError> {
+fn list_snapshots(session: &mut Session<'_>, _: Nothing) -> Result<Plain<SnapshotList>, ApiError> {
     let data = session.tester.snapshots.iter().map(SnapshotShape::of);
     Ok(Plain(SnapshotList { data: data.collect() }))
 }

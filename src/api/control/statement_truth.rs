@@ -12,7 +12,6 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
     description: "Returns the transactions and changes of each line, the transactions that were \
         left out, and how much of it the reconciliation has found so far. Only for statements \
         simulated by the sandbox; others return 404.",
-    errors: &[ErrorCode::ResourceNotFound],
     ..operation!(read get_statement_truth)
 }]);
 

@@ -312,9 +312,7 @@ fn verify_events(
     for (place, filter) in order.iter().enumerate() {
         check(format!("/in_order/{place}"), filter.as_str());
     }
-    if !wrong.is_empty() {
-        return Err(ApiError::invalid(wrong));
-    }
+    ApiError::if_any(wrong)?;
     let pattern = pattern(input.pattern, EVENT_MEMBERS, ("type", None))?;
     let counts = input.times.is_some() || !pattern.is_empty() || input.name.is_some();
     let times = if counts || order.is_empty() {

@@ -21,19 +21,16 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
         ..operation!(tester create_webhook_endpoint)
     },
     Operation {
-        method: Method::Get,
         path: "/_sandbox/webhook-endpoints",
         summary: "List webhook endpoints",
         description: "Lists the endpoints of this key's world, in creation order.",
         ..operation!(tester list_webhook_endpoints)
     },
     Operation {
-        method: Method::Get,
         path: "/_sandbox/webhook-endpoints/{endpoint_id}",
         summary: "Get a webhook endpoint",
         description: "Returns an endpoint with the number of its deliveries by status, without its \
             secret.",
-        errors: &[ErrorCode::ResourceNotFound],
         ..operation!(tester get_webhook_endpoint)
     },
     Operation {
@@ -43,7 +40,6 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
         description: "Changes the given members; absent members stay. Disabling an endpoint \
             cancels its waiting deliveries, and enabling it does not bring them back.",
         example: r#"{"status":"enabled"}"#,
-        errors: &[ErrorCode::ResourceNotFound],
         ..operation!(tester update_webhook_endpoint)
     },
     Operation {
@@ -51,7 +47,6 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
         path: "/_sandbox/webhook-endpoints/{endpoint_id}",
         summary: "Delete a webhook endpoint",
         description: "Deletes an endpoint and its deliveries. Waiting deliveries are cancelled.",
-        errors: &[ErrorCode::ResourceNotFound],
         ..operation!(tester delete_webhook_endpoint)
     },
     Operation {
@@ -61,7 +56,6 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
         description: "Creates a new secret, which is shown only in this response. For 24 hours of \
             virtual time, deliveries have two signatures, one per secret.",
         example: "{}",
-        errors: &[ErrorCode::ResourceNotFound],
         ..operation!(tester rotate_webhook_secret)
     },
 ]);
@@ -339,9 +333,7 @@ fn update_webhook_endpoint(
     let target = url.map(|url| Target::parse(url.as_str(), outbox.policy()));
     let target = target.and_then(|target| noted(target, "/url", "address", &mut wrong));
     let events = input.events.map(|events| filters(events, &mut wrong));
-    if !wrong.is_empty() {
-        return Err(ApiError::invalid(wrong));
-    }
+    ApiError::if_any(wrong)?;
     let lane = outbox.lane_mut(id).expect("it was found above");
     if let Some(target) = target {
         lane.endpoint.target = target;
@@ -413,9 +405,7 @@ fn rotate_webhook_secret(
     outbox.lane(id).ok_or_else(|| not_found(id))?;
     let mut wrong = Vec::new();
     let given = secret(input.secret.as_ref(), &mut wrong);
-    if !wrong.is_empty() {
-        return Err(ApiError::invalid(wrong));
-    }
+    ApiError::if_any(wrong)?;
     outbox.rotate(session.world, id, given);
     let lane = outbox.lane(id).expect("it was found above");
     Ok(with_secret(lane, retries))

@@ -3,11 +3,9 @@
 use crate::api::host::OpenWorld;
 use crate::api::prelude::*;
 use crate::world::{Shape, WORLD_VERSION};
-use std::collections::BTreeMap;
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
     Operation {
-        method: Method::Get,
         path: "/_sandbox/worlds",
         summary: "List worlds",
         description: "Lists every open world in the order of opening, with the short tag that the \
@@ -22,9 +20,6 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
         ..operation!(read get_fingerprint)
     },
 ]);
-
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct ListWorlds {}
 
 /// The worlds that are open.
 #[derive(Serialize, JsonSchema)]
@@ -56,7 +51,7 @@ struct WorldRow {
     snapshots: u64,
 }
 
-fn list_worlds(session: &mut Session<'_>, _: ListWorlds) -> Result<Plain<WorldList>, ApiError> {
+fn list_worlds(session: &mut Session<'_>, _: Nothing) -> Result<Plain<WorldList>, ApiError> {
     let yours = session.tester.tag;
     let row = |world: OpenWorld| WorldRow {
         tag: format!("{:08x}", world.tag),
@@ -72,9 +67,6 @@ fn list_worlds(session: &mut Session<'_>, _: ListWorlds) -> Result<Plain<WorldLi
     let data = session.host.worlds().into_iter().map(row).collect();
     Ok(Plain(WorldList { data }))
 }
-
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct GetFingerprint {}
 
 /// The hashes of a world.
 #[derive(Serialize, JsonSchema)]
@@ -135,7 +127,7 @@ struct PartOfKind {
     digest: String,
 }
 
-fn get_fingerprint(world: &World, _: GetFingerprint) -> Result<Plain<Fingerprint>, ApiError> {
+fn get_fingerprint(world: &World, _: Nothing) -> Result<Plain<Fingerprint>, ApiError> {
     let parts = world.parts();
     let records = parts.records.into_iter();
     let records =

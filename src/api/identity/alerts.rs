@@ -13,7 +13,6 @@ use crate::model::identity::{
     ScreeningStatus, Severity, Subject,
 };
 use crate::model::payments::{Payout, PayoutStatus};
-use crate::model::{State, step};
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Identity.table([
     Operation {

@@ -49,7 +49,7 @@ fn verify_bank_account(
     let (code, number) = (input.bank_code.as_str(), input.account_number.as_str());
     account_rules::check(&country, Some(code), number).map_err(|fault| {
         let at = format!("/{}", fault.member);
-        ApiError::invalid(vec![Violation::new(at, fault.code, fault.detail)])
+        ApiError::of_member(at, fault.code, fault.detail)
     })?;
     let now = world.now();
     let id: Id<BankAccountVerification> = world.next_id(0);

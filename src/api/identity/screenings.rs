@@ -66,10 +66,7 @@ fn create_aml_screening(
     world: &mut World,
     input: CreateAmlScreening,
 ) -> Result<Data<Shown<AmlScreening>>, ApiError> {
-    let subject = world.get(input.subject_id).map_err(|error| {
-        let detail = "no subject with this id exists in this key's world";
-        error.with_errors(vec![Violation::new("/subject_id", "not_found", detail)])
-    })?;
+    let subject = existing(world, input.subject_id, "/subject_id")?;
     let wanted = Wanted {
         verification: None,
         lists: input.lists.unwrap_or_else(|| ListName::ALL.to_vec()),

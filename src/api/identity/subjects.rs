@@ -1,6 +1,6 @@
 //! Subjects: people and businesses to verify.
 
-use crate::api::business::companies::{AddressInput, Country, named};
+use crate::api::business::companies::{AddressInput, Country};
 use crate::api::prelude::*;
 use crate::model::identity::subject::{IdNumber, PersonName};
 use crate::model::identity::{KycStatus, RiskLevel, Subject, SubjectType};
@@ -132,8 +132,8 @@ fn create_subject(
     world: &mut World,
     input: CreateSubject,
 ) -> Result<Data<Shown<Subject>>, ApiError> {
-    let company = input.company_id.map(|id| named(world, id)).transpose()?;
-    let employee = input.employee_id.map(|id| employee_named(world, id));
+    let company = input.company_id.map(|id| existing(world, id, "/company_id")).transpose()?;
+    let employee = input.employee_id.map(|id| existing(world, id, "/employee_id"));
     let employee = employee.transpose()?;
     let mut wrong = name_faults(input.kind, input.name.is_some(), input.legal_name.is_some());
     wrong.extend(only_of_people(&input, world.today()));
@@ -143,9 +143,7 @@ fn create_subject(
         let detail = format!("{} is employed by {}", employee.id, employee.company_id);
         wrong.push(Violation::new("/employee_id", "foreign_employee", detail));
     }
-    if !wrong.is_empty() {
-        return Err(ApiError::invalid(wrong));
-    }
+    ApiError::if_any(wrong)?;
     let company = company.map(|company| company.id);
     let company = company.or(employee.as_ref().map(|employee| employee.company_id));
     let now = world.now();
@@ -174,14 +172,6 @@ fn create_subject(
         status_history: vec![StatusChange::plain(KycStatus::Unverified, now)],
     };
     Ok(Data(Shown(world.record("subject.created", subject))))
-}
-
-/// The employee named in a body, who must exist.
-fn employee_named(world: &World, id: Id<Employee>) -> Result<Arc<Employee>, ApiError> {
-    world.get(id).map_err(|error| {
-        let detail = "no employee with this id exists in this key's world";
-        error.with_errors(vec![Violation::new("/employee_id", "not_found", detail)])
-    })
 }
 
 fn name_faults(kind: SubjectType, name: bool, legal_name: bool) -> Vec<Violation> {

@@ -62,10 +62,7 @@ fn create_trust_score(
     world: &mut World,
     input: CreateTrustScore,
 ) -> Result<Data<Shown<TrustScore>>, ApiError> {
-    let subject = world.get(input.subject_id).map_err(|error| {
-        let detail = "no subject with this id exists in this key's world";
-        error.with_errors(vec![Violation::new("/subject_id", "not_found", detail)])
-    })?;
+    let subject = existing(world, input.subject_id, "/subject_id")?;
     let signals = input.signals.map_or_else(TrustSignals::default, |given| TrustSignals {
         email_verified: given.email_verified,
         phone_verified: given.phone_verified,

@@ -40,9 +40,7 @@ pub(super) fn submit_verification(
         wrong.push(Violation::new("/consent", "consent", detail));
     }
     wrong.extend(missing(&case, &documents));
-    if !wrong.is_empty() {
-        return Err(ApiError::invalid(wrong));
-    }
+    ApiError::if_any(wrong)?;
     let subject = world.get(case.subject_id)?;
     let magic = magic(&subject, &case);
     let now = world.now();

@@ -104,15 +104,10 @@ fn create_verification(
     world: &mut World,
     input: CreateVerification,
 ) -> Result<Data<Shown<Verification>>, ApiError> {
-    let subject = world.get(input.subject_id).map_err(|error| {
-        let detail = "no subject with this id exists in this key's world";
-        error.with_errors(vec![Violation::new("/subject_id", "not_found", detail)])
-    })?;
+    let subject = existing(world, input.subject_id, "/subject_id")?;
     let wanted = input.checks.unwrap_or_default();
     let wrong = unfit(&subject, input.kind, &wanted);
-    if !wrong.is_empty() {
-        return Err(ApiError::invalid(wrong));
-    }
+    ApiError::if_any(wrong)?;
     if let Some(open) = open_case(world, subject.id) {
         let detail = format!("{} is open: submit or cancel it", open.id);
         return Err(refused(open.id, open.status, detail));

@@ -16,8 +16,8 @@ pub(super) fn free(world: &World, company: Id<Company>, reference: &str) -> Resu
         return Ok(());
     };
     let detail = format!("the open collection {other} has this reference");
-    let error = ApiError::new(ErrorCode::DuplicateReference, detail.clone()).about(other);
-    Err(error.with_errors(vec![Violation::new("/reference", "duplicate", detail)]))
+    let error = ApiError::new(ErrorCode::DuplicateReference, detail).about(other);
+    Err(error.at("/reference", "duplicate"))
 }
 
 /// A collection request that passed its checks.

@@ -124,9 +124,7 @@ fn import_bank_statement(
         (None, Some(file), Some(format)) => of_file(&file.0, format, &wallet, days, &mut wrong),
         _ => None,
     };
-    if !wrong.is_empty() {
-        return Err(ApiError::invalid(wrong));
-    }
+    ApiError::if_any(wrong)?;
     if sent.is_some() {
         within_bounds(world, &wallet, days)?;
     }

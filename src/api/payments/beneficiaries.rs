@@ -1,6 +1,6 @@
 //! Beneficiaries: saved payees, and the bank's check of their accounts, which takes half a minute.
 
-use crate::api::business::companies::{Country, named};
+use crate::api::business::companies::Country;
 use crate::api::business::payroll_clock::get;
 use crate::api::prelude::*;
 use crate::model::business::BankAnswer;
@@ -94,7 +94,7 @@ fn create_beneficiary(
     world: &mut World,
     input: CreateBeneficiary,
 ) -> Result<Data<Shown<Beneficiary>>, ApiError> {
-    let company = named(world, input.company_id)?;
+    let company = existing(world, input.company_id, "/company_id")?;
     let account = account(input.account)?;
     let (name, now) = (input.name.into_string(), world.now());
     let recipient = Recipient::new(&name, account.bank_code.as_deref(), &account.number);
@@ -125,7 +125,7 @@ fn account(input: AccountInput) -> Result<BeneficiaryAccount, ApiError> {
     let number = input.account_number.as_str();
     account_rules::check(&input.country.0, bank_code, number).map_err(|fault| {
         let at = format!("/account/{}", fault.member);
-        ApiError::invalid(vec![Violation::new(at, fault.code, fault.detail)])
+        ApiError::of_member(at, fault.code, fault.detail)
     })?;
     let bank_name = bank_code.and_then(|code| account_rules::bank_name(&input.country.0, code));
     Ok(BeneficiaryAccount {

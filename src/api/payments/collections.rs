@@ -1,6 +1,5 @@
 //! Collections: create, list, read, cancel. The actions of payers are in `collection_clock`.
 
-use crate::api::business::companies::named;
 use crate::api::business::payroll_people::may_pay;
 use crate::api::payments::asking::{Asked, ask, free};
 use crate::api::payments::collection_clock;
@@ -130,13 +129,11 @@ fn create_collection(
     world: &mut World,
     input: CreateCollection,
 ) -> Result<Data<Shown<Collection>>, ApiError> {
-    let company = named(world, input.company_id)?;
+    let company = existing(world, input.company_id, "/company_id")?;
     let invoice = input.invoice_id.map(|id| world.get(id)).transpose()?;
     may_pay(world, &company)?;
     let wrong = faults(world, &input, invoice.as_deref());
-    if !wrong.is_empty() {
-        return Err(ApiError::invalid(wrong));
-    }
+    ApiError::if_any(wrong)?;
     if let Some(invoice) = &invoice {
         still_owed(invoice, input.currency)?;
     }
@@ -191,9 +188,9 @@ fn faults(world: &World, input: &CreateCollection, invoice: Option<&Invoice>) ->
 fn still_owed(invoice: &Invoice, currency: Currency) -> Result<(), ApiError> {
     if invoice.currency != currency {
         let detail = format!("the invoice has the currency {}, not {currency}", invoice.currency);
-        let wrong = Violation::new("/currency", "currency", detail.clone());
-        let error = ApiError::new(ErrorCode::CurrencyMismatch, detail).about(invoice.id);
-        return Err(error.with_errors(vec![wrong]));
+        return Err(ApiError::new(ErrorCode::CurrencyMismatch, detail)
+            .about(invoice.id)
+            .at("/currency", "currency"));
     }
     if invoice.status.is_owed() {
         return Ok(());

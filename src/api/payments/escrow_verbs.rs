@@ -145,7 +145,7 @@ fn release_escrow(
 /// The requested part, if the escrow holds it.
 fn part(escrow: &Escrow, milestone: Option<&str>, amount: Option<i64>) -> Result<Part, ApiError> {
     let wrong = |pointer: &'static str, code, detail: String| {
-        Err(ApiError::invalid(vec![Violation::new(pointer, code, detail)]))
+        Err(ApiError::of_member(pointer, code, detail))
     };
     match (milestone, amount) {
         (None, None) => Ok(Part::Rest),

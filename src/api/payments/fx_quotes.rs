@@ -1,6 +1,5 @@
 //! Quotes: exchange rates that are valid for half an hour.
 
-use crate::api::business::companies::named;
 use crate::api::payments::fx_rates::unknown;
 use crate::api::prelude::*;
 use crate::model::fx_quoting::{Rate, cost_of_spread, spread};
@@ -44,7 +43,7 @@ fn create_fx_quote(
     world: &mut World,
     input: CreateFxQuote,
 ) -> Result<Data<Shown<FxQuote>>, ApiError> {
-    let company = named(world, input.company_id)?;
+    let company = existing(world, input.company_id, "/company_id")?;
     let (source, target) = (input.source_currency, input.target_currency);
     let fixed = checked(&input)?;
     let today = world.today();

@@ -54,9 +54,7 @@ fn list_fx_rates(world: &World, input: ListFxRates) -> Result<List<FxRate>, ApiE
         let detail = format!("must not be in the future (today is {today})");
         wrong.push(Violation::new("/as_of", "in_the_future", detail));
     }
-    if !wrong.is_empty() {
-        return Err(ApiError::invalid(wrong));
-    }
+    ApiError::if_any(wrong)?;
     let wanted = |filter: Option<Currency>| {
         fx::known().filter(move |currency| filter.is_none_or(|only| only == *currency))
     };

@@ -2,7 +2,7 @@
 
 use crate::api::business::payroll_people::may_pay;
 use crate::api::payments::wallet_level;
-use crate::api::payments::wallets::{named, room, short};
+use crate::api::payments::wallets::{room, short};
 use crate::api::prelude::*;
 use crate::model::decision::FX_TRANSFER_SETTLE;
 use crate::model::payments::{Failure, FxQuote, FxTransfer, FxTransferStatus, QuoteStatus};
@@ -61,9 +61,9 @@ fn create_fx_transfer(
     input: CreateFxTransfer,
 ) -> Result<Data<Shown<FxTransfer>>, ApiError> {
     let quote = world.get(input.quote_id)?;
-    let source = named(world, input.source_wallet_id, "/source_wallet_id")?;
+    let source = existing(world, input.source_wallet_id, "/source_wallet_id")?;
     let target = input.target_wallet_id;
-    let target = target.map(|id| named(world, id, "/target_wallet_id"));
+    let target = target.map(|id| existing(world, id, "/target_wallet_id"));
     let target = target.transpose()?;
     let company = world.get(quote.company_id)?;
     may_pay(world, &company)?;
@@ -113,9 +113,7 @@ fn check_wallets(
         Violation::new(pointer, "foreign_wallet", detail)
     });
     let foreign: Vec<Violation> = foreign.collect();
-    if !foreign.is_empty() {
-        return Err(ApiError::invalid(foreign));
-    }
+    ApiError::if_any(foreign)?;
     let other = wallets().filter(|(_, wallet, currency)| wallet.currency != *currency);
     let other = other.map(|(pointer, wallet, currency)| {
         let detail = format!("{} has the currency {}, not {currency}", wallet.id, wallet.currency);

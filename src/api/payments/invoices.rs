@@ -1,6 +1,5 @@
 //! Invoices: draft, list, read, send, void. Payments and due dates are in `invoice_clock`.
 
-use crate::api::business::companies::named;
 use crate::api::business::payroll_people::may_pay;
 use crate::api::operation::decode;
 use crate::api::payments::collections::sold;
@@ -137,7 +136,7 @@ fn create_invoice(
     world: &mut World,
     input: CreateInvoice,
 ) -> Result<Data<Shown<Invoice>>, ApiError> {
-    let company = named(world, input.company_id)?;
+    let company = existing(world, input.company_id, "/company_id")?;
     let mut wrong = Vec::new();
     let (today, latest) = (world.today(), world.today().plus_days(LONGEST_TERMS));
     if input.due_date < today {

@@ -8,7 +8,6 @@ use crate::api::business::payroll_clock::{get, items};
 use crate::api::business::payroll_payouts;
 use crate::api::identity::{alert_facts, monitoring};
 use crate::api::prelude::*;
-use crate::model::State;
 use crate::model::business::{PayrollItem, PayrollRun};
 use crate::model::decision::PAYOUT_SETTLE;
 use crate::model::payments::{Failure, Payout, PayoutStatus, Pays, Rail, ReturnCode};

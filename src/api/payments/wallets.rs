@@ -98,18 +98,6 @@ pub(crate) fn room(world: &World, wallet: &Wallet, amount: i64) -> Result<(), Ap
 /// The same in the company's currency.
 const MOST_WORTH: i128 = MOST as i128;
 
-/// The wallet named by a member of the body; it must exist.
-pub(crate) fn named(
-    world: &World,
-    id: Id<Wallet>,
-    pointer: &'static str,
-) -> Result<Arc<Wallet>, ApiError> {
-    world.get(id).map_err(|error| {
-        let detail = "no wallet with this id exists in this key's world";
-        error.with_errors(vec![Violation::new(pointer, "not_found", detail)])
-    })
-}
-
 /// Refuses to debit more than the available balance.
 pub(crate) fn short(world: &World, wallet: &Wallet, amount: i64) -> Result<(), ApiError> {
     let available = world.balances(wallet.company_id, wallet.currency).available;
