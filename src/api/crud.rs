@@ -63,6 +63,12 @@ impl Paging {
     pub(crate) fn meta(self, total: u64) -> Meta {
         Meta { total, page: self.page() }
     }
+
+    /// The page of rows that are all in memory.
+    pub(crate) fn list<T, S>(self, rows: &[T], shown: impl Fn(&T) -> S) -> List<S> {
+        let data = self.page_of(rows).iter().map(shown).collect();
+        List { data, meta: self.meta(rows.len() as u64) }
+    }
 }
 
 /// The value that rows are sorted by.
@@ -302,15 +308,7 @@ pub(crate) fn may_scan(rows: u64) -> Result<(), ApiError> {
 
 /// A page of rows that are all in memory.
 pub(crate) fn page_of<T>(rows: &[Arc<T>], paging: Paging) -> List<Shown<T>> {
-    let total = rows.len() as u64;
-    let range = paging.range(total);
-    let rows = &rows[range.start as usize..range.end as usize];
-    List { data: rows.iter().map(|row| Shown(Arc::clone(row))).collect(), meta: paging.meta(total) }
-}
-
-/// Whether an optional filter accepts a value.
-pub(crate) fn is<V: PartialEq>(filter: Option<&V>, value: &V) -> bool {
-    filter.is_none_or(|wanted| wanted == value)
+    paging.list(rows, |row| Shown(Arc::clone(row)))
 }
 
 #[cfg(test)]

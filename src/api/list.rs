@@ -10,7 +10,9 @@
 //!
 //! - `of x`: the rows are children of the resource that parameter `x` names; without `x`, every row that calls created.
 //! - `from f`: `f(&World, &Input) -> Candidates` chooses the rows, for resources that growth also creates.
-//! - `struct Input of Row` instead of `fn …`: no handler; the file writes its own around [`select`].
+//! - `struct Input of Row` instead of `fn …`: no handler; the file writes its own around [`select`]. Without `sort`, the row is
+//!   not a resource: the handler reads its rows itself and pages them with `Paging::list`.
+//! - `in x: T` is a member that every call has; `with x: T` is an optional one that does not filter.
 //! - A filter compares with the row's field of the same name. `x: T = a.b` names another field; `x: T => |wanted, row| …`
 //!   decides itself; `kind as "type": T` has another name on the wire. A filter without a doc comment is described as
 //!   "Filter by x."
@@ -22,24 +24,27 @@ use schemars::Schema;
 
 use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable};
 use crate::api::reply::{List, Shown};
-use crate::model::AnyId;
+use crate::model::{Account, AnyId};
 use crate::value::{ApiError, Currency, Date, Period, Text, Timestamp};
 use crate::world::{Grow, World};
 
-/// The input of a declared list.
-pub(crate) trait Listing {
-    /// The resource that it lists.
+/// The filters of a declared list.
+pub(crate) trait Filters {
+    /// What it lists.
     type Row;
-
-    fn paging(&self) -> Paging;
-
-    fn sort(&self) -> Option<&Sort<Self::Row>>;
 
     /// Whether a filter is set that the choice of candidates does not already apply.
     fn is_filtered(&self) -> bool;
 
     /// Whether every filter accepts the row.
     fn accepts(&self, row: &Self::Row) -> bool;
+}
+
+/// The input of a declared list of resources.
+pub(crate) trait Listing: Filters {
+    fn paging(&self) -> Paging;
+
+    fn sort(&self) -> Option<&Sort<Self::Row>>;
 }
 
 /// The page of those candidates that the input's filters accept.
@@ -84,9 +89,15 @@ impl<const MOST: usize> Accepts<Option<String>> for Text<MOST> {
     }
 }
 
+impl<const MOST: usize> Accepts<AnyId> for Text<MOST> {
+    fn accepts(&self, value: &AnyId) -> bool {
+        value.to_string() == self.as_str()
+    }
+}
+
 impl<const MOST: usize> Accepts<Option<AnyId>> for Text<MOST> {
     fn accepts(&self, value: &Option<AnyId>) -> bool {
-        value.is_some_and(|id| id.to_string() == self.as_str())
+        value.is_some_and(|id| self.accepts(&id))
     }
 }
 
@@ -95,52 +106,27 @@ pub(crate) trait SortBy {
     fn sort_key(&self) -> SortKey;
 }
 
-impl SortBy for i64 {
-    fn sort_key(&self) -> SortKey {
-        SortKey::Number(*self)
-    }
+macro_rules! sort_by {
+    ($($type:ty: $key:ident(|$it:ident| $value:expr);)*) => {$(
+        impl SortBy for $type {
+            fn sort_key(&self) -> SortKey {
+                let $it = self;
+                SortKey::$key($value)
+            }
+        }
+    )*};
 }
 
-impl SortBy for u8 {
-    fn sort_key(&self) -> SortKey {
-        SortKey::Number((*self).into())
-    }
-}
-
-impl SortBy for Timestamp {
-    fn sort_key(&self) -> SortKey {
-        SortKey::Number(self.millis())
-    }
-}
-
-impl SortBy for Date {
-    fn sort_key(&self) -> SortKey {
-        SortKey::Number(self.midnight().millis())
-    }
-}
-
-impl SortBy for Period {
-    fn sort_key(&self) -> SortKey {
-        SortKey::Text(self.to_string())
-    }
-}
-
-impl SortBy for Currency {
-    fn sort_key(&self) -> SortKey {
-        SortKey::Text(self.to_string())
-    }
-}
-
-impl SortBy for String {
-    fn sort_key(&self) -> SortKey {
-        SortKey::Text(self.clone())
-    }
-}
-
-impl SortBy for Arc<str> {
-    fn sort_key(&self) -> SortKey {
-        SortKey::Text((**self).to_owned())
-    }
+sort_by! {
+    i64: Number(|it| *it);
+    u8: Number(|it| (*it).into());
+    Timestamp: Number(|it| it.millis());
+    Date: Number(|it| it.midnight().millis());
+    Period: Text(|it| it.to_string());
+    Currency: Text(|it| it.to_string());
+    Account: Text(|it| it.to_string());
+    String: Text(|it| it.clone());
+    Arc<str>: Text(|it| (**it).to_owned());
 }
 
 /// A row without the member comes first.
@@ -211,31 +197,25 @@ macro_rules! list {
     (
         struct $input:ident of $row:ident $(, of $parent:ident)?;
         $(in $(#[$above_doc:meta])* $above:ident: $above_type:ty;)?
+        $(with $($(#[$extra_doc:meta])* $extra:ident: $extra_type:ty),*;)?
         filter $(
             $(#[$doc:meta])*
             $filter:ident $(as $wire:literal)?: $type:ty $(= $($field:ident).+)? $(=> $test:expr)?
         ),*;
         sort $($key:ident $(= $($member:ident).+)?),*;
     ) => {
-        #[derive(serde::Deserialize, schemars::JsonSchema)]
-        #[schemars(transform = $crate::api::list::describe_filters)]
-        pub(crate) struct $input {
-            $($(#[$above_doc])* $above: $above_type,)?
-            #[serde(flatten)]
-            paging: $crate::api::crud::Paging,
-            sort: Option<$crate::api::crud::Sort<$row>>,
-            $(
-                $(#[$doc])*
-                $(#[serde(rename = $wire)])?
-                $filter: Option<$type>,
-            )*
+        $crate::api::list::list! {
+            struct $input of $row $(, of $parent)?;
+            $(in $(#[$above_doc])* $above: $above_type;)?
+            with sort: $crate::api::crud::Sort<$row> $($(, $(#[$extra_doc])* $extra: $extra_type)*)?;
+            filter $(
+                $(#[$doc])* $filter $(as $wire)?: $type $(= $($field).+)? $(=> $test)?
+            ),*;
         }
 
         $crate::api::list::sortable!($row: $($key $(= $($member).+)?),*);
 
         impl $crate::api::list::Listing for $input {
-            type Row = $row;
-
             fn paging(&self) -> $crate::api::crud::Paging {
                 self.paging
             }
@@ -243,6 +223,33 @@ macro_rules! list {
             fn sort(&self) -> Option<&$crate::api::crud::Sort<$row>> {
                 self.sort.as_ref()
             }
+        }
+    };
+    (
+        struct $input:ident of $row:ident $(, of $parent:ident)?;
+        $(in $(#[$above_doc:meta])* $above:ident: $above_type:ty;)?
+        $(with $($(#[$extra_doc:meta])* $extra:ident: $extra_type:ty),*;)?
+        filter $(
+            $(#[$doc:meta])*
+            $filter:ident $(as $wire:literal)?: $type:ty $(= $($field:ident).+)? $(=> $test:expr)?
+        ),*;
+    ) => {
+        #[derive(serde::Deserialize, schemars::JsonSchema)]
+        #[schemars(transform = $crate::api::list::describe_filters)]
+        pub(crate) struct $input {
+            $($(#[$above_doc])* $above: $above_type,)?
+            #[serde(flatten)]
+            paging: $crate::api::crud::Paging,
+            $($($(#[$extra_doc])* $extra: Option<$extra_type>,)*)?
+            $(
+                $(#[$doc])*
+                $(#[serde(rename = $wire)])?
+                $filter: Option<$type>,
+            )*
+        }
+
+        impl $crate::api::list::Filters for $input {
+            type Row = $row;
 
             fn is_filtered(&self) -> bool {
                 let given = 0 $(+ usize::from(self.$filter.is_some()))*;

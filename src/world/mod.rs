@@ -35,6 +35,7 @@ pub(crate) mod sales_history;
 mod scheduling;
 pub(crate) mod script;
 pub(crate) mod script_state;
+mod selector;
 pub(crate) mod statement;
 pub(crate) mod sums;
 pub(crate) mod timers;

@@ -14,20 +14,19 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([Operation {
     ..operation!(read list_ledger_accounts)
 }]);
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct ListLedgerAccounts {
-    #[serde(flatten)]
-    paging: Paging,
-    sort: Option<Sort<LedgerAccount>>,
-    /// The company.
-    company_id: Id<Company>,
-    /// Filter by account type.
-    #[serde(rename = "type")]
-    kind: Option<AccountType>,
-    /// Filter by currency.
-    currency: Option<Currency>,
-    /// Balances at the end of this day. Default: now.
-    as_of: Option<Date>,
+list! {
+    struct ListLedgerAccounts of LedgerAccount;
+    in
+        /// The company.
+        company_id: Id<Company>;
+    with
+        /// Balances at the end of this day. Default: now.
+        as_of: Date;
+    filter
+        /// Filter by account type.
+        kind as "type": AccountType,
+        currency: Currency;
+    sort code, balance;
 }
 
 /// An account of a company's chart.
@@ -86,13 +85,6 @@ impl Wire for LedgerAccount {
     }
 }
 
-impl Sortable for LedgerAccount {
-    const KEYS: &'static [(&'static str, fn(&Self) -> SortKey)] = &[
-        ("code", |account| SortKey::Text(account.code.to_string())),
-        ("balance", |account| SortKey::Number(account.balance)),
-    ];
-}
-
 fn list_ledger_accounts(
     world: &World,
     input: ListLedgerAccounts,
@@ -105,22 +97,11 @@ fn list_ledger_accounts(
     let posted: Vec<(Currency, Account)> =
         sums.iter().map(|(currency, account, _)| (currency, account)).collect();
     rows.extend(posted.into_iter().filter(|row| !rows.contains(row)).collect::<Vec<_>>());
-    let mut accounts: Vec<Arc<LedgerAccount>> = rows
-        .into_iter()
-        .filter(|(currency, account)| {
-            is(input.kind.as_ref(), &account.account_type())
-                && is(input.currency.as_ref(), currency)
-        })
-        .map(|(currency, account)| {
-            Arc::new(ledger_account(
-                world,
-                &company,
-                account,
-                currency,
-                sums.get(currency, account),
-            ))
-        })
-        .collect();
+    let accounts = rows.into_iter().map(|(currency, account)| {
+        ledger_account(world, &company, account, currency, sums.get(currency, account))
+    });
+    let accounts = accounts.filter(|account| input.accepts(account));
+    let mut accounts: Vec<Arc<LedgerAccount>> = accounts.map(Arc::new).collect();
     if let Some(sort) = input.sort {
         sort.apply(&mut accounts);
     }

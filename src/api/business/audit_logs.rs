@@ -25,51 +25,29 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     },
 ]);
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct ListAuditLogs {
-    #[serde(flatten)]
-    paging: Paging,
-    /// Filter by company.
-    company_id: Option<Id<Company>>,
-    /// Filter by resource type, such as `payout`.
-    resource_type: Option<Text<64>>,
-    /// Filter by resource.
-    resource_id: Option<Text<64>>,
-    /// Filter by operation, such as `runPayroll`. Includes later effects by timers.
-    operation: Option<Text<64>>,
-    /// Only events on or after this day (UTC).
-    from: Option<Date>,
-    /// Only events on or before this day; not before `from`.
-    to: Option<Date>,
-}
-
-impl ListAuditLogs {
-    fn accepts(&self, event: &Event) -> bool {
-        let cause = event.request.as_ref().or(event.cause.as_ref());
-        self.company_id.is_none_or(|company| event.company_id() == Some(company))
-            && self
-                .resource_type
-                .as_ref()
-                .is_none_or(|kind| kind.as_str() == event.subject.kind.name())
-            && self.resource_id.as_ref().is_none_or(|id| id.as_str() == event.subject.to_string())
-            && self.operation.as_ref().is_none_or(|operation| {
-                cause.is_some_and(|cause| camel_case(&cause.operation) == operation.as_str())
-            })
-            && self.from.is_none_or(|from| event.at.date() >= from)
-            && self.to.is_none_or(|to| event.at.date() <= to)
-    }
+list! {
+    struct ListAuditLogs of Event;
+    filter
+        company_id: Id<Company> => |company, event| event.company_id() == Some(*company),
+        /// Filter by resource type, such as `payout`.
+        resource_type: Text<64> => |kind, event| kind.as_str() == event.subject.kind.name(),
+        /// Filter by resource.
+        resource_id: Text<64> = subject,
+        /// Filter by operation, such as `runPayroll`. Includes later effects by timers.
+        operation: Text<64> => |operation, event| {
+            let cause = event.request.as_ref().or(event.cause.as_ref());
+            cause.is_some_and(|cause| camel_case(&cause.operation) == operation.as_str())
+        },
+        /// Only events on or after this day (UTC).
+        from: Date => |from, event| event.at.date() >= *from,
+        /// Only events on or before this day; not before `from`.
+        to: Date => |to, event| event.at.date() <= *to;
 }
 
 fn list_audit_logs(world: &World, input: ListAuditLogs) -> Result<List<AuditRow>, ApiError> {
     in_order(input.from, input.to)?;
     let (log, paging) = (world.log(), input.paging);
-    let unfiltered = input.company_id.is_none()
-        && input.resource_type.is_none()
-        && input.resource_id.is_none()
-        && input.operation.is_none()
-        && input.from.is_none()
-        && input.to.is_none();
-    if unfiltered {
+    if !input.is_filtered() {
         // The cost of a page does not depend on the length of the log.
         let before = log.first_sequence() - 1;
         let total = log.len() - before.min(log.len());
@@ -81,11 +59,7 @@ fn list_audit_logs(world: &World, input: ListAuditLogs) -> Result<List<AuditRow>
         });
     }
     let events: Vec<&Arc<Event>> = log.iter().filter(|event| input.accepts(event)).collect();
-    let page = paging.page_of(&events);
-    Ok(List {
-        data: page.iter().map(|event| AuditRow::of(event)).collect(),
-        meta: paging.meta(events.len() as u64),
-    })
+    Ok(paging.list(&events, |event| AuditRow::of(event)))
 }
 
 /// The 422 for a range that ends before it starts.

@@ -4,7 +4,9 @@ use schemars::{Schema, SchemaGenerator};
 
 use crate::api::business::brought_in::{YearToDateInput, brought_in};
 use crate::api::business::companies::{Country, known_country};
-use crate::api::business::employee_list::{EmployeePage, Filter, list};
+use crate::api::business::employee_list::list;
+use crate::api::business::employee_merge::Filter;
+use crate::api::business::employee_page::EmployeePage;
 use crate::api::business::pay_terms::{CompensationInput, Payee, compensation};
 use crate::api::business::payment_account::{PaymentMethodInput, payment_method};
 use crate::api::prelude::*;

@@ -1,11 +1,9 @@
 //! Journal entries of a company: the list, entries by callers, and reversals.
 
-use core::ops::RangeInclusive;
-
-use crate::api::business::figures::rates;
+use crate::api::business::journal_checks::{affordable, balanced, wrong_day, wrong_lines};
 use crate::api::prelude::*;
 use crate::model::posting::Posting;
-use crate::model::{Account, Direction, EntryLine, JournalEntry, fx};
+use crate::model::{Account, Direction, EntryLine, JournalEntry};
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
@@ -53,49 +51,23 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     },
 ]);
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct ListJournalEntries {
-    #[serde(flatten)]
-    paging: Paging,
-    sort: Option<Sort<JournalEntry>>,
-    /// The company.
-    company_id: Id<Company>,
-    /// Only entries with a line on this account.
-    account: Option<Account>,
-    /// Filter by the type of the resource that caused the entry.
-    source_type: Option<Text<64>>,
-    /// Filter by the resource that caused the entry.
-    source_id: Option<Text<64>>,
-    /// Only entries on or after this day.
-    from: Option<Date>,
-    /// Only entries on or before this day.
-    to: Option<Date>,
-}
-
-sortable!(JournalEntry: created_at, effective_on);
-
-impl ListJournalEntries {
-    fn is_unfiltered(&self) -> bool {
-        self.account.is_none()
-            && self.source_type.is_none()
-            && self.source_id.is_none()
-            && self.from.is_none()
-            && self.to.is_none()
-    }
-
-    fn keeps(&self, entry: &JournalEntry) -> bool {
-        let on_account = |account| entry.lines.iter().any(|line| line.account == account);
-        let of_type = |kind: &Text<64>| entry.source.kind.name() == kind.as_str();
-        self.account.is_none_or(on_account)
-            && self.source_type.as_ref().is_none_or(of_type)
-            && self.from.is_none_or(|from| entry.effective_on >= from)
-            && self.to.is_none_or(|to| entry.effective_on <= to)
-            // Last, because it writes the id.
-            && self
-                .source_id
-                .as_ref()
-                .is_none_or(|id| entry.source.to_string() == id.as_str())
-    }
+list! {
+    struct ListJournalEntries of JournalEntry;
+    in
+        /// The company.
+        company_id: Id<Company>;
+    filter
+        /// Only entries with a line on this account.
+        account: Account => |account, entry| entry.lines.iter().any(|line| line.account == *account),
+        /// Filter by the type of the resource that caused the entry.
+        source_type: Text<64> => |kind, entry| entry.source.kind.name() == kind.as_str(),
+        /// Only entries on or after this day.
+        from: Date => |from, entry| entry.effective_on >= *from,
+        /// Only entries on or before this day.
+        to: Date => |to, entry| entry.effective_on <= *to,
+        /// Filter by the resource that caused the entry.
+        source_id: Text<64> = source;
+    sort created_at, effective_on;
 }
 
 fn list_journal_entries(
@@ -113,10 +85,10 @@ fn list_journal_entries(
     let sort = input.sort.as_ref().filter(|sort| !sort.is_own_order());
     let (total, page): (u64, Vec<Arc<JournalEntry>>) = if let Some(sort) = sort {
         let mut rows: Vec<Arc<JournalEntry>> =
-            all().filter(|entry| input.keeps(entry)).cloned().collect();
+            all().filter(|entry| input.accepts(entry)).cloned().collect();
         sort.apply(&mut rows);
         (rows.len() as u64, input.paging.page_of(&rows).to_vec())
-    } else if input.is_unfiltered() {
+    } else if !input.is_filtered() {
         let total = (grown.len() + since.map_or(0, imbl::Vector::len)) as u64;
         let entry = |place| {
             let since = |place| since.and_then(|since| since.get(place));
@@ -126,9 +98,9 @@ fn list_journal_entries(
         let places = places.filter_map(|place| usize::try_from(place).ok());
         (total, places.filter_map(entry).collect())
     } else {
-        let total = all().filter(|entry| input.keeps(entry)).count() as u64;
+        let total = all().filter(|entry| input.accepts(entry)).count() as u64;
         let range = input.paging.range(total);
-        let rows = (0..).zip(all().filter(|entry| input.keeps(entry)));
+        let rows = (0..).zip(all().filter(|entry| input.accepts(entry)));
         let rows = rows.filter(|(place, _)| range.contains(place));
         (total, rows.map(|(_, entry)| Arc::clone(entry)).collect())
     };
@@ -210,143 +182,6 @@ fn line(written: &WrittenLine) -> EntryLine {
     }
 }
 
-/// Whether runs and payments reserve cash on the account, and rely on finding it again.
-const fn is_closed(account: Account) -> bool {
-    (account.is_cash() && !matches!(account, Account::CashAvailable))
-        || matches!(account, Account::WorldFx)
-}
-
-/// The mistakes in single lines.
-fn wrong_lines(world: &World, company: &Company, lines: &[EntryLine]) -> Vec<Violation> {
-    let mut wrong = Vec::new();
-    let mut cash: Option<&EntryLine> = None;
-    for (place, line) in lines.iter().enumerate() {
-        let mut add = |member: &str, code, detail: String| {
-            let pointer = format!("/lines/{place}/{member}");
-            wrong.push(Violation::new(pointer, code, detail));
-        };
-        if is_closed(line.account) {
-            let detail = format!(
-                "{} is changed only by runs and payments, not by manual entries",
-                line.account
-            );
-            add("account", "account_not_open", detail);
-        }
-        if line.currency != company.currency
-            && !(fx::is_known(line.currency) && fx::is_known(company.currency))
-        {
-            let detail = format!(
-                "there is no reference rate between {} and {}, the company's currency",
-                line.currency, company.currency
-            );
-            add("currency", "no_reference_rate", detail);
-        }
-        if line.account != Account::CashAvailable {
-            continue;
-        }
-        if world.wallet_of(company.id, line.currency).is_none() {
-            let detail = format!("the company has no wallet in {}", line.currency);
-            add("currency", "no_wallet", detail);
-        }
-        let before = *cash.get_or_insert(line);
-        if (before.currency, before.direction) != (line.currency, line.direction) {
-            let detail = "an entry can change only one wallet, in one direction";
-            add("account", "moves_twice", detail.to_owned());
-        }
-    }
-    wrong
-}
-
-fn wrong_day(day: Date, open: &RangeInclusive<Date>) -> Option<Violation> {
-    let detail = format!("expected a day from {} to {}", open.start(), open.end());
-    (!open.contains(&day)).then(|| Violation::new("/effective_on", "range", detail))
-}
-
-/// Refuses lines whose debits and credits differ, with the difference in each currency.
-fn balanced(lines: &[EntryLine]) -> Result<(), ApiError> {
-    let mut sums: BTreeMap<Currency, (i128, i128)> = BTreeMap::new();
-    for line in lines {
-        let (debits, credits) = sums.entry(line.currency).or_default();
-        match line.direction {
-            Direction::Debit => *debits += i128::from(line.amount),
-            Direction::Credit => *credits += i128::from(line.amount),
-        }
-    }
-    let differs = sums.into_iter().filter(|(_, (debits, credits))| debits != credits);
-    let wrong: Vec<Violation> = differs
-        .map(|(currency, (debits, credits))| {
-            let (more, less) = if debits > credits {
-                ("debits", "credits")
-            } else {
-                ("credits", "debits")
-            };
-            let difference = (debits - credits).abs();
-            let detail = format!(
-                "in {currency} debits are {debits} and credits {credits}: {more} exceed {less} by {difference}"
-            );
-            Violation::new("/lines", "unbalanced", detail)
-        })
-        .collect();
-    if wrong.is_empty() {
-        return Ok(());
-    }
-    let details: Vec<&str> = wrong.iter().map(|violation| violation.detail.as_str()).collect();
-    let detail = details.join("; ");
-    Err(ApiError::new(ErrorCode::UnbalancedEntry, detail).with_errors(wrong))
-}
-
-/// The maximum turnover of an account, in its own currency and the company's: far below the limit of 64 bits.
-const MOST: i128 = i64::MAX as i128 / 1_000;
-
-/// Refuses lines that would overdraw a wallet, or exceed the maximum turnover of an account.
-fn affordable(world: &World, company: &Company, lines: &[EntryLine]) -> Result<(), ApiError> {
-    for line in lines {
-        let totals = world.totals(company.id, line.currency, line.account);
-        let same = lines
-            .iter()
-            .filter(|other| (other.account, other.currency) == (line.account, line.currency));
-        let (mut debits, mut credits) = (totals.debits, totals.credits);
-        let (mut moved, before) = (0, totals.net());
-        for other in same {
-            moved += i128::from(other.signed());
-            match other.direction {
-                Direction::Debit => debits += i128::from(other.amount),
-                Direction::Credit => credits += i128::from(other.amount),
-            }
-        }
-        if line.account == Account::CashAvailable && before + moved < 0 {
-            return Err(overdrawn(world, company, line.currency, before, -moved));
-        }
-        let turnover = debits.max(credits);
-        let (mut rates, today) = (rates(world), world.today());
-        let own = rates.translate(turnover, line.currency, company.currency, today);
-        if turnover.max(own.unwrap_or_default()) > MOST {
-            let detail = format!(
-                "the turnover of an account is limited to nine quadrillion minor units, and {} \
-                    would exceed it",
-                line.account
-            );
-            return Err(ApiError::new(ErrorCode::LimitExceeded, detail).about(company.id));
-        }
-    }
-    Ok(())
-}
-
-fn overdrawn(
-    world: &World,
-    company: &Company,
-    currency: Currency,
-    available: i128,
-    wanted: i128,
-) -> ApiError {
-    let detail = format!("the wallet has {available} available, and the entry would take {wanted}");
-    let error = ApiError::new(ErrorCode::InsufficientFunds, detail);
-    match world.wallet_of(company.id, currency) {
-        Some(wallet) => error.about(wallet.id),
-        None => error,
-    }
-}
-
 /// Emits the events of the wallets that an entry changed.
 fn tell_wallets(world: &mut World, entry: &JournalEntry) {
     let of_wallet = |line: &&EntryLine| line.account == Account::CashAvailable;
@@ -400,63 +235,4 @@ fn reverse_journal_entry(
     world.emit("journal_entry.reversed", &reversed);
     tell_wallets(world, &mirror);
     Ok(Data(Shown(mirror)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn line(code: &str, direction: Direction, amount: i64, currency: &str) -> EntryLine {
-        EntryLine {
-            account: Account::find(code).expect("an account"),
-            direction,
-            amount,
-            currency: Currency::new(currency).expect("a currency"),
-        }
-    }
-
-    #[test]
-    fn each_currency_balances_by_itself() {
-        use Direction::{Credit, Debit};
-        let even = [
-            line("rent", Debit, 5, "USD"),
-            line("fees", Debit, 5, "EUR"),
-            line("sales", Credit, 5, "USD"),
-            line("sales", Credit, 5, "EUR"),
-        ];
-        assert!(balanced(&even).is_ok());
-        let odd = [
-            line("rent", Debit, 7, "USD"),
-            line("sales", Credit, 5, "USD"),
-            line("sales", Credit, 2, "EUR"),
-        ];
-        let refused = balanced(&odd).expect_err("neither balances");
-        let details: Vec<&str> = refused.errors.iter().map(|one| one.detail.as_str()).collect();
-        assert_eq!(
-            details,
-            [
-                "in EUR debits are 0 and credits 2: credits exceed debits by 2",
-                "in USD debits are 7 and credits 5: debits exceed credits by 2",
-            ]
-        );
-    }
-
-    #[test]
-    fn cash_put_aside_takes_no_entries_by_hand() {
-        let closed: Vec<String> = Account::FIXED
-            .iter()
-            .filter(|account| is_closed(**account))
-            .map(ToString::to_string)
-            .collect();
-        assert_eq!(
-            closed,
-            [
-                "cash_reserved",
-                "payouts_in_transit",
-                "collections_in_transit",
-                "escrow_held",
-                "world:fx"
-            ]
-        );
-    }
 }

@@ -25,20 +25,16 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     },
 ]);
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct ListPayslips {
-    #[serde(flatten)]
-    paging: Paging,
-    sort: Option<Sort<Payslip>>,
-    /// Filter by employee.
-    employee_id: Option<Id<Employee>>,
-    /// Filter by month.
-    period: Option<Period>,
-    /// Filter by run.
-    payroll_run_id: Option<Id<PayrollRun>>,
+list! {
+    struct ListPayslips of Payslip, of employee_id;
+    filter
+        employee_id: Id<Employee>,
+        /// Filter by month.
+        period: Period,
+        /// Filter by run.
+        payroll_run_id: Id<PayrollRun>;
+    sort created_at, period, pay_date, net = calculation.net;
 }
-
-sortable!(Payslip: created_at, period, pay_date, net = calculation.net);
 
 fn list_payslips(world: &World, input: ListPayslips) -> Result<List<Shown<Payslip>>, ApiError> {
     let months = Months::of(world, input.period);
@@ -52,11 +48,8 @@ fn list_payslips(world: &World, input: ListPayslips) -> Result<List<Shown<Paysli
         None => Box::new(world.created::<Payslip>()),
     };
     // Arithmetic answers the filters for grown payslips; only created ones are read.
-    let keep = |payslip: &Payslip| {
-        is(input.period.as_ref(), &payslip.period)
-            && is(input.payroll_run_id.as_ref(), &payslip.payroll_run_id)
-    };
-    let created = created.filter(|id| world.find(*id).is_some_and(|payslip| keep(&payslip)));
+    let accepts = |payslip: Arc<Payslip>| input.accepts(&payslip);
+    let created = created.filter(|id| world.find(*id).is_some_and(accepts));
     let candidates = Candidates::new(grown, item, created);
     candidates.page(world, input.paging, input.sort.as_ref())
 }

@@ -2,10 +2,7 @@
 
 use crate::api::prelude::*;
 use crate::model::decision::DECISIONS;
-use crate::value::error::ApiError;
-use crate::value::text::Text;
-use crate::world::World;
-use crate::world::decided::Why;
+use crate::world::decided::{Decided, Why};
 use crate::world::envelope::DecisionShape;
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
@@ -26,35 +23,21 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
     },
 ]);
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct ListDecisions {
-    #[serde(flatten)]
-    paging: Paging,
-    /// Filter by decision, such as `payout.settle`.
-    decision: Option<Text<64>>,
-    /// Filter by the resource that was decided about.
-    subject_id: Option<Text<64>>,
-    /// Filter by reason.
-    why: Option<Why>,
+list! {
+    struct ListDecisions of Decided;
+    filter
+        /// Filter by decision, such as `payout.settle`.
+        decision: Text<64> => |name, decided| name.as_str() == decided.decision,
+        /// Filter by the resource that was decided about.
+        subject_id: Text<64> = subject,
+        /// Filter by reason.
+        why: Why;
 }
 
 fn list_decisions(world: &World, input: ListDecisions) -> Result<List<DecisionShape>, ApiError> {
-    let decided = world.decided().iter().filter(|decided| {
-        let named = |name: &Text<64>| name.as_str() == decided.decision;
-        let about = |id: &Text<64>| id.as_str() == decided.subject.to_string();
-        input.decision.as_ref().is_none_or(named)
-            && input.subject_id.as_ref().is_none_or(about)
-            && input.why.is_none_or(|why| why == decided.why)
-    });
+    let decided = world.decided().iter().filter(|decided| input.accepts(decided));
     let decided: Vec<_> = decided.collect();
-    let total = decided.len() as u64;
-    let range = input.paging.range(total);
-    let place = |index: u64| usize::try_from(index).expect("a place of a list that is in memory");
-    let page = &decided[place(range.start)..place(range.end)];
-    Ok(List {
-        data: page.iter().map(|decided| DecisionShape::of(decided)).collect(),
-        meta: input.paging.meta(total),
-    })
+    Ok(input.paging.list(&decided, |decided| DecisionShape::of(decided)))
 }
 
 /// Reserved values, by the data that they are used in.

@@ -2,7 +2,7 @@
 
 use core::cmp::Ordering;
 
-use crate::api::control::webhooks::not_found;
+use crate::api::control::webhook_endpoint::not_found;
 use crate::api::prelude::*;
 use crate::tester::outbox::delivery::{Delivery, Status};
 use crate::tester::outbox::lane::Lane;
@@ -121,19 +121,16 @@ pub(crate) fn shown(lane: &Lane, delivery: &Delivery) -> WebhookDelivery {
     }
 }
 
-/// Selects deliveries of an endpoint.
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct ListEndpointDeliveries {
-    #[serde(flatten)]
-    paging: Paging,
-    /// The endpoint.
-    endpoint_id: Text<64>,
-    /// Filter by status.
-    status: Option<Status>,
-    /// Filter by event type; `payroll_run.*` for all types of a resource.
-    event_type: Option<Text<64>>,
-    /// Filter by event.
-    event_id: Option<Text<64>>,
+list! {
+    struct ListEndpointDeliveries of Delivery;
+    in
+        /// The endpoint.
+        endpoint_id: Text<64>;
+    filter
+        status: Status,
+        /// Filter by event type; `payroll_run.*` for all types of a resource.
+        event_type: Text<64> => |name, delivery| named(name.as_str(), &delivery.event.name),
+        event_id: Text<64> => |id, delivery| bits(id.as_str()) == Some(delivery.event.id);
 }
 
 fn list_endpoint_deliveries(
@@ -142,25 +139,19 @@ fn list_endpoint_deliveries(
 ) -> Result<List<WebhookDelivery>, ApiError> {
     let id = input.endpoint_id.as_str();
     let lane = session.tester.outbox.lane(id).ok_or_else(|| not_found(id))?;
-    let rows = core::iter::once(lane);
-    let filter =
-        Filter { status: input.status, event_type: input.event_type, event_id: input.event_id };
-    Ok(listed(rows, &filter, input.paging))
+    Ok(listed(core::iter::once(lane), &input, input.paging))
 }
 
-/// Selects deliveries of the world.
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct ListDeliveries {
-    #[serde(flatten)]
-    paging: Paging,
-    /// Filter by endpoint.
-    endpoint_id: Option<Text<64>>,
-    /// Filter by status.
-    status: Option<Status>,
-    /// Filter by event type; `payroll_run.*` for all types of a resource.
-    event_type: Option<Text<64>>,
-    /// Filter by event.
-    event_id: Option<Text<64>>,
+list! {
+    struct ListDeliveries of Delivery;
+    with
+        /// Filter by endpoint.
+        endpoint_id: Text<64>;
+    filter
+        status: Status,
+        /// Filter by event type; `payroll_run.*` for all types of a resource.
+        event_type: Text<64> => |name, delivery| named(name.as_str(), &delivery.event.name),
+        event_id: Text<64> => |id, delivery| bits(id.as_str()) == Some(delivery.event.id);
 }
 
 fn list_deliveries(
@@ -171,24 +162,7 @@ fn list_deliveries(
         let wanted = input.endpoint_id.as_ref();
         wanted.is_none_or(|id| lane.endpoint.id == id.as_str())
     });
-    let filter =
-        Filter { status: input.status, event_type: input.event_type, event_id: input.event_id };
-    Ok(listed(lanes, &filter, input.paging))
-}
-
-struct Filter {
-    status: Option<Status>,
-    event_type: Option<Text<64>>,
-    event_id: Option<Text<64>>,
-}
-
-impl Filter {
-    fn takes(&self, delivery: &Delivery) -> bool {
-        let (name, event) = (self.event_type.as_ref(), self.event_id.as_ref());
-        self.status.is_none_or(|status| delivery.status == status)
-            && name.is_none_or(|name| named(name.as_str(), &delivery.event.name))
-            && event.is_none_or(|id| bits(id.as_str()) == Some(delivery.event.id))
-    }
+    Ok(listed(lanes, &input, input.paging))
 }
 
 /// The bits of an event id.
@@ -198,18 +172,16 @@ fn bits(id: &str) -> Option<u64> {
 
 fn listed<'a>(
     lanes: impl Iterator<Item = &'a Lane>,
-    filter: &Filter,
+    filter: &impl Filters<Row = Delivery>,
     paging: Paging,
 ) -> List<WebhookDelivery> {
     let mut rows: Vec<(&Lane, &Delivery)> = lanes
         .flat_map(|lane| lane.deliveries().into_iter().map(move |row| (lane, row)))
-        .filter(|(_, delivery)| filter.takes(delivery))
+        .filter(|(_, delivery)| filter.accepts(delivery))
         .collect();
     // A stable sort: deliveries of one event stay in the order of the endpoints and of sending.
     rows.sort_by(|(_, one), (_, other)| order(one, other));
-    let page = paging.page_of(&rows);
-    let shown = page.iter().map(|(lane, delivery)| shown(lane, delivery));
-    List { data: shown.collect(), meta: paging.meta(rows.len() as u64) }
+    paging.list(&rows, |(lane, delivery)| shown(lane, delivery))
 }
 
 fn order(one: &Delivery, other: &Delivery) -> Ordering {

@@ -1,7 +1,5 @@
 //! The events of a world, and the check of its ledger.
 
-#![expect(clippy::cast_possible_truncation, reason = "positions in a log that is held in memory")]
-
 use serde_json::Value;
 
 use crate::api::prelude::*;
@@ -33,33 +31,22 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
     },
 ]);
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct ListEvents {
-    #[serde(flatten)]
-    paging: Paging,
-    /// Filter by event type; `payroll_run.*` for all types of a resource.
-    #[serde(rename = "type")]
-    name: Option<Text<64>>,
-    /// Filter by the resource that the event is about.
-    subject_id: Option<Text<64>>,
-    /// Only events after this position in the log.
-    after: Option<u64>,
+list! {
+    struct ListEvents of Event;
+    with
+        /// Only events after this position in the log.
+        after: u64;
+    filter
+        /// Filter by event type; `payroll_run.*` for all types of a resource.
+        name as "type": Text<64> => |name, event| named(name.as_str(), &event.name),
+        /// Filter by the resource that the event is about.
+        subject_id: Text<64> = subject;
 }
 
 fn list_events(world: &World, input: ListEvents) -> Result<List<EventShape>, ApiError> {
-    let matches = |event: &&std::sync::Arc<Event>| {
-        input.name.as_ref().is_none_or(|name| named(name.as_str(), &event.name))
-            && input.subject_id.as_ref().is_none_or(|id| event.subject.to_string() == id.as_str())
-    };
-    let after = input.after.unwrap_or_default();
-    let events: Vec<_> = world.log().since(after).filter(matches).collect();
-    let total = events.len() as u64;
-    let range = input.paging.range(total);
-    let page = &events[range.start as usize..range.end as usize];
-    Ok(List {
-        data: page.iter().map(|event| EventShape::of(event)).collect(),
-        meta: input.paging.meta(total),
-    })
+    let events = world.log().since(input.after.unwrap_or_default());
+    let events: Vec<_> = events.filter(|event| input.accepts(event)).collect();
+    Ok(input.paging.list(&events, |event| EventShape::of(event)))
 }
 
 #[derive(Deserialize, JsonSchema)]

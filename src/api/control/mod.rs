@@ -26,5 +26,6 @@ pub(crate) mod statement_truth;
 pub(crate) mod transitions;
 pub(crate) mod trigger;
 pub(crate) mod verify;
+mod webhook_endpoint;
 pub(crate) mod webhooks;
 pub(crate) mod worlds;

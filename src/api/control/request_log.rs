@@ -1,7 +1,5 @@
 //! The request log: requests, replies, and the events between them.
 
-#![expect(clippy::cast_possible_truncation, reason = "positions in logs that are held in memory")]
-
 use serde_json::Value;
 
 use crate::api;
@@ -135,50 +133,35 @@ fn operation_id(name: &'static str) -> String {
     row.map_or_else(|| name.to_owned(), Operation::operation_id)
 }
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct ListRequests {
-    #[serde(flatten)]
-    paging: Paging,
-    /// Filter by operation.
-    operation: Option<Text<80>>,
-    /// Filter by the reply's status.
-    #[schemars(range(min = 100, max = 599))]
-    status: Option<u16>,
-    /// Filter by the reply's `Request-Id`.
-    request_id: Option<Text<64>>,
-    /// Filter by `Idempotency-Key`.
-    idempotency_key: Option<Text<255>>,
-    /// Filter by path, without the query.
-    path: Option<Text<2_048>>,
-    /// Only requests after this position.
-    after: Option<u64>,
+list! {
+    struct ListRequests of Entry;
+    filter
+        /// Filter by operation.
+        operation: Text<80> => |id, entry| {
+            entry.operation.is_some_and(|name| is_id_of(id.as_str(), name))
+        },
+        /// Filter by the reply's status.
+        #[schemars(range(min = 100, max = 599))]
+        status: u16,
+        /// Filter by the reply's `Request-Id`.
+        request_id: Text<64> => |id, entry| entry.request_id.as_str() == id.as_str(),
+        /// Filter by `Idempotency-Key`.
+        idempotency_key: Text<255> => |text, entry| {
+            entry.key.as_ref().is_some_and(|key| key.text == text.as_str())
+        },
+        /// Filter by path, without the query.
+        path: Text<2_048> => |path, entry| entry.target.split('?').next() == Some(path.as_str()),
+        /// Only requests after this position.
+        after: u64 => |after, entry| entry.number > *after;
 }
 
 fn list_requests(
     session: &mut Session<'_>,
     input: ListRequests,
 ) -> Result<List<RequestShape>, ApiError> {
-    let is = |wanted: Option<&str>, actual: Option<&str>| wanted.is_none_or(|_| wanted == actual);
-    let operation = input.operation.as_ref().map(Text::as_str);
-    let matches = |entry: &&Entry| {
-        operation.is_none_or(|id| entry.operation.is_some_and(|name| is_id_of(id, name)))
-            && input.status.is_none_or(|_| input.status == entry.status)
-            && is(input.request_id.as_ref().map(Text::as_str), Some(entry.request_id.as_str()))
-            && is(
-                input.idempotency_key.as_ref().map(Text::as_str),
-                entry.key.as_ref().map(|key| key.text.as_str()),
-            )
-            && is(input.path.as_ref().map(Text::as_str), entry.target.split('?').next())
-            && input.after.is_none_or(|after| entry.number > after)
-    };
-    let found: Vec<_> = session.tester.requests.entries().filter(matches).collect();
-    let total = found.len() as u64;
-    let range = input.paging.range(total);
-    let page = &found[range.start as usize..range.end as usize];
-    Ok(List {
-        data: page.iter().map(|entry| RequestShape::of(entry)).collect(),
-        meta: input.paging.meta(total),
-    })
+    let entries = session.tester.requests.entries();
+    let found: Vec<_> = entries.filter(|entry| input.accepts(entry)).collect();
+    Ok(input.paging.list(&found, |entry| RequestShape::of(entry)))
 }
 
 #[derive(Deserialize, JsonSchema)]

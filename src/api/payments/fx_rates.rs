@@ -76,8 +76,7 @@ fn list_fx_rates(world: &World, input: ListFxRates) -> Result<List<FxRate>, ApiE
             rate: mid_rate.less(spread_bp),
         }
     };
-    let page = input.paging.page_of(&pairs);
-    Ok(List { data: page.iter().map(row).collect(), meta: input.paging.meta(pairs.len() as u64) })
+    Ok(input.paging.list(&pairs, row))
 }
 
 /// The violation for a currency without a reference rate.

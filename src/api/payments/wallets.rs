@@ -110,25 +110,22 @@ pub(crate) fn short(world: &World, wallet: &Wallet, amount: i64) -> Result<(), A
     Err(ApiError::new(ErrorCode::InsufficientFunds, detail).about(wallet.id))
 }
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct ListWalletTransactions {
-    #[serde(flatten)]
-    paging: Paging,
-    sort: Option<Sort<WalletTransaction>>,
-    /// The wallet.
-    wallet_id: Id<Wallet>,
-    /// Filter by direction: in or out.
-    #[serde(rename = "type")]
-    kind: Option<TransactionType>,
-    /// Only entries on or after this day.
-    from: Option<Date>,
-    /// Only entries on or before this day.
-    to: Option<Date>,
-    /// Filter by the resource that caused the transaction.
-    source_id: Option<Text<64>>,
+list! {
+    struct ListWalletTransactions of WalletTransaction;
+    in
+        /// The wallet.
+        wallet_id: Id<Wallet>;
+    filter
+        /// Filter by direction: in or out.
+        kind as "type": TransactionType,
+        /// Only entries on or after this day.
+        from: Date => |from, line| line.effective_on >= *from,
+        /// Only entries on or before this day.
+        to: Date => |to, line| line.effective_on <= *to,
+        /// Filter by the resource that caused the transaction.
+        source_id: Text<64> = source;
+    sort created_at, amount;
 }
-
-sortable!(WalletTransaction: created_at, amount);
 
 fn list_wallet_transactions(
     world: &World,
@@ -145,15 +142,9 @@ fn list_wallet_transactions(
         return Ok(page_by_place(&statement, places, input.paging, newest_first));
     }
     may_scan(places.len() as u64)?;
-    let source = input.source_id.as_ref().map(Text::as_str);
-    let keep = |line: &&Arc<WalletTransaction>| {
-        is(input.kind.as_ref(), &line.kind)
-            && input.from.is_none_or(|from| line.effective_on >= from)
-            && input.to.is_none_or(|to| line.effective_on <= to)
-            && source.is_none_or(|id| line.source.to_string() == id)
-    };
     let lines = places.filter_map(|place| statement.get(place));
-    let mut lines: Vec<Arc<WalletTransaction>> = lines.filter(keep).cloned().collect();
+    let lines = lines.filter(|line| input.accepts(line));
+    let mut lines: Vec<Arc<WalletTransaction>> = lines.cloned().collect();
     if let Some(sort) = input.sort {
         sort.apply(&mut lines);
     }

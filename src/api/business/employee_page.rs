@@ -1,0 +1,150 @@
+//! A page of the published list of employees as bytes. A grown employee is written from prepared text.
+
+#![expect(clippy::cast_possible_truncation, reason = "a number of role slots")]
+
+use std::io::Write as _;
+use std::sync::LazyLock;
+
+use crate::api::prelude::*;
+use crate::model::growth::industries::{self, Industry};
+use crate::model::growth::workforce::{CYCLE, Place};
+use crate::value::id::encode;
+use crate::world::Plan;
+use crate::world::grow::person;
+
+/// Position of the lead's text, after those of the 25 role slots.
+const LEAD: usize = CYCLE as usize;
+
+/// Text from the end of the name to the status, by industry and role slot.
+static ROLES: LazyLock<Vec<Vec<String>>> = LazyLock::new(|| {
+    let middle = |title: &str, department: &str| {
+        format!("\",\"role\":\"{title}\",\"department\":\"{department}\",\"status\":\"")
+    };
+    let industry = |industry: &Industry| {
+        let lead = middle(industry.lead, industry.roles[0].department);
+        let roles = industry.roles.iter().map(|role| middle(role.title, role.department));
+        roles.chain([lead]).collect()
+    };
+    industries::all().iter().map(industry).collect()
+});
+
+/// Text from the status to the end of the row, by standing.
+static STANDINGS: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let tail = |place: Place| {
+        let (status, payroll_status) = (place.status().name(), place.payroll_status().name());
+        format!("{status}\",\"payroll_status\":\"{payroll_status}\"}}")
+    };
+    Place::standings().map(tail).collect()
+});
+
+/// A page, as the bytes of its response.
+pub(crate) struct EmployeePage {
+    body: Vec<u8>,
+    /// Number of rows that are written.
+    pub(crate) rows: u64,
+}
+
+impl EmployeePage {
+    pub(crate) fn new() -> Self {
+        let mut body = Vec::with_capacity(6 * 1_024);
+        body.extend_from_slice(b"{\"data\":[");
+        Self { body, rows: 0 }
+    }
+
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        self.body
+    }
+
+    fn push(&mut self, text: &str) {
+        self.body.extend_from_slice(text.as_bytes());
+    }
+
+    fn begin_row(&mut self, id: u64) {
+        self.push(if self.rows == 0 { "{\"id\":\"" } else { ",{\"id\":\"" });
+        self.push(Employee::PREFIX);
+        self.body.push(b'_');
+        self.body.extend_from_slice(&encode(id));
+        self.rows += 1;
+    }
+
+    /// Writes a grown employee from prepared text. Names, titles and departments of the tables need no escaping; a test checks it.
+    pub(crate) fn grown(&mut self, id: u64, plan: &Plan, number: u64) {
+        let (place, person) = (plan.workforce.place(number), person(plan, number));
+        let is_lead = place.role == 0 && number > 0;
+        let role = if is_lead { LEAD } else { usize::from(place.role) };
+        self.begin_row(id);
+        self.push("\",\"name\":\"");
+        self.push(person.first);
+        self.body.push(b' ');
+        self.push(person.last);
+        self.push(&ROLES[plan.industry_place][role]);
+        self.push(&STANDINGS[usize::from(place.standing)]);
+    }
+
+    pub(crate) fn changed(&mut self, employee: &Employee) {
+        self.begin_row(employee.id.bits());
+        for (label, text) in [
+            ("\",\"name\":", &employee.name),
+            (",\"role\":", &employee.role),
+            (",\"department\":", &employee.department),
+        ] {
+            self.push(label);
+            serde_json::to_writer(&mut self.body, text).expect("text serialises");
+        }
+        for part in [
+            ",\"status\":\"",
+            employee.status.name(),
+            "\",\"payroll_status\":\"",
+            employee.payroll_status.name(),
+            "\"}",
+        ] {
+            self.push(part);
+        }
+    }
+
+    pub(crate) fn end(mut self, paging: Paging, total: u64) -> Self {
+        let page = paging.page();
+        write!(self.body, "],\"meta\":{{\"total\":{total},\"page\":{page}}}}}")
+            .expect("a vector takes every byte");
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::growth::countries;
+    use crate::world::{Base, ClockMode, Shape};
+
+    #[test]
+    fn prepared_text_says_what_the_grown_record_says() {
+        let shape = Shape { companies: 12, employees_per_company: 60, ..Shape::default() };
+        let world = World::new(Base::new(42, shape).into(), ClockMode::Instant);
+        for index in 0..12 * 60 {
+            let employee = world.at::<Employee>(index).expect("it is grown");
+            let (mut fast, mut slow) = (EmployeePage::new(), EmployeePage::new());
+            fast.grown(employee.id.bits(), &world.base().plan(index / 60), index % 60);
+            slow.changed(&employee);
+            assert_eq!(fast.body, slow.body);
+        }
+    }
+
+    #[test]
+    fn text_of_the_tables_needs_no_escaping() {
+        let plain = |text: &str| {
+            assert_eq!(serde_json::to_string(text).expect("text"), format!("\"{text}\""));
+        };
+        for industry in industries::all() {
+            plain(industry.lead);
+            for role in &industry.roles {
+                plain(role.title);
+                plain(role.department);
+            }
+        }
+        for country in countries::codes().filter_map(countries::find) {
+            for group in country.names.groups() {
+                group.first.iter().chain(&group.last).for_each(|name| plain(name));
+            }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! A webhook endpoint as callers see it.
+
+use crate::api::prelude::*;
+use crate::tester::outbox::lane::Lane;
+use crate::tester::outbox::schedule::Pace;
+
+/// Whether an endpoint receives events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum EndpointStatus {
+    Enabled,
+    Disabled,
+}
+
+/// The type of the resource.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum EndpointObject {
+    WebhookEndpoint,
+}
+
+/// A receiver of webhooks.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct WebhookEndpoint {
+    /// Its id.
+    id: String,
+    /// Always `webhook_endpoint`.
+    object: EndpointObject,
+    /// The receiving URL.
+    url: String,
+    /// Event types to send; `payroll_run.*` for all types of a resource. All types if empty.
+    events: Vec<String>,
+    /// The caller's description of the endpoint.
+    description: Option<String>,
+    /// Whether it receives events.
+    status: EndpointStatus,
+    /// Why it is disabled.
+    disabled_reason: Option<String>,
+    /// Whether a delivery waits for the previous one. Otherwise up to four are in flight, and a failed one does not delay the others.
+    ordered: bool,
+    /// The retry schedule, and the clock that it follows.
+    retries: Pace,
+    /// Until when the previous secret also signs, in virtual time.
+    previous_secret_until: Option<Timestamp>,
+    /// Number of deliveries by status.
+    deliveries: Counts,
+    /// When it was created, in virtual time.
+    created_at: Timestamp,
+}
+
+/// Number of deliveries by status.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "DeliveryCounts")]
+struct Counts {
+    /// Waiting for an attempt or its answer.
+    waiting: u64,
+    /// Answered with 2xx.
+    delivered: u64,
+    /// Failed after ten attempts.
+    exhausted: u64,
+    /// Never sent.
+    dropped: u64,
+    /// Ended and no longer kept.
+    evicted: u64,
+}
+
+pub(super) fn shown(lane: &Lane, retries: Pace) -> WebhookEndpoint {
+    let endpoint = &lane.endpoint;
+    WebhookEndpoint {
+        id: endpoint.id.clone(),
+        object: EndpointObject::WebhookEndpoint,
+        url: endpoint.target.to_string(),
+        events: endpoint.events.clone(),
+        description: endpoint.description.clone(),
+        status: match endpoint.disabled {
+            None => EndpointStatus::Enabled,
+            Some(_) => EndpointStatus::Disabled,
+        },
+        disabled_reason: endpoint.disabled.clone(),
+        ordered: endpoint.ordered,
+        retries,
+        previous_secret_until: endpoint.previous.as_ref().map(|(_, until)| *until),
+        deliveries: Counts {
+            waiting: lane.waiting() as u64,
+            delivered: lane.delivered,
+            exhausted: lane.exhausted,
+            dropped: lane.dropped,
+            evicted: lane.evicted,
+        },
+        created_at: endpoint.created_at,
+    }
+}
+
+/// The 404 for an endpoint that does not exist in this world.
+pub(super) fn not_found(id: &str) -> ApiError {
+    let error = ApiError::not_found("webhook endpoint");
+    if crate::value::id::parse("whe", id).is_some() { error.about(id) } else { error }
+}
