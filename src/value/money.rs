@@ -7,32 +7,11 @@ use std::sync::LazyLock;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// Active ISO 4217 currencies whose minor unit is not a hundredth, with its exponent.
-const OTHER_EXPONENTS: &[(&str, u32)] = &[
-    ("BHD", 3),
-    ("BIF", 0),
-    ("CLP", 0),
-    ("DJF", 0),
-    ("GNF", 0),
-    ("IQD", 3),
-    ("ISK", 0),
-    ("JOD", 3),
-    ("JPY", 0),
-    ("KMF", 0),
-    ("KRW", 0),
-    ("KWD", 3),
-    ("LYD", 3),
-    ("OMR", 3),
-    ("PYG", 0),
-    ("RWF", 0),
-    ("TND", 3),
-    ("UGX", 0),
-    ("VND", 0),
-    ("VUV", 0),
-    ("XAF", 0),
-    ("XOF", 0),
-    ("XPF", 0),
-];
+/// Active ISO 4217 currencies without a minor unit.
+const WHOLE: &str = "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF";
+
+/// Active ISO 4217 currencies with thousandths.
+const THOUSANDTHS: &str = "BHD IQD JOD KWD LYD OMR TND";
 
 /// Active ISO 4217 currencies with hundredths.
 const HUNDREDTHS: &str = "AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF \
@@ -43,8 +22,7 @@ UAH USD UYU UZS VES WST XCD YER ZAR ZMW";
 
 /// All codes, sorted.
 static CODES: LazyLock<Vec<[u8; 3]>> = LazyLock::new(|| {
-    let others = OTHER_EXPONENTS.iter().map(|(code, _)| *code);
-    let codes = HUNDREDTHS.split_ascii_whitespace().chain(others);
+    let codes = [WHOLE, HUNDREDTHS, THOUSANDTHS].into_iter().flat_map(str::split_ascii_whitespace);
     let mut codes: Vec<[u8; 3]> =
         codes.map(|code| code.as_bytes().try_into().expect("a code has three letters")).collect();
     codes.sort_unstable();
@@ -75,10 +53,11 @@ impl Currency {
     /// Decimal places of the minor unit: 0 for JPY, 2 for EUR, 3 for KWD.
     #[must_use]
     pub fn exponent(&self) -> u32 {
-        OTHER_EXPONENTS
-            .iter()
-            .find(|(code, _)| *code == self.code())
-            .map_or(2, |(_, exponent)| *exponent)
+        match self.code() {
+            code if WHOLE.contains(code) => 0,
+            code if THOUSANDTHS.contains(code) => 3,
+            _ => 2,
+        }
     }
 
     /// Minor units in one major unit.
