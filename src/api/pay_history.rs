@@ -103,7 +103,6 @@ impl<'a> GrownPayments<'a> {
         self.a_month() * (self.months.end - self.months.start)
     }
 
-    /// The payment with that rank.
     pub(crate) fn find(&self, rank: u64) -> Option<GrownPayment> {
         let a_month = self.a_month();
         if rank >= self.count() {

@@ -75,7 +75,6 @@ struct WorkerPool {
     waiters: Vec<Waker>,
 }
 
-/// Workers of one endpoint.
 #[derive(Default)]
 struct EndpointWorkers {
     count: usize,

@@ -193,7 +193,6 @@ impl Slot {
         self.world().version() == 0 && self.memory().tester_calls == 0
     }
 
-    /// The world for reading.
     pub(super) fn world(&self) -> RwLockReadGuard<'_, World> {
         self.world.read().unwrap_or_else(PoisonError::into_inner)
     }

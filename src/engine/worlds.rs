@@ -21,7 +21,6 @@ use crate::value::{ApiError, ErrorCode};
 use crate::world::script::Scenario;
 use crate::world::{Base, ClockMode, World};
 
-/// All worlds.
 pub(super) struct Worlds {
     base: Arc<Base>,
     mode: ClockMode,

@@ -39,7 +39,6 @@ const DEADLINE: Duration = Duration::from_secs(15);
 pub(crate) struct Receiving {
     /// The secret of the signatures; without it, signatures are not checked.
     pub(crate) secret: Option<Secret>,
-    /// The target of the forwarding.
     pub(crate) forward_to: Option<Target>,
 }
 

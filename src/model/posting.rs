@@ -175,7 +175,6 @@ pub(crate) fn collection_settled(
     Posting::new("Collection settled", collection, currency, &lines)
 }
 
-/// A payout to a vendor is sent.
 pub(crate) fn vendor_payout_sent(payout: AnyId, currency: Currency, amount: i64) -> Posting {
     let lines =
         [(Account::PayoutsInTransit, Debit, amount), (Account::CashAvailable, Credit, amount)];

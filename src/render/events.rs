@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use crate::api::operation::Operation;
 use crate::api::system::events_of;
 
-/// One kind of event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct EventKind {
     /// `payout.paid`.

@@ -113,7 +113,6 @@ impl Prefixed for AuditRecord {
 }
 
 impl AuditRecord {
-    /// Its id.
     pub(crate) fn id(&self) -> &str {
         &self.row.id
     }
@@ -183,7 +182,6 @@ pub(crate) fn record(event: &Event, previous: Hash, hash: Option<Hash>) -> Audit
     }
 }
 
-/// The subject before the event.
 fn subject_before(event: &Event) -> Option<Map<String, Value>> {
     let change = event.changes.iter().find(|change| {
         change.kind == event.subject.kind && change.after.bits() == event.subject.bits

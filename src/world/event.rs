@@ -12,7 +12,6 @@ use crate::value::id::Id;
 use crate::value::time::Timestamp;
 use crate::world::decided::Decided;
 
-/// An event.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Event {
     /// The position in the world's event log, from 1.
@@ -24,7 +23,6 @@ pub(crate) struct Event {
     /// The bits of the event's id. They depend on the subject and its own number of events, not on the sequence, so an unrelated event
     /// changes no id.
     pub(crate) id: u64,
-    /// The subject.
     pub(crate) subject: AnyId,
     /// The subject's company, or the value for no company.
     pub(crate) company: u64,
@@ -52,7 +50,6 @@ impl Event {
 pub(crate) struct RequestRef {
     /// `Request-Id` of the reply.
     pub(crate) id: String,
-    /// The operation.
     pub(crate) operation: Cow<'static, str>,
     /// The caller's `Idempotency-Key`.
     pub(crate) idempotency_key: Option<String>,

@@ -226,7 +226,6 @@ impl Layout {
 /// Indexes of resources that are grown once a month. Months come first, then companies, so that the order of
 /// indexes is the order of time.
 impl Layout {
-    /// The run of this month and company.
     pub(crate) const fn run(&self, month: u64, company: u64) -> u64 {
         month * self.shape.companies + company
     }

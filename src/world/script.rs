@@ -44,7 +44,6 @@ pub(crate) struct WorldPart {
 }
 
 impl WorldPart {
-    /// Whether it is empty.
     pub(crate) fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -169,7 +168,6 @@ pub(crate) enum BodyFault {
     Slow,
 }
 
-/// `[limits]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Limits {
     pub(crate) rate: Option<Rate>,

@@ -23,7 +23,6 @@ pub(crate) struct Script {
     pub(crate) timeline: Vec<TimelineState>,
     /// The number of rules made at run time; it numbers the next one.
     pub(crate) rules: u64,
-    /// The platform fee.
     #[serde(default, skip_serializing_if = "FeeSchedule::is_standard")]
     pub(crate) platform_fee: FeeSchedule,
 }

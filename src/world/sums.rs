@@ -34,13 +34,11 @@ impl Totals {
     }
 }
 
-/// Totals by currency and account.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Vec<(Currency, Account, Totals)>", into = "Vec<(Currency, Account, Totals)>")]
 pub(crate) struct Sums(BTreeMap<(Currency, Account), Totals>);
 
 impl Sums {
-    /// Adds every line of an entry.
     pub(crate) fn add(&mut self, lines: &[EntryLine]) {
         for line in lines {
             self.0.entry((line.currency, line.account)).or_default().apply(line, 1);
@@ -71,7 +69,6 @@ impl Sums {
         }
     }
 
-    /// Totals of one account.
     pub(crate) fn get(&self, currency: Currency, account: Account) -> Totals {
         self.0.get(&(currency, account)).copied().unwrap_or_default()
     }

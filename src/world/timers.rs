@@ -18,7 +18,6 @@ pub(super) struct Timers {
     due: OrdMap<(Timestamp, u64), Timer>,
 }
 
-/// One timer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Timer {
     pub(crate) due: Timestamp,

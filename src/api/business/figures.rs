@@ -34,7 +34,6 @@ impl Figures {
         rows.filter(|(account, _)| wanted(**account)).map(|(_, net)| net).sum()
     }
 
-    /// Adds sums at the rates of a day.
     fn add(&mut self, sums: &Sums, into: Currency, rates: &mut Rates, day: Date) {
         for (currency, account, totals) in sums.iter().filter(|(_, _, t)| t.net() != 0) {
             match rates.translate(totals.net(), currency, into, day) {

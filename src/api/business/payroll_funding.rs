@@ -106,7 +106,6 @@ struct Covered {
 }
 
 impl Covered {
-    /// The whole run.
     fn whole(world: &World, run: &PayrollRun, required: i64) -> Self {
         let wages = wages(items(world, run.id).iter().map(AsRef::as_ref));
         Self {

@@ -9,7 +9,6 @@ use crate::api::prelude::*;
 use crate::model::Wire;
 use crate::model::business::{PaymentMethod, PaymentMethodType, Payslip, PayslipStatus};
 
-/// The PDF of a payslip.
 pub(crate) fn payslip_pdf(world: &World, id: Id<Payslip>) -> Result<PdfDocument, ApiError> {
     let payslip = world.get(id)?;
     let company = world.get(payslip.company_id)?;

@@ -42,7 +42,6 @@ fn runs(world: &World, company: &Company, period: Period) -> Vec<Arc<PayrollRun>
     runs.filter(counts).collect()
 }
 
-/// Items of a run that are paid.
 fn paid_items(world: &World, run: &PayrollRun) -> Result<Vec<Arc<PayrollItem>>, ApiError> {
     may_scan(run.employee_count)?;
     let base = world.base();

@@ -75,7 +75,6 @@ pub(crate) fn withdraw(world: &mut World, id: Id<Application>) {
     world.forget_timers(AnyId::of(id));
 }
 
-/// The decision.
 pub(crate) fn decide(world: &mut World, id: Id<Application>, verdict: UnderwriterDecision) {
     let open = world.find(id);
     let reviewed = |it: &Application| it.status == ApplicationStatus::UnderReview;

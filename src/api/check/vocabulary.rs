@@ -24,7 +24,6 @@ pub(super) const FORMATS: &[(&str, Format)] = &[
 pub(super) const ANNOTATIONS: &[&str] =
     &["title", "description", "default", "examples", "deprecated", "$defs"];
 
-/// Keywords of objects.
 pub(super) const OBJECT_KEYWORDS: &[&str] = &[
     "properties",
     "required",

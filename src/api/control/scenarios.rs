@@ -188,7 +188,6 @@ impl Session<'_> {
         self.tester.follow_scenarios(self.world.base());
     }
 
-    /// Ends every scenario.
     pub(crate) fn end_scenarios(&mut self) {
         self.world.unload();
         self.tester.scenarios.clear();

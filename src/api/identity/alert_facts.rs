@@ -94,7 +94,6 @@ pub(crate) fn confirmed_alert(world: &World, company: Id<Company>) -> bool {
     confirmed(world, company).any(|alert| alert.employee_id.is_none())
 }
 
-/// Alerts about a subject.
 fn about(world: &World, id: Id<Subject>) -> impl Iterator<Item = Arc<AmlAlert>> {
     let company = world.find(id).and_then(|subject| subject.company_id);
     world

@@ -9,7 +9,6 @@ use crate::model::identity::aml_rules::{Movement, RULES, Suspicion, WINDOW};
 use crate::model::identity::{AlertStatus, AmlAlert, SubjectType};
 use crate::model::payments::{Collection, Payout, Pays};
 
-/// A payout was paid.
 pub(crate) fn paid(world: &mut World, payout: &Payout) {
     if payout.pays() == Pays::Wages {
         return;

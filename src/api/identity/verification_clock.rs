@@ -44,7 +44,6 @@ impl CaseOutcome {
     }
 }
 
-/// The bureau answers.
 pub(crate) fn answer(world: &mut World, id: Id<Verification>, answer: BureauAnswer) {
     let case = get(world, id);
     if case.status != CaseStatus::Processing {

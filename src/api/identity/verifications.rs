@@ -257,7 +257,6 @@ fn cancel_verification(
     show(world, input.verification_id)
 }
 
-/// Cancels a case.
 pub(crate) fn cancel(world: &mut World, case: &Verification, reason: Option<String>) {
     verification_clock::end(world, case, CaseStatus::Cancelled, reason);
 }

@@ -5,7 +5,6 @@ use crate::api::pdf::{Block, PdfDocument, Row, Table};
 use crate::api::prelude::*;
 use crate::model::payments::{Collection, Invoice, InvoiceStatus, VirtualAccount, vat};
 
-/// The PDF of an invoice.
 pub(super) fn invoice_pdf(world: &World, id: Id<Invoice>) -> Result<PdfDocument, ApiError> {
     let invoice = world.get(id)?;
     let company = world.get(invoice.company_id)?;
@@ -153,7 +152,6 @@ fn how_to_pay(invoice: &Invoice, account: Option<&VirtualAccount>) -> String {
     )
 }
 
-/// `7.5 %` for 750 basis points.
 fn percent(basis_points: u32) -> String {
     let (whole, part) = (basis_points / 100, basis_points % 100);
     let part = format!("{part:02}");

@@ -4,7 +4,6 @@ use std::sync::LazyLock;
 
 use ttf_parser::{Face, GlyphId};
 
-/// A weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Weight {
     Regular,

@@ -3,7 +3,6 @@
 use crate::api::pdf::font::{Font, Weight};
 use crate::api::pdf::{Block, PdfDocument, Row, Table};
 
-/// One point.
 pub(super) const POINT: i32 = 1_000;
 /// A4.
 pub(super) const WIDTH: i32 = 595 * POINT;
@@ -61,7 +60,6 @@ const QUIET: Style = style(SMALL, Weight::Regular, Ink::Grey);
 /// Line height of the body.
 const LEADING: i32 = 15 * POINT;
 
-/// The pages of a document.
 pub(super) fn pages(pdf: &PdfDocument) -> Vec<Vec<Mark>> {
     let mut sheet = Sheet { pages: vec![Vec::new()], y: TOP };
     sheet.head(pdf);

@@ -65,7 +65,6 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// A label with its figures.
     pub(crate) fn new(label: impl Into<String>, figures: Vec<String>) -> Self {
         Self { label: label.into(), figures }
     }

@@ -82,7 +82,6 @@ pub(crate) struct Row {
 }
 
 impl Rows {
-    /// Whether the row is served at all.
     pub(crate) fn serves(&self, row: &Operation) -> bool {
         let left_out = self.published_only && row.contract == Contract::Assumed;
         !left_out && self.changed(row).is_none_or(|changed| !changed.disabled)

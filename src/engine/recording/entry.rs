@@ -92,7 +92,6 @@ impl Header {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Named {
     pub(crate) world: u32,
-    /// The hash of its key.
     pub(crate) key: KeyHash,
 }
 

@@ -62,7 +62,6 @@ pub(crate) struct Step {
     pub(crate) version: u64,
     /// The length of the log after it.
     pub(crate) log: u64,
-    /// The new events.
     pub(crate) events: Vec<Arc<Event>>,
 }
 

@@ -51,7 +51,6 @@ pub(crate) fn write(payload: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&crc32fast::hash(payload).to_le_bytes());
 }
 
-/// Reads the frames of a file.
 pub(crate) fn read(file: &[u8]) -> Result<Frames, Damage> {
     let damage = |offset, what| Err(Damage { offset, what });
     let Some(start) = file.get(..MAGIC.len()) else {

@@ -51,7 +51,6 @@ impl Authority {
         filed_with.or_else(unfiled).and_then(Self::find).unwrap_or(Self(OTHER))
     }
 
-    /// The code.
     pub(crate) const fn code(self) -> &'static str {
         self.0
     }

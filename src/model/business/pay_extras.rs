@@ -94,7 +94,6 @@ impl Extras {
     }
 }
 
-/// Sum of lines.
 pub(crate) fn sum(lines: &[PayLine]) -> i64 {
     lines.iter().map(|line| line.amount).sum()
 }

@@ -112,7 +112,6 @@ enum When {
 }
 
 impl Holiday {
-    /// Its days in that year.
     pub(super) fn days(&self, year: i16) -> Vec<Date> {
         if !(self.since..=self.until).contains(&year) {
             return Vec::new();

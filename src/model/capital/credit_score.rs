@@ -120,7 +120,6 @@ static FORMULA: LazyLock<Formula> = LazyLock::new(|| {
     }
 });
 
-/// The formula.
 pub(crate) fn formula() -> &'static Formula {
     &FORMULA
 }

@@ -56,14 +56,12 @@ impl Instrument {
         matches!(self, Self::Debt | Self::RevenueShare)
     }
 
-    /// The terms of the instrument.
     pub(crate) fn terms(self) -> &'static InstrumentTerms {
         let mut rows = RULES.instrument.iter();
         rows.find(|row| row.instrument == self).expect("the file has a row for every instrument")
     }
 }
 
-/// The terms of an instrument.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct InstrumentTerms {

@@ -26,7 +26,6 @@ pub(crate) enum Template {
     Credit,
 }
 
-/// An item of a checklist.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ChecklistItem {
@@ -59,7 +58,6 @@ static CHECKLISTS: LazyLock<Checklists> = LazyLock::new(|| {
 });
 
 impl Template {
-    /// The items of the checklist.
     pub(crate) fn items(self) -> &'static [ChecklistItem] {
         let mut lists = CHECKLISTS.template.iter();
         let list = lists.find(|list| list.template == self);

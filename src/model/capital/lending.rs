@@ -22,7 +22,6 @@ pub(crate) enum Product {
     PayrollBridge,
 }
 
-/// The terms of a product.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ProductTerms {
@@ -35,7 +34,6 @@ pub(crate) struct ProductTerms {
     pub(crate) most_months: u32,
 }
 
-/// The terms of a band.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct BandTerms {
@@ -57,7 +55,6 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| {
 });
 
 impl Product {
-    /// The terms of the product.
     pub(crate) fn terms(self) -> &'static ProductTerms {
         let mut rows = TABLES.products.iter();
         rows.find(|row| row.product == self).expect("the table has a row for every product")

@@ -159,7 +159,6 @@ impl Loan {
         self.settle_figures();
     }
 
-    /// The outstanding principal.
     fn principal_outstanding(&self) -> i64 {
         let paid: i64 = self.schedule.iter().map(Instalment::principal_paid).sum();
         self.amount - self.prepaid_principal - paid
@@ -271,7 +270,6 @@ impl Loan {
         rows.any(|row| row.status == InstalmentStatus::Late)
     }
 
-    /// The first unpaid instalment.
     pub(crate) fn first_unpaid(&self) -> Option<&Instalment> {
         let mut rows = self.schedule.iter();
         rows.find(|row| row.status != InstalmentStatus::Paid)

@@ -122,7 +122,6 @@ pub(crate) fn card() -> &'static Scorecard {
     &CARD
 }
 
-/// The factors by pillar, and the gaps.
 pub(crate) fn summed(factors: Vec<Factor>) -> (Vec<Pillar>, Vec<Gap>, Vec<NextStep>) {
     let (mut pillars, mut gaps, mut steps) = (Vec::<Pillar>::new(), Vec::new(), Vec::new());
     for (weighing, factor) in card().factors.iter().zip(factors) {

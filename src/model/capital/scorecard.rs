@@ -15,7 +15,6 @@ pub(crate) struct Scorecard {
     pub(crate) version: String,
     /// The points that every score starts with.
     pub(crate) base: i64,
-    /// The factors.
     #[serde(rename = "factor")]
     pub(crate) factors: Vec<Weighing>,
 }

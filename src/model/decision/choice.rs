@@ -16,7 +16,6 @@ pub(crate) struct Decision {
     pub(crate) choices: &'static [Choice],
 }
 
-/// One choice.
 pub(crate) struct Choice {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
@@ -27,7 +26,6 @@ pub(crate) struct Choice {
 }
 
 impl Decision {
-    /// The choice with that name.
     pub(crate) fn choice(&self, name: &str) -> Option<&'static Choice> {
         self.choices.iter().find(|choice| choice.name == name)
     }

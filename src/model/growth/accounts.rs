@@ -8,7 +8,6 @@ use super::scheme::{Scheme, SchemeFault};
 use super::{countries, pick};
 use crate::value::Key;
 
-/// A bank account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BankAccount {
     pub(crate) bank_name: &'static str,

@@ -11,7 +11,6 @@ use super::scheme::{SchemeFault, grow_pattern};
 use super::{industries, names, pick};
 use crate::value::Key;
 
-/// The identity of a company.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CompanyIdentity {
     /// With the legal form: `Kestrel Freight (Pty) Ltd`.
@@ -42,7 +41,6 @@ pub(crate) struct Address {
     pub(crate) country: &'static str,
 }
 
-/// The company for `key`.
 pub(crate) fn company(country: &Country, industry: &Industry, key: Key) -> CompanyIdentity {
     let address = address(country, key.with("address"));
     let trading_name = trading_name(country, industry, address.city, key.with("name"));

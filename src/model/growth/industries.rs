@@ -14,7 +14,6 @@ use super::table;
 /// Number of role slots of a company; a larger company repeats them.
 pub(crate) const ROLES: usize = 25;
 
-/// An industry.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Industry {
@@ -64,7 +63,6 @@ impl Industry {
     }
 }
 
-/// Every industry.
 pub(crate) fn all() -> &'static [Industry] {
     &INDUSTRIES.industry
 }

@@ -22,7 +22,6 @@ const ROUND: u64 = CYCLE * PAIRING * STEPS;
 /// A set of role slots or of standings, one bit each.
 pub(crate) type Slots = u32;
 
-/// Every slot.
 pub(crate) const ALL_SLOTS: Slots = (1 << CYCLE) - 1;
 
 use EmployeeStatus::{Active, OnLeave, Pending as NotStarted, Suspended, Terminated};

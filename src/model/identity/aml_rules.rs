@@ -6,7 +6,6 @@ use crate::model::business::Threshold;
 use crate::model::identity::{AlertRule, Severity};
 use crate::model::prelude::*;
 
-/// The rules.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Rules {

@@ -39,7 +39,6 @@ pub(crate) fn sent(payout: &Payout) -> Option<Posting> {
     })
 }
 
-/// A payout is paid.
 pub(crate) fn paid(payout: &Payout) -> Posting {
     let (of, currency, amount) = (source(payout), payout.currency, payout.amount);
     match payout.pays() {

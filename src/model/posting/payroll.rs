@@ -191,7 +191,6 @@ pub(crate) fn net_pay_recalled(
     postings
 }
 
-/// Net pay is sent.
 pub(crate) fn net_pay_sent(source: AnyId, currency: Currency, amount: i64) -> Posting {
     let lines =
         [(Account::PayoutsInTransit, Debit, amount), (Account::CashReserved, Credit, amount)];
@@ -218,7 +217,6 @@ pub(crate) fn net_pay_converted_back(
     posting
 }
 
-/// Net pay is paid.
 pub(crate) fn net_pay_paid(source: AnyId, currency: Currency, amount: i64) -> Posting {
     let lines =
         [(Account::WagesPayable, Debit, amount), (Account::PayoutsInTransit, Credit, amount)];

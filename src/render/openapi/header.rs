@@ -8,7 +8,6 @@ pub(crate) const REQUEST_ID: &str = "req_09nq3t8c5ywka";
 /// The security scheme's name.
 pub(super) const BEARER: &str = "bearer";
 
-/// The parameter with this name.
 pub(crate) fn parameter(name: &str) -> Value {
     json!({ "$ref": format!("#/components/parameters/{name}") })
 }

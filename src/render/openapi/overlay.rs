@@ -10,7 +10,6 @@ use crate::engine::contract::{Dialect, ENVELOPE, ErrorFormat, Header, Overlay, P
 use crate::render::openapi::header::BEARER;
 use crate::render::openapi::{links, problem, webhook};
 
-/// The document with this contract.
 pub(crate) fn applied(mut document: Value, contract: &Overlay) -> Value {
     if *contract == Overlay::default() {
         return document;

@@ -53,13 +53,11 @@ pub(crate) struct Delivery {
 }
 
 impl Delivery {
-    /// Whether it has ended.
     pub(crate) const fn has_ended(&self) -> bool {
         !matches!(self.status, Status::Pending | Status::Failed)
     }
 }
 
-/// One attempt.
 #[derive(Clone, Debug)]
 pub(crate) struct Attempt {
     /// Virtual time.
@@ -84,7 +82,6 @@ pub(crate) struct AttemptOutcome {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Answered {
     pub(crate) status: u16,
-    /// `Retry-After`.
     pub(crate) retry_after_ms: Option<i64>,
     /// The start of its body. Do not trust this text.
     pub(crate) text: String,
@@ -94,7 +91,6 @@ pub(crate) struct Answered {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unanswered {
     pub(crate) error: String,
-    /// Whether it timed out.
     pub(crate) timed_out: bool,
 }
 

@@ -78,7 +78,6 @@ impl<'a> Board<'a> {
     }
 }
 
-/// A day as a number.
 pub(super) fn number_of(day: Date) -> i32 {
     day.days_since(Date::from(jiff::civil::date(1970, 1, 1)))
 }

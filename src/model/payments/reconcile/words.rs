@@ -22,7 +22,6 @@ pub(super) fn letters(text: &str) -> String {
     kept.flat_map(char::to_uppercase).collect()
 }
 
-/// The words of a line.
 pub(super) struct LineWords {
     pub(super) reference: String,
     pub(super) description: String,
