@@ -161,9 +161,7 @@ impl Run {
     }
 
     fn end(&mut self) -> Vec<Attempted> {
-        let Some(from) = self.watch.take() else {
-            return Vec::new();
-        };
+        let Some(from) = self.watch.take() else { return Vec::new() };
         let mut tester = self.slot.tester();
         let mut attempted = tester.outbox.unwatch(from);
         attempted.retain(|one| self.advance.caused(one));

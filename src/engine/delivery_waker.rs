@@ -170,9 +170,7 @@ impl Slot {
     /// Wakes a worker of an endpoint with due deliveries, or starts one.
     fn rouse(self: &Arc<Self>, tester: &Tester, endpoint: &str) {
         let lane = tester.outbox.lane(endpoint);
-        let (Some(courier), Some(lane)) = (self.deliveries().courier(), lane) else {
-            return;
-        };
+        let (Some(courier), Some(lane)) = (self.deliveries().courier(), lane) else { return };
         let mut pool = lock(&self.deliveries().pool);
         pool.next += 1;
         let number = pool.next;

@@ -118,9 +118,7 @@ fn is_exempt(operation: &Operation) -> bool {
 /// The fault in the header of the request.
 fn asked(head: &Parts) -> Result<Option<Fault>, ApiError> {
     let mut values = head.headers.get_all(&SANDBOX_FAULT).iter();
-    let Some(value) = values.next() else {
-        return Ok(None);
-    };
+    let Some(value) = values.next() else { return Ok(None) };
     let refused = |detail: &str| {
         let detail = format!(
             "Sandbox-Fault: {detail}; use, for example, status=503;retry_after=1s, lose=reply, \
@@ -240,9 +238,7 @@ fn wire_up(verdict: &ExchangePlan, response: &mut Response<Bytes>, mut transport
     if transport != Transport::default() {
         response.extensions_mut().insert(transport);
     }
-    let Some(Allowance { rate, remaining, reset_ms, .. }) = verdict.allowance else {
-        return;
-    };
+    let Some(Allowance { rate, remaining, reset_ms, .. }) = verdict.allowance else { return };
     // draft-ietf-httpapi-ratelimit-headers: a policy has a quota and a window; a limit has the remaining
     // requests and the reset time.
     let window = rate.window_ms.div_ceil(1_000).max(1);

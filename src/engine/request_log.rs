@@ -54,9 +54,7 @@ fn write(
     // The world's lock is taken before the tester's, and only if the world was not read yet.
     let now = trace.now.get().unwrap_or_else(|| slot.world().now());
     let mut tester = slot.tester();
-    let Some(entry) = tester.requests.next(now) else {
-        return;
-    };
+    let Some(entry) = tester.requests.next(now) else { return };
     entry.operation = operation.map(|operation| operation.name);
     entry.method.clone_from(&head.method);
     let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
@@ -104,9 +102,7 @@ impl Engine {
             return;
         }
         let key = bearer(&head.headers);
-        let Some(slot) = key.and_then(|key| self.worlds.open(key)).ok() else {
-            return;
-        };
+        let Some(slot) = key.and_then(|key| self.worlds.open(key)).ok() else { return };
         let operation = match self.router.find(&head.method, path) {
             Ok(Found::Route(route, _)) => Some(route.operation),
             _ => None,
@@ -116,9 +112,7 @@ impl Engine {
 
     /// Logs a request that was refused by its head, after its body was read.
     pub(crate) fn refused(head: &Parts, body: &Bytes, refusal: &Response<Bytes>) {
-        let Some(Marked { slot, operation }) = refusal.extensions().get() else {
-            return;
-        };
+        let Some(Marked { slot, operation }) = refusal.extensions().get() else { return };
         let acted = refusal.extensions().get::<Acted>();
         let fault = acted.and_then(|Acted(applied)| applied.as_ref());
         let trace = Trace::default();

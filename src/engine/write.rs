@@ -272,15 +272,9 @@ fn created(
 
 /// `If-Match` requires that the resource has the version that the caller read (412 otherwise).
 fn check_if_match(request: &Request<'_>, world: &World) -> Result<(), ApiError> {
-    let Some(wanted) = request.head.headers.get(IF_MATCH) else {
-        return Ok(());
-    };
-    let Some(reads) = request.route.reads_resource() else {
-        return Ok(());
-    };
-    let Call::Read(call) = reads.operation.call else {
-        return Ok(());
-    };
+    let Some(wanted) = request.head.headers.get(IF_MATCH) else { return Ok(()) };
+    let Some(reads) = request.route.reads_resource() else { return Ok(()) };
+    let Call::Read(call) = reads.operation.call else { return Ok(()) };
     let names: Vec<&str> = reads.operation.path_parameters().collect();
     let input = request.params.iter().filter(|(name, _)| names.contains(name));
     let input =

@@ -42,9 +42,7 @@ pub(crate) fn declares_more(body: &Incoming, max_bytes: usize) -> bool {
 
 async fn read(mut body: Incoming, max_bytes: usize) -> Result<Bytes, Unread> {
     let declared = body.size_hint().exact().and_then(|bytes| usize::try_from(bytes).ok());
-    let Some(first) = next_data(&mut body).await? else {
-        return Ok(Bytes::new());
-    };
+    let Some(first) = next_data(&mut body).await? else { return Ok(Bytes::new()) };
     if first.len() > max_bytes {
         return Err(Unread::TooLarge);
     }

@@ -213,9 +213,7 @@ impl<C: Served> Watched<C> {
 
     /// Starts a graceful end when the server closes. Returns whether the connection must be polled again.
     fn poll_closing(&mut self, cx: &mut Context<'_>, registered: bool) -> bool {
-        let Some(closed) = self.closed.as_mut() else {
-            return false;
-        };
+        let Some(closed) = self.closed.as_mut() else { return false };
         // `has_changed` is one atomic load, and an error when the server is gone.
         if registered && matches!(self.closing.has_changed(), Ok(false)) {
             return false;

@@ -107,9 +107,7 @@ impl Cors {
         } else if !names_origin(headers) {
             headers.append(VARY, HeaderValue::from_static("Origin"));
         }
-        let Some(origin) = head.headers.get(ORIGIN) else {
-            return;
-        };
+        let Some(origin) = head.headers.get(ORIGIN) else { return };
         let control = crate::io::guard::is_control(head.uri.path());
         if self.names(origin) || (self.any && !control) {
             headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());

@@ -150,9 +150,7 @@ impl Sandbox {
             let mut page = self.control(key, "GET", &path, &Value::Null)?;
             let page: Vec<Event> =
                 serde_json::from_value(page["data"].take()).map_err(unreadable)?;
-            let Some(last) = page.last() else {
-                return Ok(events);
-            };
+            let Some(last) = page.last() else { return Ok(events) };
             after = last.sequence;
             events.extend(page);
         }

@@ -121,9 +121,7 @@ impl Guard {
                 "control routes refuse pages of other origins; allow the origin with --cors-origin",
             ));
         }
-        let Some(token) = &self.admin_token else {
-            return Ok(());
-        };
+        let Some(token) = &self.admin_token else { return Ok(()) };
         match head.headers.get(ADMIN_TOKEN) {
             None => Err((
                 ErrorCode::MissingCredentials,

@@ -101,9 +101,7 @@ fn differences(overlay: &Overlay) -> Vec<(String, String)> {
         say("serve", "\"published\"".to_owned());
     }
     for row in crate::api::product() {
-        let Some(changed) = overlay.rows.changed.get(row.name) else {
-            continue;
-        };
+        let Some(changed) = overlay.rows.changed.get(row.name) else { continue };
         let id = row.operation_id();
         if let Some(status) = changed.status {
             say(&format!("operations.{id}.status"), status.to_string());

@@ -118,9 +118,7 @@ pub(crate) fn verify(secret: &Secret, signed: Signed<'_>, body: &[u8], now: i64)
     else {
         return SignatureCheck::Unsigned;
     };
-    let Ok(timestamp) = timestamp.parse::<i64>() else {
-        return SignatureCheck::Unsigned;
-    };
+    let Ok(timestamp) = timestamp.parse::<i64>() else { return SignatureCheck::Unsigned };
     if !secret.matches(signatures, id, timestamp, body) {
         return SignatureCheck::Invalid;
     }

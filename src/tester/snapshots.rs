@@ -106,9 +106,7 @@ impl Tester {
     /// Restores a world from a snapshot, including its version and its position in the log, so later events get the same ids again. Returns
     /// whether the snapshot exists.
     pub(crate) fn restore_snapshot(&mut self, id: Id<Snapshot>, world: &mut World) -> bool {
-        let Some(snapshot) = self.snapshots.get(id) else {
-            return false;
-        };
+        let Some(snapshot) = self.snapshots.get(id) else { return false };
         *world = snapshot.world.clone();
         let part = snapshot.part.clone();
         self.snapshots.acts.push(Act::Restored(id));

@@ -187,9 +187,7 @@ impl Wire {
 
     /// Drawn uniformly, keyed by the number of the request.
     fn latency(&self, key: Key) -> u64 {
-        let Some(latency) = self.limits.latency else {
-            return 0;
-        };
+        let Some(latency) = self.limits.latency else { return 0 };
         let spread = latency.spread_ms.min(latency.mean_ms);
         let drawn = key.with("latency").at(self.requests).below(2 * spread + 1);
         latency.mean_ms - spread + drawn

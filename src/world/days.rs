@@ -34,9 +34,7 @@ impl Days {
 
     /// Removes an entry.
     pub(crate) fn remove(&mut self, entry: &JournalEntry) {
-        let Some(day) = self.0.get_mut(&entry.effective_on) else {
-            return;
-        };
+        let Some(day) = self.0.get_mut(&entry.effective_on) else { return };
         let day = Arc::make_mut(day);
         day.sums.remove(&entry.lines);
         for line in against_cash(&entry.lines) {

@@ -123,9 +123,7 @@ impl World {
     }
 
     fn draws(&self, chance_ppm: Option<u32>, decision: &str, subject: AnyId, then: &str) -> bool {
-        let Some(chance) = chance_ppm else {
-            return true;
-        };
+        let Some(chance) = chance_ppm else { return true };
         let key = self.base.key().with("decision").with(decision);
         let key = key.with(subject.kind.name()).at(subject.bits);
         // Two rows about one subject have separate draws.
@@ -260,9 +258,7 @@ impl World {
     pub(super) fn arm_after(&mut self, name: &str) {
         for place in 0..self.script.timeline.len() {
             let state = &self.script.timeline[place];
-            let Moment::After { event, delay } = &state.row.at else {
-                continue;
-            };
+            let Moment::After { event, delay } = &state.row.at else { continue };
             if state.armed || event != name {
                 continue;
             }

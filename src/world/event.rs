@@ -67,9 +67,7 @@ impl Change {
     /// The changed members with their old and new values; for a new record, nothing and the whole record.
     pub(crate) fn differing(&self) -> (Option<Map<String, Value>>, Map<String, Value>) {
         let mut after = members(&self.after);
-        let Some(mut before) = self.before.as_ref().map(members) else {
-            return (None, after);
-        };
+        let Some(mut before) = self.before.as_ref().map(members) else { return (None, after) };
         let same: Vec<String> = before
             .iter()
             .filter(|(name, value)| after.get(*name) == Some(*value))

@@ -167,9 +167,7 @@ pub(crate) fn cancel_check(world: &mut World, employee: Id<Employee>) {
         .children::<PayrollVerification>(employee.bits())
         .next_back()
         .and_then(|id| world.find(id));
-    let Some(last) = last.filter(|last| last.status == VerificationStatus::Pending) else {
-        return;
-    };
+    let Some(last) = last.filter(|last| last.status == VerificationStatus::Pending) else { return };
     let mut last = (*last).clone();
     last.enter(VerificationStatus::Cancelled, world.now());
     world.stage(last);
@@ -202,9 +200,7 @@ pub(crate) fn finish_verification(world: &mut World, id: Id<PayrollVerification>
 
 /// Finishes a check with the bank's answer that passes or does not. Without a bank account no answer passes.
 pub(crate) fn finish_as(world: &mut World, id: Id<PayrollVerification>, passes: bool) {
-    let Some(verification) = world.find(id) else {
-        return;
-    };
+    let Some(verification) = world.find(id) else { return };
     let mut verification = (*verification).clone();
     let answer = if passes { BankAnswer::Match } else { BankAnswer::NameMismatch };
     verification.answer = verification.answer.map(|_| answer);

@@ -133,9 +133,7 @@ pub(crate) fn activate(
 /// The first day of work has arrived.
 pub(crate) fn begin_employment(world: &mut World, id: Id<Employee>) {
     let pending = |employee: &Arc<Employee>| employee.status == EmployeeStatus::Pending;
-    let Some(employee) = world.find(id).filter(pending) else {
-        return;
-    };
+    let Some(employee) = world.find(id).filter(pending) else { return };
     let mut employee = (*employee).clone();
     employee.start_date = employee.start_date.min(world.today()); // started before the planned day
     employee.enter(EmployeeStatus::Active, world.now());
@@ -193,9 +191,7 @@ fn terminate_employee(
 
 /// The day after the last day of work has arrived.
 pub(crate) fn end_employment(world: &mut World, id: Id<Employee>) {
-    let Some(employee) = world.find(id) else {
-        return;
-    };
+    let Some(employee) = world.find(id) else { return };
     if next(&employee, "terminate").is_ok() {
         let (mut employee, today) = ((*employee).clone(), world.today());
         // A tester may end it before its last day.
@@ -260,9 +256,7 @@ pub(crate) fn close_payroll(world: &mut World, employee: &Employee) -> Arc<Emplo
 
 /// The final pay has settled, or there was none: payroll of the employee closes.
 pub(crate) fn end_final_pay(world: &mut World, id: Id<Employee>) {
-    let Some(employee) = world.touched(id) else {
-        return;
-    };
+    let Some(employee) = world.touched(id) else { return };
     let left = employee.status == EmployeeStatus::Terminated && employee.final_pay.is_some();
     if left && employee.payroll_status.may_become(PayrollStatus::Closed) {
         close_payroll(world, &employee);

@@ -219,9 +219,7 @@ fn taken<T>(part: Option<Result<T, ApiError>>, refusals: &mut Vec<ApiError>) -> 
 /// One error for all parts, with the code of the first, so that a caller gets everything at once.
 fn together(refusals: Vec<ApiError>) -> Result<(), ApiError> {
     let mut refusals = refusals.into_iter();
-    let Some(first) = refusals.next() else {
-        return Ok(());
-    };
+    let Some(first) = refusals.next() else { return Ok(()) };
     let mut errors = first.errors.clone();
     errors.extend(refusals.flat_map(|refusal| refusal.errors));
     if first.code == ErrorCode::ValidationFailed {

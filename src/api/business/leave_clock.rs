@@ -50,9 +50,7 @@ pub(crate) fn follow(world: &mut World, request: &LeaveRequest) {
 
 /// The first day of approved leave has arrived. An employee who is not working (suspended, pending, terminated) does not go on leave.
 pub(crate) fn begin_leave(world: &mut World, id: Id<LeaveRequest>) {
-    let Some(request) = world.find(id) else {
-        return;
-    };
+    let Some(request) = world.find(id) else { return };
     // Leave that ended yesterday may wait for a timer that was set after this one.
     let today = world.today();
     let over: Vec<Id<LeaveRequest>> = approved(world, request.employee_id)
@@ -62,9 +60,7 @@ pub(crate) fn begin_leave(world: &mut World, id: Id<LeaveRequest>) {
     for other in over {
         end_leave(world, other);
     }
-    let Some(employee) = world.find(request.employee_id) else {
-        return;
-    };
+    let Some(employee) = world.find(request.employee_id) else { return };
     let begins = request.started_at.is_none() && request.returned_on.is_none();
     if !begins || employee.status != EmployeeStatus::Active {
         return;
@@ -90,9 +86,7 @@ pub(crate) fn leave_without_request(
 
 /// The day after the last day of leave has arrived.
 pub(crate) fn end_leave(world: &mut World, id: Id<LeaveRequest>) {
-    let Some(request) = world.find(id).filter(|request| request.is_running()) else {
-        return;
-    };
+    let Some(request) = world.find(id).filter(|request| request.is_running()) else { return };
     let employee = world.find(request.employee_id);
     let Some(employee) = employee.filter(|one| one.status == EmployeeStatus::OnLeave) else {
         return;

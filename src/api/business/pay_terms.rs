@@ -142,9 +142,7 @@ fn set_employee_compensation(
 
 /// The first day of pay terms has arrived.
 pub(crate) fn change_pay(world: &mut World, id: Id<Employee>) {
-    let Some(employee) = world.find(id) else {
-        return;
-    };
+    let Some(employee) = world.find(id) else { return };
     let mut employee = (*employee).clone();
     let over = employee.status == EmployeeStatus::Terminated;
     if !over && employee.follow_terms(world.today()) {

@@ -21,9 +21,7 @@ pub(crate) fn get<T: crate::world::grow::Grow>(world: &World, id: Id<T>) -> Arc<
 
 /// Calculates gross to net for all employees of the run, then approves it unless approval is required.
 pub(crate) fn calculate_run(world: &mut World, id: Id<PayrollRun>) {
-    let Some(run) = calculate(world, id) else {
-        return;
-    };
+    let Some(run) = calculate(world, id) else { return };
     if get(world, run.company_id).payroll_settings.approval_required {
         let mut run = (*run).clone();
         run.enter(RunStatus::PendingApproval, world.now());

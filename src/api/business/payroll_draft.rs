@@ -104,9 +104,7 @@ fn create_payroll_run(
 
 /// Refuses a pay date whose cut-off has passed, or that is not a business day.
 fn may_pay_on(world: &World, company: &Company, day: Option<Date>) -> Result<(), ApiError> {
-    let Some(day) = day else {
-        return Ok(());
-    };
+    let Some(day) = day else { return Ok(()) };
     let first = first_day_to_pay(world, company);
     if day < first {
         let detail = format!("the cut-off of {day} has passed: choose {first} or later");

@@ -191,9 +191,7 @@ impl Wanted<'_> {
                 ))
             })
             .collect();
-        let Some(run) = run_of_first else {
-            return Ok(());
-        };
+        let Some(run) = run_of_first else { return Ok(()) };
         let detail = format!(
             "{} of the {} employees already have a regular run in {period}",
             again.len(),

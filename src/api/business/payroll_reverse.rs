@@ -123,9 +123,7 @@ fn chosen(
     standing: &[Arc<PayrollItem>],
     ids: Option<&[Id<Employee>]>,
 ) -> Result<Vec<Arc<PayrollItem>>, ApiError> {
-    let Some(ids) = ids else {
-        return Ok(standing.to_vec());
-    };
+    let Some(ids) = ids else { return Ok(standing.to_vec()) };
     let paid: BTreeSet<_> = standing.iter().map(|item| item.employee_id).collect();
     let strangers = ids.iter().enumerate().filter(|(_, id)| !paid.contains(id));
     let wrong: Vec<_> = strangers

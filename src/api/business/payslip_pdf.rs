@@ -267,9 +267,7 @@ mod tests {
         let world = World::new(Arc::new(Base::new(42, Shape::default())), ClockMode::Instant);
         let mut seen = 0;
         for index in 0..world.base().count(crate::model::Kind::Payslip) {
-            let Some(payslip) = world.at::<Payslip>(index) else {
-                continue;
-            };
+            let Some(payslip) = world.at::<Payslip>(index) else { continue };
             let shown = serde_json::to_value(payslip.wire()).expect("a payslip serialises");
             let page = Page { shown: &shown, currency: payslip.currency };
             let sum = |members: &[&str]| -> i64 {

@@ -136,9 +136,7 @@ fn overdue_filing(world: &World, liability: &TaxLiability) -> Option<Arc<Complia
 pub(crate) fn relieve(world: &mut World, liabilities: &[Arc<TaxLiability>]) {
     for liability in liabilities {
         world.forget_timers(AnyId::of(liability.id));
-        let Some(requirement) = overdue_filing(world, liability) else {
-            continue;
-        };
+        let Some(requirement) = overdue_filing(world, liability) else { continue };
         let (authority, period) = (&liability.authority, liability.period);
         let mut owed = owed(world, liability.company_id, period);
         let left = owed

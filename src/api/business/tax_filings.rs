@@ -86,9 +86,7 @@ fn create_tax_filing(
     let chosen = open.iter().filter(|(_, liability)| liability.authority == tax_type);
     let owed: Vec<_> = chosen.cloned().collect();
     let paid_on = owed.iter().map(|(run, _)| run.pay_date).min();
-    let Some(paid_on) = paid_on else {
-        return Err(nothing_owed(&tax_type, period, &open));
-    };
+    let Some(paid_on) = paid_on else { return Err(nothing_owed(&tax_type, period, &open)) };
     let form = tax_return::of(&jurisdiction, &tax_type, period, paid_on);
     let amount = owed.iter().map(|(_, liability)| liability.amount).sum();
     let due_on = owed.iter().filter_map(|(_, liability)| liability.due_on).min();

@@ -114,9 +114,7 @@ fn blank(world: &World, company: &Company) -> CreditScore {
 /// The bureau has finished.
 pub(crate) fn complete(world: &mut World, id: Id<CreditScore>) {
     let open = world.find(id);
-    let Some(score) = open.filter(|score| score.status == ScoreStatus::Processing) else {
-        return;
-    };
+    let Some(score) = open.filter(|score| score.status == ScoreStatus::Processing) else { return };
     let score = calculate(world, (*score).clone());
     if score.status == ScoreStatus::Completed {
         underwriting::take_up(world, score.company_id);

@@ -203,13 +203,9 @@ pub(crate) fn reply_later(world: &mut World, id: Id<Deal>, passes: bool) {
 /// The investor replies. Declining ends the deal.
 pub(crate) fn reply(world: &mut World, id: Id<Deal>, reply: Reply, note: Option<String>) {
     let open = world.find(id).filter(|deal| deal.status == DealStatus::Open);
-    let Some(mut deal) = open.map(Arc::unwrap_or_clone) else {
-        return;
-    };
+    let Some(mut deal) = open.map(Arc::unwrap_or_clone) else { return };
     let now = world.now();
-    let Some(investor) = &mut deal.investor else {
-        return;
-    };
+    let Some(investor) = &mut deal.investor else { return };
     investor.reply = Some(reply);
     investor.replied_at = Some(now);
     let why = note.unwrap_or_else(|| format!("{} passes", investor.name));

@@ -130,9 +130,7 @@ fn without_case(deal: &Deal) -> Result<(), ApiError> {
         let detail = "the deal must be open".to_owned();
         return Err(refused(deal.id, deal.status, detail));
     }
-    let Some(case) = deal.due_diligence_case_id else {
-        return Ok(());
-    };
+    let Some(case) = deal.due_diligence_case_id else { return Ok(()) };
     let detail = format!("{} already has a case: {case}", deal.id);
     Err(ApiError::new(ErrorCode::DuplicateReference, detail).about(case).at("/deal_id", "has_case"))
 }

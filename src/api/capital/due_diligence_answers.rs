@@ -255,9 +255,7 @@ pub(crate) fn conclude(
 /// A reviewer starts the review.
 pub(crate) fn take_up(world: &mut World, id: Id<DueDiligenceRequest>) {
     let open = world.find(id);
-    let Some(request) = open.filter(|it| it.status == RequestStatus::Submitted) else {
-        return;
-    };
+    let Some(request) = open.filter(|it| it.status == RequestStatus::Submitted) else { return };
     let mut request = (*request).clone();
     request.enter(RequestStatus::InReview, world.now());
     told(world, "due_diligence_request.in_review", request);
@@ -267,9 +265,7 @@ pub(crate) fn take_up(world: &mut World, id: Id<DueDiligenceRequest>) {
 pub(crate) fn miss(world: &mut World, id: Id<DueDiligenceRequest>) {
     let open = world.find(id);
     let late = |it: &DueDiligenceRequest| it.status.is_unanswered() && !it.overdue;
-    let Some(request) = open.filter(|it| late(it) && is_waited_for(world, it)) else {
-        return;
-    };
+    let Some(request) = open.filter(|it| late(it) && is_waited_for(world, it)) else { return };
     let mut request = (*request).clone();
     request.overdue = true;
     request.updated_at = world.now();

@@ -124,9 +124,7 @@ pub(crate) fn miss(world: &mut World, id: Id<Loan>, number: u32) {
 
 /// The lender declares the default.
 pub(crate) fn default(world: &mut World, id: Id<Loan>, number: u32) {
-    let Some(mut loan) = standing(world, id, |at| at == LoanStatus::Late) else {
-        return;
-    };
+    let Some(mut loan) = standing(world, id, |at| at == LoanStatus::Late) else { return };
     let unpaid = |row: &crate::model::capital::loan::Instalment| {
         row.number == number && row.status == InstalmentStatus::Late
     };

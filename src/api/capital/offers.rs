@@ -71,9 +71,7 @@ pub(super) fn make(world: &mut World, offer: Offer) {
 /// The offer expires without an answer.
 pub(crate) fn expire(world: &mut World, id: Id<Offer>) {
     let open = world.find(id);
-    let Some(offer) = open.filter(|offer| offer.status == OfferStatus::Pending) else {
-        return;
-    };
+    let Some(offer) = open.filter(|offer| offer.status == OfferStatus::Pending) else { return };
     let mut offer = (*offer).clone();
     offer.enter(OfferStatus::Expired, world.now());
     world.record("offer.expired", offer);

@@ -90,9 +90,7 @@ fn create_readiness_assessment(
 /// The calculation is finished.
 pub(crate) fn complete(world: &mut World, id: Id<ReadinessAssessment>) {
     let open = world.find(id);
-    let Some(open) = open.filter(|it| it.status == AssessmentStatus::Processing) else {
-        return;
-    };
+    let Some(open) = open.filter(|it| it.status == AssessmentStatus::Processing) else { return };
     let mut assessment = (*open).clone();
     let company = world.find(assessment.company_id);
     let company = company.expect("an assessment is of a company, and nothing is deleted");
@@ -160,9 +158,7 @@ fn measures(world: &World, company: &Company, assessment: &ReadinessAssessment) 
 fn target(world: &World, company: &Company, of: &ReadinessAssessment, look: &Look) -> i64 {
     /// The maximum percentage of sales; larger ones make no difference.
     const FAR: i128 = 10_000;
-    let Some(amount) = of.target_amount else {
-        return 0;
-    };
+    let Some(amount) = of.target_amount else { return 0 };
     let mut rates = figures::rates(world);
     let today = world.today();
     let amount = rates.translate(amount.into(), of.currency, company.currency, today);

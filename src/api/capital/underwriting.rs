@@ -29,9 +29,7 @@ pub(crate) fn review(world: &mut World, id: Id<Application>) {
             ApplicationStatus::Submitted | ApplicationStatus::InformationRequested
         )
     };
-    let Some(application) = open.filter(|application| waits(application)) else {
-        return;
-    };
+    let Some(application) = open.filter(|application| waits(application)) else { return };
     let mut application = (*application).clone();
     application.information_requested.clear();
     application.information_due_by = None;
@@ -65,9 +63,7 @@ pub(super) fn take_up(world: &mut World, company: Id<Company>) {
 pub(crate) fn withdraw(world: &mut World, id: Id<Application>) {
     let open = world.find(id);
     let waits = |it: &Application| it.status == ApplicationStatus::InformationRequested;
-    let Some(application) = open.filter(|application| waits(application)) else {
-        return;
-    };
+    let Some(application) = open.filter(|application| waits(application)) else { return };
     let mut application = (*application).clone();
     let reason = "the requested information did not arrive in time".to_owned();
     application.enter_because(ApplicationStatus::Withdrawn, world.now(), Some(reason));
@@ -78,9 +74,7 @@ pub(crate) fn withdraw(world: &mut World, id: Id<Application>) {
 pub(crate) fn decide(world: &mut World, id: Id<Application>, verdict: UnderwriterDecision) {
     let open = world.find(id);
     let reviewed = |it: &Application| it.status == ApplicationStatus::UnderReview;
-    let Some(application) = open.filter(|application| reviewed(application)) else {
-        return;
-    };
+    let Some(application) = open.filter(|application| reviewed(application)) else { return };
     let mut application = (*application).clone();
     let company = world.find(application.company_id);
     let company = company.expect("an application is a company's, and nothing is deleted");

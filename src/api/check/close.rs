@@ -42,9 +42,7 @@ const MEMBERS_ELSEWHERE: &[&str] = &[
 ///
 /// Closing twice gives the same result as closing once.
 pub(crate) fn close(schema: &mut Value) {
-    let Value::Object(schema) = schema else {
-        return;
-    };
+    let Value::Object(schema) = schema else { return };
     schema.shift_remove("$schema");
     schema.shift_remove("title");
     if schema.get("default").is_some_and(Value::is_null) {
@@ -82,9 +80,7 @@ fn says_object(types: Option<&Value>) -> bool {
 fn register_format(schema: &mut Map<String, Value>) {
     let format = schema.get("format").and_then(Value::as_str);
     let row = INTEGER_FORMATS.iter().find(|(name, ..)| Some(*name) == format);
-    let Some(&(_, registered, minimum, maximum)) = row else {
-        return;
-    };
+    let Some(&(_, registered, minimum, maximum)) = row else { return };
     schema.insert("format".to_owned(), registered.into());
     let bound = |schema: &Map<String, Value>, keyword| schema.get(keyword).and_then(Value::as_i64);
     if let Some(minimum) = minimum {
@@ -99,12 +95,8 @@ fn register_format(schema: &mut Map<String, Value>) {
 
 /// `oneOf` of constants as `enum`.
 fn collapse_constants(schema: &mut Map<String, Value>) {
-    let Some(Value::Array(variants)) = schema.get("oneOf") else {
-        return;
-    };
-    let Some(variants) = variants.iter().map(constants).collect::<Option<Vec<_>>>() else {
-        return;
-    };
+    let Some(Value::Array(variants)) = schema.get("oneOf") else { return };
+    let Some(variants) = variants.iter().map(constants).collect::<Option<Vec<_>>>() else { return };
     let mut description =
         schema.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
     let mut list = String::new();

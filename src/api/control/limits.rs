@@ -127,9 +127,7 @@ fn set_limits(session: &mut Session<'_>, input: SetLimits) -> Result<Plain<Limit
     let schedule = schedule.map_err(|expected| {
         wrong.push(Violation::new("/platform_fee", "range", expected));
     });
-    let Ok(schedule) = schedule else {
-        return Err(ApiError::invalid(wrong));
-    };
+    let Ok(schedule) = schedule else { return Err(ApiError::invalid(wrong)) };
     ApiError::if_any(wrong)?;
     let schedule = schedule.unwrap_or_default();
     session.tester.wire.set_limits(script::Limits {

@@ -261,9 +261,7 @@ fn verify_requests(
 
 /// An operation that does not exist is never called, so an error is better than a failed verification.
 fn check_operation(pattern: &Map<String, Value>) -> Result<(), ApiError> {
-    let Some(Value::String(id)) = pattern.get("operation") else {
-        return Ok(());
-    };
+    let Some(Value::String(id)) = pattern.get("operation") else { return Ok(()) };
     let known: Vec<String> = api::product().map(Operation::operation_id).collect();
     if id == ANY || known.contains(id) {
         return Ok(());

@@ -142,9 +142,7 @@ pub(crate) fn resolve(world: &mut World, alert: &AmlAlert, to: AlertStatus, note
 
 /// Stages the effect of an alert on its screening and on its subject's risk.
 fn close_screening(world: &mut World, alert: &AmlAlert) {
-    let Some(screening) = alert.screening_id.and_then(|id| world.find(id)) else {
-        return;
-    };
+    let Some(screening) = alert.screening_id.and_then(|id| world.find(id)) else { return };
     if screening.status != ScreeningStatus::NeedsReview {
         return;
     }
@@ -164,9 +162,7 @@ fn close_screening(world: &mut World, alert: &AmlAlert) {
 
 /// Stages that a subject with a confirmed match is no longer approved.
 fn decline_subject(world: &mut World, alert: &AmlAlert) {
-    let Some(subject) = alert.subject_id.and_then(|id| world.find(id)) else {
-        return;
-    };
+    let Some(subject) = alert.subject_id.and_then(|id| world.find(id)) else { return };
     let mut subject = (*subject).clone();
     subject.risk_level = RiskLevel::High;
     subject.updated_at = world.now();
@@ -195,9 +191,7 @@ fn decline_case(world: &mut World, alert: &AmlAlert) {
 
 /// Holds the waiting payouts.
 fn freeze(world: &mut World, alert: &AmlAlert) {
-    let Some(company) = alert.company_id else {
-        return;
-    };
+    let Some(company) = alert.company_id else { return };
     if let Some(employee) = alert.employee_id.and_then(|id| world.find(id))
         && employee.payroll_status == PayrollStatus::Verified
     {

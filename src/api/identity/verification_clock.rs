@@ -266,9 +266,7 @@ pub(crate) fn review(world: &mut World, id: Id<Verification>) {
 
 /// The business is verified: the company's requirement is resolved, and it may become active.
 fn admit_company(world: &mut World, case: &Verification) {
-    let Some(company) = case.company_id else {
-        return;
-    };
+    let Some(company) = case.company_id else { return };
     let asks = compliance::open(world, company)
         .find(|requirement| requirement.kind == RequirementType::BusinessVerification);
     if let Some(requirement) = asks {

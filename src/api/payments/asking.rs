@@ -12,9 +12,7 @@ use crate::value::id::encode_to_string;
 /// Refuses a reference that another open collection of the company has.
 pub(super) fn free(world: &World, company: Id<Company>, reference: &str) -> Result<(), ApiError> {
     let name = Collection::by_reference(reference);
-    let Some(other) = world.open_collection(company, &name) else {
-        return Ok(());
-    };
+    let Some(other) = world.open_collection(company, &name) else { return Ok(()) };
     let detail = format!("the open collection {other} has this reference");
     let error = ApiError::new(ErrorCode::DuplicateReference, detail).about(other);
     Err(error.at("/reference", "duplicate"))

@@ -201,9 +201,7 @@ pub(crate) fn succeed(
 
 /// So much of an invoice was paid.
 fn pay_invoice(world: &mut World, id: Id<Invoice>, amount: i64) {
-    let Some(invoice) = world.find(id) else {
-        return;
-    };
+    let Some(invoice) = world.find(id) else { return };
     let mut invoice = (*invoice).clone();
     let now = world.now();
     invoice.amount_paid += amount;

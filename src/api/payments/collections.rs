@@ -77,9 +77,7 @@ list! {
 pub(super) fn sold<T: Grow>(world: &World, company: Option<Id<Company>>) -> Candidates<'_, T> {
     let base = world.base();
     let all = base.count(Kind::Invoice);
-    let Some(company) = company else {
-        return Candidates::new(all, Some, world.created());
-    };
+    let Some(company) = company else { return Candidates::new(all, Some, world.created()) };
     let index = base.index_of(company).filter(|_| all > 0);
     let grown = index.map_or(0, |_| HISTORY_MONTHS * INVOICES_A_MONTH);
     let find = move |rank| {
@@ -167,9 +165,7 @@ fn faults(world: &World, input: &CreateCollection, invoice: Option<&Invoice>) ->
         let detail = format!("{until} is in the past: the time is {}", world.now());
         fault("/expires_at", "in_the_past", detail);
     }
-    let Some(invoice) = invoice else {
-        return wrong;
-    };
+    let Some(invoice) = invoice else { return wrong };
     if invoice.company_id != input.company_id {
         let detail = format!("the invoice belongs to {}", invoice.company_id);
         fault("/invoice_id", "foreign_invoice", detail);

@@ -48,9 +48,7 @@ pub(crate) fn decide(world: &mut World, id: Id<Dispute>, won: bool) {
 
 /// Ends a dispute as its lifecycle allows: the withheld amount is released or lost.
 pub(crate) fn end(world: &mut World, id: Id<Dispute>, to: DisputeStatus, reason: Option<String>) {
-    let Some(dispute) = world.find(id) else {
-        return;
-    };
+    let Some(dispute) = world.find(id) else { return };
     let mut dispute = (*dispute).clone();
     let now = world.now();
     dispute.resolved_at = Some(now);

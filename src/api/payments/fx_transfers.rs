@@ -193,9 +193,7 @@ fn follow(world: &mut World, id: Id<FxTransfer>) {
 
 /// The other currency has arrived. If the wallet cannot hold it, the transfer fails.
 pub(crate) fn complete(world: &mut World, id: Id<FxTransfer>) {
-    let Some(transfer) = under_way(world, id) else {
-        return;
-    };
+    let Some(transfer) = under_way(world, id) else { return };
     let target = world.find(transfer.target_wallet_id);
     let target = target.expect("the transfer was made into a wallet");
     if let Err(full) = room(world, &target, transfer.target_amount) {

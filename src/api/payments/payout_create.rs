@@ -137,9 +137,7 @@ impl Parties<'_> {
             wrong.extend(mismatches);
             return Err(ApiError::invalid(wrong));
         }
-        let Some(first) = mismatches.first() else {
-            return Ok(());
-        };
+        let Some(first) = mismatches.first() else { return Ok(()) };
         let detail = format!("{}, but the payout has {currency}", first.detail);
         Err(ApiError::new(ErrorCode::CurrencyMismatch, detail).with_errors(mismatches))
     }

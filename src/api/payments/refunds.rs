@@ -119,9 +119,7 @@ fn refundable(collection: &Collection) -> Result<i64, ApiError> {
 /// The payer's bank accepts or refuses the refund.
 pub(crate) fn settle(world: &mut World, id: Id<Refund>, failed: Option<ReturnCode>) {
     let pending = world.find(id).filter(|refund| refund.status == RefundStatus::Pending);
-    let Some(refund) = pending else {
-        return;
-    };
+    let Some(refund) = pending else { return };
     let collection = world.find(refund.collection_id);
     let mut collection =
         (*collection.expect("a refund has its collection, and nothing is deleted")).clone();

@@ -73,9 +73,7 @@ fn references(world: &World, transaction: &WalletTransaction) -> Vec<String> {
 /// Imports the statement: matches its lines, and creates a row with an event for each.
 pub(crate) fn import(world: &mut World, id: Id<BankStatement>) {
     let waits = |one: &Arc<BankStatement>| one.status == StatementStatus::Processing;
-    let Some(statement) = world.find(id).filter(waits) else {
-        return;
-    };
+    let Some(statement) = world.find(id).filter(waits) else { return };
     let wallet = world.find(statement.wallet_id);
     let wallet = wallet.expect("a statement is of a wallet, and nothing is deleted");
     let around = (statement.from.plus_days(-WINDOW), statement.to.plus_days(WINDOW));

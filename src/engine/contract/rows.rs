@@ -20,9 +20,7 @@ impl Reader {
     /// `[operations]`, with one section for each operation.
     pub(super) fn operations<'t>(&mut self, overlay: &mut Overlay, root: &'t DeTable<'t>) {
         let root = Section { name: "", table: root };
-        let Some((key, value)) = root.get("operations") else {
-            return;
-        };
+        let Some((key, value)) = root.get("operations") else { return };
         let Some(table) = value.get_ref().as_table() else {
             let message =
                 format!("`operations` must be a section, and is {} here", kind(value.get_ref()));

@@ -125,9 +125,7 @@ impl Reader {
         section: Section<'t>,
         name: &'static str,
     ) -> Vec<(&'t str, Range<usize>)> {
-        let Some((_, value)) = section.get(name) else {
-            return Vec::new();
-        };
+        let Some((_, value)) = section.get(name) else { return Vec::new() };
         let Some(items) = value.get_ref().as_array() else {
             self.mismatch(section, name, value.get_ref(), value.span());
             return Vec::new();

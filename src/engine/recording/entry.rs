@@ -233,9 +233,7 @@ fn body(sent: &[u8], is_control: bool, salt: Salt) -> Option<Box<RawValue>> {
 
 fn without_key(text: &str, salt: Salt) -> Option<String> {
     let mut body: Value = serde_json::from_str(text).ok()?;
-    let Value::String(key) = body.get_mut("key")? else {
-        return None;
-    };
+    let Value::String(key) = body.get_mut("key")? else { return None };
     *key = KeyHash::of(salt, key).as_key();
     serde_json::to_string(&body).ok()
 }

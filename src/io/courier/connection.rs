@@ -156,9 +156,7 @@ pub(crate) async fn read(response: Response<Incoming>) -> (Answered, bool) {
             whole = false; // the status has arrived; the body is stored only for display
             break;
         };
-        let Ok(data) = frame.into_data() else {
-            continue;
-        };
+        let Ok(data) = frame.into_data() else { continue };
         taken += data.len();
         let room = KEPT_BYTES - kept.len();
         kept.extend_from_slice(&data[..data.len().min(room)]);

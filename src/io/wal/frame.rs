@@ -66,9 +66,7 @@ pub(crate) fn read(file: &[u8]) -> Result<Frames, Damage> {
     let (mut payloads, mut at) = (Vec::new(), MAGIC.len());
     while at < file.len() {
         let rest = &file[at..];
-        let Some((head, rest)) = rest.split_at_checked(HEAD) else {
-            break;
-        };
+        let Some((head, rest)) = rest.split_at_checked(HEAD) else { break };
         let (length, checksum) = head.split_at(4);
         if crc32fast::hash(length) != number(checksum) {
             // A power cut can leave zeros in a file that had grown.
@@ -78,12 +76,8 @@ pub(crate) fn read(file: &[u8]) -> Result<Frames, Damage> {
             return damage(at, "the length of the frame does not match its checksum");
         }
         let length = number(length) as usize;
-        let Some((payload, rest)) = rest.split_at_checked(length) else {
-            break;
-        };
-        let Some(checksum) = rest.get(..TAIL) else {
-            break;
-        };
+        let Some((payload, rest)) = rest.split_at_checked(length) else { break };
+        let Some(checksum) = rest.get(..TAIL) else { break };
         if crc32fast::hash(payload) != number(checksum) {
             return damage(at, "the frame does not match its checksum");
         }

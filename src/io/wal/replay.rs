@@ -243,9 +243,7 @@ fn refused(place: Place, error: &ApiError) -> Stopped {
 
 /// Keeps only the members that differ.
 fn leave_out_equals(one: &mut Value, other: &mut Value) {
-    let (Value::Object(one), Value::Object(other)) = (one, other) else {
-        return;
-    };
+    let (Value::Object(one), Value::Object(other)) = (one, other) else { return };
     let equal: Vec<String> = one
         .iter()
         .filter(|(name, value)| other.get(*name) == Some(value))

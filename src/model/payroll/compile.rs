@@ -193,9 +193,7 @@ impl Compiler<'_> {
 
     /// The value of a memo that does not depend on the pay.
     fn constant(&self, line: &RuleLine, closed: bool) -> Option<Ratio> {
-        let Formula::Const { amount } = &line.formula else {
-            return Some(Ratio::ZERO);
-        };
+        let Formula::Const { amount } = &line.formula else { return Some(Ratio::ZERO) };
         if closed {
             return Some(Ratio::ZERO);
         }

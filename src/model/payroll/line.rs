@@ -213,9 +213,7 @@ impl Tables<'_> {
         axes: &[Axis],
         leaf: fn(&toml::Value) -> Result<T, String>,
     ) -> Result<Lookup<T>, String> {
-        let toml::Value::Table(table) = value else {
-            return leaf(value).map(Lookup::One);
-        };
+        let toml::Value::Table(table) = value else { return leaf(value).map(Lookup::One) };
         let Some((&first, rest)) = axes.split_first() else {
             return Err("this is a table, but `by` names no further attribute for it".to_owned());
         };

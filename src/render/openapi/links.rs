@@ -66,9 +66,7 @@ pub(crate) fn without(paths: &mut Map<String, Value>, gone: &BTreeSet<String>) {
     for (_, operation) in paths.values_mut().flat_map(operations) {
         let responses = operation["responses"].as_object_mut();
         for response in responses.into_iter().flatten().map(|(_, response)| response) {
-            let Some(links) = response["links"].as_object_mut() else {
-                continue;
-            };
+            let Some(links) = response["links"].as_object_mut() else { continue };
             links.retain(|name, _| !gone.contains(name));
             if links.is_empty() {
                 response.as_object_mut().map(|it| it.shift_remove("links"));

@@ -52,19 +52,13 @@ pub(crate) fn applied(mut document: Value, contract: &Overlay) -> Value {
 /// Removes a row, or changes it.
 fn apply_row(document: &mut Value, row: &Operation, contract: &Overlay) {
     let method = row.method.name().to_ascii_lowercase();
-    let Some(paths) = document["paths"].as_object_mut() else {
-        return;
-    };
-    let Some(methods) = paths.get_mut(row.path).and_then(Value::as_object_mut) else {
-        return;
-    };
+    let Some(paths) = document["paths"].as_object_mut() else { return };
+    let Some(methods) = paths.get_mut(row.path).and_then(Value::as_object_mut) else { return };
     if !contract.rows.serves(row) {
         methods.shift_remove(&method);
         return;
     }
-    let Some(operation) = methods.get_mut(&method) else {
-        return;
-    };
+    let Some(operation) = methods.get_mut(&method) else { return };
     let status = contract.rows.status(row);
     if status != row.success {
         restate(operation, row.success, status);
@@ -96,9 +90,7 @@ fn apply_row(document: &mut Value, row: &Operation, contract: &Overlay) {
 
 /// Changes the success status of a row, at the position of the old one.
 fn restate(operation: &mut Value, from: u16, to: u16) {
-    let Some(responses) = operation["responses"].as_object_mut() else {
-        return;
-    };
+    let Some(responses) = operation["responses"].as_object_mut() else { return };
     let (from, name) = (from.to_string(), to.to_string());
     let old = core::mem::take(responses);
     for (status, mut response) in old {

@@ -129,9 +129,7 @@ fn parameter(name: &str, place: &str, required: bool, member: &Value, sample: &S
 
 /// A parameter exists or not: a URL has no null.
 fn without_null(mut schema: Value) -> Value {
-    let Some(members) = schema.as_object_mut() else {
-        return schema;
-    };
+    let Some(members) = schema.as_object_mut() else { return schema };
     if let Some(Value::Array(types)) = members.get_mut("type") {
         types.retain(|name| name != "null");
         if let [only] = types.as_slice() {
@@ -169,9 +167,7 @@ fn members(input: &Value) -> Map<String, Value> {
     let mut common = Map::new();
     for name in first.keys() {
         let of_form = |form: &Value| form["properties"].get(name).cloned();
-        let Some(all) = forms.iter().map(of_form).collect::<Option<Vec<Value>>>() else {
-            continue;
-        };
+        let Some(all) = forms.iter().map(of_form).collect::<Option<Vec<Value>>>() else { continue };
         let constants: Vec<&Value> = all.iter().filter_map(|member| member.get("const")).collect();
         let member = if constants.len() == all.len() {
             json!({ "type": "string", "enum": constants })

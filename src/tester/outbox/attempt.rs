@@ -86,9 +86,7 @@ impl Outbox {
         let Some(lane) = self.lane_mut(endpoint).filter(|lane| lane.flies(order)) else {
             return; // the endpoint was deleted meanwhile
         };
-        let Some(mut delivery) = lane.remove(order) else {
-            return;
-        };
+        let Some(mut delivery) = lane.remove(order) else { return };
         let number = delivery.attempts.len() + 1;
         let (attempt, text) = attempt(&outcome, clocks);
         let http_status = attempt.http_status;

@@ -136,9 +136,7 @@ impl Lane {
         self.text_bytes += text.len();
         self.texts.push_back(((order, attempt), text));
         while self.text_bytes > MOST_TEXT_BYTES {
-            let Some((_, text)) = self.texts.pop_front() else {
-                break;
-            };
+            let Some((_, text)) = self.texts.pop_front() else { break };
             self.text_bytes -= text.len();
         }
     }

@@ -45,9 +45,7 @@ pub(super) fn find(board: &Board<'_>, state: &mut State) {
         let mut fits: Vec<(i32, usize, Run, Vec<Reason>)> = Vec::new();
         for line in lines {
             let sum = i128::from(board.lines[line].amount);
-            let Some(runs_of_sum) = runs.by_sum.get(&sum) else {
-                continue;
-            };
+            let Some(runs_of_sum) = runs.by_sum.get(&sum) else { continue };
             let near: Vec<Run> = runs_of_sum
                 .iter()
                 .filter(|run| runs.apart(board, line, **run) <= WINDOW)
