@@ -185,6 +185,9 @@ impl<T: Prefixed> JsonSchema for One<T> {
     }
 }
 
+/// The reply with a single resource.
+pub(crate) type Single<T> = Data<Shown<T>>;
+
 /// The handler of rows declared by `operation!(get …)`.
 pub(crate) fn get<T: Grow>(world: &World, input: One<T>) -> Result<Data<Shown<T>>, ApiError> {
     show(world, input.id)

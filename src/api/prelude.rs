@@ -10,7 +10,7 @@ pub(crate) use schemars::JsonSchema;
 pub(crate) use serde::{Deserialize, Serialize};
 
 pub(crate) use crate::api::crud::{
-    Candidates, One, Paging, Sort, SortKey, existing, may_scan, page_of, show,
+    Candidates, One, Paging, Single, Sort, SortKey, existing, may_scan, page_of, show,
 };
 pub(crate) use crate::api::host::Session;
 pub(crate) use crate::api::list::{Accepts, Filters, SortBy, list, select, sortable};
@@ -22,7 +22,7 @@ pub(crate) use crate::model::{
     AnyId, Kind, Object, State, Stateful, StatusChange, Task, TaskKind, refused, step,
 };
 pub(crate) use crate::value::{
-    Amount, ApiError, Currency, Date, ErrorCode, Id, Metadata, Period, Prefixed, Span, Text,
-    Timestamp, Violation,
+    Amount, ApiError, Currency, Date, ErrorCode, Id, Metadata, Period, Prefixed, Result, Span,
+    Text, Timestamp, Violation,
 };
 pub(crate) use crate::world::{DecisionAnswer, Grow, World};

@@ -17,7 +17,7 @@ pub(crate) fn perform(world: &mut World, place: u32, row: &TimelineRow) {
     }
 }
 
-fn attempt(world: &mut World, place: u32, deed: &TimelineAction) -> Result<(), ApiError> {
+fn attempt(world: &mut World, place: u32, deed: &TimelineAction) -> Result<()> {
     let key = world.base().key().with("scripted");
     let key = key.at(world.log_length()).at(u64::from(place));
     let origin = |operation: String| {

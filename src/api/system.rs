@@ -17,7 +17,7 @@ pub(crate) fn perform(
     origin: Arc<RequestRef>,
     outcomes: Vec<OutcomeRule>,
     input: Value,
-) -> Result<Reply, ApiError> {
+) -> Result<Reply> {
     match operation.call {
         Call::Write(call) => {
             let logged = world.log().len();

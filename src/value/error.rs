@@ -232,6 +232,9 @@ impl ApiError {
     }
 }
 
+/// A result whose error is an error response, unless it names another.
+pub type Result<T, E = ApiError> = core::result::Result<T, E>;
+
 fn shown(pointer: &str) -> &str {
     if pointer.is_empty() { "the body" } else { pointer }
 }

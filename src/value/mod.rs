@@ -16,7 +16,7 @@ mod wire;
 
 pub(crate) use self::birth_date::BirthDate;
 pub(crate) use self::diagnostic::{Diagnostic, Look};
-pub(crate) use self::error::{ApiError, ErrorCode, Violation};
+pub(crate) use self::error::{ApiError, ErrorCode, Result, Violation};
 pub(crate) use self::id::{Id, Prefixed};
 pub(crate) use self::money::{Amount, Currency};
 pub(crate) use self::span::Span;

@@ -88,7 +88,7 @@ impl Wire for LedgerAccount {
 fn list_ledger_accounts(
     world: &World,
     input: ListLedgerAccounts,
-) -> Result<List<Shown<LedgerAccount>>, ApiError> {
+) -> Result<List<Shown<LedgerAccount>>> {
     let company = existing(world, input.company_id, "/company_id")?;
     let reading = Reading::of(world, &company);
     let sums = input.as_of.map_or_else(|| reading.all_totals(), |day| reading.totals(day));

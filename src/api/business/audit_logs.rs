@@ -44,7 +44,7 @@ list! {
         to: Date => |to, event| event.at.date() <= *to;
 }
 
-fn list_audit_logs(world: &World, input: ListAuditLogs) -> Result<List<AuditRow>, ApiError> {
+fn list_audit_logs(world: &World, input: ListAuditLogs) -> Result<List<AuditRow>> {
     in_order(input.from, input.to)?;
     let (log, paging) = (world.log(), input.paging);
     if !input.is_filtered() {
@@ -63,7 +63,7 @@ fn list_audit_logs(world: &World, input: ListAuditLogs) -> Result<List<AuditRow>
 }
 
 /// The 422 for a range that ends before it starts.
-pub(crate) fn in_order(from: Option<Date>, to: Option<Date>) -> Result<(), ApiError> {
+pub(crate) fn in_order(from: Option<Date>, to: Option<Date>) -> Result<()> {
     match (from, to) {
         (Some(from), Some(to)) if to < from => {
             let detail = format!("the end {to} is before the start {from}");
@@ -79,7 +79,7 @@ impl Identified for AuditRecord {
     }
 }
 
-fn get_audit_log(world: &World, input: One<AuditRecord>) -> Result<Data<AuditRecord>, ApiError> {
+fn get_audit_log(world: &World, input: One<AuditRecord>) -> Result<Data<AuditRecord>> {
     let id = input.id;
     let found = world.log().iter().find(|event| event.id == id.bits());
     let hashes = |event: &Arc<Event>| world.log().hashes(event.sequence);

@@ -51,7 +51,7 @@ pub(crate) fn brought_in(
     country: &str,
     day: Date,
     input: YearToDateInput,
-) -> Result<Option<BroughtIn>, ApiError> {
+) -> Result<Option<BroughtIn>> {
     let day = input.tax_year_start.unwrap_or(day);
     let pack = payroll::library().in_force(country, day.civil()).pack;
     let start = tax_year(pack, day);

@@ -130,7 +130,7 @@ const fn activity(account: Account) -> Option<Activity> {
 
 reports!(CashFlow);
 
-fn get_cash_flow(world: &World, input: GetCashFlow) -> Result<Data<CashFlow>, ApiError> {
+fn get_cash_flow(world: &World, input: GetCashFlow) -> Result<Data<CashFlow>> {
     let company = existing(world, input.company_id, "/company_id")?;
     in_order(input.from, input.to)?;
     let reading = Reading::of(world, &company);

@@ -116,10 +116,7 @@ impl PayrollSettingsChange {
     }
 }
 
-fn create_company(
-    world: &mut World,
-    input: CreateCompany,
-) -> Result<Data<CompanyWithBlockers>, ApiError> {
+fn create_company(world: &mut World, input: CreateCompany) -> Result<Data<CompanyWithBlockers>> {
     known_country(&input.country.0)?;
     let now = world.now();
     let defaults = PayrollSettings::default();
@@ -153,7 +150,7 @@ fn create_company(
 }
 
 /// A country whose banks, holidays and forms the sandbox knows. Others are refused, because nothing would be simulated for them.
-pub(crate) fn known_country(code: &str) -> Result<(), ApiError> {
+pub(crate) fn known_country(code: &str) -> Result<()> {
     if countries::find(code).is_some() {
         return Ok(());
     }
@@ -178,7 +175,7 @@ impl Identified for CompanyWithBlockers {
     }
 }
 
-fn get_company(world: &World, input: One<Company>) -> Result<Data<CompanyWithBlockers>, ApiError> {
+fn get_company(world: &World, input: One<Company>) -> Result<Data<CompanyWithBlockers>> {
     let company = world.get(input.id)?;
     Ok(Data(with_blockers(world, &company)))
 }
@@ -273,10 +270,7 @@ pub(crate) struct ContactInput {
     website: Option<Text<200>>,
 }
 
-fn update_company(
-    world: &mut World,
-    input: UpdateCompany,
-) -> Result<Data<CompanyWithBlockers>, ApiError> {
+fn update_company(world: &mut World, input: UpdateCompany) -> Result<Data<CompanyWithBlockers>> {
     let mut company = (*world.get(input.company_id)?).clone();
     if input.is_empty() {
         return Ok(Data(with_blockers(world, &company)));

@@ -64,7 +64,7 @@ pub(crate) struct EvidenceInput {
 fn resolve_compliance_requirement(
     world: &mut World,
     input: ResolveComplianceRequirement,
-) -> Result<Data<Shown<ComplianceRequirement>>, ApiError> {
+) -> Result<Single<ComplianceRequirement>> {
     let requirement = world.get(input.compliance_requirement_id)?;
     let evidence = Evidence {
         document_id: input.evidence.document_id,

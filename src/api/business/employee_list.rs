@@ -15,7 +15,7 @@ pub(crate) fn list(
     filter: &Filter,
     paging: Paging,
     sort: Option<&Sort<Employee>>,
-) -> Result<EmployeePage, ApiError> {
+) -> Result<EmployeePage> {
     if sort.is_some_and(|sort| !sort.is_own_order()) || filter.name.is_some() {
         return scan(world, filter, paging, sort);
     }
@@ -35,7 +35,7 @@ fn scan(
     filter: &Filter,
     paging: Paging,
     sort: Option<&Sort<Employee>>,
-) -> Result<EmployeePage, ApiError> {
+) -> Result<EmployeePage> {
     let mut everybody: Vec<Arc<Employee>> = Vec::new();
     let size = world.base().shape().employees_per_company;
     let companies = Companies::of(world, filter);

@@ -61,7 +61,7 @@ pub(crate) struct SetPaymentMethod {
 fn set_employee_payment_method(
     world: &mut World,
     input: SetPaymentMethod,
-) -> Result<Data<Shown<Employee>>, ApiError> {
+) -> Result<Single<Employee>> {
     let mut employee = (*world.get(input.employee_id)?).clone();
     let method = payment_method(&employee.country, input.method, &employee.name, "")?;
     next(&employee, "set_payment_method")?;
@@ -93,14 +93,14 @@ pub(crate) struct VerifyPayroll {
 fn verify_employee_payroll(
     world: &mut World,
     input: VerifyPayroll,
-) -> Result<Data<Shown<PayrollVerification>>, ApiError> {
+) -> Result<Single<PayrollVerification>> {
     let employee = world.get(input.employee_id)?;
     next(&employee, "verify")?;
     let checks = input.checks.as_deref().unwrap_or(&CheckName::ALL);
     Ok(Data(Shown(begin(world, &employee, checks).1)))
 }
 
-fn next(employee: &Employee, verb: &str) -> Result<PayrollStatus, ApiError> {
+fn next(employee: &Employee, verb: &str) -> Result<PayrollStatus> {
     step(verb, "payroll of the employee", employee.id, employee.payroll_status)
 }
 

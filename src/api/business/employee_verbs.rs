@@ -62,10 +62,7 @@ pub(crate) struct SuspendEmployee {
     reason: Text<500>,
 }
 
-fn suspend_employee(
-    world: &mut World,
-    input: SuspendEmployee,
-) -> Result<Data<Shown<Employee>>, ApiError> {
+fn suspend_employee(world: &mut World, input: SuspendEmployee) -> Result<Single<Employee>> {
     let employee = (*world.get(input.employee_id)?).clone();
     Ok(Data(Shown(suspend(world, employee, Some(input.reason.into_string()))?)))
 }
@@ -75,7 +72,7 @@ pub(crate) fn suspend(
     world: &mut World,
     mut employee: Employee,
     reason: Option<String>,
-) -> Result<Arc<Employee>, ApiError> {
+) -> Result<Arc<Employee>> {
     let status = next(&employee, "suspend")?;
     employee.enter_because(status, world.now(), reason);
     let employee = world.record("employee.suspended", employee);
@@ -95,10 +92,7 @@ pub(crate) struct ActivateEmployee {
     effective_on: Option<Date>,
 }
 
-fn activate_employee(
-    world: &mut World,
-    input: ActivateEmployee,
-) -> Result<Data<Shown<Employee>>, ApiError> {
+fn activate_employee(world: &mut World, input: ActivateEmployee) -> Result<Single<Employee>> {
     let employee = (*world.get(input.employee_id)?).clone();
     if let Some(day) = input.effective_on {
         not_ahead(world, "/effective_on", day)?;
@@ -112,7 +106,7 @@ pub(crate) fn activate(
     mut employee: Employee,
     since: Option<Date>,
     reason: Option<String>,
-) -> Result<Arc<Employee>, ApiError> {
+) -> Result<Arc<Employee>> {
     let status = next(&employee, "activate")?;
     let released = employee.status == EmployeeStatus::Suspended && employee.held_by_suspension();
     if employee.status == EmployeeStatus::Pending {
@@ -159,10 +153,7 @@ pub(crate) struct FinalPayInput {
     mode: FinalPay,
 }
 
-fn terminate_employee(
-    world: &mut World,
-    input: TerminateEmployee,
-) -> Result<Data<Shown<Employee>>, ApiError> {
+fn terminate_employee(world: &mut World, input: TerminateEmployee) -> Result<Single<Employee>> {
     let mut employee = (*world.get(input.employee_id)?).clone();
     let began = employee.status != EmployeeStatus::Pending;
     if began && input.last_working_day < employee.start_date {
@@ -263,12 +254,12 @@ pub(crate) fn end_final_pay(world: &mut World, id: Id<Employee>) {
     }
 }
 
-fn next(employee: &Employee, verb: &str) -> Result<EmployeeStatus, ApiError> {
+fn next(employee: &Employee, verb: &str) -> Result<EmployeeStatus> {
     step(verb, "the employee", employee.id, employee.status)
 }
 
 /// A call can only report the past; timers handle future dates.
-pub(crate) fn not_ahead(world: &World, pointer: &str, day: Date) -> Result<(), ApiError> {
+pub(crate) fn not_ahead(world: &World, pointer: &str, day: Date) -> Result<()> {
     let today = world.today();
     if day <= today {
         return Ok(());

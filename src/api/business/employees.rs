@@ -108,7 +108,7 @@ impl IntoReply for EmployeePage {
     }
 }
 
-fn list_employees(world: &World, input: ListEmployees) -> Result<EmployeePage, ApiError> {
+fn list_employees(world: &World, input: ListEmployees) -> Result<EmployeePage> {
     let filter = Filter {
         company: input.company_id,
         status: input.status,
@@ -150,10 +150,7 @@ pub(crate) struct CreateEmployee {
     metadata: Option<Metadata>,
 }
 
-fn create_employee(
-    world: &mut World,
-    input: CreateEmployee,
-) -> Result<Data<Shown<Employee>>, ApiError> {
+fn create_employee(world: &mut World, input: CreateEmployee) -> Result<Single<Employee>> {
     let company = existing(world, input.company_id, "/company_id")?;
     let (now, name) = (world.now(), input.name.into_string());
     let (first, today) = (input.start_date, world.today());
@@ -212,12 +209,12 @@ fn create_employee(
 }
 
 /// The value of a part of the input, if it is valid; otherwise its error is collected.
-fn taken<T>(part: Option<Result<T, ApiError>>, refusals: &mut Vec<ApiError>) -> Option<T> {
+fn taken<T>(part: Option<Result<T>>, refusals: &mut Vec<ApiError>) -> Option<T> {
     part?.map_err(|refusal| refusals.push(refusal)).ok()
 }
 
 /// One error for all parts, with the code of the first, so that a caller gets everything at once.
-fn together(refusals: Vec<ApiError>) -> Result<(), ApiError> {
+fn together(refusals: Vec<ApiError>) -> Result<()> {
     let mut refusals = refusals.into_iter();
     let Some(first) = refusals.next() else { return Ok(()) };
     let mut errors = first.errors.clone();
@@ -262,10 +259,7 @@ impl UpdateEmployee {
     }
 }
 
-fn update_employee(
-    world: &mut World,
-    input: UpdateEmployee,
-) -> Result<Data<Shown<Employee>>, ApiError> {
+fn update_employee(world: &mut World, input: UpdateEmployee) -> Result<Single<Employee>> {
     let employee = world.get(input.employee_id)?;
     if input.is_empty() {
         return Ok(Data(Shown(employee)));

@@ -60,7 +60,7 @@ pub(crate) fn wrong_day(day: Date, open: &RangeInclusive<Date>) -> Option<Violat
 }
 
 /// Refuses lines whose debits and credits differ, with the difference in each currency.
-pub(crate) fn balanced(lines: &[EntryLine]) -> Result<(), ApiError> {
+pub(crate) fn balanced(lines: &[EntryLine]) -> Result<()> {
     let mut sums: BTreeMap<Currency, (i128, i128)> = BTreeMap::new();
     for line in lines {
         let (debits, credits) = sums.entry(line.currency).or_default();
@@ -96,11 +96,7 @@ pub(crate) fn balanced(lines: &[EntryLine]) -> Result<(), ApiError> {
 const MOST: i128 = i64::MAX as i128 / 1_000;
 
 /// Refuses lines that would overdraw a wallet, or exceed the maximum turnover of an account.
-pub(crate) fn affordable(
-    world: &World,
-    company: &Company,
-    lines: &[EntryLine],
-) -> Result<(), ApiError> {
+pub(crate) fn affordable(world: &World, company: &Company, lines: &[EntryLine]) -> Result<()> {
     for line in lines {
         let totals = world.totals(company.id, line.currency, line.account);
         let same = lines

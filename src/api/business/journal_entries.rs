@@ -73,7 +73,7 @@ list! {
 fn list_journal_entries(
     world: &World,
     input: ListJournalEntries,
-) -> Result<List<Shown<JournalEntry>>, ApiError> {
+) -> Result<List<Shown<JournalEntry>>> {
     let company = existing(world, input.company_id, "/company_id")?;
     if let (Some(from), Some(to)) = (input.from, input.to) {
         in_order(from, to)?;
@@ -109,7 +109,7 @@ fn list_journal_entries(
 }
 
 /// Refuses a range that ends before it starts.
-pub(crate) fn in_order(from: Date, to: Date) -> Result<(), ApiError> {
+pub(crate) fn in_order(from: Date, to: Date) -> Result<()> {
     if from <= to {
         return Ok(());
     }
@@ -152,7 +152,7 @@ pub(crate) struct CreateJournalEntry {
 fn create_journal_entry(
     world: &mut World,
     input: CreateJournalEntry,
-) -> Result<Data<Shown<JournalEntry>>, ApiError> {
+) -> Result<Single<JournalEntry>> {
     let company = world.get(input.company_id)?;
     let lines: Vec<EntryLine> = input.lines.iter().map(line).collect();
     let mut wrong = wrong_lines(world, &company, &lines);
@@ -210,7 +210,7 @@ pub(crate) struct ReverseJournalEntry {
 fn reverse_journal_entry(
     world: &mut World,
     input: ReverseJournalEntry,
-) -> Result<Data<Shown<JournalEntry>>, ApiError> {
+) -> Result<Single<JournalEntry>> {
     let id = input.journal_entry_id;
     let entry = match world.entry(id) {
         Some(entry) => entry,

@@ -77,7 +77,7 @@ pub(crate) struct CreateLeaveRequest {
 fn create_leave_request(
     world: &mut World,
     input: CreateLeaveRequest,
-) -> Result<Data<Shown<LeaveRequest>>, ApiError> {
+) -> Result<Single<LeaveRequest>> {
     let employee = world.get(input.employee_id)?;
     still_employed(&employee)?;
     let wrong = faults(world, &employee, &input);
@@ -105,7 +105,7 @@ fn create_leave_request(
     Ok(Data(Shown(world.record("leave_request.created", request))))
 }
 
-fn still_employed(employee: &Employee) -> Result<(), ApiError> {
+fn still_employed(employee: &Employee) -> Result<()> {
     if employee.status != EmployeeStatus::Terminated {
         return Ok(());
     }
@@ -182,7 +182,7 @@ pub(crate) struct DecideLeaveRequest {
 fn decide_leave_request(
     world: &mut World,
     input: DecideLeaveRequest,
-) -> Result<Data<Shown<LeaveRequest>>, ApiError> {
+) -> Result<Single<LeaveRequest>> {
     let note = input.note.map(Text::into_string);
     decide(world, input.leave_request_id, input.decision, note)?;
     show(world, input.leave_request_id)
@@ -194,7 +194,7 @@ pub(crate) fn decide(
     id: Id<LeaveRequest>,
     decision: LeaveDecision,
     note: Option<String>,
-) -> Result<(), ApiError> {
+) -> Result<()> {
     let mut request = (*world.get(id)?).clone();
     let verb = match decision {
         LeaveDecision::Approve => "approve",

@@ -101,7 +101,7 @@ const MOST_TERMS: usize = 100;
 fn set_employee_compensation(
     world: &mut World,
     input: SetCompensation,
-) -> Result<Data<Shown<Employee>>, ApiError> {
+) -> Result<Single<Employee>> {
     let mut employee = (*world.get(input.employee_id)?).clone();
     let today = world.today();
     let company = world.get(employee.company_id)?;
@@ -184,7 +184,7 @@ pub(crate) fn compensation(
     effective_from: Date,
     today: Date,
     at: &str,
-) -> Result<Compensation, ApiError> {
+) -> Result<Compensation> {
     let currencies = payee.currencies();
     if !currencies.contains(&terms.currency) {
         let known: Vec<&str> = currencies.iter().map(Currency::code).collect();
@@ -216,7 +216,7 @@ pub(crate) fn compensation(
 }
 
 /// Additions to the salary; `at` points to the list.
-pub(crate) fn allowances(list: Vec<AllowanceInput>, at: &str) -> Result<Vec<Allowance>, ApiError> {
+pub(crate) fn allowances(list: Vec<AllowanceInput>, at: &str) -> Result<Vec<Allowance>> {
     let lines = list.iter().map(|one| (one.id.as_ref(), one.label.as_str()));
     let ids = ids(lines, "allowance", at)?;
     let named = list.into_iter().zip(ids).map(|(one, id)| Allowance {
@@ -228,7 +228,7 @@ pub(crate) fn allowances(list: Vec<AllowanceInput>, at: &str) -> Result<Vec<Allo
 }
 
 /// Deductions; `at` points to the list.
-pub(crate) fn deductions(list: Vec<DeductionInput>, at: &str) -> Result<Vec<Deduction>, ApiError> {
+pub(crate) fn deductions(list: Vec<DeductionInput>, at: &str) -> Result<Vec<Deduction>> {
     let lines = list.iter().map(|one| (one.id.as_ref(), one.label.as_str()));
     let ids = ids(lines, "deduction", at)?;
     let named = list.into_iter().zip(ids).map(|(one, id)| Deduction {
@@ -245,7 +245,7 @@ fn ids<'a>(
     lines: impl Iterator<Item = (Option<&'a LineId>, &'a str)>,
     kind: &str,
     at: &str,
-) -> Result<Vec<String>, ApiError> {
+) -> Result<Vec<String>> {
     let lines: Vec<_> = lines.collect();
     let (mut taken, mut wrong) = (BTreeSet::new(), Vec::new());
     for (place, (id, _)) in lines.iter().enumerate() {

@@ -29,7 +29,7 @@ pub(crate) fn payment_method(
     method: PaymentMethodInput,
     employee: &str,
     at: &str,
-) -> Result<PaymentMethod, ApiError> {
+) -> Result<PaymentMethod> {
     let (code, number) = (method.bank_code.as_str(), method.account_number.as_str());
     let country = countries::find(country);
     // Reserved numbers choose a result and are not real accounts, so no country's rule applies.

@@ -73,7 +73,7 @@ pub(crate) struct RunPayroll {
     employees: Option<Vec<Id<Employee>>>,
 }
 
-fn run_payroll(world: &mut World, input: RunPayroll) -> Result<Data<Shown<PayrollRun>>, ApiError> {
+fn run_payroll(world: &mut World, input: RunPayroll) -> Result<Single<PayrollRun>> {
     let company = existing(world, input.company_id, "/company_id")?;
     let wanted = Wanted {
         company: &company,
@@ -246,7 +246,7 @@ impl Identified for RunWithItems {
 /// Maximum number of employees of a run that is shown with its items.
 const MOST_EXPANDED: u64 = 1_000;
 
-fn get_payroll_run(world: &World, input: GetPayrollRun) -> Result<Data<RunWithItems>, ApiError> {
+fn get_payroll_run(world: &World, input: GetPayrollRun) -> Result<Data<RunWithItems>> {
     let run = (*world.get(input.payroll_run_id)?).clone();
     if input.expand.is_some() && run.employee_count > MOST_EXPANDED {
         let detail = format!(
@@ -287,10 +287,7 @@ list! {
     sort created_at, employee_name, net = calculation.net;
 }
 
-fn list_payroll_items(
-    world: &World,
-    input: ListPayrollItems,
-) -> Result<List<Shown<PayrollItem>>, ApiError> {
+fn list_payroll_items(world: &World, input: ListPayrollItems) -> Result<List<Shown<PayrollItem>>> {
     world.get(input.payroll_run_id)?;
     select(world, &input, items_of(world, input.payroll_run_id))
 }

@@ -78,10 +78,7 @@ pub(crate) struct CreatePayrollRun {
     notes: Option<Text<1000>>,
 }
 
-fn create_payroll_run(
-    world: &mut World,
-    input: CreatePayrollRun,
-) -> Result<Data<Shown<PayrollRun>>, ApiError> {
+fn create_payroll_run(world: &mut World, input: CreatePayrollRun) -> Result<Single<PayrollRun>> {
     let company = existing(world, input.company_id, "/company_id")?;
     let wanted = Wanted {
         company: &company,
@@ -103,7 +100,7 @@ fn create_payroll_run(
 }
 
 /// Refuses a pay date whose cut-off has passed, or that is not a business day.
-fn may_pay_on(world: &World, company: &Company, day: Option<Date>) -> Result<(), ApiError> {
+fn may_pay_on(world: &World, company: &Company, day: Option<Date>) -> Result<()> {
     let Some(day) = day else { return Ok(()) };
     let first = first_day_to_pay(world, company);
     if day < first {
@@ -151,10 +148,7 @@ pub(crate) struct ItemInput {
     reimbursements: Vec<AllowanceInput>,
 }
 
-fn update_payroll_run(
-    world: &mut World,
-    input: UpdatePayrollRun,
-) -> Result<Data<Shown<PayrollRun>>, ApiError> {
+fn update_payroll_run(world: &mut World, input: UpdatePayrollRun) -> Result<Single<PayrollRun>> {
     let mut run = (*world.get(input.payroll_run_id)?).clone();
     let company = world.get(run.company_id)?;
     if !matches!(run.status, RunStatus::Draft | RunStatus::Calculated) {
@@ -212,7 +206,7 @@ fn update_payroll_run(
 }
 
 /// The amounts for one employee; none if there are no lines.
-fn run_input(item: ItemInput, at: &str) -> Result<Option<RunInput>, ApiError> {
+fn run_input(item: ItemInput, at: &str) -> Result<Option<RunInput>> {
     let lines = |list: Vec<AllowanceInput>, member| {
         let lines = allowances(list, &format!("{at}/{member}"))?;
         Ok::<_, ApiError>(lines.into_iter().map(line).collect::<Vec<_>>())
@@ -232,10 +226,7 @@ fn line(allowance: Allowance) -> PayLine {
     PayLine { id: allowance.id, label: allowance.label, amount: allowance.amount }
 }
 
-fn calculate_payroll_run(
-    world: &mut World,
-    input: One<PayrollRun>,
-) -> Result<Data<Shown<PayrollRun>>, ApiError> {
+fn calculate_payroll_run(world: &mut World, input: One<PayrollRun>) -> Result<Single<PayrollRun>> {
     let mut run = (*world.get(input.id)?).clone();
     let status = step("calculate", "the run", run.id, run.status)?;
     if run.employees.is_empty() {

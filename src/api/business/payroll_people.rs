@@ -23,11 +23,7 @@ impl Wanted<'_> {
     }
 
     /// All employees named in the body, or the 404 that lists the unknown ones.
-    pub(crate) fn found(
-        &self,
-        world: &World,
-        ids: &[Id<Employee>],
-    ) -> Result<Vec<Arc<Employee>>, ApiError> {
+    pub(crate) fn found(&self, world: &World, ids: &[Id<Employee>]) -> Result<Vec<Arc<Employee>>> {
         let (mut employees, mut missing) = (Vec::with_capacity(ids.len()), Vec::new());
         for (place, id) in ids.iter().enumerate() {
             match world.find(*id) {
@@ -48,10 +44,7 @@ impl Wanted<'_> {
 
     /// The named employees, who must belong to this company and be payable by such a run. Employees of other companies are reported first:
     /// they are a mistake in the request, not in the world.
-    pub(crate) fn payable(
-        &self,
-        employees: &[Arc<Employee>],
-    ) -> Result<Vec<Id<Employee>>, ApiError> {
+    pub(crate) fn payable(&self, employees: &[Arc<Employee>]) -> Result<Vec<Id<Employee>>> {
         let company = self.company.id;
         let places = || (0..).zip(employees);
         let foreign = places().filter(|(_, employee)| employee.company_id != company).map(
@@ -96,7 +89,7 @@ impl Wanted<'_> {
     }
 
     /// All employees of the company whom such a run can pay, in creation order.
-    pub(crate) fn everyone(&self, world: &World) -> Result<Vec<Id<Employee>>, ApiError> {
+    pub(crate) fn everyone(&self, world: &World) -> Result<Vec<Id<Employee>>> {
         let mut payable = match world.base().index_of(self.company.id) {
             Some(index) => self.grown(world, index)?,
             None => Vec::new(),
@@ -120,7 +113,7 @@ impl Wanted<'_> {
     }
 
     /// The grown ones among them. Arithmetic finds those that have not changed, except if the period is before the grown history.
-    fn grown(&self, world: &World, index: u64) -> Result<Vec<Id<Employee>>, ApiError> {
+    fn grown(&self, world: &World, index: u64) -> Result<Vec<Id<Employee>>> {
         let (base, plan) = (world.base(), world.base().plan(index));
         let size = base.shape().employees_per_company;
         let verified = |status, payroll| {
@@ -169,7 +162,7 @@ impl Wanted<'_> {
         employees: &[Id<Employee>],
         named: bool,
         but: Option<Id<PayrollRun>>,
-    ) -> Result<(), ApiError> {
+    ) -> Result<()> {
         if self.kind != RunType::Regular {
             return Ok(());
         }
@@ -203,7 +196,7 @@ impl Wanted<'_> {
 }
 
 /// Only an active company without open blocking requirements can pay.
-pub(crate) fn may_pay(world: &World, company: &Company) -> Result<(), ApiError> {
+pub(crate) fn may_pay(world: &World, company: &Company) -> Result<()> {
     let open: Vec<String> =
         blockers(world, company.id).map(|blocker| blocker.description.clone()).collect();
     let (code, detail) = match company.status {

@@ -39,10 +39,7 @@ pub(crate) struct RetryItem {
     payroll_item_id: Id<PayrollItem>,
 }
 
-fn retry_payroll_item(
-    world: &mut World,
-    input: RetryItem,
-) -> Result<Data<Shown<PayrollItem>>, ApiError> {
+fn retry_payroll_item(world: &mut World, input: RetryItem) -> Result<Single<PayrollItem>> {
     let mut run = (*world.get(input.payroll_run_id)?).clone();
     let mut item = (*world.get(input.payroll_item_id)?).clone();
     if item.payroll_run_id != run.id {

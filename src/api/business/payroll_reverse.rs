@@ -52,10 +52,7 @@ pub(crate) struct ReversePayrollRun {
     employee_ids: Option<Vec<Id<Employee>>>,
 }
 
-fn reverse_payroll_run(
-    world: &mut World,
-    input: ReversePayrollRun,
-) -> Result<Data<Shown<PayrollRun>>, ApiError> {
+fn reverse_payroll_run(world: &mut World, input: ReversePayrollRun) -> Result<Single<PayrollRun>> {
     let run = world.get(input.payroll_run_id)?;
     let status = step("reverse", "the run", run.id, run.status)?;
     if run.reverses.is_some() {
@@ -122,7 +119,7 @@ fn chosen(
     run: &PayrollRun,
     standing: &[Arc<PayrollItem>],
     ids: Option<&[Id<Employee>]>,
-) -> Result<Vec<Arc<PayrollItem>>, ApiError> {
+) -> Result<Vec<Arc<PayrollItem>>> {
     let Some(ids) = ids else { return Ok(standing.to_vec()) };
     let paid: BTreeSet<_> = standing.iter().map(|item| item.employee_id).collect();
     let strangers = ids.iter().enumerate().filter(|(_, id)| !paid.contains(id));
@@ -144,7 +141,7 @@ fn reversal(
     run: &PayrollRun,
     chosen: &[Arc<PayrollItem>],
     reason: &str,
-) -> Result<(PayrollRun, RunCost), ApiError> {
+) -> Result<(PayrollRun, RunCost)> {
     let company = existing(world, run.company_id, "/company_id")?;
     let now = world.now();
     let wanted = Wanted {

@@ -76,10 +76,7 @@ impl ApprovePayrollRun {
     }
 }
 
-fn approve_payroll_run(
-    world: &mut World,
-    input: ApprovePayrollRun,
-) -> Result<Data<Shown<PayrollRun>>, ApiError> {
+fn approve_payroll_run(world: &mut World, input: ApprovePayrollRun) -> Result<Single<PayrollRun>> {
     let run = world.get(input.payroll_run_id)?;
     let company = world.get(run.company_id)?;
     may_pay(world, &company)?;
@@ -98,10 +95,7 @@ pub(crate) struct CancelPayrollRun {
     reason: Option<Text<500>>,
 }
 
-fn cancel_payroll_run(
-    world: &mut World,
-    input: CancelPayrollRun,
-) -> Result<Data<Shown<PayrollRun>>, ApiError> {
+fn cancel_payroll_run(world: &mut World, input: CancelPayrollRun) -> Result<Single<PayrollRun>> {
     let mut run = (*world.get(input.payroll_run_id)?).clone();
     let status = next(&run, "cancel")?;
     let (now, reason) = (world.now(), input.reason.map(Text::into_string));
@@ -128,16 +122,13 @@ fn cancel_payroll_run(
     Ok(Data(Shown(run)))
 }
 
-fn retry_payroll_funding(
-    world: &mut World,
-    input: One<PayrollRun>,
-) -> Result<Data<Shown<PayrollRun>>, ApiError> {
+fn retry_payroll_funding(world: &mut World, input: One<PayrollRun>) -> Result<Single<PayrollRun>> {
     let run = world.get(input.id)?;
     next(&run, "retry")?;
     fund_run(world, run.id, false);
     Ok(Data(Shown(world.get(run.id)?)))
 }
 
-fn next(run: &PayrollRun, verb: &str) -> Result<RunStatus, ApiError> {
+fn next(run: &PayrollRun, verb: &str) -> Result<RunStatus> {
     step(verb, "the run", run.id, run.status)
 }

@@ -9,7 +9,7 @@ use crate::api::prelude::*;
 use crate::model::Wire;
 use crate::model::business::{PaymentMethod, PaymentMethodType, Payslip, PayslipStatus};
 
-pub(crate) fn payslip_pdf(world: &World, id: Id<Payslip>) -> Result<PdfDocument, ApiError> {
+pub(crate) fn payslip_pdf(world: &World, id: Id<Payslip>) -> Result<PdfDocument> {
     let payslip = world.get(id)?;
     let company = world.get(payslip.company_id)?;
     let employee = world.find(payslip.employee_id);

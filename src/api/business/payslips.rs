@@ -36,7 +36,7 @@ list! {
     sort created_at, period, pay_date, net = calculation.net;
 }
 
-fn list_payslips(world: &World, input: ListPayslips) -> Result<List<Shown<Payslip>>, ApiError> {
+fn list_payslips(world: &World, input: ListPayslips) -> Result<List<Shown<Payslip>>> {
     let months = Months::of(world, input.period);
     let people = GrownPayments::new(world, months, None, input.payroll_run_id, input.employee_id);
     let (base, grown) = (world.base(), people.count());

@@ -66,7 +66,7 @@ pub(crate) struct CreateRegulatoryReport {
 fn create_regulatory_report(
     world: &mut World,
     input: CreateRegulatoryReport,
-) -> Result<Data<Shown<RegulatoryReport>>, ApiError> {
+) -> Result<Single<RegulatoryReport>> {
     let company = existing(world, input.company_id, "/company_id")?;
     let (today, period) = (world.today(), input.period);
     if period.first_day() > today {
@@ -107,7 +107,7 @@ pub(crate) struct SubmitRegulatoryReport {
 fn submit_regulatory_report(
     world: &mut World,
     input: SubmitRegulatoryReport,
-) -> Result<Data<Shown<RegulatoryReport>>, ApiError> {
+) -> Result<Single<RegulatoryReport>> {
     let mut report = (*world.get(input.regulatory_report_id)?).clone();
     let status = step("submit", "the report", report.id, report.status)?;
     report.declaration = Some(input.declaration.into_string());

@@ -19,7 +19,7 @@ pub(crate) fn compile(
     company: &Company,
     kind: ReportType,
     period: Period,
-) -> Result<Contents, ApiError> {
+) -> Result<Contents> {
     Ok(match kind {
         ReportType::PayrollSummary => payroll_summary(world, company, period)?,
         ReportType::PensionSchedule => pension_schedule(world, company, period)?,
@@ -42,7 +42,7 @@ fn runs(world: &World, company: &Company, period: Period) -> Vec<Arc<PayrollRun>
     runs.filter(counts).collect()
 }
 
-fn paid_items(world: &World, run: &PayrollRun) -> Result<Vec<Arc<PayrollItem>>, ApiError> {
+fn paid_items(world: &World, run: &PayrollRun) -> Result<Vec<Arc<PayrollItem>>> {
     may_scan(run.employee_count)?;
     let base = world.base();
     let mut items = Vec::new();
@@ -58,7 +58,7 @@ fn paid_items(world: &World, run: &PayrollRun) -> Result<Vec<Arc<PayrollItem>>, 
     Ok(items)
 }
 
-fn payroll_summary(world: &World, company: &Company, period: Period) -> Result<Contents, ApiError> {
+fn payroll_summary(world: &World, company: &Company, period: Period) -> Result<Contents> {
     let mut totals = PaidSums::default();
     let mut summaries = Vec::new();
     for run in runs(world, company, period) {
@@ -86,11 +86,7 @@ fn payroll_summary(world: &World, company: &Company, period: Period) -> Result<C
 }
 
 /// One entry per employee over all runs of the month, in order of payment.
-fn pension_schedule(
-    world: &World,
-    company: &Company,
-    period: Period,
-) -> Result<Contents, ApiError> {
+fn pension_schedule(world: &World, company: &Company, period: Period) -> Result<Contents> {
     let mut entries: Vec<PensionEntry> = Vec::new();
     let mut places = BTreeMap::new();
     for run in runs(world, company, period) {
@@ -161,11 +157,7 @@ fn large_transactions(world: &World, company: &Company, period: Period) -> Conte
     Contents::LargeTransactions { transactions: transactions.collect(), thresholds }
 }
 
-fn suspicious_activity(
-    world: &World,
-    company: &Company,
-    period: Period,
-) -> Result<Contents, ApiError> {
+fn suspicious_activity(world: &World, company: &Company, period: Period) -> Result<Contents> {
     let mut findings = returned_payouts(world, company, period);
     findings.extend(shared_accounts(world, company)?);
     findings.extend(below_threshold(world, company, period));
@@ -224,7 +216,7 @@ fn returned_payouts(world: &World, company: &Company, period: Period) -> Vec<Fin
 }
 
 /// Bank accounts that several employees share now.
-fn shared_accounts(world: &World, company: &Company) -> Result<Vec<Finding>, ApiError> {
+fn shared_accounts(world: &World, company: &Company) -> Result<Vec<Finding>> {
     let base = world.base();
     let size = base.shape().employees_per_company;
     let grown = base.index_of(company.id).map_or(0..0, |index| index * size..(index + 1) * size);

@@ -129,10 +129,7 @@ pub(crate) struct ProfitFigures {
     net_profit: i64,
 }
 
-fn get_profit_and_loss(
-    world: &World,
-    input: GetProfitAndLoss,
-) -> Result<Data<ProfitAndLoss>, ApiError> {
+fn get_profit_and_loss(world: &World, input: GetProfitAndLoss) -> Result<Data<ProfitAndLoss>> {
     let company = existing(world, input.company_id, "/company_id")?;
     in_order(input.from, input.to)?;
     let reading = Reading::of(world, &company);
@@ -256,7 +253,7 @@ pub(crate) struct BalanceSheet {
     untranslated: Vec<Currency>,
 }
 
-fn get_balance_sheet(world: &World, input: AsOf) -> Result<Data<BalanceSheet>, ApiError> {
+fn get_balance_sheet(world: &World, input: AsOf) -> Result<Data<BalanceSheet>> {
     let company = existing(world, input.company_id, "/company_id")?;
     let reading = Reading::of(world, &company);
     let standing = reading.standing(input.as_of);
@@ -328,7 +325,7 @@ pub(crate) struct TrialTotal {
     credit_balances: i64,
 }
 
-fn get_trial_balance(world: &World, input: AsOf) -> Result<Data<TrialBalance>, ApiError> {
+fn get_trial_balance(world: &World, input: AsOf) -> Result<Data<TrialBalance>> {
     let company = existing(world, input.company_id, "/company_id")?;
     let sums = Reading::of(world, &company).totals(input.as_of);
     let mut totals: Vec<TrialTotal> = Vec::new();

@@ -46,10 +46,7 @@ pub(crate) struct AdjustmentInput {
     reason: Text<500>,
 }
 
-fn amend_tax_filing(
-    world: &mut World,
-    input: AmendTaxFiling,
-) -> Result<Data<Shown<TaxFiling>>, ApiError> {
+fn amend_tax_filing(world: &mut World, input: AmendTaxFiling) -> Result<Single<TaxFiling>> {
     let mut old = (*world.get(input.tax_filing_id)?).clone();
     let status = step("amend", "the filing", old.id, old.status)?;
     let mut lines = old.lines.clone();
@@ -86,10 +83,7 @@ fn amend_tax_filing(
 const MOST: i64 = i64::MAX / 1_000;
 
 /// Changes the lines and records the changes, or refuses an invalid adjustment.
-fn adjust(
-    lines: &mut [FilingLine],
-    inputs: Vec<AdjustmentInput>,
-) -> Result<Vec<Adjustment>, ApiError> {
+fn adjust(lines: &mut [FilingLine], inputs: Vec<AdjustmentInput>) -> Result<Vec<Adjustment>> {
     let known: Vec<String> = lines.iter().map(|line| line.authority.clone()).collect();
     let mut adjustments = Vec::with_capacity(inputs.len());
     for (place, input) in inputs.into_iter().enumerate() {

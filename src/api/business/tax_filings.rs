@@ -67,10 +67,7 @@ pub(crate) struct CreateTaxFiling {
     jurisdiction: Country,
 }
 
-fn create_tax_filing(
-    world: &mut World,
-    input: CreateTaxFiling,
-) -> Result<Data<Shown<TaxFiling>>, ApiError> {
+fn create_tax_filing(world: &mut World, input: CreateTaxFiling) -> Result<Single<TaxFiling>> {
     let company = existing(world, input.company_id, "/company_id")?;
     let (tax_type, period) = (input.tax_type.into_string(), input.period);
     let jurisdiction = input.jurisdiction.0;

@@ -44,7 +44,7 @@ impl Payment {
     }
 
     /// The 402 if the wallet is short.
-    pub(crate) fn is_covered(&self, world: &World, filing: &TaxFiling) -> Result<(), ApiError> {
+    pub(crate) fn is_covered(&self, world: &World, filing: &TaxFiling) -> Result<()> {
         let balances = world.balances(filing.company_id, filing.currency);
         let short = |what: &str, balance: i64, needed: i64| {
             let shown = |minor| filing.currency.display(minor);

@@ -36,10 +36,7 @@ pub(crate) struct SubmitTaxFiling {
     wallet_id: Option<Id<Wallet>>,
 }
 
-fn submit_tax_filing(
-    world: &mut World,
-    input: SubmitTaxFiling,
-) -> Result<Data<Shown<TaxFiling>>, ApiError> {
+fn submit_tax_filing(world: &mut World, input: SubmitTaxFiling) -> Result<Single<TaxFiling>> {
     let mut filing = (*world.get(input.tax_filing_id)?).clone();
     let named = input.wallet_id.map(|wallet| existing(world, wallet, "/wallet_id")).transpose()?;
     let now = world.now();
@@ -85,7 +82,7 @@ fn submit_tax_filing(
 }
 
 /// The filing's unpaid liabilities. Those of a cancelled run are void and removed, with their amounts.
-fn still_owed(world: &World, filing: &mut TaxFiling) -> Result<Vec<Arc<TaxLiability>>, ApiError> {
+fn still_owed(world: &World, filing: &mut TaxFiling) -> Result<Vec<Arc<TaxLiability>>> {
     let all = filing.tax_liability_ids.iter().filter_map(|id| world.find(*id));
     let (void, owed): (Vec<_>, Vec<_>) =
         all.partition(|liability| liability.status == LiabilityStatus::Void);

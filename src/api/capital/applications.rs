@@ -72,10 +72,7 @@ pub(crate) struct CreateApplication {
     metadata: Option<Metadata>,
 }
 
-fn create_application(
-    world: &mut World,
-    input: CreateApplication,
-) -> Result<Data<Shown<Application>>, ApiError> {
+fn create_application(world: &mut World, input: CreateApplication) -> Result<Single<Application>> {
     let company = existing(world, input.company_id, "/company_id")?;
     let term_months = checked_term(&input)?;
     may_pay(world, &company)?;
@@ -116,7 +113,7 @@ fn create_application(
 }
 
 /// The term, which must be allowed for the product and the amount.
-fn checked_term(input: &CreateApplication) -> Result<u32, ApiError> {
+fn checked_term(input: &CreateApplication) -> Result<u32> {
     let terms = input.product.terms();
     let months = input.term_months.unwrap_or(terms.usual_months);
     let mut wrong = Vec::new();
@@ -143,7 +140,7 @@ list! {
 fn list_application_offers(
     world: &World,
     input: ListApplicationOffers,
-) -> Result<List<Shown<Offer>>, ApiError> {
+) -> Result<List<Shown<Offer>>> {
     let application = world.get(input.application_id)?;
     select(world, &input, Candidates::created(world, Some(application.id.bits())))
 }

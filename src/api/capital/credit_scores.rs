@@ -48,10 +48,7 @@ pub(crate) struct CreateCreditScore {
     metadata: Option<Metadata>,
 }
 
-fn create_credit_score(
-    world: &mut World,
-    input: CreateCreditScore,
-) -> Result<Data<Shown<CreditScore>>, ApiError> {
+fn create_credit_score(world: &mut World, input: CreateCreditScore) -> Result<Single<CreditScore>> {
     let company = whose(world, input.company_id, input.subject_id)?;
     let score = CreditScore {
         subject_id: input.subject_id,
@@ -70,7 +67,7 @@ fn whose(
     world: &World,
     company: Option<Id<Company>>,
     subject: Option<Id<Subject>>,
-) -> Result<Arc<Company>, ApiError> {
+) -> Result<Arc<Company>> {
     let subject = match (company, subject) {
         (Some(company), None) => return existing(world, company, "/company_id"),
         (None, Some(subject)) => subject,

@@ -66,7 +66,7 @@ pub(crate) struct AdvanceDeal {
     note: Option<Text<500>>,
 }
 
-fn advance_deal(world: &mut World, input: AdvanceDeal) -> Result<Data<Shown<Deal>>, ApiError> {
+fn advance_deal(world: &mut World, input: AdvanceDeal) -> Result<Single<Deal>> {
     let deal = world.get(input.deal_id)?;
     still_open(&deal)?;
     let Some(next) = deal.stage.next() else {
@@ -84,7 +84,7 @@ fn advance_deal(world: &mut World, input: AdvanceDeal) -> Result<Data<Shown<Deal
     Ok(Data(Shown(deal)))
 }
 
-fn still_open(deal: &Deal) -> Result<(), ApiError> {
+fn still_open(deal: &Deal) -> Result<()> {
     if deal.status == DealStatus::Open {
         return Ok(());
     }
@@ -93,7 +93,7 @@ fn still_open(deal: &Deal) -> Result<(), ApiError> {
 }
 
 /// Refuses a stage with missing requirements, and names all of them.
-fn guarded(world: &World, deal: &Deal, to: DealStage) -> Result<(), ApiError> {
+fn guarded(world: &World, deal: &Deal, to: DealStage) -> Result<()> {
     let guards = to.guards().iter();
     let unmet = guards.filter_map(|guard| {
         let why = unmet(world, deal, *guard)?;
@@ -250,7 +250,7 @@ pub(crate) struct CloseDeal {
     reason: Option<Text<500>>,
 }
 
-fn close_deal(world: &mut World, input: CloseDeal) -> Result<Data<Shown<Deal>>, ApiError> {
+fn close_deal(world: &mut World, input: CloseDeal) -> Result<Single<Deal>> {
     let deal = world.get(input.deal_id)?;
     let reason = input.reason.map(Text::into_string);
     match (input.outcome, input.amount) {
@@ -283,7 +283,7 @@ pub(crate) fn win(
     deal: &Deal,
     amount: i64,
     reason: Option<String>,
-) -> Result<Arc<Deal>, ApiError> {
+) -> Result<Arc<Deal>> {
     if deal.stage != DealStage::Closing {
         let at = deal.stage.name();
         let detail = format!("the deal is at {at}: it can be won only from closing");
@@ -336,10 +336,7 @@ pub(crate) struct InvestorReply {
 }
 
 /// An inbound kind: the investor replies now.
-pub(crate) fn investor_reply(
-    world: &mut World,
-    input: InvestorReply,
-) -> Result<Data<Shown<Deal>>, ApiError> {
+pub(crate) fn investor_reply(world: &mut World, input: InvestorReply) -> Result<Single<Deal>> {
     let deal = world.get(input.deal_id)?;
     if deal.investor.is_none() {
         let detail = format!("{} has no investor", deal.id);

@@ -86,7 +86,7 @@ impl InvestorInput {
     }
 }
 
-fn create_deal(world: &mut World, input: CreateDeal) -> Result<Data<Shown<Deal>>, ApiError> {
+fn create_deal(world: &mut World, input: CreateDeal) -> Result<Single<Deal>> {
     let company = existing(world, input.company_id, "/company_id")?;
     let today = world.today();
     if let Some(day) = input.expected_close_on.filter(|day| *day < today) {

@@ -98,7 +98,7 @@ pub(crate) fn requests_of(
 fn open_due_diligence_case(
     world: &mut World,
     input: OpenDueDiligenceCase,
-) -> Result<Data<CaseWithRequests>, ApiError> {
+) -> Result<Data<CaseWithRequests>> {
     let company = existing(world, input.company_id, "/company_id")?;
     let deal = input.deal_id.map(|id| existing(world, id, "/deal_id")).transpose()?;
     let mut wrong = Vec::new();
@@ -125,7 +125,7 @@ fn open_due_diligence_case(
 }
 
 /// A deal that has ended, or that has a case, gets no case.
-fn without_case(deal: &Deal) -> Result<(), ApiError> {
+fn without_case(deal: &Deal) -> Result<()> {
     if deal.status != DealStatus::Open {
         let detail = "the deal must be open".to_owned();
         return Err(refused(deal.id, deal.status, detail));
@@ -268,7 +268,7 @@ pub(super) fn told(
 fn get_due_diligence_case(
     world: &World,
     input: One<DueDiligenceCase>,
-) -> Result<Data<CaseWithRequests>, ApiError> {
+) -> Result<Data<CaseWithRequests>> {
     let case = world.get(input.id)?;
     Ok(Data(with_requests(world, &case)))
 }
@@ -292,7 +292,7 @@ pub(crate) struct CreateDueDiligenceRequest {
 fn create_due_diligence_request(
     world: &mut World,
     input: CreateDueDiligenceRequest,
-) -> Result<Data<Shown<DueDiligenceRequest>>, ApiError> {
+) -> Result<Single<DueDiligenceRequest>> {
     let case = world.get(input.due_diligence_case_id)?;
     let mut wrong = Vec::new();
     let due_on = due_day(world, input.due_on, &mut wrong);

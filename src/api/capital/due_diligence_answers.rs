@@ -76,7 +76,7 @@ pub(crate) struct ReportReferenceInput {
 fn submit_due_diligence_request(
     world: &mut World,
     input: SubmitDueDiligenceRequest,
-) -> Result<Data<Shown<DueDiligenceRequest>>, ApiError> {
+) -> Result<Single<DueDiligenceRequest>> {
     let mut request = (*world.get(input.due_diligence_request_id)?).clone();
     let documents = input.document_ids.unwrap_or_default();
     let mut wrong = documents_faults(world, &request, &documents)?;
@@ -104,7 +104,7 @@ fn documents_faults(
     world: &World,
     request: &DueDiligenceRequest,
     documents: &[Id<Document>],
-) -> Result<Vec<Violation>, ApiError> {
+) -> Result<Vec<Violation>> {
     let (mut missing, mut wrong) = (Vec::new(), Vec::new());
     for (place, id) in documents.iter().enumerate() {
         let pointer = format!("/document_ids/{place}");
@@ -220,7 +220,7 @@ pub(crate) struct ReviewDueDiligenceRequest {
 fn review_due_diligence_request(
     world: &mut World,
     input: ReviewDueDiligenceRequest,
-) -> Result<Data<Shown<DueDiligenceRequest>>, ApiError> {
+) -> Result<Single<DueDiligenceRequest>> {
     let request = world.get(input.due_diligence_request_id)?;
     let verb = input.decision.verb();
     let status = step(verb, "the request", request.id, request.status)?;

@@ -50,7 +50,7 @@ pub(crate) struct CreateInsuranceRiskScore {
 fn create_insurance_risk_score(
     world: &mut World,
     input: CreateInsuranceRiskScore,
-) -> Result<Data<Shown<InsuranceRiskScore>>, ApiError> {
+) -> Result<Single<InsuranceRiskScore>> {
     let company = existing(world, input.company_id, "/company_id")?;
     let currency = input.currency.unwrap_or(company.currency);
     let mut rates = figures::rates(world);

@@ -42,7 +42,7 @@ impl Identified for LoanToday {
     }
 }
 
-fn get_loan(world: &World, input: One<Loan>) -> Result<Data<LoanToday>, ApiError> {
+fn get_loan(world: &World, input: One<Loan>) -> Result<Data<LoanToday>> {
     let loan = world.get(input.id)?;
     let settlement = loan.is_open().then(|| loan.settlement(world.today()));
     Ok(Data(LoanToday { loan: (*loan).clone(), settlement_amount: settlement }))

@@ -95,10 +95,7 @@ pub(crate) struct RespondToOffer {
     wallet_id: Option<Id<Wallet>>,
 }
 
-fn respond_to_offer(
-    world: &mut World,
-    input: RespondToOffer,
-) -> Result<Data<Shown<Offer>>, ApiError> {
+fn respond_to_offer(world: &mut World, input: RespondToOffer) -> Result<Single<Offer>> {
     let mut offer = (*world.get(input.offer_id)?).clone();
     match (input.decision, input.wallet_id) {
         (OfferAnswer::Accept, Some(wallet)) => {
@@ -123,7 +120,7 @@ fn respond_to_offer(
     }
 }
 
-fn accept(world: &mut World, mut offer: Offer, wallet: &Wallet) -> Result<Arc<Offer>, ApiError> {
+fn accept(world: &mut World, mut offer: Offer, wallet: &Wallet) -> Result<Arc<Offer>> {
     belongs(wallet, offer.company_id, offer.currency)?;
     let company = world.get(offer.company_id)?;
     may_pay(world, &company)?;
@@ -143,7 +140,7 @@ pub(super) fn belongs(
     wallet: &Wallet,
     company: Id<crate::model::business::company::Company>,
     currency: crate::value::money::Currency,
-) -> Result<(), ApiError> {
+) -> Result<()> {
     if wallet.company_id != company {
         let detail = format!("{} is a wallet of {}", wallet.id, wallet.company_id);
         return Err(ApiError::of_member("/wallet_id", "foreign_wallet", detail));

@@ -51,7 +51,7 @@ pub(crate) struct CreateReadinessAssessment {
 fn create_readiness_assessment(
     world: &mut World,
     input: CreateReadinessAssessment,
-) -> Result<Data<Shown<ReadinessAssessment>>, ApiError> {
+) -> Result<Single<ReadinessAssessment>> {
     let company = existing(world, input.company_id, "/company_id")?;
     let currency = input.currency.unwrap_or(company.currency);
     let mut rates = figures::rates(world);

@@ -40,7 +40,7 @@ pub(crate) struct CreateLoanRepayment {
 fn create_loan_repayment(
     world: &mut World,
     input: CreateLoanRepayment,
-) -> Result<Data<Shown<LoanRepayment>>, ApiError> {
+) -> Result<Single<LoanRepayment>> {
     let mut loan = (*world.get(input.loan_id)?).clone();
     let wallet = existing(world, input.wallet_id, "/wallet_id")?;
     belongs(&wallet, loan.company_id, loan.currency)?;

@@ -85,7 +85,7 @@ pub(crate) struct DueDelivery {
     attempt: u64,
 }
 
-fn get_clock(session: &mut Session<'_>, _: Nothing) -> Result<Plain<Clock>, ApiError> {
+fn get_clock(session: &mut Session<'_>, _: Nothing) -> Result<Plain<Clock>> {
     let (world, outbox) = (&*session.world, &session.tester.outbox);
     let next = world.timers().take(SHOWN_TIMERS).map(|timer| Due {
         at: timer.due,
@@ -156,7 +156,7 @@ pub(crate) struct Advanced {
 /// Limits one advance, so that an endless chain of tasks could not run forever. No such chain exists, and no world needs this many tasks.
 const MOST_TASKS: usize = 10_000_000;
 
-fn advance_clock(world: &mut World, input: AdvanceClock) -> Result<Plain<Advanced>, ApiError> {
+fn advance_clock(world: &mut World, input: AdvanceClock) -> Result<Plain<Advanced>> {
     let mut advance = Advance::of(world, &input)?;
     while advance.step(world, None) {}
     Ok(advance.end(world, Vec::new()))
@@ -186,7 +186,7 @@ enum Goal {
 
 impl Advance {
     /// The requested advance; an error refuses it.
-    pub(crate) fn of(world: &World, input: &AdvanceClock) -> Result<Self, ApiError> {
+    pub(crate) fn of(world: &World, input: &AdvanceClock) -> Result<Self> {
         let from = world.now();
         let goal = match (input.by, input.to, input.until) {
             (Some(span), None, None) => Goal::To(from.plus(span)),
@@ -298,7 +298,7 @@ pub(crate) struct Reset {
     now: Timestamp,
 }
 
-fn reset_world(session: &mut Session<'_>, input: ResetWorld) -> Result<Plain<Reset>, ApiError> {
+fn reset_world(session: &mut Session<'_>, input: ResetWorld) -> Result<Plain<Reset>> {
     let named = input.scenario.as_ref();
     let named = named.map(|name| session.host.scenario(name.as_str())).transpose()?;
     let (base, mut mode) = (session.world.base(), session.world.mode());

@@ -13,7 +13,7 @@ pub(super) fn collection(
     id: Id<Collection>,
     to: &str,
     wanted: Wanted,
-) -> Result<(), ApiError> {
+) -> Result<()> {
     let collection = world.get(id)?;
     let to = target(AnyId::of(id), collection.status, to, |_| true)?;
     let amount = collection.amount;
@@ -50,12 +50,7 @@ pub(super) fn collection(
 }
 
 /// The payer's bank answers about a refund now.
-pub(super) fn refund(
-    world: &mut World,
-    id: Id<Refund>,
-    to: &str,
-    wanted: &Wanted,
-) -> Result<(), ApiError> {
+pub(super) fn refund(world: &mut World, id: Id<Refund>, to: &str, wanted: &Wanted) -> Result<()> {
     let refund = world.get(id)?;
     let failed = match target(AnyId::of(id), refund.status, to, |_| true)? {
         RefundStatus::Succeeded => None,
@@ -67,12 +62,7 @@ pub(super) fn refund(
 }
 
 /// The decision arrives now, or the deadline for evidence passes now.
-pub(super) fn dispute(
-    world: &mut World,
-    id: Id<Dispute>,
-    to: &str,
-    wanted: Wanted,
-) -> Result<(), ApiError> {
+pub(super) fn dispute(world: &mut World, id: Id<Dispute>, to: &str, wanted: Wanted) -> Result<()> {
     let dispute = world.get(id)?;
     let by_hand = |state| matches!(state, DisputeStatus::Won | DisputeStatus::Lost);
     let to = target(AnyId::of(id), dispute.status, to, by_hand)?;

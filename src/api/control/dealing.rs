@@ -10,12 +10,7 @@ use crate::model::capital::{
 };
 
 /// Moves to the next stage or to an end. A deal that is won by hand brings its target amount.
-pub(super) fn deal(
-    world: &mut World,
-    id: Id<Deal>,
-    to: &str,
-    wanted: Wanted,
-) -> Result<(), ApiError> {
+pub(super) fn deal(world: &mut World, id: Id<Deal>, to: &str, wanted: Wanted) -> Result<()> {
     let deal = world.get(id)?;
     let next = deal.stage.next();
     if deal.status == DealStatus::Open
@@ -53,7 +48,7 @@ pub(super) fn case(
     id: Id<DueDiligenceCase>,
     to: &str,
     wanted: &Wanted,
-) -> Result<(), ApiError> {
+) -> Result<()> {
     let case = world.get(id)?;
     target(AnyId::of(id), case.status, to, |at| at == CaseStatus::Completed)?;
     for request in requests_of(world, id) {
@@ -71,7 +66,7 @@ pub(super) fn request(
     id: Id<DueDiligenceRequest>,
     to: &str,
     wanted: Wanted,
-) -> Result<(), ApiError> {
+) -> Result<()> {
     let before = world.get(id)?.status;
     let to: RequestStatus = target(AnyId::of(id), before, to, |at| at != RequestStatus::Submitted)?;
     match to {

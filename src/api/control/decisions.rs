@@ -34,7 +34,7 @@ list! {
         why: Why;
 }
 
-fn list_decisions(world: &World, input: ListDecisions) -> Result<List<DecisionShape>, ApiError> {
+fn list_decisions(world: &World, input: ListDecisions) -> Result<List<DecisionShape>> {
     let decided = world.decided().iter().filter(|decided| input.accepts(decided));
     let decided: Vec<_> = decided.collect();
     Ok(input.paging.list(&decided, |decided| DecisionShape::of(decided)))
@@ -121,7 +121,7 @@ fn values(rows: &[(&'static str, &'static str)]) -> Vec<MagicValue> {
     rows.map(|&(value, outcome)| MagicValue { value, outcome }).collect()
 }
 
-fn list_magic_values(_: &World, _: Nothing) -> Result<Plain<MagicValues>, ApiError> {
+fn list_magic_values(_: &World, _: Nothing) -> Result<Plain<MagicValues>> {
     let decisions = DECISIONS.iter().map(|row| DecisionRow {
         name: row.name,
         about: row.about,

@@ -136,7 +136,7 @@ list! {
 fn list_endpoint_deliveries(
     session: &mut Session<'_>,
     input: ListEndpointDeliveries,
-) -> Result<List<WebhookDelivery>, ApiError> {
+) -> Result<List<WebhookDelivery>> {
     let id = input.endpoint_id.as_str();
     let lane = session.tester.outbox.lane(id).ok_or_else(|| not_found(id))?;
     Ok(listed(core::iter::once(lane), &input, input.paging))
@@ -157,7 +157,7 @@ list! {
 fn list_deliveries(
     session: &mut Session<'_>,
     input: ListDeliveries,
-) -> Result<List<WebhookDelivery>, ApiError> {
+) -> Result<List<WebhookDelivery>> {
     let lanes = session.tester.outbox.lanes().iter().filter(|lane| {
         let wanted = input.endpoint_id.as_ref();
         wanted.is_none_or(|id| lane.endpoint.id == id.as_str())
@@ -205,7 +205,7 @@ pub(crate) struct Resent {
     deliveries: Vec<WebhookDelivery>,
 }
 
-fn resend_event(session: &mut Session<'_>, input: ResendEvent) -> Result<Plain<Resent>, ApiError> {
+fn resend_event(session: &mut Session<'_>, input: ResendEvent) -> Result<Plain<Resent>> {
     let wanted = bits(input.event_id.as_str());
     let event = wanted.and_then(|bits| {
         let log = session.world.log();

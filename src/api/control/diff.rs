@@ -121,7 +121,7 @@ struct DiffField {
     after: Value,
 }
 
-fn get_diff(session: &mut Session<'_>, input: GetDiff) -> Result<Plain<Diff>, ApiError> {
+fn get_diff(session: &mut Session<'_>, input: GetDiff) -> Result<Plain<Diff>> {
     let grown = World::new(session.world.base().clone(), session.world.mode());
     let end = |name: Option<&Text<64>>, otherwise| match name.map_or(otherwise, Text::as_str) {
         "start" => Ok((&grown, None)),
@@ -149,7 +149,7 @@ fn get_diff(session: &mut Session<'_>, input: GetDiff) -> Result<Plain<Diff>, Ap
 }
 
 /// Worlds of different growth cannot be compared.
-fn check_growth(before: &World, after: &World) -> Result<(), ApiError> {
+fn check_growth(before: &World, after: &World) -> Result<()> {
     let (one, other) = (before.base(), after.base());
     if one.seed() == other.seed() && one.shape() == other.shape() {
         return Ok(());

@@ -23,7 +23,7 @@ pub(super) fn employee(
     id: Id<Employee>,
     to: &str,
     wanted: Wanted,
-) -> Result<(), ApiError> {
+) -> Result<()> {
     let employee = world.get(id)?;
     let (current, payroll) = (employee.status, employee.payroll_status);
     if let Some((status, _)) = reachable(current).find(|(_, name)| *name == to) {
@@ -45,7 +45,7 @@ fn employment(
     employee: &Arc<Employee>,
     to: EmployeeStatus,
     reason: Option<String>,
-) -> Result<(), ApiError> {
+) -> Result<()> {
     let id = employee.id;
     match to {
         EmployeeStatus::Active => {
@@ -111,12 +111,7 @@ fn pay_status(world: &mut World, employee: &Arc<Employee>, to: PayrollStatus) {
     }
 }
 
-pub(super) fn company(
-    world: &mut World,
-    id: Id<Company>,
-    to: &str,
-    wanted: Wanted,
-) -> Result<(), ApiError> {
+pub(super) fn company(world: &mut World, id: Id<Company>, to: &str, wanted: Wanted) -> Result<()> {
     let mut company = (*world.get(id)?).clone();
     let status: CompanyStatus = target(AnyId::of(id), company.status, to, |_| true)?;
     company.enter_because(status, world.now(), wanted.reason);
@@ -130,7 +125,7 @@ pub(super) fn leave_request(
     id: Id<LeaveRequest>,
     to: &str,
     wanted: Wanted,
-) -> Result<(), ApiError> {
+) -> Result<()> {
     let request = world.get(id)?;
     let decision = match target(AnyId::of(id), request.status, to, |_| true)? {
         LeaveStatus::Declined => LeaveDecision::Decline,
@@ -141,7 +136,7 @@ pub(super) fn leave_request(
 }
 
 /// The timer of the run runs now. The target is the state in which it leaves the run, not one that the run passes.
-pub(super) fn run(world: &mut World, id: Id<PayrollRun>, to: &str) -> Result<(), ApiError> {
+pub(super) fn run(world: &mut World, id: Id<PayrollRun>, to: &str) -> Result<()> {
     let run = world.get(id)?;
     let company = world.get(run.company_id)?;
     let (task, ends): (_, &[RunStatus]) = match run.status {
@@ -176,7 +171,7 @@ pub(super) fn run(world: &mut World, id: Id<PayrollRun>, to: &str) -> Result<(),
 }
 
 /// The tax office answers now, and confirms first that it has the return.
-pub(super) fn filing(world: &mut World, id: Id<TaxFiling>, to: &str) -> Result<(), ApiError> {
+pub(super) fn filing(world: &mut World, id: Id<TaxFiling>, to: &str) -> Result<()> {
     let filing = world.get(id)?;
     let answer = |to| match to {
         FilingStatus::Filed => Some(Task::AcceptFiling(id)),

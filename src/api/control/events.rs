@@ -43,7 +43,7 @@ list! {
         subject_id: Text<64> = subject;
 }
 
-fn list_events(world: &World, input: ListEvents) -> Result<List<EventShape>, ApiError> {
+fn list_events(world: &World, input: ListEvents) -> Result<List<EventShape>> {
     let events = world.log().since(input.after.unwrap_or_default());
     let events: Vec<_> = events.filter(|event| input.accepts(event)).collect();
     Ok(input.paging.list(&events, |event| EventShape::of(event)))
@@ -91,7 +91,7 @@ impl ChangeShape {
     }
 }
 
-fn get_event(world: &World, input: GetEvent) -> Result<Plain<EventDetail>, ApiError> {
+fn get_event(world: &World, input: GetEvent) -> Result<Plain<EventDetail>> {
     let bits = parse(Kind::Event.prefix(), input.event_id.as_str());
     let found = bits.and_then(|bits| world.log().iter().find(|event| event.id == bits));
     let event = found.ok_or_else(|| ApiError::not_found("event"))?;
@@ -118,7 +118,7 @@ pub(crate) struct LedgerCheck {
     findings: Vec<String>,
 }
 
-fn check_ledger(world: &World, _: Nothing) -> Result<Plain<LedgerCheck>, ApiError> {
+fn check_ledger(world: &World, _: Nothing) -> Result<Plain<LedgerCheck>> {
     let audit = world.audit();
     let ok = audit.findings.is_empty();
     Ok(Plain(LedgerCheck {

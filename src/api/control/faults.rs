@@ -142,14 +142,14 @@ impl FaultShape {
     }
 }
 
-fn add_fault(session: &mut Session<'_>, input: AddFault) -> Result<Plain<FaultShape>, ApiError> {
+fn add_fault(session: &mut Session<'_>, input: AddFault) -> Result<Plain<FaultShape>> {
     let row = row(input)?;
     let key = session.world.base().key();
     Ok(Plain(FaultShape::of(session.tester.wire.add(row, key))))
 }
 
 /// The fault as a row, or all mistakes in it.
-pub(crate) fn row(input: AddFault) -> Result<FaultRow, ApiError> {
+pub(crate) fn row(input: AddFault) -> Result<FaultRow> {
     let mut wrong = Vec::new();
     let mut refuse = |pointer: String, code, detail: String| {
         wrong.push(Violation::new(pointer, code, detail));
@@ -251,7 +251,7 @@ pub(crate) struct Faults {
     data: Vec<FaultShape>,
 }
 
-fn list_faults(session: &mut Session<'_>, _: Nothing) -> Result<Plain<Faults>, ApiError> {
+fn list_faults(session: &mut Session<'_>, _: Nothing) -> Result<Plain<Faults>> {
     let rows = session.tester.wire.rows().iter();
     let data = rows.map(FaultShape::of).collect();
     Ok(Plain(Faults { data }))
@@ -277,7 +277,7 @@ impl Removed {
     }
 }
 
-fn remove_fault(session: &mut Session<'_>, input: RemoveFault) -> Result<Plain<Removed>, ApiError> {
+fn remove_fault(session: &mut Session<'_>, input: RemoveFault) -> Result<Plain<Removed>> {
     if session.tester.wire.remove(input.fault_id.as_str()) {
         return Ok(Removed::of(1));
     }
@@ -286,7 +286,7 @@ fn remove_fault(session: &mut Session<'_>, input: RemoveFault) -> Result<Plain<R
     Err(ApiError::new(ErrorCode::ResourceNotFound, detail))
 }
 
-fn remove_faults(session: &mut Session<'_>, _: Nothing) -> Result<Plain<Removed>, ApiError> {
+fn remove_faults(session: &mut Session<'_>, _: Nothing) -> Result<Plain<Removed>> {
     Ok(Removed::of(session.tester.wire.clear()))
 }
 

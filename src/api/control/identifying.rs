@@ -10,7 +10,7 @@ use crate::model::identity::{
 };
 
 /// The document is examined now, or its last day passes now.
-pub(super) fn document(world: &mut World, id: Id<Document>, to: &str) -> Result<(), ApiError> {
+pub(super) fn document(world: &mut World, id: Id<Document>, to: &str) -> Result<()> {
     let document = world.get(id)?;
     let to = target(AnyId::of(id), document.status, to, |_| true)?;
     let fault = match (document.status, to) {
@@ -33,7 +33,7 @@ pub(super) fn case(
     id: Id<Verification>,
     to: &str,
     wanted: Wanted,
-) -> Result<(), ApiError> {
+) -> Result<()> {
     let case = world.get(id)?;
     // Only a submission, which requires consent, starts the bureau.
     let by_hand = |state| state != CaseStatus::Processing;
@@ -62,7 +62,7 @@ pub(super) fn case(
 }
 
 /// The provider replies now. The decision about a hit is made on its alert.
-pub(super) fn screening(world: &mut World, id: Id<AmlScreening>, to: &str) -> Result<(), ApiError> {
+pub(super) fn screening(world: &mut World, id: Id<AmlScreening>, to: &str) -> Result<()> {
     let screening = world.get(id)?;
     let asked = screening.status == ScreeningStatus::Processing;
     let to = target(AnyId::of(id), screening.status, to, |_| asked)?;
@@ -78,12 +78,7 @@ pub(super) fn screening(world: &mut World, id: Id<AmlScreening>, to: &str) -> Re
 }
 
 /// The alert is resolved now.
-pub(super) fn alert(
-    world: &mut World,
-    id: Id<AmlAlert>,
-    to: &str,
-    wanted: Wanted,
-) -> Result<(), ApiError> {
+pub(super) fn alert(world: &mut World, id: Id<AmlAlert>, to: &str, wanted: Wanted) -> Result<()> {
     let alert = world.get(id)?;
     let to = target(AnyId::of(id), alert.status, to, |_| true)?;
     alerts::resolve(world, &alert, to, wanted.reason);

@@ -58,7 +58,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
 pub(crate) struct Inbound {
     /// `{kind}` in the path, and `inbound` in a scenario's timeline.
     pub(crate) kind: &'static str,
-    pub(crate) receive: fn(&mut World, Value) -> Result<Reply, ApiError>,
+    pub(crate) receive: fn(&mut World, Value) -> Result<Reply>,
     /// Its input other than the kind, and its result.
     pub(crate) input: fn(&mut SchemaGenerator) -> Schema,
     pub(crate) output: fn(&mut SchemaGenerator) -> Schema,
@@ -87,7 +87,7 @@ pub(crate) const INBOUND: &[Inbound] = &[
 ];
 
 /// The action with that name.
-pub(crate) fn row(kind: &str) -> Result<&'static Inbound, ApiError> {
+pub(crate) fn row(kind: &str) -> Result<&'static Inbound> {
     INBOUND.iter().find(|row| row.kind == kind).ok_or_else(|| {
         let known: Vec<&str> = INBOUND.iter().map(|row| row.kind).collect();
         let detail = format!("unknown kind {kind:?}: use one of {}", known.join(", "));
@@ -144,7 +144,7 @@ impl IntoReply for Received {
     }
 }
 
-fn receive(world: &mut World, input: Receive) -> Result<Received, ApiError> {
+fn receive(world: &mut World, input: Receive) -> Result<Received> {
     let mut members = input.0;
     let kind = members.remove("kind");
     let kind = kind.as_ref().and_then(Value::as_str).unwrap_or_default();

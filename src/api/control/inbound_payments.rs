@@ -53,10 +53,7 @@ impl Identified for Arrived {
     }
 }
 
-pub(super) fn bank_transfer(
-    world: &mut World,
-    input: BankTransfer,
-) -> Result<Data<Arrived>, ApiError> {
+pub(super) fn bank_transfer(world: &mut World, input: BankTransfer) -> Result<Data<Arrived>> {
     let company = world.get(input.company_id)?;
     if let Some(collection) = meant(world, &input)? {
         return pay_by_transfer(world, &collection, &input).map(Data);
@@ -85,7 +82,7 @@ fn receive(world: &mut World, wallet: &Wallet, amount: i64, from_customer: bool)
 }
 
 /// The collection that a transfer pays, if it names one.
-fn meant(world: &World, input: &BankTransfer) -> Result<Option<Arc<Collection>>, ApiError> {
+fn meant(world: &World, input: &BankTransfer) -> Result<Option<Arc<Collection>>> {
     let mut wrong = Vec::new();
     let mut missing = false;
     let mut found: Vec<Id<Collection>> = Vec::new();
@@ -125,7 +122,7 @@ fn pay_by_transfer(
     world: &mut World,
     collection: &Collection,
     input: &BankTransfer,
-) -> Result<Arrived, ApiError> {
+) -> Result<Arrived> {
     let currency = collection.currency;
     if input.currency.is_some_and(|named| named != currency) {
         return Err(mismatch(format!("{} has the currency {currency}", collection.id)));
@@ -145,7 +142,7 @@ fn pay_by_transfer(
     Ok(Arrived::Collection(Shown(paid)))
 }
 
-fn by(collection: &Collection, method: CollectionMethod) -> Result<(), ApiError> {
+fn by(collection: &Collection, method: CollectionMethod) -> Result<()> {
     if collection.method == method {
         return Ok(());
     }
@@ -172,10 +169,7 @@ pub(crate) struct CardPayment {
     outcome: CardOutcome,
 }
 
-pub(super) fn card_payment(
-    world: &mut World,
-    input: CardPayment,
-) -> Result<Data<Shown<Collection>>, ApiError> {
+pub(super) fn card_payment(world: &mut World, input: CardPayment) -> Result<Single<Collection>> {
     let collection = world.get(input.collection)?;
     by(&collection, CollectionMethod::Card)?;
     step("process", "the collection", collection.id, collection.status)?;
@@ -206,10 +200,7 @@ pub(crate) struct Chargeback {
     reason: Option<Text<500>>,
 }
 
-pub(super) fn chargeback(
-    world: &mut World,
-    input: Chargeback,
-) -> Result<Data<Shown<Dispute>>, ApiError> {
+pub(super) fn chargeback(world: &mut World, input: Chargeback) -> Result<Single<Dispute>> {
     let collection = world.get(input.collection)?;
     let refuse = |detail: &str| {
         let detail = detail.to_owned();

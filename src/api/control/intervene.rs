@@ -186,7 +186,7 @@ pub(crate) struct Rules {
     rules: Vec<Rule>,
 }
 
-fn list_rules(session: &mut Session<'_>, _: Nothing) -> Result<Plain<Rules>, ApiError> {
+fn list_rules(session: &mut Session<'_>, _: Nothing) -> Result<Plain<Rules>> {
     let world = &*session.world;
     let outcomes = world.script().outcomes.iter();
     let outcomes = outcomes.filter_map(|state| Rule::of(world, state));
@@ -195,7 +195,7 @@ fn list_rules(session: &mut Session<'_>, _: Nothing) -> Result<Plain<Rules>, Api
     Ok(Plain(Rules { rules: outcomes.chain(faults).collect() }))
 }
 
-fn create_rule(session: &mut Session<'_>, input: CreateRule) -> Result<Plain<Rule>, ApiError> {
+fn create_rule(session: &mut Session<'_>, input: CreateRule) -> Result<Plain<Rule>> {
     let CreateRule { r#match: matched, nth, times, outcome, fault } = input;
     match (outcome, fault, &matched.decision, &matched.operation) {
         (Some(outcome), None, Some(_), None) => {
@@ -227,7 +227,7 @@ fn create_rule(session: &mut Session<'_>, input: CreateRule) -> Result<Plain<Rul
 }
 
 /// The row for a rule, or all mistakes in it.
-fn outcome(matched: &Matched, wanted: &Answered, source: String) -> Result<OutcomeRule, ApiError> {
+fn outcome(matched: &Matched, wanted: &Answered, source: String) -> Result<OutcomeRule> {
     let mut wrong = Vec::new();
     let name = matched.decision.as_ref().map_or("", Text::as_str);
     let Some(decision) = Decision::find(name) else {
@@ -302,7 +302,7 @@ fn selectors(
     select
 }
 
-fn delete_rules(session: &mut Session<'_>, _: Nothing) -> Result<Plain<Removed>, ApiError> {
+fn delete_rules(session: &mut Session<'_>, _: Nothing) -> Result<Plain<Removed>> {
     let wire = &mut session.tester.wire;
     let faults = wire.rows().iter().filter(|armed| armed.at_run_time);
     let faults: Vec<String> = faults.map(|armed| armed.id.clone()).collect();
@@ -316,7 +316,7 @@ pub(crate) struct DeleteRule {
     rule_id: Text<64>,
 }
 
-fn delete_rule(session: &mut Session<'_>, input: DeleteRule) -> Result<Plain<Removed>, ApiError> {
+fn delete_rule(session: &mut Session<'_>, input: DeleteRule) -> Result<Plain<Removed>> {
     let (id, world) = (input.rule_id.as_str(), &mut *session.world);
     if session.tester.wire.remove(id) {
         return Ok(Removed::of(1));
@@ -347,10 +347,7 @@ pub(crate) struct Moved {
     resource: Value,
 }
 
-fn transition_resource(
-    world: &mut World,
-    input: TransitionResource,
-) -> Result<Plain<Moved>, ApiError> {
+fn transition_resource(world: &mut World, input: TransitionResource) -> Result<Plain<Moved>> {
     let code = input.return_code.as_ref().map(|code| code.as_str().parse());
     let code: Option<ReturnCode> = code
         .transpose()

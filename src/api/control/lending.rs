@@ -6,11 +6,7 @@ use crate::model::UnderwriterDecision;
 use crate::model::capital::{Application, ApplicationStatus, Loan, LoanStatus};
 
 /// The underwriter starts or decides now, or the deadline for information passes now.
-pub(super) fn application(
-    world: &mut World,
-    id: Id<Application>,
-    to: &str,
-) -> Result<(), ApiError> {
+pub(super) fn application(world: &mut World, id: Id<Application>, to: &str) -> Result<()> {
     let before = world.get(id)?.status;
     let task = match target(AnyId::of(id), before, to, |_| true)? {
         ApplicationStatus::UnderReview => Task::ReviewApplication(id),
@@ -28,7 +24,7 @@ pub(super) fn application(
 
 /// The money is paid out now, the next instalment becomes late now, or the lender defaults the loan now. Only the company can
 /// repay it.
-pub(super) fn loan(world: &mut World, id: Id<Loan>, to: &str) -> Result<(), ApiError> {
+pub(super) fn loan(world: &mut World, id: Id<Loan>, to: &str) -> Result<()> {
     let loan = world.get(id)?;
     let number = loan.first_unpaid().map_or(0, |row| row.number);
     let task = |to| match to {

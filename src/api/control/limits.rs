@@ -103,11 +103,11 @@ struct RateShape {
     window: Span,
 }
 
-fn get_limits(session: &mut Session<'_>, _: Nothing) -> Result<Plain<Limits>, ApiError> {
+fn get_limits(session: &mut Session<'_>, _: Nothing) -> Result<Plain<Limits>> {
     Ok(Plain(shown(session)))
 }
 
-fn set_limits(session: &mut Session<'_>, input: SetLimits) -> Result<Plain<Limits>, ApiError> {
+fn set_limits(session: &mut Session<'_>, input: SetLimits) -> Result<Plain<Limits>> {
     let mut wrong = Vec::new();
     let mut kept = |pointer: &str, parsed: Result<u64, &str>| {
         parsed.map_err(|expected| wrong.push(Violation::new(pointer, "format", expected))).ok()

@@ -12,12 +12,7 @@ use crate::model::payments::{
 };
 
 /// A payout is moved one state at a time: its timers, which go further, are dropped.
-pub(super) fn payout(
-    world: &mut World,
-    id: Id<Payout>,
-    to: &str,
-    wanted: Wanted,
-) -> Result<(), ApiError> {
+pub(super) fn payout(world: &mut World, id: Id<Payout>, to: &str, wanted: Wanted) -> Result<()> {
     let payout = world.get(id)?;
     let by_hand = |state| match payout.pays() {
         Pays::Wages => !matches!(state, PayoutStatus::Cancelled | PayoutStatus::Queued),
@@ -42,12 +37,7 @@ pub(super) fn payout(
 }
 
 /// The buyer, the date or the verdict moves it now. A part is released only by the next milestone.
-pub(super) fn escrow(
-    world: &mut World,
-    id: Id<Escrow>,
-    to: &str,
-    wanted: Wanted,
-) -> Result<(), ApiError> {
+pub(super) fn escrow(world: &mut World, id: Id<Escrow>, to: &str, wanted: Wanted) -> Result<()> {
     let escrow = world.get(id)?;
     let parts = escrow.pending().count();
     let by_hand = |state| state != EscrowStatus::PartiallyReleased || parts > 1;
@@ -85,7 +75,7 @@ pub(super) fn beneficiary(
     id: Id<Beneficiary>,
     to: &str,
     wanted: &Wanted,
-) -> Result<(), ApiError> {
+) -> Result<()> {
     let beneficiary = world.get(id)?;
     let to = target(AnyId::of(id), beneficiary.status, to, |_| true)?;
     let answer = match (to, wanted.reason.as_deref()) {
@@ -105,7 +95,7 @@ pub(super) fn reconciliation(
     id: Id<ReconciliationMatch>,
     to: &str,
     wanted: Wanted,
-) -> Result<(), ApiError> {
+) -> Result<()> {
     let row = world.get(id)?;
     let by_hand = |state| match state {
         MatchStatus::Matched => row.status == MatchStatus::Suggested,

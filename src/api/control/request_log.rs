@@ -155,10 +155,7 @@ list! {
         after: u64 => |after, entry| entry.number > *after;
 }
 
-fn list_requests(
-    session: &mut Session<'_>,
-    input: ListRequests,
-) -> Result<List<RequestShape>, ApiError> {
+fn list_requests(session: &mut Session<'_>, input: ListRequests) -> Result<List<RequestShape>> {
     let entries = session.tester.requests.entries();
     let found: Vec<_> = entries.filter(|entry| input.accepts(entry)).collect();
     Ok(input.paging.list(&found, |entry| RequestShape::of(entry)))
@@ -181,10 +178,7 @@ pub(crate) struct RequestDetail {
     followed: Vec<String>,
 }
 
-fn get_request(
-    session: &mut Session<'_>,
-    input: GetRequest,
-) -> Result<Plain<RequestDetail>, ApiError> {
+fn get_request(session: &mut Session<'_>, input: GetRequest) -> Result<Plain<RequestDetail>> {
     let found = session.tester.requests.find(input.request_id.as_str());
     let entry = found.ok_or_else(|| {
         let detail = match session.tester.requests.evicted() {
@@ -227,6 +221,6 @@ fn followed<'a>(world: &'a World, entry: &'a Entry) -> impl Iterator<Item = &'a 
     })
 }
 
-fn clear_requests(session: &mut Session<'_>, _: Nothing) -> Result<Plain<Removed>, ApiError> {
+fn clear_requests(session: &mut Session<'_>, _: Nothing) -> Result<Plain<Removed>> {
     Ok(Removed::of(session.tester.requests.clear()))
 }

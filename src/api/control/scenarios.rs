@@ -59,7 +59,7 @@ struct ScenarioSummary {
     running: bool,
 }
 
-fn list_scenarios(session: &mut Session<'_>, _: Nothing) -> Result<Plain<Scenarios>, ApiError> {
+fn list_scenarios(session: &mut Session<'_>, _: Nothing) -> Result<Plain<Scenarios>> {
     let running = |name: &str| session.tester.scenarios.iter().any(|other| other.name == name);
     let all = session.host.scenarios();
     let scenarios = all.iter().map(|scenario| ScenarioSummary {
@@ -97,10 +97,7 @@ pub(crate) struct Loaded {
     now: Timestamp,
 }
 
-fn load_scenario(
-    session: &mut Session<'_>,
-    input: LoadScenario,
-) -> Result<Plain<Loaded>, ApiError> {
+fn load_scenario(session: &mut Session<'_>, input: LoadScenario) -> Result<Plain<Loaded>> {
     let scenario = session.host.scenario(input.name.as_str())?;
     let grown = !input.keep_world && !scenario.world.is_empty();
     let base = grown.then(|| scenario.world.base(session.world.base()));
@@ -133,7 +130,7 @@ pub(crate) struct Ended {
     ended: Vec<String>,
 }
 
-fn end_scenario(session: &mut Session<'_>, _: Nothing) -> Result<Plain<Ended>, ApiError> {
+fn end_scenario(session: &mut Session<'_>, _: Nothing) -> Result<Plain<Ended>> {
     let name = |scenario: &Arc<Scenario>| scenario.name.clone();
     let ended = session.tester.scenarios.iter().map(name).collect();
     session.end_scenarios();
@@ -169,7 +166,7 @@ pub(crate) struct RowCoverage {
     refused: Option<String>,
 }
 
-fn get_coverage(session: &mut Session<'_>, _: Nothing) -> Result<Plain<Coverage>, ApiError> {
+fn get_coverage(session: &mut Session<'_>, _: Nothing) -> Result<Plain<Coverage>> {
     let rows = session.coverage();
     let names = session.tester.scenarios.iter().map(|scenario| scenario.name.clone());
     Ok(Plain(Coverage {

@@ -88,10 +88,7 @@ pub(crate) struct TakeSnapshot {
     name: Option<Text<64>>,
 }
 
-fn take_snapshot(
-    session: &mut Session<'_>,
-    input: TakeSnapshot,
-) -> Result<Plain<SnapshotShape>, ApiError> {
+fn take_snapshot(session: &mut Session<'_>, input: TakeSnapshot) -> Result<Plain<SnapshotShape>> {
     let name = input.name.map(Text::into_string);
     let taken = session.tester.take_snapshot(session.world, name);
     let shape = taken.map(SnapshotShape::of).map(Plain);
@@ -111,7 +108,7 @@ pub(crate) struct SnapshotList {
     data: Vec<SnapshotShape>,
 }
 
-fn list_snapshots(session: &mut Session<'_>, _: Nothing) -> Result<Plain<SnapshotList>, ApiError> {
+fn list_snapshots(session: &mut Session<'_>, _: Nothing) -> Result<Plain<SnapshotList>> {
     let data = session.tester.snapshots.iter().map(SnapshotShape::of);
     Ok(Plain(SnapshotList { data: data.collect() }))
 }
@@ -119,7 +116,7 @@ fn list_snapshots(session: &mut Session<'_>, _: Nothing) -> Result<Plain<Snapsho
 fn restore_snapshot(
     session: &mut Session<'_>,
     input: One<Snapshot>,
-) -> Result<Plain<SnapshotShape>, ApiError> {
+) -> Result<Plain<SnapshotShape>> {
     let id = input.id;
     session.tester.restore_snapshot(id, session.world);
     find(session, id).map(SnapshotShape::of).map(Plain)
@@ -146,7 +143,7 @@ pub(crate) struct Fork {
     events: u64,
 }
 
-fn fork_snapshot(session: &mut Session<'_>, input: ForkSnapshot) -> Result<Plain<Fork>, ApiError> {
+fn fork_snapshot(session: &mut Session<'_>, input: ForkSnapshot) -> Result<Plain<Fork>> {
     let snapshot = find(session, input.snapshot_id)?;
     let (world, part) = snapshot.fork();
     let fork = Fork {
@@ -171,7 +168,7 @@ pub(crate) struct DeletedSnapshot {
 fn delete_snapshot(
     session: &mut Session<'_>,
     input: One<Snapshot>,
-) -> Result<Plain<DeletedSnapshot>, ApiError> {
+) -> Result<Plain<DeletedSnapshot>> {
     let id = input.id;
     if !session.tester.delete_snapshot(id) {
         return Err(unknown(id));
@@ -179,10 +176,7 @@ fn delete_snapshot(
     Ok(Plain(DeletedSnapshot { id, deleted: true }))
 }
 
-pub(super) fn find<'a>(
-    session: &'a Session<'_>,
-    id: Id<Snapshot>,
-) -> Result<&'a Snapshot, ApiError> {
+pub(super) fn find<'a>(session: &'a Session<'_>, id: Id<Snapshot>) -> Result<&'a Snapshot> {
     session.tester.snapshots.get(id).ok_or_else(|| unknown(id))
 }
 

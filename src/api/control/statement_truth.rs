@@ -92,10 +92,7 @@ impl Score {
     }
 }
 
-fn get_statement_truth(
-    world: &World,
-    input: One<BankStatement>,
-) -> Result<Plain<StatementTruth>, ApiError> {
+fn get_statement_truth(world: &World, input: One<BankStatement>) -> Result<Plain<StatementTruth>> {
     let statement = world.get(input.id)?;
     let Some(truths) = &statement.truths else {
         let detail = "the sandbox did not generate this statement";

@@ -45,7 +45,7 @@ pub(crate) const RUNS: &[&[Effects]] = &[
 ];
 
 /// Moves the resource, and shows it as it is then.
-pub(crate) fn go(world: &mut World, id: &str, to: &str, wanted: Wanted) -> Result<Value, ApiError> {
+pub(crate) fn go(world: &mut World, id: &str, to: &str, wanted: Wanted) -> Result<Value> {
     let found = Kind::ALL.iter().find_map(|&kind| {
         let bits = parse(kind.prefix(), id)?;
         Some(AnyId { kind, bits })
@@ -60,7 +60,7 @@ pub(crate) fn go(world: &mut World, id: &str, to: &str, wanted: Wanted) -> Resul
     Ok(after.to_wire())
 }
 
-fn apply(world: &mut World, id: AnyId, to: &str, wanted: Wanted) -> Result<(), ApiError> {
+fn apply(world: &mut World, id: AnyId, to: &str, wanted: Wanted) -> Result<()> {
     let bits = id.bits;
     match id.kind {
         Kind::Employee => employing::employee(world, Id::from_bits(bits), to, wanted),

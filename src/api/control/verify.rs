@@ -117,7 +117,7 @@ pub(crate) struct Bounds {
 
 impl Times {
     /// At least once if absent.
-    fn of(said: Option<Self>) -> Result<verify::Times, ApiError> {
+    fn of(said: Option<Self>) -> Result<verify::Times> {
         let times = match said {
             None => (1, None),
             Some(Self::Exactly(count)) => (count, Some(count)),
@@ -219,7 +219,7 @@ pub(crate) fn pattern(
     given: Option<Map<String, Value>>,
     known: &[&str],
     short: (&str, Option<&str>),
-) -> Result<Map<String, Value>, ApiError> {
+) -> Result<Map<String, Value>> {
     let mut pattern = given.unwrap_or_default();
     let unknown = pattern.keys().filter(|name| !known.contains(&name.as_str()));
     let mut wrong: Vec<Violation> = unknown
@@ -240,10 +240,7 @@ pub(crate) fn pattern(
     if wrong.is_empty() { Ok(pattern) } else { Err(ApiError::invalid(wrong)) }
 }
 
-fn verify_requests(
-    session: &mut Session<'_>,
-    input: VerifyRequests,
-) -> Result<Plain<Verified>, ApiError> {
+fn verify_requests(session: &mut Session<'_>, input: VerifyRequests) -> Result<Plain<Verified>> {
     let operation = input.operation.as_ref().map(Text::as_str);
     let pattern = pattern(input.pattern, REQUEST_MEMBERS, ("operation", operation))?;
     check_operation(&pattern)?;
@@ -260,7 +257,7 @@ fn verify_requests(
 }
 
 /// An operation that does not exist is never called, so an error is better than a failed verification.
-fn check_operation(pattern: &Map<String, Value>) -> Result<(), ApiError> {
+fn check_operation(pattern: &Map<String, Value>) -> Result<()> {
     let Some(Value::String(id)) = pattern.get("operation") else { return Ok(()) };
     let known: Vec<String> = api::product().map(Operation::operation_id).collect();
     if id == ANY || known.contains(id) {
@@ -289,10 +286,7 @@ pub(crate) struct VerifyEvents {
 }
 
 /// A `Tester` row although it only reads: cached reads are keyed by path and query, and this one has a body.
-fn verify_events(
-    session: &mut Session<'_>,
-    input: VerifyEvents,
-) -> Result<Plain<Verified>, ApiError> {
+fn verify_events(session: &mut Session<'_>, input: VerifyEvents) -> Result<Plain<Verified>> {
     let world: &World = session.world;
     let known = system::event_types();
     let mut wrong = Vec::new();
@@ -356,7 +350,7 @@ pub(crate) struct VerifyDeliveries {
 fn verify_deliveries(
     session: &mut Session<'_>,
     input: VerifyDeliveries,
-) -> Result<Plain<Verified>, ApiError> {
+) -> Result<Plain<Verified>> {
     let event_type = input.event_type.as_ref().map(Text::as_str);
     let known = system::event_types();
     if let Some(name) = event_type.filter(|name| !known.contains(name)) {

@@ -98,7 +98,7 @@ pub(crate) struct CreateWebhookEndpoint {
 fn create_webhook_endpoint(
     session: &mut Session<'_>,
     input: CreateWebhookEndpoint,
-) -> Result<Plain<WebhookSecret>, ApiError> {
+) -> Result<Plain<WebhookSecret>> {
     let outbox = &mut session.tester.outbox;
     let mut wrong = Vec::new();
     let target = Target::parse(input.url.as_str(), outbox.policy());
@@ -178,7 +178,7 @@ pub(crate) fn check_filter(filter: &str) -> Result<(), String> {
 fn list_webhook_endpoints(
     session: &mut Session<'_>,
     paging: Paging,
-) -> Result<List<WebhookEndpoint>, ApiError> {
+) -> Result<List<WebhookEndpoint>> {
     let retries = session.tester.outbox.retries_in(session.world.mode());
     Ok(paging.list(session.tester.outbox.lanes(), |lane| shown(lane, retries)))
 }
@@ -193,7 +193,7 @@ pub(crate) struct OneWebhookEndpoint {
 fn get_webhook_endpoint(
     session: &mut Session<'_>,
     input: OneWebhookEndpoint,
-) -> Result<Plain<WebhookEndpoint>, ApiError> {
+) -> Result<Plain<WebhookEndpoint>> {
     let retries = session.tester.outbox.retries_in(session.world.mode());
     let id = input.endpoint_id.as_str();
     let lane = session.tester.outbox.lane(id).ok_or_else(|| not_found(id))?;
@@ -221,7 +221,7 @@ pub(crate) struct UpdateWebhookEndpoint {
 fn update_webhook_endpoint(
     session: &mut Session<'_>,
     input: UpdateWebhookEndpoint,
-) -> Result<Plain<WebhookEndpoint>, ApiError> {
+) -> Result<Plain<WebhookEndpoint>> {
     let outbox = &mut session.tester.outbox;
     let retries = outbox.retries_in(session.world.mode());
     let id = input.endpoint_id.as_str();
@@ -272,7 +272,7 @@ pub(crate) struct DeletedWebhookEndpoint {
 fn delete_webhook_endpoint(
     session: &mut Session<'_>,
     input: OneWebhookEndpoint,
-) -> Result<Plain<DeletedWebhookEndpoint>, ApiError> {
+) -> Result<Plain<DeletedWebhookEndpoint>> {
     let id = input.endpoint_id.as_str();
     if !session.tester.outbox.delete(id) {
         return Err(not_found(id));
@@ -296,7 +296,7 @@ pub(crate) struct RotateWebhookSecret {
 fn rotate_webhook_secret(
     session: &mut Session<'_>,
     input: RotateWebhookSecret,
-) -> Result<Plain<WebhookSecret>, ApiError> {
+) -> Result<Plain<WebhookSecret>> {
     let outbox = &mut session.tester.outbox;
     let retries = outbox.retries_in(session.world.mode());
     let id = input.endpoint_id.as_str();

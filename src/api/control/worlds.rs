@@ -51,7 +51,7 @@ struct WorldRow {
     snapshots: u64,
 }
 
-fn list_worlds(session: &mut Session<'_>, _: Nothing) -> Result<Plain<WorldList>, ApiError> {
+fn list_worlds(session: &mut Session<'_>, _: Nothing) -> Result<Plain<WorldList>> {
     let yours = session.tester.tag;
     let row = |world: OpenWorld| WorldRow {
         tag: format!("{:08x}", world.tag),
@@ -127,7 +127,7 @@ struct PartOfKind {
     digest: String,
 }
 
-fn get_fingerprint(world: &World, _: Nothing) -> Result<Plain<Fingerprint>, ApiError> {
+fn get_fingerprint(world: &World, _: Nothing) -> Result<Plain<Fingerprint>> {
     let parts = world.parts();
     let records = parts.records.into_iter();
     let records =

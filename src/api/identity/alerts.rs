@@ -95,10 +95,7 @@ pub(crate) struct ResolveAmlAlert {
     note: Text<500>,
 }
 
-fn resolve_aml_alert(
-    world: &mut World,
-    input: ResolveAmlAlert,
-) -> Result<Data<Shown<AmlAlert>>, ApiError> {
+fn resolve_aml_alert(world: &mut World, input: ResolveAmlAlert) -> Result<Single<AmlAlert>> {
     let alert = world.get(input.alert_id)?;
     let verb = match input.resolution {
         Resolution::FalsePositive => "dismiss",

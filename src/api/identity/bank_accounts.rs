@@ -44,7 +44,7 @@ pub(crate) struct VerifyBankAccount {
 fn verify_bank_account(
     world: &mut World,
     input: VerifyBankAccount,
-) -> Result<Data<Shown<BankAccountVerification>>, ApiError> {
+) -> Result<Single<BankAccountVerification>> {
     let country = input.country.map_or_else(|| COUNTRY.to_owned(), |it| it.0);
     let (code, number) = (input.bank_code.as_str(), input.account_number.as_str());
     account_rules::check(&country, Some(code), number).map_err(|fault| {

@@ -40,10 +40,7 @@ pub(crate) struct AddSubjectDocument {
     metadata: Option<Metadata>,
 }
 
-fn add_subject_document(
-    world: &mut World,
-    input: AddSubjectDocument,
-) -> Result<Data<Shown<Document>>, ApiError> {
+fn add_subject_document(world: &mut World, input: AddSubjectDocument) -> Result<Single<Document>> {
     let subject = world.get(input.subject_id)?;
     let now = world.now();
     let document = Document {

@@ -65,7 +65,7 @@ pub(crate) struct CreateAmlScreening {
 fn create_aml_screening(
     world: &mut World,
     input: CreateAmlScreening,
-) -> Result<Data<Shown<AmlScreening>>, ApiError> {
+) -> Result<Single<AmlScreening>> {
     let subject = existing(world, input.subject_id, "/subject_id")?;
     let wanted = Wanted {
         verification: None,
@@ -293,7 +293,7 @@ pub(crate) struct WatchlistHit {
 pub(crate) fn watchlist_hit(
     world: &mut World,
     input: WatchlistHit,
-) -> Result<Data<Shown<WatchlistEntry>>, ApiError> {
+) -> Result<Single<WatchlistEntry>> {
     let subject = input.subject_id.map(|id| world.get(id)).transpose()?;
     let name = match (&subject, input.name) {
         (Some(subject), None) => subject.full_name(),

@@ -128,10 +128,7 @@ fn id_numbers(given: Option<Vec<IdNumberInput>>) -> Vec<IdNumber> {
     kept.collect()
 }
 
-fn create_subject(
-    world: &mut World,
-    input: CreateSubject,
-) -> Result<Data<Shown<Subject>>, ApiError> {
+fn create_subject(world: &mut World, input: CreateSubject) -> Result<Single<Subject>> {
     let company = input.company_id.map(|id| existing(world, id, "/company_id")).transpose()?;
     let employee = input.employee_id.map(|id| existing(world, id, "/employee_id"));
     let employee = employee.transpose()?;
@@ -234,10 +231,7 @@ pub(crate) struct UpdateSubject {
     metadata: Option<Metadata>,
 }
 
-fn update_subject(
-    world: &mut World,
-    input: UpdateSubject,
-) -> Result<Data<Shown<Subject>>, ApiError> {
+fn update_subject(world: &mut World, input: UpdateSubject) -> Result<Single<Subject>> {
     let before = world.get(input.subject_id)?;
     let foreign = match before.kind {
         SubjectType::Person => input.legal_name.is_some().then_some("/legal_name"),

@@ -58,10 +58,7 @@ pub(crate) struct SignalsInput {
     device_known: Option<bool>,
 }
 
-fn create_trust_score(
-    world: &mut World,
-    input: CreateTrustScore,
-) -> Result<Data<Shown<TrustScore>>, ApiError> {
+fn create_trust_score(world: &mut World, input: CreateTrustScore) -> Result<Single<TrustScore>> {
     let subject = existing(world, input.subject_id, "/subject_id")?;
     let signals = input.signals.map_or_else(TrustSignals::default, |given| TrustSignals {
         email_verified: given.email_verified,

@@ -29,7 +29,7 @@ pub(crate) struct SubmitVerification {
 pub(super) fn submit_verification(
     world: &mut World,
     input: SubmitVerification,
-) -> Result<Data<Shown<Verification>>, ApiError> {
+) -> Result<Single<Verification>> {
     let mut case = (*world.get(input.verification_id)?).clone();
     let ids = input.document_ids.unwrap_or_default();
     let documents = documents(world, &ids)?;
@@ -96,7 +96,7 @@ fn ask_bureau(world: &mut World, case: &Verification, answer: DecisionAnswer) {
 }
 
 /// The documents named in a submission.
-fn documents(world: &World, ids: &[Id<Document>]) -> Result<Vec<Arc<Document>>, ApiError> {
+fn documents(world: &World, ids: &[Id<Document>]) -> Result<Vec<Arc<Document>>> {
     let (mut found, mut unknown) = (Vec::new(), Vec::new());
     for (place, id) in (0..).zip(ids) {
         let place: usize = place;

@@ -103,7 +103,7 @@ pub(crate) struct CreateVerification {
 fn create_verification(
     world: &mut World,
     input: CreateVerification,
-) -> Result<Data<Shown<Verification>>, ApiError> {
+) -> Result<Single<Verification>> {
     let subject = existing(world, input.subject_id, "/subject_id")?;
     let wanted = input.checks.unwrap_or_default();
     let wrong = unfit(&subject, input.kind, &wanted);
@@ -198,7 +198,7 @@ pub(crate) struct ReviewVerification {
 fn review_verification(
     world: &mut World,
     input: ReviewVerification,
-) -> Result<Data<Shown<Verification>>, ApiError> {
+) -> Result<Single<Verification>> {
     let case = world.get(input.verification_id)?;
     let verb = match input.decision {
         ReviewDecision::Approve => "approve",
@@ -249,7 +249,7 @@ pub(crate) struct CancelVerification {
 fn cancel_verification(
     world: &mut World,
     input: CancelVerification,
-) -> Result<Data<Shown<Verification>>, ApiError> {
+) -> Result<Single<Verification>> {
     let case = world.get(input.verification_id)?;
     step("cancel", "the verification", case.id, case.status)?;
     let reason = input.reason.map(Text::into_string);

@@ -10,7 +10,7 @@ use crate::model::payments::{
 use crate::value::id::encode_to_string;
 
 /// Refuses a reference that another open collection of the company has.
-pub(super) fn free(world: &World, company: Id<Company>, reference: &str) -> Result<(), ApiError> {
+pub(super) fn free(world: &World, company: Id<Company>, reference: &str) -> Result<()> {
     let name = Collection::by_reference(reference);
     let Some(other) = world.open_collection(company, &name) else { return Ok(()) };
     let detail = format!("the open collection {other} has this reference");

@@ -109,7 +109,7 @@ pub(crate) struct Contents {
 fn import_bank_statement(
     world: &mut World,
     input: ImportBankStatement,
-) -> Result<Data<Shown<BankStatement>>, ApiError> {
+) -> Result<Single<BankStatement>> {
     let company = world.get(input.company_id)?;
     let wallet = world.get(input.wallet_id)?;
     let mut wrong = days_of(world, input.from, input.to);
@@ -315,7 +315,7 @@ fn simulated(
     world: &mut World,
     wallet: &Wallet,
     (from, to): (Date, Date),
-) -> Result<(Contents, Option<Span>), ApiError> {
+) -> Result<(Contents, Option<Span>)> {
     let transactions = within_bounds(world, wallet, (from, to))?;
     let answer = world.decide(&STATEMENT_NOISE, AnyId::of(wallet.id), None);
     let key = world.base().key().with("bank_statement");
@@ -373,7 +373,7 @@ fn within_bounds(
     world: &World,
     wallet: &Wallet,
     days: (Date, Date),
-) -> Result<Vec<Arc<WalletTransaction>>, ApiError> {
+) -> Result<Vec<Arc<WalletTransaction>>> {
     let transactions = statement_clock::transactions(world, wallet, days);
     if transactions.len() > MOST_LINES {
         return Err(too_many(transactions.len()));

@@ -90,10 +90,7 @@ pub(crate) struct AccountInput {
     currency: Currency,
 }
 
-fn create_beneficiary(
-    world: &mut World,
-    input: CreateBeneficiary,
-) -> Result<Data<Shown<Beneficiary>>, ApiError> {
+fn create_beneficiary(world: &mut World, input: CreateBeneficiary) -> Result<Single<Beneficiary>> {
     let company = existing(world, input.company_id, "/company_id")?;
     let account = account(input.account)?;
     let (name, now) = (input.name.into_string(), world.now());
@@ -120,7 +117,7 @@ fn create_beneficiary(
     Ok(Data(Shown(beneficiary)))
 }
 
-fn account(input: AccountInput) -> Result<BeneficiaryAccount, ApiError> {
+fn account(input: AccountInput) -> Result<BeneficiaryAccount> {
     let bank_code = input.bank_code.as_ref().map(Text::as_str);
     let number = input.account_number.as_str();
     account_rules::check(&input.country.0, bank_code, number).map_err(|fault| {

@@ -123,10 +123,7 @@ pub(crate) struct CreateCollection {
     metadata: Option<Metadata>,
 }
 
-fn create_collection(
-    world: &mut World,
-    input: CreateCollection,
-) -> Result<Data<Shown<Collection>>, ApiError> {
+fn create_collection(world: &mut World, input: CreateCollection) -> Result<Single<Collection>> {
     let company = existing(world, input.company_id, "/company_id")?;
     let invoice = input.invoice_id.map(|id| world.get(id)).transpose()?;
     may_pay(world, &company)?;
@@ -181,7 +178,7 @@ fn faults(world: &World, input: &CreateCollection, invoice: Option<&Invoice>) ->
     wrong
 }
 
-fn still_owed(invoice: &Invoice, currency: Currency) -> Result<(), ApiError> {
+fn still_owed(invoice: &Invoice, currency: Currency) -> Result<()> {
     if invoice.currency != currency {
         let detail = format!("the invoice has the currency {}, not {currency}", invoice.currency);
         return Err(ApiError::new(ErrorCode::CurrencyMismatch, detail)
@@ -231,10 +228,7 @@ impl Identified for CollectionWithRefunds {
     }
 }
 
-fn get_collection(
-    world: &World,
-    input: OneCollection,
-) -> Result<Data<CollectionWithRefunds>, ApiError> {
+fn get_collection(world: &World, input: OneCollection) -> Result<Data<CollectionWithRefunds>> {
     let collection = (*world.get(input.collection_id)?).clone();
     let refunds = input.expand.map(|Expand::Refunds| {
         let last = world.children::<Refund>(collection.id.bits()).rev();
@@ -254,10 +248,7 @@ pub(crate) struct CancelCollection {
     reason: Option<Text<500>>,
 }
 
-fn cancel_collection(
-    world: &mut World,
-    input: CancelCollection,
-) -> Result<Data<Shown<Collection>>, ApiError> {
+fn cancel_collection(world: &mut World, input: CancelCollection) -> Result<Single<Collection>> {
     let collection = world.get(input.collection_id)?;
     step("cancel", "the collection", collection.id, collection.status)?;
     let reason = input.reason.map(Text::into_string);

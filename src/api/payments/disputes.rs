@@ -96,10 +96,7 @@ pub(crate) struct RespondToDispute {
     evidence: Metadata,
 }
 
-fn respond_to_dispute(
-    world: &mut World,
-    input: RespondToDispute,
-) -> Result<Data<Shown<Dispute>>, ApiError> {
+fn respond_to_dispute(world: &mut World, input: RespondToDispute) -> Result<Single<Dispute>> {
     let mut dispute = (*world.get(input.dispute_id)?).clone();
     let contests = input.action == Response::Contest;
     if contests == input.evidence.0.is_empty() {

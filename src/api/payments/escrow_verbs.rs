@@ -75,18 +75,14 @@ pub(crate) struct FundEscrow {
     amount: Option<Amount>,
 }
 
-fn fund_escrow(world: &mut World, input: FundEscrow) -> Result<Data<Shown<Escrow>>, ApiError> {
+fn fund_escrow(world: &mut World, input: FundEscrow) -> Result<Single<Escrow>> {
     let escrow = world.get(input.escrow_id)?;
     fund(world, &escrow, input.amount.map(Amount::minor))?;
     show(world, escrow.id)
 }
 
 /// Funds an escrow, if possible.
-pub(crate) fn fund(
-    world: &mut World,
-    escrow: &Escrow,
-    amount: Option<i64>,
-) -> Result<(), ApiError> {
+pub(crate) fn fund(world: &mut World, escrow: &Escrow, amount: Option<i64>) -> Result<()> {
     let company = world.get(escrow.company_id)?;
     let wallet = world.get(escrow.buyer_wallet_id)?;
     may_pay(world, &company)?;
@@ -129,10 +125,7 @@ pub(crate) struct ReleaseEscrow {
     amount: Option<Amount>,
 }
 
-fn release_escrow(
-    world: &mut World,
-    input: ReleaseEscrow,
-) -> Result<Data<Shown<Escrow>>, ApiError> {
+fn release_escrow(world: &mut World, input: ReleaseEscrow) -> Result<Single<Escrow>> {
     let escrow = world.get(input.escrow_id)?;
     may_pay(world, &*world.get(escrow.company_id)?)?;
     step("release_part", "the escrow", escrow.id, escrow.status)?;
@@ -143,7 +136,7 @@ fn release_escrow(
 }
 
 /// The requested part, if the escrow holds it.
-fn part(escrow: &Escrow, milestone: Option<&str>, amount: Option<i64>) -> Result<Part, ApiError> {
+fn part(escrow: &Escrow, milestone: Option<&str>, amount: Option<i64>) -> Result<Part> {
     let wrong = |pointer: &'static str, code, detail: String| {
         Err(ApiError::of_member(pointer, code, detail))
     };
@@ -187,7 +180,7 @@ pub(crate) struct RefundEscrow {
     reason: Text<500>,
 }
 
-fn refund_escrow(world: &mut World, input: RefundEscrow) -> Result<Data<Shown<Escrow>>, ApiError> {
+fn refund_escrow(world: &mut World, input: RefundEscrow) -> Result<Single<Escrow>> {
     let escrow = world.get(input.escrow_id)?;
     let wanted = input.amount.map(Amount::minor);
     take_back(world, &escrow, wanted, input.reason.into_string())?;
@@ -200,7 +193,7 @@ pub(crate) fn take_back(
     escrow: &Escrow,
     wanted: Option<i64>,
     reason: String,
-) -> Result<(), ApiError> {
+) -> Result<()> {
     let verb = match escrow.status {
         EscrowStatus::Created => "cancel",
         _ => "refund",
@@ -247,10 +240,7 @@ pub(crate) struct DisputeEscrow {
     reason: Text<500>,
 }
 
-fn dispute_escrow(
-    world: &mut World,
-    input: DisputeEscrow,
-) -> Result<Data<Shown<Escrow>>, ApiError> {
+fn dispute_escrow(world: &mut World, input: DisputeEscrow) -> Result<Single<Escrow>> {
     let escrow = world.get(input.escrow_id)?;
     let raised_by = match input.raised_by {
         Party::Buyer => RaisedBy::Buyer,
@@ -266,7 +256,7 @@ pub(crate) fn dispute(
     escrow: &Escrow,
     raised_by: RaisedBy,
     reason: String,
-) -> Result<(), ApiError> {
+) -> Result<()> {
     let status = step("dispute", "the escrow", escrow.id, escrow.status)?;
     let new = NewDispute {
         company: escrow.company_id,

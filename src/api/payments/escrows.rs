@@ -112,7 +112,7 @@ impl CreateEscrow {
     }
 }
 
-fn create_escrow(world: &mut World, input: CreateEscrow) -> Result<Data<Shown<Escrow>>, ApiError> {
+fn create_escrow(world: &mut World, input: CreateEscrow) -> Result<Single<Escrow>> {
     let mut named = BodyReferences::default();
     let company = named.find(world, input.company_id, "/company_id");
     let wallet = named.find(world, input.buyer_wallet_id, "/buyer_wallet_id");

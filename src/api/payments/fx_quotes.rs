@@ -39,10 +39,7 @@ pub(crate) struct CreateFxQuote {
     metadata: Option<Metadata>,
 }
 
-fn create_fx_quote(
-    world: &mut World,
-    input: CreateFxQuote,
-) -> Result<Data<Shown<FxQuote>>, ApiError> {
+fn create_fx_quote(world: &mut World, input: CreateFxQuote) -> Result<Single<FxQuote>> {
     let company = existing(world, input.company_id, "/company_id")?;
     let (source, target) = (input.source_currency, input.target_currency);
     let fixed = checked(&input)?;
@@ -85,7 +82,7 @@ enum Fixed {
     Target(i64),
 }
 
-fn checked(input: &CreateFxQuote) -> Result<Fixed, ApiError> {
+fn checked(input: &CreateFxQuote) -> Result<Fixed> {
     let mut wrong = Vec::new();
     wrong.extend(unknown("/source_currency", input.source_currency));
     wrong.extend(unknown("/target_currency", input.target_currency));
@@ -106,12 +103,7 @@ fn checked(input: &CreateFxQuote) -> Result<Fixed, ApiError> {
 }
 
 /// The amounts to sell and to buy; an error if the calculated one is zero or too large.
-fn both_sides(
-    fixed: Fixed,
-    rate: Rate,
-    source: Currency,
-    target: Currency,
-) -> Result<(i64, i64), ApiError> {
+fn both_sides(fixed: Fixed, rate: Rate, source: Currency, target: Currency) -> Result<(i64, i64)> {
     let (pointer, follows, currency) = match fixed {
         Fixed::Source(amount) => ("/source_amount", rate.convert(amount, source, target), target),
         Fixed::Target(amount) => ("/target_amount", rate.needed(amount, source, target), source),

@@ -44,7 +44,7 @@ pub(crate) struct FxRate {
     rate: Rate,
 }
 
-fn list_fx_rates(world: &World, input: ListFxRates) -> Result<List<FxRate>, ApiError> {
+fn list_fx_rates(world: &World, input: ListFxRates) -> Result<List<FxRate>> {
     let today = world.today();
     let as_of = input.as_of.unwrap_or(today);
     let mut wrong = Vec::new();

@@ -56,10 +56,7 @@ pub(crate) struct CreateFxTransfer {
     metadata: Option<Metadata>,
 }
 
-fn create_fx_transfer(
-    world: &mut World,
-    input: CreateFxTransfer,
-) -> Result<Data<Shown<FxTransfer>>, ApiError> {
+fn create_fx_transfer(world: &mut World, input: CreateFxTransfer) -> Result<Single<FxTransfer>> {
     let quote = world.get(input.quote_id)?;
     let source = existing(world, input.source_wallet_id, "/source_wallet_id")?;
     let target = input.target_wallet_id;
@@ -91,11 +88,7 @@ fn create_fx_transfer(
 }
 
 /// Both wallets must belong to the quote's company and have its currencies.
-fn check_wallets(
-    quote: &FxQuote,
-    source: &Wallet,
-    target: Option<&Wallet>,
-) -> Result<(), ApiError> {
+fn check_wallets(quote: &FxQuote, source: &Wallet, target: Option<&Wallet>) -> Result<()> {
     let named = [
         ("/source_wallet_id", Some(source), quote.source_currency),
         ("/target_wallet_id", target, quote.target_currency),
@@ -130,7 +123,7 @@ fn check_wallets(
 }
 
 /// The new status of the quote: it can be used once, before it expires.
-fn usable(world: &World, quote: &FxQuote) -> Result<QuoteStatus, ApiError> {
+fn usable(world: &World, quote: &FxQuote) -> Result<QuoteStatus> {
     let over = quote.status == QuoteStatus::Open && world.now() >= quote.expires_at;
     if over || quote.status == QuoteStatus::Expired {
         let detail = format!("the quote expired at {}: create another one", quote.expires_at);

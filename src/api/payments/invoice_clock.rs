@@ -16,11 +16,7 @@ fn tax(invoice: &Invoice) -> Option<(Account, i64)> {
 }
 
 /// Numbers a draft, posts it and creates its collection.
-pub(super) fn send(
-    world: &mut World,
-    company: &Company,
-    invoice: &Invoice,
-) -> Result<(), ApiError> {
+pub(super) fn send(world: &mut World, company: &Company, invoice: &Invoice) -> Result<()> {
     let status = step("send", "the invoice", invoice.id, invoice.status)?;
     let today = world.today();
     let year = today.civil().year();
@@ -73,7 +69,7 @@ pub(crate) fn miss(world: &mut World, id: Id<Invoice>) {
 }
 
 /// Voids an invoice without payments.
-pub(super) fn void(world: &mut World, invoice: &Invoice, reason: String) -> Result<(), ApiError> {
+pub(super) fn void(world: &mut World, invoice: &Invoice, reason: String) -> Result<()> {
     let status = step("void", "the invoice", invoice.id, invoice.status)?;
     let name = Collection::by_invoice(invoice.id);
     let asked = world.open_collection(invoice.company_id, &name);

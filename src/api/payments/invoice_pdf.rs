@@ -5,7 +5,7 @@ use crate::api::pdf::{Block, PdfDocument, Row, Table};
 use crate::api::prelude::*;
 use crate::model::payments::{Collection, Invoice, InvoiceStatus, VirtualAccount, vat};
 
-pub(super) fn invoice_pdf(world: &World, id: Id<Invoice>) -> Result<PdfDocument, ApiError> {
+pub(super) fn invoice_pdf(world: &World, id: Id<Invoice>) -> Result<PdfDocument> {
     let invoice = world.get(id)?;
     let company = world.get(invoice.company_id)?;
     let asked = world.open_collection(company.id, &Collection::by_invoice(id));

@@ -132,10 +132,7 @@ pub(crate) struct CreateInvoice {
     metadata: Option<Metadata>,
 }
 
-fn create_invoice(
-    world: &mut World,
-    input: CreateInvoice,
-) -> Result<Data<Shown<Invoice>>, ApiError> {
+fn create_invoice(world: &mut World, input: CreateInvoice) -> Result<Single<Invoice>> {
     let company = existing(world, input.company_id, "/company_id")?;
     let mut wrong = Vec::new();
     let (today, latest) = (world.today(), world.today().plus_days(LONGEST_TERMS));
@@ -199,7 +196,7 @@ fn create_invoice(
     Ok(Data(Shown(world.record("invoice.created", invoice))))
 }
 
-fn send_invoice(world: &mut World, input: One<Invoice>) -> Result<Data<Shown<Invoice>>, ApiError> {
+fn send_invoice(world: &mut World, input: One<Invoice>) -> Result<Single<Invoice>> {
     let invoice = world.get(input.id)?;
     let company = world.get(invoice.company_id)?;
     may_pay(world, &company)?;
@@ -215,7 +212,7 @@ pub(crate) struct VoidInvoice {
     reason: Text<500>,
 }
 
-fn void_invoice(world: &mut World, input: VoidInvoice) -> Result<Data<Shown<Invoice>>, ApiError> {
+fn void_invoice(world: &mut World, input: VoidInvoice) -> Result<Single<Invoice>> {
     let invoice = world.get(input.invoice_id)?;
     invoice_clock::void(world, &invoice, input.reason.into_string())?;
     show(world, input.invoice_id)

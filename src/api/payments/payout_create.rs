@@ -56,7 +56,7 @@ pub(crate) struct CreatePayout {
     metadata: Option<Metadata>,
 }
 
-fn create_payout(world: &mut World, input: CreatePayout) -> Result<Data<Shown<Payout>>, ApiError> {
+fn create_payout(world: &mut World, input: CreatePayout) -> Result<Single<Payout>> {
     let mut named = BodyReferences::default();
     let company = named.find(world, input.company_id, "/company_id");
     let wallet = named.find(world, input.wallet_id, "/wallet_id");
@@ -106,7 +106,7 @@ pub(crate) struct Parties<'a> {
 impl Parties<'_> {
     /// Checks that both belong to the company, the beneficiary can be paid, and all have one currency. Other violations in `wrong` are
     /// reported, too.
-    pub(crate) fn check(&self, mut wrong: Vec<Violation>) -> Result<(), ApiError> {
+    pub(crate) fn check(&self, mut wrong: Vec<Violation>) -> Result<()> {
         let (company, currency) = (self.company.id, self.currency);
         let (wallet, wallet_at) = self.wallet;
         let (beneficiary, beneficiary_at) = self.beneficiary;

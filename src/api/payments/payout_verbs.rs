@@ -46,10 +46,7 @@ pub(crate) struct ApprovePayout {
     approver: Option<Text<200>>,
 }
 
-fn approve_payout(
-    world: &mut World,
-    input: ApprovePayout,
-) -> Result<Data<Shown<Payout>>, ApiError> {
+fn approve_payout(world: &mut World, input: ApprovePayout) -> Result<Single<Payout>> {
     let payout = world.get(input.payout_id)?;
     let approver = input.approver.map(Text::into_string);
     if let Some((maker, approver)) = payout.maker.as_deref().zip(approver.as_deref())
@@ -89,7 +86,7 @@ pub(crate) struct CancelPayout {
     reason: Option<Text<500>>,
 }
 
-fn cancel_payout(world: &mut World, input: CancelPayout) -> Result<Data<Shown<Payout>>, ApiError> {
+fn cancel_payout(world: &mut World, input: CancelPayout) -> Result<Single<Payout>> {
     let payout = world.get(input.payout_id)?;
     step("cancel", "the payout", payout.id, payout.status)?;
     let instead = match payout.pays() {

@@ -84,7 +84,7 @@ pub(crate) struct ResolveReconciliationMatch {
 fn resolve_reconciliation_match(
     world: &mut World,
     input: ResolveReconciliationMatch,
-) -> Result<Data<Shown<ReconciliationMatch>>, ApiError> {
+) -> Result<Single<ReconciliationMatch>> {
     let by_hand = match (input.action, input.transaction_ids) {
         (MatchAction::Match, None) => {
             let detail = "transaction_ids is required for match";
@@ -110,7 +110,7 @@ pub(crate) fn resolve(
     action: MatchAction,
     by_hand: Option<Vec<Id<WalletTransaction>>>,
     note: Option<String>,
-) -> Result<(), ApiError> {
+) -> Result<()> {
     let mut row = (*world.get(id)?).clone();
     if row.side == Side::Ledger && action != MatchAction::Ignore {
         let mut error = refused(
@@ -165,7 +165,7 @@ fn taken(world: &World, transaction: Id<WalletTransaction>) -> Option<Id<Reconci
 }
 
 /// A suggestion reserves nothing: its transactions may have been matched in the meantime.
-fn all_free(world: &World, row: &ReconciliationMatch) -> Result<(), ApiError> {
+fn all_free(world: &World, row: &ReconciliationMatch) -> Result<()> {
     for &transaction in &row.transaction_ids {
         if let Some(other) = taken(world, transaction) {
             let detail = format!("{transaction} is now matched by {other}: reject one of the two");
@@ -176,11 +176,7 @@ fn all_free(world: &World, row: &ReconciliationMatch) -> Result<(), ApiError> {
 }
 
 /// Whether the given transactions belong to the wallet, are unmatched, and sum to the line's amount.
-fn fits(
-    world: &World,
-    row: &ReconciliationMatch,
-    ids: &[Id<WalletTransaction>],
-) -> Result<(), ApiError> {
+fn fits(world: &World, row: &ReconciliationMatch, ids: &[Id<WalletTransaction>]) -> Result<()> {
     let wallet = world.get(row.wallet_id)?;
     let statement = world.statement(&wallet);
     let named: Vec<_> = statement.iter().filter(|one| ids.contains(&one.id)).collect();

@@ -47,7 +47,7 @@ pub(crate) struct CreateRefund {
     metadata: Option<Metadata>,
 }
 
-fn create_refund(world: &mut World, input: CreateRefund) -> Result<Data<Shown<Refund>>, ApiError> {
+fn create_refund(world: &mut World, input: CreateRefund) -> Result<Single<Refund>> {
     let collection = world.get(input.collection_id)?;
     let left = refundable(&collection)?;
     let amount = input.amount.map_or(left, Amount::minor);
@@ -105,7 +105,7 @@ fn create_refund(world: &mut World, input: CreateRefund) -> Result<Data<Shown<Re
 }
 
 /// The amount that can be refunded.
-fn refundable(collection: &Collection) -> Result<i64, ApiError> {
+fn refundable(collection: &Collection) -> Result<i64> {
     let refuse = |detail: String| Err(refused(collection.id, collection.status, detail));
     if !collection.status.is_paid() {
         return refuse("only what was paid can be refunded".to_owned());

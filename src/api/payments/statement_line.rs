@@ -28,7 +28,7 @@ pub(crate) struct StatementLineArrives {
 pub(crate) fn statement_line(
     world: &mut World,
     input: StatementLineArrives,
-) -> Result<Data<Shown<BankStatement>>, ApiError> {
+) -> Result<Single<BankStatement>> {
     let wallet = world.get(input.wallet_id)?;
     let today = world.today();
     let date = input.date.unwrap_or(today);

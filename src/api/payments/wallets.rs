@@ -35,7 +35,7 @@ list! {
     sort created_at, currency;
 }
 
-fn list_wallets(world: &World, input: ListWallets) -> Result<List<Shown<Wallet>>, ApiError> {
+fn list_wallets(world: &World, input: ListWallets) -> Result<List<Shown<Wallet>>> {
     let candidates = match input.company_id {
         Some(company) => {
             let index = world.base().index_of(company);
@@ -51,7 +51,7 @@ fn list_wallets(world: &World, input: ListWallets) -> Result<List<Shown<Wallet>>
     Ok(page)
 }
 
-fn get_wallet(world: &World, input: One<Wallet>) -> Result<Data<Shown<Wallet>>, ApiError> {
+fn get_wallet(world: &World, input: One<Wallet>) -> Result<Single<Wallet>> {
     let wallet = world.get(input.id)?;
     Ok(Data(Shown(Arc::new(world.with_balances(&wallet)))))
 }
@@ -65,7 +65,7 @@ pub(crate) fn fits(
     company: Id<Company>,
     currency: Currency,
     amount: i64,
-) -> Result<(), ApiError> {
+) -> Result<()> {
     // Paid amounts that are not settled yet will arrive in it, too.
     let pending = world.balances(company, currency).pending;
     let amount = amount.saturating_add(pending);
@@ -78,7 +78,7 @@ pub(crate) fn fits(
 
 /// Whether the amount fits into the wallet; checked before every credit. It must also fit in the company's currency, in which reports add
 /// up all wallets.
-pub(crate) fn room(world: &World, wallet: &Wallet, amount: i64) -> Result<(), ApiError> {
+pub(crate) fn room(world: &World, wallet: &Wallet, amount: i64) -> Result<()> {
     let (company, currency) = (wallet.company_id, wallet.currency);
     let available = world.balances(company, currency).available;
     let holds = i128::from(available) + i128::from(amount);
@@ -99,7 +99,7 @@ pub(crate) fn room(world: &World, wallet: &Wallet, amount: i64) -> Result<(), Ap
 const MOST_WORTH: i128 = MOST as i128;
 
 /// Refuses to debit more than the available balance.
-pub(crate) fn short(world: &World, wallet: &Wallet, amount: i64) -> Result<(), ApiError> {
+pub(crate) fn short(world: &World, wallet: &Wallet, amount: i64) -> Result<()> {
     let available = world.balances(wallet.company_id, wallet.currency).available;
     if available >= amount {
         return Ok(());
@@ -130,7 +130,7 @@ list! {
 fn list_wallet_transactions(
     world: &World,
     input: ListWalletTransactions,
-) -> Result<List<Shown<WalletTransaction>>, ApiError> {
+) -> Result<List<Shown<WalletTransaction>>> {
     let wallet = world.get(input.wallet_id)?;
     let statement = world.statement(&wallet);
     let by_day = statement.is_by_day();
