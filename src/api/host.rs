@@ -9,6 +9,7 @@ use crate::tester::snapshots::TesterPart;
 use crate::value::{ApiError, Timestamp};
 use crate::world::World;
 use crate::world::script::Scenario;
+use crate::world::situation::Situation;
 
 /// One key's world and tester state, locked, and the host around them.
 pub(crate) struct Session<'a> {
@@ -24,6 +25,9 @@ pub(crate) trait Host {
 
     /// The scenario with that name; the error suggests the nearest one.
     fn scenario(&self, name: &str) -> Result<Arc<Scenario>, ApiError>;
+
+    /// The situation in which an event of that type happens, after those that it needs. Empty if there is none.
+    fn situation_showing(&self, event: &str) -> Vec<Arc<Situation>>;
 
     /// Opens another key with that world and tester state. The key must be permitted and must not have a world yet.
     fn open(&self, key: &str, world: World, part: TesterPart) -> Result<(), ApiError>;

@@ -90,6 +90,7 @@ fn engine(header: &Header, log: &Arc<Log>) -> Engine {
         max_events: None,
         pages: pages::page,
         scenarios,
+        situations: scenario::showing,
         recorder: Some(Arc::clone(log) as Arc<dyn Recorder>),
     });
     engine.with_started(started)

@@ -2,8 +2,6 @@
 
 mod check;
 mod list;
-#[cfg(test)]
-mod lives;
 mod new;
 mod receiver;
 mod server;

@@ -161,6 +161,7 @@ pub(super) fn run(args: &ServeArgs) -> Result<(), Failure> {
         max_events: (args.max_events > 0).then_some(args.max_events),
         pages: pages::page,
         scenarios: scenario::shipped(),
+        situations: scenario::showing,
         recorder: None,
     };
     let scripts = args.scripts.read()?;

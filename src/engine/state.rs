@@ -23,6 +23,7 @@ use crate::value::span::Span;
 use crate::value::time::Timestamp;
 
 use crate::world::script::Scenario;
+use crate::world::situation::Situation;
 use crate::world::{Base, ClockMode, Shape, World};
 
 /// The default number of events that a world keeps: some gigabytes, and weeks of calls.
@@ -44,6 +45,8 @@ pub(crate) struct Config {
     pub(crate) pages: Pages,
     /// Scenarios that can be loaded by name.
     pub(crate) scenarios: Vec<Arc<Scenario>>,
+    /// The situation in which an event of that type happens, after those that it needs.
+    pub(crate) situations: fn(&str) -> Vec<Arc<Situation>>,
     /// Records every input that changes a world.
     pub(crate) recorder: Option<Arc<dyn Recorder>>,
 }
@@ -251,6 +254,10 @@ impl Host for Engine {
             let detail = format!("unknown scenario {name:?}: GET /_sandbox/scenarios lists them");
             ApiError::new(ErrorCode::UnknownScenario, detail)
         })
+    }
+
+    fn situation_showing(&self, event: &str) -> Vec<Arc<Situation>> {
+        (self.config.situations)(event)
     }
 
     fn open(&self, key: &str, world: World, part: TesterPart) -> Result<(), ApiError> {

@@ -30,6 +30,7 @@ fn engine(seed: u64, mode: ClockMode) -> Engine {
         max_events: None,
         pages: |_, _| None,
         scenarios: Vec::new(),
+        situations: |_| Vec::new(),
         recorder: None,
     })
 }
@@ -290,6 +291,7 @@ fn the_year_to_date_is_what_was_paid_in_any_order_and_clock() {
             max_events: None,
             pages: |_, _| None,
             scenarios: Vec::new(),
+            situations: |_| Vec::new(),
             recorder: None,
         });
         let company = first_id(&engine, "/api/business/companies");

@@ -217,6 +217,7 @@ impl Builder {
             max_events: Some(MAX_EVENTS),
             pages: pages::page,
             scenarios,
+            situations: scenario::showing,
             recorder: None,
         });
         let engine = Arc::new(engine.with_started(self.started));
@@ -326,16 +327,6 @@ impl Sandbox {
     /// If the key opens no world.
     pub fn digest(&self, key: &str) -> Result<String, SandboxError> {
         self.engine.with_world(key, World::digest).map_err(|error| SandboxError(error.detail))
-    }
-
-    /// Reads the state of a key's world.
-    #[cfg(test)]
-    pub(crate) fn look<T>(
-        &self,
-        key: &str,
-        at: impl FnOnce(&World) -> T,
-    ) -> Result<T, SandboxError> {
-        self.engine.with_world(key, at).map_err(|error| SandboxError(error.detail))
     }
 }
 

@@ -14,13 +14,14 @@ mod webhook;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
 use crate::api::operation::{Domain, Operation};
 use crate::api::{control, product};
 use crate::engine::contract::Overlay;
+use crate::model::registry::{Machine, machines};
 use crate::render::events;
 use crate::render::openapi::header::BEARER;
 use crate::render::openapi::schemas::Schemas;
@@ -143,8 +144,36 @@ const fn about(domain: Domain) -> &'static str {
     }
 }
 
+/// Adds `x-lifecycle` to the schema of each resource that has one: by member its states, and which verb leads where.
+fn add_lifecycles(definitions: &mut BTreeMap<String, Value>) {
+    let machines = machines();
+    for schema in definitions.values_mut() {
+        let object = schema.pointer("/properties/object/const").cloned();
+        let Some(object) = object else {
+            continue;
+        };
+        let of_kind = machines.iter().filter(|machine| object == machine.kind);
+        let shown: Map<String, Value> =
+            of_kind.map(|it| (it.member.to_owned(), lifecycle(it))).collect();
+        if !shown.is_empty() {
+            schema["x-lifecycle"] = shown.into();
+        }
+    }
+}
+
+/// States and moves. A move may start in several states.
+fn lifecycle(machine: &Machine) -> Value {
+    let moves = machine.rows.chunk_by(|one, next| (one.0, one.2) == (next.0, next.2));
+    let moves = moves.map(|rows| {
+        let from: Vec<&str> = rows.iter().map(|row| row.1).collect();
+        json!({ "verb": rows[0].0, "from": from, "to": rows[0].2 })
+    });
+    json!({ "states": machine.states, "moves": moves.collect::<Vec<_>>() })
+}
+
 /// `components`, without parts that the document never refers to.
-fn components(schemas: Schemas, links: Value, document: &Value) -> Value {
+fn components(mut schemas: Schemas, links: Value, document: &Value) -> Value {
+    add_lifecycles(&mut schemas.definitions);
     let mut components = json!({
         "schemas": schemas.definitions,
         "parameters": header::parameters(),

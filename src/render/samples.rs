@@ -8,6 +8,7 @@ use schemars::SchemaGenerator;
 use serde_json::{Map, Value};
 
 use crate::api::control::intervene;
+use crate::api::control::situation::Saves;
 use crate::api::host::{Host, OpenWorld, Process};
 use crate::api::operation::{Call, Method, Operation};
 use crate::api::{host, system};
@@ -21,7 +22,8 @@ use crate::tester::snapshots::TesterPart;
 use crate::value::{ApiError, Id};
 use crate::world::envelope::event_id;
 use crate::world::script::Scenario;
-use crate::world::{Base, ClockMode, Shape, World};
+use crate::world::situation::Situation;
+use crate::world::{Base, ClockMode, RequestRef, Shape, World};
 use crate::{api, scenario};
 
 /// The seed of the sampled world.
@@ -29,165 +31,6 @@ const SEED: u64 = 42;
 
 /// Resources on which a row is tried before it is given up.
 const TRIES: u64 = 40;
-
-/// What is called before a row that needs more than a fresh world: by the row's name, calls and their inputs.
-const SCENES: &[(&str, &[(&str, &str)])] = &[
-    (
-        "approve_payroll_run",
-        &[
-            (
-                "update_company",
-                r#"{"company_id":"@company:2","payroll_settings":{"approval_required":true}}"#,
-            ),
-            ("run_payroll", r#"{"company_id":"@company:2","period":"2026-01"}"#),
-        ],
-    ),
-    ("cancel_payroll_run", &[("run_payroll", r#"{"company_id":"@company:2","period":"2026-02"}"#)]),
-    (
-        "retry_payroll_funding",
-        &[
-            (
-                "set_employee_compensation",
-                r#"{"employee_id":"@employee:51","amount":900000000000,"currency":"USD","interval":"month"}"#,
-            ),
-            (
-                "run_payroll",
-                r#"{"company_id":"@company:3","period":"2026-01","employees":["@employee:51"]}"#,
-            ),
-        ],
-    ),
-    (
-        "list_leave_requests",
-        &[(
-            "create_leave_request",
-            r#"{"employee_id":"@employee:4","type":"unpaid","start_date":"2026-01-12","end_date":"2026-01-16"}"#,
-        )],
-    ),
-    (
-        "update_payroll_run",
-        &[(
-            "create_payroll_run",
-            r#"{"company_id":"@company:2","period":"2026-01","type":"off_cycle","employee_ids":["@employee:27"]}"#,
-        )],
-    ),
-    (
-        "cancel_collection",
-        &[(
-            "create_collection",
-            r#"{"company_id":"@company:1","amount":90000,"currency":"NGN","method":"bank_transfer","reference":"ORDER-1002","payer":{"account_number":"9999999994"}}"#,
-        )],
-    ),
-    (
-        "void_invoice",
-        &[(
-            "create_invoice",
-            r#"{"company_id":"@company:1","customer":{"name":"Harbour Foods Ltd","email":"accounts@harbour.example.com"},"currency":"NGN","lines":[{"description":"Typing error","quantity":1,"unit_amount":100000}],"due_date":"2026-02-28"}"#,
-        )],
-    ),
-    (
-        "list_disputes",
-        &[(
-            "create_collection",
-            r#"{"company_id":"@company:1","amount":120000,"currency":"NGN","method":"card","reference":"ORDER-1003","payer":{"account_number":"9999999995"}}"#,
-        )],
-    ),
-    ("retry_payroll_item", UNPAID),
-    (
-        "review_verification",
-        &[
-            (
-                "create_subject",
-                r#"{"type":"person","name":{"first":"Ada","last":"Review"},"country":"NG"}"#,
-            ),
-            ("create_verification", r#"{"subject_id":"@subject:2","type":"kyc","level":"basic"}"#),
-            ("submit_verification", r#"{"verification_id":"@verification:2","consent":true}"#),
-        ],
-    ),
-    (
-        "cancel_verification",
-        &[("create_verification", r#"{"subject_id":"@subject:1","type":"kyb","level":"basic"}"#)],
-    ),
-    (
-        "list_aml_alerts",
-        &[
-            (
-                "create_subject",
-                r#"{"type":"person","name":{"first":"Ada","last":"Sanctioned"},"country":"NG"}"#,
-            ),
-            ("create_aml_screening", r#"{"subject_id":"@subject:3"}"#),
-        ],
-    ),
-    (
-        "dispute_escrow",
-        &[
-            (
-                "create_escrow",
-                r#"{"company_id":"@company:1","buyer_wallet_id":"@wallet:1","seller_beneficiary_id":"@beneficiary:1","amount":400000,"currency":"NGN"}"#,
-            ),
-            ("fund_escrow", r#"{"escrow_id":"@escrow:2"}"#),
-        ],
-    ),
-    ("approve_payout", ASKED),
-    ("cancel_payout", ASKED),
-    ("create_tax_filing", &[("run_payroll", r#"{"company_id":"@company:1","period":"2026-03"}"#)]),
-    ("resolve_reconciliation_match", STATEMENT),
-    ("list_reconciliation_matches", STATEMENT),
-    ("get_statement_truth", STATEMENT),
-    (
-        "create_fx_transfer",
-        &[(
-            "create_fx_quote",
-            r#"{"company_id":"@company:1","source_currency":"NGN","target_currency":"USD","source_amount":50000000}"#,
-        )],
-    ),
-    ("advance_deal", VERIFIED),
-    (
-        "list_applications",
-        &[(
-            "create_application",
-            r#"{"company_id":"@company:1","product":"term_loan","amount":50000000,"currency":"NGN","term_months":12}"#,
-        )],
-    ),
-];
-
-/// What lets a deal be screened: a verified business. The case of `cancel_verification` was the third.
-const VERIFIED: &[(&str, &str)] = &[
-    ("create_verification", r#"{"subject_id":"@subject:1","type":"kyb","level":"basic"}"#),
-    ("submit_verification", r#"{"verification_id":"@verification:4","consent":true}"#),
-];
-
-/// A payout that waits for somebody's word.
-const ASKED: &[(&str, &str)] = &[
-    (
-        "update_company",
-        r#"{"company_id":"@company:1","payment_settings":{"approval_required":true,"approval_threshold":100000}}"#,
-    ),
-    (
-        "create_payout",
-        r#"{"company_id":"@company:1","wallet_id":"@wallet:1","beneficiary_id":"@beneficiary:1","amount":250000,"currency":"NGN","rail":"standard","reference":"Invoice 2026-015","maker":"Ada Obi"}"#,
-    ),
-];
-/// What is called before rows of a reconciliation are there: a statement of last month, with what a bank makes of it.
-const STATEMENT: &[(&str, &str)] = &[(
-    "import_bank_statement",
-    r#"{"company_id":"@company:1","wallet_id":"@wallet:1","from":"2025-12-01","to":"2025-12-31"}"#,
-)];
-
-/// What is called before an item can be sent again: of two people one is not paid, and gives another account.
-const UNPAID: &[(&str, &str)] = &[
-    (
-        "set_employee_payment_method",
-        r#"{"employee_id":"@employee:53","type":"bank","bank_code":"021000021","account_number":"9999999902"}"#,
-    ),
-    (
-        "run_payroll",
-        r#"{"company_id":"@company:3","period":"2026-02","employees":["@employee:53","@employee:54"]}"#,
-    ),
-    (
-        "set_employee_payment_method",
-        r#"{"employee_id":"@employee:53","type":"bank","bank_code":"021000021","account_number":"9999999900"}"#,
-    ),
-];
 
 /// Rows of a sampled page: enough to see its form.
 const ROWS: u64 = 2;
@@ -207,7 +50,7 @@ pub(crate) struct Session {
     tester: Tester,
 }
 
-/// A house with one key and the shipped scenarios.
+/// A host with one key and the shipped scenarios.
 struct Alone;
 
 impl Host for Alone {
@@ -217,6 +60,10 @@ impl Host for Alone {
 
     fn scenario(&self, name: &str) -> Result<Arc<Scenario>, ApiError> {
         scenario::find(name)
+    }
+
+    fn situation_showing(&self, event: &str) -> Vec<Arc<Situation>> {
+        scenario::showing(event)
     }
 
     fn open(&self, _: &str, _: World, _: TesterPart) -> Result<(), ApiError> {
@@ -256,15 +103,23 @@ impl Session {
         sample
     }
 
-    /// Calls what has to be before a row can be sampled.
+    /// Brings the world into the situation that the row's example needs.
     fn set_scene(&mut self, row: &Operation) {
-        let scene = SCENES.iter().find(|(name, _)| *name == row.name);
-        for (name, input) in scene.into_iter().flat_map(|(_, calls)| *calls) {
-            let known = api::product().find(|other| other.name == *name);
-            let mut input: Value = serde_json::from_str(input).expect("a scene is JSON");
-            self.fill_in(&mut input);
-            let answer = known.and_then(|call| self.answer(call, input));
-            assert!(answer.is_some(), "{} has no scene: {name} was refused", row.name);
+        let mut saves = Saves::default();
+        let origin = Arc::new(RequestRef {
+            id: REQUEST_ID.to_owned(),
+            operation: row.name.into(),
+            idempotency_key: None,
+        });
+        for situation in scenario::sampling(&row.operation_id()) {
+            for step in &situation.steps {
+                let done =
+                    saves.perform(&mut self.world, step, &Map::new(), &situation.outcomes, &origin);
+                if let Err(error) = done {
+                    panic!("{} has no example: {}: {}", row.name, step.source, error.detail);
+                }
+                system::settle(&mut self.world);
+            }
         }
     }
 
@@ -344,8 +199,7 @@ impl Session {
         Some(input.into())
     }
 
-    /// Replaces `@company:1` by the id of the first company that was grown, wherever it stands; of what is never grown by that of
-    /// the first that was made.
+    /// Replaces `@company:1` by the id of the first grown company. If the kind is never grown, by the first that a call created.
     fn fill_in(&self, part: &mut Value) {
         match part {
             Value::String(text) => {

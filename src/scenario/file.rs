@@ -182,7 +182,7 @@ impl Gathering<'_> {
         let timeline =
             reading.each(&file, "timeline", |reading, row| reading.timeline(row, world.start));
         let steps = reading.rows(&file, "step");
-        let steps = reading.steps(&steps);
+        let steps = reading.steps(&steps, &mut Vec::new());
         let expect = reading.part(&file, "expect");
         let expect = expect.map(|part| reading.expectation(&part));
         reading.shadowed(&outcomes);

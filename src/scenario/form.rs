@@ -109,11 +109,11 @@ impl Spelling {
 /// The largest number that every reader of JSON keeps exactly.
 const MOST: u64 = 9_007_199_254_740_991;
 
-const fn key(name: &'static str, takes: Takes, about: &'static str) -> Key {
+pub(super) const fn key(name: &'static str, takes: Takes, about: &'static str) -> Key {
     Key { name, about, takes, required: false }
 }
 
-const fn required(name: &'static str, takes: Takes, about: &'static str) -> Key {
+pub(super) const fn required(name: &'static str, takes: Takes, about: &'static str) -> Key {
     Key { required: true, ..key(name, takes, about) }
 }
 

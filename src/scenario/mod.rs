@@ -7,6 +7,7 @@
 
 mod file;
 mod form;
+mod library_form;
 mod members;
 mod origin;
 mod parts;
@@ -17,6 +18,7 @@ mod schema;
 mod select;
 mod shadow;
 mod shipped;
+mod situations;
 #[cfg(test)]
 mod tests;
 mod timeline;
@@ -28,4 +30,5 @@ pub(crate) use self::file::{MOST_BYTES, check};
 pub(crate) use self::run::{Came, Reply, RowHits, RunReport, Runner, run};
 pub(crate) use self::schema::schema;
 pub(crate) use self::shipped::{find, shipped, source, unknown};
+pub(crate) use self::situations::{sampling, showing};
 pub(crate) use self::vocabulary::Places;

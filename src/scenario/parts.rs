@@ -162,14 +162,9 @@ impl<'a> Reading<'a> {
         Some(Latency { mean_ms, spread_ms })
     }
 
-    /// Every `[[step]]`, in order.
-    pub(crate) fn steps(&mut self, rows: &[Fields<'a>]) -> Vec<Step> {
-        let mut saves: Vec<String> = Vec::new();
-        let mut steps = Vec::new();
-        for row in rows {
-            steps.extend(self.step(row, &mut saves));
-        }
-        steps
+    /// Every `[[step]]`, in order. `saves` has the names that earlier steps have saved.
+    pub(crate) fn steps(&mut self, rows: &[Fields<'a>], saves: &mut Vec<String>) -> Vec<Step> {
+        rows.iter().filter_map(|row| self.step(row, saves)).collect()
     }
 
     fn step(&mut self, row: &Fields<'a>, saves: &mut Vec<String>) -> Option<Step> {

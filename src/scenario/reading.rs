@@ -72,7 +72,7 @@ impl<'a> Fields<'a> {
             .map(|(key, value)| (key.span(), value))
     }
 
-    fn takes(&self, name: &str) -> &'static Takes {
+    pub(crate) fn takes(&self, name: &str) -> &'static Takes {
         let key = self.form.keys.iter().find(|key| key.name == name);
         &key.expect("`get` has asserted that the form has the key").takes
     }

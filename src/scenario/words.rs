@@ -1,6 +1,7 @@
 //! The words that keys of a scenario file take.
 
 use crate::model::decision::DECISIONS;
+use crate::model::registry::{Machine, machines};
 use crate::scenario::vocabulary::vocabulary;
 
 /// The values of `do` of a webhook row.
@@ -53,6 +54,16 @@ pub(super) fn choices() -> Vec<String> {
 
 pub(super) fn events() -> Vec<String> {
     vocabulary().events.iter().cloned().collect()
+}
+
+/// `payout: paid`, and `deal.stage: screening` for a second lifecycle.
+pub(super) fn states() -> Vec<String> {
+    let name = |machine: &Machine, state: &str| match machine.member {
+        "status" => format!("{}: {state}", machine.kind),
+        member => format!("{}.{member}: {state}", machine.kind),
+    };
+    let all = machines();
+    all.iter().flat_map(|it| it.states.iter().map(|state| name(it, state))).collect()
 }
 
 pub(super) fn operations() -> Vec<String> {

@@ -36,6 +36,7 @@ mod scheduling;
 pub(crate) mod script;
 pub(crate) mod script_state;
 mod selector;
+pub(crate) mod situation;
 pub(crate) mod statement;
 pub(crate) mod sums;
 pub(crate) mod timers;

@@ -18,6 +18,7 @@ mod collections;
 mod compliance;
 mod contract;
 mod contract_overlay;
+mod coverage;
 mod declared;
 mod determinism;
 mod documents;

@@ -195,6 +195,29 @@ impl Wanted<'_> {
     }
 }
 
+/// Months that are tried for a run.
+const MONTHS: u32 = 18;
+
+/// The first month from the current one in which none of these employees has a regular run.
+pub(crate) fn first_free_period(
+    world: &World,
+    company: Id<Company>,
+    employees: &[Id<Employee>],
+) -> Result<Period, ApiError> {
+    let mut period = world.today().period();
+    for _ in 0..MONTHS {
+        let earlier = EarlierRuns::of(world, company, period, None);
+        if employees.iter().all(|id| earlier.run_with(world, *id).is_none()) {
+            return Ok(period);
+        }
+        period = period.plus_months(1);
+    }
+    let detail = format!(
+        "{company} has runs for the next {MONTHS} months: advance the clock, or name a period"
+    );
+    Err(ApiError::new(ErrorCode::PayrollPeriodAlreadyRun, detail))
+}
+
 /// Only an active company without open blocking requirements can pay.
 pub(crate) fn may_pay(world: &World, company: &Company) -> Result<()> {
     let open: Vec<String> =

@@ -23,7 +23,7 @@ use crate::value::Span;
 use crate::world::script::Scenario;
 
 /// The key of the world in which the steps act.
-pub(super) const KEY: &str = "scenario_test";
+const KEY: &str = "scenario_test";
 /// The key of the world in which `@kind:n` is resolved. It is the same world without the scenario, so that
 /// faults and limits
 /// do not count these reads.
@@ -37,7 +37,7 @@ const PAGE: usize = 100;
 
 /// A running server with the scenario loaded.
 pub(super) struct Served {
-    pub(super) sandbox: Sandbox,
+    sandbox: Sandbox,
     runtime: Runtime,
     receiver: Option<Receiver>,
     /// Whether the scenario has rows.
@@ -119,7 +119,7 @@ impl Served {
     }
 
     /// One exchange under a key.
-    pub(super) fn exchange(
+    fn exchange(
         &self,
         key: &str,
         method: &str,

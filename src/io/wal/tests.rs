@@ -32,6 +32,7 @@ fn engine(log: &Arc<Log>) -> Engine {
         contract: Overlay::default(),
         max_events: None,
         scenarios: Vec::new(),
+        situations: |_| Vec::new(),
         recorder: Some(Arc::clone(log) as Arc<dyn Recorder>),
     })
 }

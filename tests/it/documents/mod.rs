@@ -44,7 +44,8 @@ const CONSTRAINTS: &[&str] = &[
 ];
 
 /// Keywords only for people, which may stand beside `$ref`.
-const ANNOTATIONS: &[&str] = &["default", "deprecated", "description", "examples", "title"];
+const ANNOTATIONS: &[&str] =
+    &["default", "deprecated", "description", "examples", "title", "x-lifecycle"];
 
 /// A contract that changes much.
 const MUCH: &str = r#"

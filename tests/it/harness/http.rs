@@ -76,8 +76,13 @@ impl Request {
 
     /// Sends it and reads the answer.
     pub(crate) fn send(&self, port: u16) -> Answer {
-        let answer = exchange(port, &self.wire(), self.method == "HEAD");
+        let answer = self.try_send(port);
         answer.unwrap_or_else(|error| panic!("{} {}: {error}", self.method, self.path))
+    }
+
+    /// The same; an error where the exchange ends without a whole answer.
+    pub(crate) fn try_send(&self, port: u16) -> io::Result<Answer> {
+        exchange(port, &self.wire(), self.method == "HEAD")
     }
 }
 

@@ -1,0 +1,194 @@
+//! The steps of situations, performed in the world of one key: calls, with references to earlier replies and to the world.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use crate::api::business::payroll_people::first_free_period;
+use crate::api::operation::Call;
+use crate::api::prelude::*;
+use crate::api::{control, product, system};
+use crate::model::business::{CompanyStatus, Employee, EmployeeStatus};
+use crate::world::RequestRef;
+use crate::world::script::{CallStep, OutcomeRule};
+
+/// The operation of the control plane whose resource may be overridden by the name of its kind.
+const TRANSITION: &str = "transition_resource";
+
+/// Replies that earlier steps have saved.
+#[derive(Default)]
+pub(crate) struct Saves(BTreeMap<String, Value>);
+
+impl Saves {
+    /// Performs one step. `own` replaces members of its input, `outcomes` are what the outside world answers to it.
+    pub(crate) fn perform(
+        &mut self,
+        world: &mut World,
+        step: &CallStep,
+        own: &Map<String, Value>,
+        outcomes: &[OutcomeRule],
+        origin: &Arc<RequestRef>,
+    ) -> Result<(), ApiError> {
+        let row = row(&step.call);
+        let mut input = step.with.clone();
+        let own = if row.name == TRANSITION { moved(own)? } else { own.clone() };
+        if let Some(members) = input.as_object_mut() {
+            members.extend(own);
+        }
+        self.fill_in(world, &mut input)?;
+        let resolved = world.resolve(&mut input);
+        resolved.map_err(|detail| ApiError::new(ErrorCode::ResourceNotFound, detail))?;
+        row.check(&input)?;
+        let reply = match row.call {
+            Call::Read(call) => call(world, input)?,
+            _ => system::perform(world, row, Arc::clone(origin), outcomes.to_vec(), input)?,
+        };
+        if let Some(name) = &step.save {
+            let body = serde_json::from_slice(&reply.into_bytes());
+            self.0.insert(name.clone(), body.expect("a reply is JSON"));
+        }
+        Ok(())
+    }
+
+    /// Replaces `@name.member` by what was saved, and `@world.name` by a value of the world.
+    fn fill_in(&self, world: &World, value: &mut Value) -> Result<(), ApiError> {
+        match value {
+            Value::String(text) => {
+                let mut parts = text.strip_prefix('@').unwrap_or_default().split('.');
+                let root = match parts.next().unwrap_or_default() {
+                    "world" => of_world(world, parts.next().unwrap_or_default())?,
+                    // Text of an override that names nothing stays as it is.
+                    name => match self.0.get(name) {
+                        Some(saved) => Some(saved.clone()),
+                        None => return Ok(()),
+                    },
+                };
+                let found = parts.try_fold(root, |value, part| Some(inside(&value?, part)));
+                *value = found.flatten().ok_or_else(|| missing(text))?;
+                Ok(())
+            }
+            Value::Object(members) => {
+                members.values_mut().try_for_each(|member| self.fill_in(world, member))
+            }
+            Value::Array(items) => items.iter_mut().try_for_each(|item| self.fill_in(world, item)),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn inside(value: &Value, part: &str) -> Option<Value> {
+    match value {
+        Value::Array(items) => items.get(part.parse::<usize>().ok()?).cloned(),
+        other => other.get(part).cloned(),
+    }
+}
+
+/// An earlier call had another result than the situation needs, because of the state of the world, an override or a rule.
+fn missing(reference: &str) -> ApiError {
+    let detail = format!(
+        "the calls left nothing for {reference}: the override, a rule or the state of the world prevented it"
+    );
+    ApiError::invalid(vec![Violation::new("/type", "not_caused", detail)])
+}
+
+/// The row that a step calls.
+fn row(operation: &str) -> &'static Operation {
+    let mut rows = product().chain(control());
+    let found = rows.find(|row| row.operation_id() == operation);
+    found.expect("a test checks the operations of all situations")
+}
+
+/// Members that choose the resource of a transition, under the name of the transition's own member.
+fn moved(own: &Map<String, Value>) -> Result<Map<String, Value>, ApiError> {
+    let mut chosen = Map::new();
+    let mut wrong = Vec::new();
+    for (name, value) in own {
+        match name.as_str() {
+            "employee_id" | "company_id" | "resource_id" if value.is_string() => {
+                chosen.insert("resource_id".to_owned(), value.clone());
+            }
+            "employee_id" | "company_id" | "resource_id" => {
+                let pointer = format!("/override/{name}");
+                wrong.push(Violation::new(pointer, "type", "expected an id"));
+            }
+            _ => {
+                let detail =
+                    "only the resource can be chosen here: employee_id, company_id or resource_id";
+                let name = name.replace('~', "~0").replace('/', "~1");
+                wrong.push(Violation::new(format!("/override/{name}"), "unknown", detail));
+            }
+        }
+    }
+    if wrong.is_empty() { Ok(chosen) } else { Err(ApiError::invalid(wrong)) }
+}
+
+/// A value of the world by its name; none if there is no such name.
+fn of_world(world: &World, name: &str) -> Result<Option<Value>, ApiError> {
+    let found = match name {
+        "today" => world.today().to_string().into(),
+        "month" => world.today().period().to_string().into(),
+        // Different for each situation, since each adds to the log.
+        "count" => world.log_length().to_string().into(),
+        "reference" => format!("TRIGGERED-{}", world.log_length()).into(),
+        "free_day" => free_day(world).to_string().into(),
+        "foreign_currency" => {
+            let first = world.at::<Company>(0);
+            let is_euro = first.is_some_and(|company| company.currency.code() == "EUR");
+            if is_euro { "USD" } else { "EUR" }.into()
+        }
+        "payable" => {
+            let (company, employees) = payable(world, 1, false)?;
+            json!({ "id": employees[0], "currency": world.get(company)?.currency })
+        }
+        "payroll" | "payroll_to_approve" => {
+            let (company, employees) = payable(world, 2, name != "payroll")?;
+            let period = first_free_period(world, company, &employees)?;
+            json!({ "company_id": company, "employees": employees, "period": period })
+        }
+        _ => return Ok(None),
+    };
+    Ok(Some(found))
+}
+
+/// Days to come among which one is chosen.
+const DAYS: u64 = 10_000;
+
+/// A day to come that no earlier situation has taken, as long as the log is shorter than that many events.
+fn free_day(world: &World) -> Date {
+    let ahead = i32::try_from(world.log_length() % DAYS + 1).unwrap_or(1);
+    world.today().plus_days(ahead)
+}
+
+/// Companies and employees of each company that are tried.
+const TRIED: u64 = 100;
+
+/// A company that pays with or without an approval, and so many of its employees who can be paid.
+fn payable(
+    world: &World,
+    people: usize,
+    is_approved: bool,
+) -> Result<(Id<Company>, Vec<Id<Employee>>), ApiError> {
+    let size = world.base().shape().employees_per_company;
+    for index in 0..world.base().shape().companies.min(TRIED) {
+        let active = world.at::<Company>(index).filter(|company| {
+            company.status == CompanyStatus::Active
+                && company.payroll_settings.approval_required == is_approved
+        });
+        let Some(company) = active else { continue };
+        let employees: Vec<Id<Employee>> = (0..size.min(TRIED))
+            .filter_map(|number| world.at::<Employee>(index * size + number))
+            .filter(|employee| {
+                employee.status == EmployeeStatus::Active && employee.not_payable().is_none()
+            })
+            .map(|employee| employee.id)
+            .take(people)
+            .collect();
+        if employees.len() == people {
+            return Ok((company.id, employees));
+        }
+    }
+    let detail = format!(
+        "no company has {people} employees who can be paid: reset the world, or verify employees"
+    );
+    Err(ApiError::new(ErrorCode::EmployeeNotPayable, detail))
+}
