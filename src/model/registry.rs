@@ -1,86 +1,52 @@
-//! The registry of resource kinds: one row for each kind, from which everything else about kinds is generated.
-//!
-//! A row has the kind's type, the prefix of its ids, its name, its module, its status members with their machines, and two words:
-//! - `grown` if a new world can hold such resources (then `world` implements `Grow` for it), `created` if only calls make them;
-//! - `as_kept` if callers see the record itself, `own_wire` if it implements [`Wire`] with another shape.
-//!
-//! What a row promises and the code does not have is a compile error. A machine without a row is one, too.
+//! Everything about kinds that needs the types of all resources, generated from the rows of [`kind`](crate::model::kind).
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::model::business::Company;
+use crate::model::kind::{Kind, OfKind, for_each_kind, typed};
 use crate::model::lifecycle::{Listed, State};
-use crate::model::{Entity, Wire};
+use crate::model::object::Wire;
 use crate::value::{Id, Prefixed};
 
-/// Calls a macro with the rows of the registry.
-macro_rules! for_each_kind {
-    ($callback:ident) => {
-        $callback! {
-            kept {
-                Company "com" "company" (business) { status: CompanyStatus } grown as_kept;
-                Employee "emp" "employee" (business) { status: EmployeeStatus, payroll_status: PayrollStatus } grown as_kept;
-                PayrollRun "prn" "payroll_run" (business) { status: RunStatus } grown as_kept;
-                PayrollItem "pit" "payroll_item" (business) { status: ItemStatus } grown own_wire;
-                Payslip "psl" "payslip" (business) { status: PayslipStatus } grown own_wire;
-                TaxLiability "txl" "tax_liability" (business) { status: LiabilityStatus } created as_kept;
-                ComplianceRequirement "crq" "compliance_requirement" (business) { status: RequirementStatus } created as_kept;
-                JournalEntry "jne" "journal_entry" (ledger) { status: EntryStatus } grown as_kept;
-                Wallet "wal" "wallet" (payments::wallet) { status: WalletStatus } grown as_kept;
-                WalletTransaction "wtx" "wallet_transaction" (ledger) {} created as_kept;
-                Payout "pyo" "payout" (payments) { status: PayoutStatus } grown as_kept;
-                PayrollVerification "pvr" "payroll_verification" (business) { status: VerificationStatus } created own_wire;
-                TaxFiling "txf" "tax_filing" (business) { status: FilingStatus } grown as_kept;
-                RegulatoryReport "rgr" "regulatory_report" (business) { status: ReportStatus } created as_kept;
-                LeaveRequest "lvr" "leave_request" (business) { status: LeaveStatus } created as_kept;
-                FxQuote "fxq" "fx_quote" (payments) { status: QuoteStatus } created as_kept;
-                FxTransfer "fxt" "fx_transfer" (payments) { status: FxTransferStatus } created as_kept;
-                Beneficiary "ben" "beneficiary" (payments) { status: BeneficiaryStatus } created own_wire;
-                Escrow "esc" "escrow" (payments) { status: EscrowStatus } created as_kept;
-                Dispute "dsp" "dispute" (payments) { status: DisputeStatus } created as_kept;
-                Subject "sub" "subject" (identity) { status: KycStatus } created own_wire;
-                Document "doc" "document" (identity) { status: DocumentStatus } created as_kept;
-                Verification "ver" "verification" (identity) { status: CaseStatus } created as_kept;
-                AmlScreening "ams" "aml_screening" (identity) { status: ScreeningStatus } created as_kept;
-                AmlAlert "ama" "aml_alert" (identity) { status: AlertStatus } created as_kept;
-                TrustScore "tsc" "trust_score" (identity) { status: TrustStatus } created as_kept;
-                BankAccountVerification "bav" "bank_account_verification" (identity) {} created as_kept;
-                WatchlistEntry "wle" "watchlist_entry" (identity) {} created as_kept;
-                Collection "col" "collection" (payments) { status: CollectionStatus } grown as_kept;
-                Invoice "inv" "invoice" (payments) { status: InvoiceStatus } grown as_kept;
-                Refund "rfd" "refund" (payments) { status: RefundStatus } created as_kept;
-                BankStatement "bst" "bank_statement" (payments) { status: StatementStatus } created own_wire;
-                ReconciliationMatch "rcm" "reconciliation_match" (payments) { status: MatchStatus } created as_kept;
-                CreditScore "csc" "credit_score" (capital) { status: ScoreStatus } created as_kept;
-                ReadinessAssessment "rda" "readiness_assessment" (capital) { status: AssessmentStatus } created as_kept;
-                InsuranceRiskScore "irs" "insurance_risk_score" (capital) { status: RiskScoreStatus } created as_kept;
-                Application "app" "application" (capital) { status: ApplicationStatus } created as_kept;
-                Offer "ofr" "offer" (capital) { status: OfferStatus } created as_kept;
-                Loan "lon" "loan" (capital) { status: LoanStatus } created as_kept;
-                LoanRepayment "lrp" "loan_repayment" (capital) { status: RepaymentStatus } created as_kept;
-                Deal "del" "deal" (capital) { status: DealStatus, stage: DealStage } created as_kept;
-                DueDiligenceCase "ddc" "due_diligence_case" (capital) { status: CaseStatus } created as_kept;
-                DueDiligenceRequest "ddr" "due_diligence_request" (capital) { status: RequestStatus } created as_kept;
-            }
-            named {
-                LedgerAccount "acc" "ledger_account";
-                PaymentMethod "pm" "payment_method";
-                Event "evt" "event";
-                AuditLog "aud" "audit_log";
-                Request "req" "request";
-            }
-        }
-    };
-}
-pub(crate) use for_each_kind;
+/// A resource that a world keeps.
+pub(crate) trait Entity: OfKind + Clone + Sized + Wire {
+    /// Its id.
+    fn id(&self) -> Id<Self>;
 
-/// A type of a row: `typed!((business) Company)`.
-macro_rules! typed {
-    (($($module:ident)::+) $name:ident) => { $crate::model::$($module)::+::$name };
+    /// The bits of the id below which it is numbered and found: a run's items, a company's runs.
+    fn parent(&self) -> u64;
+
+    /// The company it belongs to.
+    fn company(&self) -> Id<Company>;
+
+    /// The resource as a record.
+    fn into_record(self: Arc<Self>) -> Record;
+
+    /// The record's resource, if it is of this kind.
+    fn of_record(record: &Record) -> Option<&Arc<Self>>;
 }
-pub(crate) use typed;
+
+impl Record {
+    /// Names by which its company finds it in its current state.
+    pub(crate) fn names(&self) -> Vec<String> {
+        match self {
+            Self::Collection(collection) => collection.names(),
+            Self::Invoice(invoice) => invoice.names(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Keys by which it is found in any company, by similar names.
+    pub(crate) fn name_keys(&self) -> BTreeSet<u64> {
+        match self {
+            Self::WatchlistEntry(entry) => entry.name_keys(),
+            _ => BTreeSet::new(),
+        }
+    }
+}
 
 /// For kinds that callers see as they are kept.
 macro_rules! wire {
@@ -102,27 +68,8 @@ macro_rules! kinds {
             $($kind:ident $prefix:literal $name:literal $module:tt { $($member:ident: $machine:ident),* }
                 $growth:ident $wire:ident;)*
         }
-        named { $($bare:ident $bare_prefix:literal $bare_name:literal;)* }
+        named { $($bare:tt)* }
     ) => {
-        /// Every kind of resource. A kind of the second part is known by name and id only: no record of it is kept.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub(crate) enum Kind { $($kind,)* $($bare,)* }
-
-        impl Kind {
-            /// Every kind, in the order of its number.
-            pub(crate) const ALL: &'static [Self] = &[$(Self::$kind,)* $(Self::$bare,)*];
-
-            /// The letters before an id's underscore.
-            pub(crate) const fn prefix(self) -> &'static str {
-                match self { $(Self::$kind => $prefix,)* $(Self::$bare => $bare_prefix,)* }
-            }
-
-            /// The name in `object` members and messages.
-            pub(crate) const fn name(self) -> &'static str {
-                match self { $(Self::$kind => $name,)* $(Self::$bare => $bare_name,)* }
-            }
-        }
-
         /// One version of one resource, shared by all that refer to it.
         #[derive(Clone, Debug, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
@@ -174,9 +121,11 @@ macro_rules! kinds {
                 const NAME: &'static str = $name;
             }
 
-            impl Entity for typed!($module $kind) {
+            impl OfKind for typed!($module $kind) {
                 const KIND: Kind = Kind::$kind;
+            }
 
+            impl Entity for typed!($module $kind) {
                 fn id(&self) -> Id<Self> {
                     self.id
                 }

@@ -2,7 +2,6 @@
 //!
 //! What a timer runs, emits, starts and changes is in `api::timers`, with one row for each row here.
 
-use crate::model::Entity;
 use crate::model::business::{
     BankAnswer, ComplianceRequirement, Employee, LeaveRequest, PayrollRun, PayrollVerification,
     RegulatoryReport, TaxFiling, TaxLiability,
@@ -14,6 +13,7 @@ use crate::model::capital::{
 use crate::model::identity::{
     AmlScreening, BureauAnswer, Document, ListAnswer, TrustScore, Verification,
 };
+use crate::model::kind::OfKind;
 use crate::model::payments::{
     BankStatement, Beneficiary, Collection, Dispute, Escrow, FxQuote, FxTransfer, Invoice, Payment,
     Payout, Refund, ReturnCode,
@@ -57,7 +57,7 @@ macro_rules! timers {
 
             /// The kind of resource that it is about; a scenario's row is about none.
             pub(crate) const fn subject(self) -> Option<Kind> {
-                match self { $(Self::$task => Some(<$subject as Entity>::KIND),)* Self::Scripted => None }
+                match self { $(Self::$task => Some(<$subject as OfKind>::KIND),)* Self::Scripted => None }
             }
 
             /// This timer about a resource of its kind, unless it carries an answer.

@@ -4,8 +4,8 @@
 use serde_json::Value;
 
 use crate::model::business::{Company, Employee, PayrollItem};
+use crate::model::kind::{for_each_kind, typed};
 use crate::model::payments::{Collection, Dispute, Payout, Refund};
-use crate::model::registry::{for_each_kind, typed};
 use crate::model::{AnyId, Entity, Kind, Record};
 use crate::value::Id;
 use crate::value::id::parse;

@@ -15,9 +15,9 @@ use crate::model::business::{
 };
 use crate::model::growth::workforce::Place;
 use crate::model::growth::{accounts, identity, names, people};
+use crate::model::kind::{for_each_kind, typed};
 use crate::model::ledger::JournalEntry;
 use crate::model::payments::Wallet;
-use crate::model::registry::{for_each_kind, typed};
 use crate::model::{Kind, Object, StatusChange};
 use crate::value::{Date, Key, Metadata, Timestamp};
 use crate::world::layout::ENTRIES_A_COMPANY;

@@ -1,0 +1,131 @@
+//! How resources appear to callers: their wire form, the `object` member, and references to a resource of any kind.
+
+use core::fmt;
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use crate::model::kind::{Kind, OfKind};
+use crate::value::id::{encode_to_string, parse};
+use crate::value::{Id, Prefixed};
+
+/// How a resource looks to callers: itself, unless it is kept in a more compact form.
+pub(crate) trait Wire {
+    /// What is serialised.
+    type Shape<'a>: Serialize
+    where
+        Self: 'a;
+
+    /// The resource as callers see it.
+    fn wire(&self) -> Self::Shape<'_>;
+}
+
+/// The `object` member: the resource's own name, held by its type.
+pub(crate) struct Object<T>(core::marker::PhantomData<fn() -> T>);
+
+impl<T> Object<T> {
+    /// The only value.
+    pub(crate) const NAME: Self = Self(core::marker::PhantomData);
+}
+
+impl<T> Clone for Object<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Object<T> {}
+
+impl<T: Prefixed> fmt::Debug for Object<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(T::NAME)
+    }
+}
+
+impl<T: Prefixed> Serialize for Object<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(T::NAME)
+    }
+}
+
+impl<'de, T: Prefixed> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = Cow::<'de, str>::deserialize(deserializer)?;
+        (name == T::NAME)
+            .then_some(Self::NAME)
+            .ok_or_else(|| de::Error::custom("another kind of object"))
+    }
+}
+
+impl<T: Prefixed> JsonSchema for Object<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        format!("{}_object", T::NAME).into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "const": T::NAME })
+    }
+}
+
+/// A resource of any kind: what caused a journal entry, what a payout pays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct AnyId {
+    pub(crate) kind: Kind,
+    pub(crate) bits: u64,
+}
+
+impl AnyId {
+    /// A reference to that resource.
+    pub(crate) fn of<T: OfKind>(id: Id<T>) -> Self {
+        Self { kind: T::KIND, bits: id.bits() }
+    }
+}
+
+impl fmt::Display for AnyId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        crate::value::id::write_id(f, self.kind.prefix(), self.bits)
+    }
+}
+
+/// `{type, id}` on the wire.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Source")]
+struct AnyIdWire {
+    /// The resource's kind, as in its `object` member.
+    #[serde(rename = "type")]
+    kind: String,
+    /// Its id.
+    id: String,
+}
+
+impl Serialize for AnyId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let id = format!("{}_{}", self.kind.prefix(), encode_to_string(self.bits));
+        AnyIdWire { kind: self.kind.name().to_owned(), id }.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for AnyId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let wire = AnyIdWire::deserialize(deserializer)?;
+        let kind = Kind::ALL.iter().find(|kind| kind.name() == wire.kind);
+        let found =
+            kind.and_then(|&kind| Some(Self { kind, bits: parse(kind.prefix(), &wire.id)? }));
+        found.ok_or_else(|| de::Error::custom("no resource has this type and id"))
+    }
+}
+
+impl JsonSchema for AnyId {
+    fn schema_name() -> Cow<'static, str> {
+        AnyIdWire::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        AnyIdWire::json_schema(generator)
+    }
+}
