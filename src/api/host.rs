@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use crate::api::operation::Operation;
 use crate::tester::Tester;
 use crate::tester::snapshots::TesterPart;
 use crate::value::{ApiError, Timestamp};
@@ -28,6 +29,9 @@ pub(crate) trait Host {
 
     /// The situation in which an event of that type happens, after those that it needs. Empty if there is none.
     fn situation_showing(&self, event: &str) -> Vec<Arc<Situation>>;
+
+    /// Every operation: those of the product, then those of the control API.
+    fn operations(&self) -> Vec<&'static Operation>;
 
     /// Opens another key with that world and tester state. The key must be permitted and must not have a world yet.
     fn open(&self, key: &str, world: World, part: TesterPart) -> Result<(), ApiError>;

@@ -2,10 +2,11 @@
 
 use serde_json::Value;
 
+use crate::api::control::inbound;
 use crate::api::operation::{Call, Effects};
 use crate::api::prelude::*;
 use crate::api::reply::Reply;
-use crate::api::{self, scripted, timers};
+use crate::api::{product, scripted, timers};
 use crate::world::script::OutcomeRule;
 use crate::world::timers::Timer;
 use crate::world::{ClockMode, Event, RequestRef};
@@ -100,12 +101,15 @@ fn held_to_states(world: &World, task: Task, logged: u64) {
     }
 }
 
-/// All event types that a call or a timer can cause, by name.
+/// All event types that a call or a timer can cause, by name. Control operations cause no other types, except inbound calls.
 pub(crate) fn event_types() -> Vec<&'static str> {
-    let rows = api::product().chain(api::control());
     let tasks = timers::EFFECTS.iter().flat_map(|timer| timer.emits);
-    let mut types: Vec<&'static str> =
-        rows.flat_map(|row| row.emits).chain(tasks).copied().collect();
+    let mut types: Vec<&'static str> = product()
+        .chain(inbound::OPERATIONS)
+        .flat_map(|row| row.emits)
+        .chain(tasks)
+        .copied()
+        .collect();
     types.sort_unstable();
     types.dedup();
     types

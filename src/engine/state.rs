@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use crate::api::host::{Host, OpenWorld, Session};
-use crate::api::system;
+use crate::api::operation::Operation;
+use crate::api::{self, system};
 use crate::engine::advance;
 use crate::engine::cache::{ReadCache, SHARED_BYTES};
 use crate::engine::contract::{Auth, Overlay};
@@ -254,6 +255,10 @@ impl Host for Engine {
             let detail = format!("unknown scenario {name:?}: GET /_sandbox/scenarios lists them");
             ApiError::new(ErrorCode::UnknownScenario, detail)
         })
+    }
+
+    fn operations(&self) -> Vec<&'static Operation> {
+        api::product().chain(api::control()).collect()
     }
 
     fn situation_showing(&self, event: &str) -> Vec<Arc<Situation>> {

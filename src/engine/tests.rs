@@ -195,6 +195,16 @@ fn step(engine: &Engine, row: &Operation, key: Key) -> (String, String) {
 }
 
 #[test]
+fn every_event_that_a_control_operation_causes_has_a_known_type() {
+    let types = api::system::event_types();
+    for row in api::control() {
+        let caused = api::system::events_of(row);
+        assert!(caused.iter().all(|name| types.contains(name)), "{}", row.name);
+    }
+    assert!(api::control().any(|row| !api::system::events_of(row).is_empty()));
+}
+
+#[test]
 fn a_random_walk_over_the_table_never_breaks_an_invariant() {
     for (seed, mode) in [
         (1, ClockMode::Instant),

@@ -62,6 +62,10 @@ impl Host for Alone {
         scenario::find(name)
     }
 
+    fn operations(&self) -> Vec<&'static Operation> {
+        api::product().chain(api::control()).collect()
+    }
+
     fn situation_showing(&self, event: &str) -> Vec<Arc<Situation>> {
         scenario::showing(event)
     }

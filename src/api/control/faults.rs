@@ -2,7 +2,6 @@
 
 use crate::api::check::suggestion;
 use crate::api::prelude::*;
-use crate::api::{control, product};
 use crate::tester::fault::{self, contradiction};
 use crate::tester::wire::Armed;
 use crate::world::script::{BodyFault, Fault, FaultRow, Lose, Range, When};
@@ -143,18 +142,18 @@ impl FaultShape {
 }
 
 fn add_fault(session: &mut Session<'_>, input: AddFault) -> Result<Plain<FaultShape>> {
-    let row = row(input)?;
+    let row = row(input, &session.host.operations())?;
     let key = session.world.base().key();
     Ok(Plain(FaultShape::of(session.tester.wire.add(row, key))))
 }
 
 /// The fault as a row, or all mistakes in it.
-pub(crate) fn row(input: AddFault) -> Result<FaultRow> {
+pub(crate) fn row(input: AddFault, operations: &[&Operation]) -> Result<FaultRow> {
     let mut wrong = Vec::new();
     let mut refuse = |pointer: String, code, detail: String| {
         wrong.push(Violation::new(pointer, code, detail));
     };
-    if let Err(detail) = check_on(input.on.as_str()) {
+    if let Err(detail) = check_on(input.on.as_str(), operations) {
         refuse("/on".to_owned(), "unknown", detail);
     }
     let nth = input.nth.map_or(Some(Vec::new()), places).unwrap_or_else(|| {
@@ -193,13 +192,12 @@ pub(crate) fn row(input: AddFault) -> Result<FaultRow> {
 }
 
 /// Checks that `on` names `*`, a domain, or an operation. The error is a message.
-pub(crate) fn check_on(on: &str) -> Result<(), String> {
-    let rows = || product().chain(control());
-    let domains = rows().map(|row| format!("{:?}.*", row.domain).to_ascii_lowercase());
+fn check_on(on: &str, operations: &[&Operation]) -> Result<(), String> {
+    let domains = operations.iter().map(|row| format!("{:?}.*", row.domain).to_ascii_lowercase());
     let mut known: Vec<String> = domains.collect();
     known.sort_unstable();
     known.dedup();
-    known.extend(rows().map(Operation::operation_id));
+    known.extend(operations.iter().map(|row| row.operation_id()));
     if on == "*" || known.iter().any(|name| name == on) {
         return Ok(());
     }
@@ -314,6 +312,8 @@ mod tests {
 
     #[test]
     fn what_a_fault_acts_on_is_known_or_the_nearest_is_named() {
+        let rows: Vec<_> = crate::api::product().chain(crate::api::control()).collect();
+        let check_on = |on| check_on(on, &rows);
         for good in ["*", "payments.*", "business.*", "sandbox.*", "runPayroll", "getClock"] {
             assert_eq!(check_on(good), Ok(()), "{good}");
         }

@@ -215,7 +215,8 @@ fn create_rule(session: &mut Session<'_>, input: CreateRule) -> Result<Plain<Rul
                     "a fault can match only an operation, because its subject is not known yet";
                 return Err(ApiError::of_member("/match", "unexpected", detail));
             }
-            let row = faults::row(fault.on(operation.clone(), nth, times))?;
+            let row =
+                faults::row(fault.on(operation.clone(), nth, times), &session.host.operations())?;
             let key = session.world.base().key();
             Ok(Plain(Rule::of_fault(session.tester.wire.add(row, key))))
         }

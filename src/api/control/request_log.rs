@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use crate::api;
 use crate::api::control::faults::Removed;
 use crate::api::prelude::*;
+use crate::api::product;
 use crate::tester::request_log::{Body, Entry, KeyOutcome};
 use crate::tester::wire::is_id_of;
 use crate::world::Event;
@@ -129,7 +129,7 @@ fn shown(bytes: &[u8]) -> Value {
 
 /// The operationId of that operation.
 fn operation_id(name: &'static str) -> String {
-    let row = api::product().find(|row| row.name == name);
+    let row = product().find(|row| row.name == name);
     row.map_or_else(|| name.to_owned(), Operation::operation_id)
 }
 

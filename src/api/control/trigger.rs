@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::api::check::suggestion;
 use crate::api::control::situation::Saves;
 use crate::api::prelude::*;
-use crate::api::{control, product, system};
+use crate::api::system;
 use crate::value::id::encode_to_string;
 use crate::world::situation::Situation;
 use crate::world::{EventShape, RequestRef};
@@ -15,7 +15,7 @@ Operation {
     path: "/_sandbox/trigger",
     summary: "Trigger an event",
     description: "Makes the real calls, and lets the clock's work on them happen now, until an event of that type has happened. \
-        `override` replaces members of the call's input. A type that the sandbox cannot cause by itself is a 422 that names the call to make.",
+        `override` replaces members of the call's input. An unknown type is a 422 that suggests the nearest.",
     example: r#"{"type":"payroll_run.paid"}"#,
     errors: &[
         ErrorCode::ResourceNotFound,
@@ -109,19 +109,10 @@ fn origin(world: &World, logged: u64, place: u64) -> Arc<RequestRef> {
     })
 }
 
-/// The refusal that says which call to make, or which types there are.
+/// The refusal that lists the types.
 fn not_shown(name: &str) -> ApiError {
-    let rows = || product().chain(control());
-    let causes: Vec<String> = rows()
-        .filter(|row| system::events_of(row).contains(&name))
-        .map(|row| format!("{} ({} {})", row.operation_id(), row.method.name(), row.path))
-        .collect();
-    let detail = if causes.is_empty() {
-        let known = system::event_types();
-        let near = suggestion(name, known.iter().copied());
-        format!("no event has the type {name:?}{near}; there are {}", known.join(", "))
-    } else {
-        format!("{name} needs something of yours: call {}", causes.join(" or "))
-    };
-    ApiError::invalid(vec![Violation::new("/type", "no_recipe", detail)])
+    let known = system::event_types();
+    let near = suggestion(name, known.iter().copied());
+    let detail = format!("no event has the type {name:?}{near}; there are {}", known.join(", "));
+    ApiError::of_member("/type", "no_recipe", detail)
 }

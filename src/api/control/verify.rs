@@ -6,7 +6,7 @@ use crate::api::check::suggestion;
 use crate::api::control::deliveries;
 use crate::api::control::request_log::RequestShape;
 use crate::api::prelude::*;
-use crate::api::{self, system};
+use crate::api::{product, system};
 use crate::tester::outbox::delivery::Delivery;
 use crate::tester::request_log::Body;
 use crate::tester::verify::{self, ANY, Candidate, VerifyResult, first_out_of_order};
@@ -259,7 +259,7 @@ fn verify_requests(session: &mut Session<'_>, input: VerifyRequests) -> Result<P
 /// An operation that does not exist is never called, so an error is better than a failed verification.
 fn check_operation(pattern: &Map<String, Value>) -> Result<()> {
     let Some(Value::String(id)) = pattern.get("operation") else { return Ok(()) };
-    let known: Vec<String> = api::product().map(Operation::operation_id).collect();
+    let known: Vec<String> = product().map(Operation::operation_id).collect();
     if id == ANY || known.contains(id) {
         return Ok(());
     }
