@@ -15,7 +15,7 @@ mod vocabulary;
 mod walk;
 mod words;
 
-use regex::Regex;
+use regex_lite::Regex;
 use serde_json::Value;
 
 pub(crate) use self::close::close;

@@ -7,8 +7,10 @@ use std::time::Instant;
 
 use http::request::Parts;
 use http::{Method, Response};
-use tracing::level_filters::LevelFilter;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::Layer;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::engine::WorldTag;
 use crate::engine::contract::LoggedId;
@@ -41,19 +43,21 @@ impl std::str::FromStr for Format {
 /// Starts logging for the whole process. `filter` is in the syntax of `tracing` (`debug`,
 /// `sandbox::request=debug`); without it warnings are shown.
 pub(crate) fn init(format: Format, filter: Option<&str>) -> Result<(), String> {
-    let filter = EnvFilter::builder()
-        .with_default_directive(LevelFilter::WARN.into())
-        .parse(filter.unwrap_or_default())
+    let given = filter.unwrap_or_default().trim().trim_end_matches(',');
+    let filter: Targets = if given.is_empty() { "warn" } else { given }
+        .parse()
         .map_err(|error| format!("the log filter is wrong: {error}"))?;
-    let log = tracing_subscriber::fmt()
-        .with_env_filter(filter)
+    let lines = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
         .with_ansi(std::io::stderr().is_terminal());
-    let started = match format {
-        Format::Human => log.try_init(),
-        Format::Json => log.json().flatten_event(true).with_current_span(false).try_init(),
+    let lines = match format {
+        Format::Human => lines.boxed(),
+        Format::Json => lines.json().flatten_event(true).with_current_span(false).boxed(),
     };
-    started.map_err(|error| format!("logging cannot start: {error}"))
+    tracing_subscriber::registry()
+        .with(lines.with_filter(filter))
+        .try_init()
+        .map_err(|error| format!("logging cannot start: {error}"))
 }
 
 /// The log line of a request that is being answered; empty if the level is off.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use regex::Regex;
+use regex_lite::Regex;
 use serde_json::{Map, Value};
 
 use super::{Allowed, Format, Types};

@@ -181,7 +181,7 @@ impl<'a> Checker<'a> {
             "minLength" => self.bound(length, rule, at, |count, least| count >= least),
             "maxLength" => self.bound(length, rule, at, |count, most| count <= most),
             "pattern" => {
-                let pattern = regex::Regex::new(rule.as_str().unwrap_or_default());
+                let pattern = regex_lite::Regex::new(rule.as_str().unwrap_or_default());
                 let holds = pattern.as_ref().is_ok_and(|pattern| pattern.is_match(text));
                 self.require(holds, at, || format!("{text:?} does not match {rule}"));
             }
