@@ -5,8 +5,10 @@ use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// The binary with these arguments, without the environment variables of the person who runs the tests.
+/// `SANDBOX_TEST_SERVER` names another build of the binary.
 pub(crate) fn command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_sandbox"));
+    let other = std::env::var("SANDBOX_TEST_SERVER");
+    let mut command = Command::new(other.as_deref().unwrap_or(env!("CARGO_BIN_EXE_sandbox")));
     for (name, _) in std::env::vars_os() {
         let name = name.to_string_lossy().into_owned();
         if name == "PORT" || name.starts_with("SANDBOX_") {
