@@ -301,8 +301,11 @@ pub(crate) const BLANK: Operation = Operation {
 /// Decodes validated input to the handler's type. The schema has already refused everything that serde would refuse. If they ever differ,
 /// the caller gets a 422 and not a crash.
 pub(crate) fn decode<I: DeserializeOwned>(input: Value) -> Result<I, ApiError> {
-    serde_json::from_value(input)
-        .map_err(|error| ApiError::invalid(vec![Violation::new("", "shape", error.to_string())]))
+    serde_json::from_value(input).map_err(misshapen)
+}
+
+fn misshapen(error: serde_json::Error) -> ApiError {
+    ApiError::invalid(vec![Violation::new("", "shape", error.to_string())])
 }
 
 /// A handler's result as a reply.

@@ -6,6 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 
 use crate::model::{Entity, Wire};
+use crate::value::json_sink::JsonSink;
 
 /// A reply, with what the engine needs to know about it. It is serialised on demand, after the step has released its world.
 pub(crate) struct Reply {
@@ -118,14 +119,18 @@ impl<T: Serialize + JsonSchema + Identified + Send + 'static> IntoReply for Data
     }
 
     fn schema(generator: &mut SchemaGenerator) -> Schema {
-        let data = generator.subschema_for::<T>();
-        json_schema!({
-            "type": "object",
-            "properties": { "data": data },
-            "required": ["data"],
-            "additionalProperties": false,
-        })
+        data_schema(generator.subschema_for::<T>())
     }
+}
+
+/// The envelope around a single resource.
+fn data_schema(data: Schema) -> Schema {
+    json_schema!({
+        "type": "object",
+        "properties": { "data": data },
+        "required": ["data"],
+        "additionalProperties": false,
+    })
 }
 
 impl<T: Serialize + JsonSchema + Send + 'static> IntoReply for List<T> {
@@ -149,7 +154,10 @@ impl<T: Serialize + JsonSchema + Send + 'static> IntoReply for List<T> {
 /// The published envelope for a page of `T`.
 pub(crate) fn list_schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     let item = generator.subschema_for::<T>();
-    let meta = generator.subschema_for::<Meta>();
+    page_schema(item, generator.subschema_for::<Meta>())
+}
+
+fn page_schema(item: Schema, meta: Schema) -> Schema {
     json_schema!({
         "type": "object",
         "properties": { "data": { "type": "array", "items": item }, "meta": meta },
@@ -173,6 +181,7 @@ impl<T: Serialize + JsonSchema + Send + 'static> IntoReply for Plain<T> {
 }
 
 fn write(body: &mut Vec<u8>, value: &impl Serialize) {
-    serde_json::to_writer(body, value)
-        .expect("an answer serialises, and a vector takes every byte");
+    let mut sink = JsonSink::after(std::mem::take(body));
+    sink.add(value);
+    *body = sink.finish();
 }

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use crate::model::business::Company;
 use crate::model::kind::{Kind, OfKind, for_each_kind, typed};
 use crate::model::lifecycle::{Listed, State};
 use crate::model::object::Wire;
-use crate::value::{Id, Prefixed};
+use crate::value::{Id, Prefixed, json_sink};
 
 /// A resource that a world keeps.
 pub(crate) trait Entity: OfKind + Clone + Sized + Wire {
@@ -103,15 +103,14 @@ macro_rules! kinds {
                 }
             }
 
-            /// Writes the resource as callers see it.
-            pub(crate) fn write_wire<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                match self { $(Self::$kind(record) => record.wire().serialize(serializer),)* }
+            /// The resource as callers see it, as JSON.
+            pub(crate) fn to_json(&self) -> Vec<u8> {
+                match self { $(Self::$kind(record) => json_sink::to_vec(&record.wire()),)* }
             }
 
             /// The resource as callers see it.
             pub(crate) fn to_wire(&self) -> serde_json::Value {
-                match self { $(Self::$kind(record) => serde_json::to_value(record.wire()),)* }
-                    .expect("a resource serialises")
+                serde_json::from_slice(&self.to_json()).expect("it was just written")
             }
         }
 

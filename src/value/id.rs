@@ -106,9 +106,7 @@ impl<T: Prefixed> FromStr for Id<T> {
 impl<T: Prefixed> Serialize for Id<T> {
     /// Written in one piece, because writing single characters would cost more than the rest of the response.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut text = String::with_capacity(T::PREFIX.len() + 1 + CODE_LENGTH);
-        write_id(&mut text, T::PREFIX, self.bits).map_err(serde::ser::Error::custom)?;
-        serializer.serialize_str(&text)
+        serializer.serialize_str(&text(T::PREFIX, self.bits))
     }
 }
 
@@ -117,6 +115,13 @@ impl<'de, T: Prefixed> Deserialize<'de> for Id<T> {
         let text = Cow::<'de, str>::deserialize(deserializer)?;
         Ok(parse(T::PREFIX, &text).map_or(Self::UNKNOWN, Self::from_bits))
     }
+}
+
+/// `prefix_code` as text.
+fn text(prefix: &str, bits: u64) -> String {
+    let mut text = String::with_capacity(prefix.len() + 1 + CODE_LENGTH);
+    write_id(&mut text, prefix, bits).expect("a string takes every character");
+    text
 }
 
 impl<T: Prefixed> JsonSchema for Id<T> {
@@ -129,10 +134,13 @@ impl<T: Prefixed> JsonSchema for Id<T> {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let example =
-            format!("{}_{}", T::PREFIX, encode_to_string(Key::new(42).with(T::PREFIX).hash()));
-        json_schema!({ "type": "string", "minLength": 1, "maxLength": 64, "examples": [example] })
+        schema(T::PREFIX)
     }
+}
+
+fn schema(prefix: &str) -> Schema {
+    let example = text(prefix, Key::new(42).with(prefix).hash());
+    json_schema!({ "type": "string", "minLength": 1, "maxLength": 64, "examples": [example] })
 }
 
 /// Every pair of characters: ten bits at a time is twice as fast as five.

@@ -7,6 +7,7 @@ pub mod birth_date;
 pub(crate) mod diagnostic;
 pub mod error;
 pub mod id;
+pub(crate) mod json_sink;
 pub mod money;
 pub mod span;
 pub mod stream;

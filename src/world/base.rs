@@ -130,12 +130,20 @@ impl Base {
     /// The record grown with this index, from the cache if it was grown recently.
     pub(crate) fn record<T: Grow>(&self, index: u64) -> Option<Arc<T>> {
         let place = (T::KIND, index);
-        if let Some(record) = lock(&self.grown).get(place) {
+        if let Some(record) = self.remembered(place) {
             return T::of_record(&record).cloned();
         }
         let grown = Arc::new(T::grow(self, index)?);
-        lock(&self.grown).put(place, Arc::clone(&grown).into_record());
+        self.remember(place, Arc::clone(&grown).into_record());
         Some(grown)
+    }
+
+    fn remembered(&self, place: (Kind, u64)) -> Option<Record> {
+        lock(&self.grown).get(place)
+    }
+
+    fn remember(&self, place: (Kind, u64), record: Record) {
+        lock(&self.grown).put(place, record);
     }
 
     /// Running counts of people by company, from the cache if the filter was used before.

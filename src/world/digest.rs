@@ -2,31 +2,22 @@
 
 use core::fmt::Write as _;
 use std::collections::BTreeMap;
-use std::io;
 
 use sha2::{Digest, Sha256};
 
 use crate::model::Kind;
+use crate::value::json_sink::JsonSink;
 use crate::world::World;
 
 /// Writes the serialised form into the hash, without a copy of the whole.
 struct Sink(Sha256);
 
-impl io::Write for Sink {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.update(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 impl Sink {
     fn add(&mut self, value: &impl serde::Serialize) {
-        serde_json::to_writer(self, value)
-            .expect("a world serialises, and the hash takes every byte");
+        let mut update = |piece: &[u8]| self.0.update(piece);
+        let mut json = JsonSink::into(&mut update);
+        json.add(value);
+        json.finish();
     }
 
     fn hex(self) -> String {

@@ -1,8 +1,9 @@
 //! An event in the form of a webhook, and filters of event types.
 
 use schemars::JsonSchema;
-use serde::{Serialize, Serializer};
+use serde::{Serialize, Serializer, ser};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::model::business::Company;
 use crate::model::decision::Decision;
@@ -116,7 +117,8 @@ struct Wired(Record);
 
 impl Serialize for Wired {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.write_wire(serializer)
+        let json = String::from_utf8(self.0.to_json()).map_err(ser::Error::custom)?;
+        RawValue::from_string(json).map_err(ser::Error::custom)?.serialize(serializer)
     }
 }
 

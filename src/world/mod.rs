@@ -276,10 +276,26 @@ impl World {
             Some(index) => Origin::Grown { index },
             None => Origin::Created { parent: resource.parent() },
         };
-        let after = Arc::clone(resource).into_record();
+        self.put_record(
+            kind,
+            id,
+            origin,
+            Arc::clone(resource).into_record(),
+            Self::grown_record::<T>,
+        );
+    }
+
+    fn put_record(
+        &mut self,
+        kind: Kind,
+        id: u64,
+        origin: Origin,
+        after: Record,
+        grown: fn(&Self, Origin) -> Option<Record>,
+    ) {
         let before = self.overlay.put(kind, id, after.clone(), origin);
         self.transaction.undo.push(Undo::Put { kind, id, before: before.clone(), origin });
-        let before = before.or_else(|| self.grown_record::<T>(origin));
+        let before = before.or_else(|| grown(self, origin));
         self.transaction.staged.push(Change { kind, before, after });
     }
 
@@ -319,7 +335,18 @@ impl World {
 
     /// Seals the staged changes into one event about `subject`, in its current state.
     pub(crate) fn emit<T: Entity>(&mut self, name: &'static str, subject: &Arc<T>) {
-        let id = subject.id().bits();
+        let id = AnyId { kind: T::KIND, bits: subject.id().bits() };
+        self.emit_record(name, id, subject.company(), Arc::clone(subject).into_record());
+    }
+
+    fn emit_record(
+        &mut self,
+        name: &'static str,
+        subject: AnyId,
+        company: Id<Company>,
+        object: Record,
+    ) {
+        let id = subject.bits;
         let count = self.event_counts.entry(id).or_default();
         let event_key = self.base.key().with("event").at(id).at(*count);
         *count += 1;
@@ -328,9 +355,9 @@ impl World {
             at: self.now,
             name: Cow::Borrowed(name),
             id: event_key.hash(),
-            subject: AnyId { kind: T::KIND, bits: id },
-            company: subject.company().bits(),
-            object: Arc::clone(subject).into_record(),
+            subject,
+            company: company.bits(),
+            object,
             request: self.transaction.request.clone(),
             cause: self.cause_of_event(),
             decision: self.transaction.decided.take(),

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::value::json_sink;
 use crate::world::{Event, EventShape};
 
 /// The maximum size of a body, which the largest known receivers accept.
@@ -12,7 +13,7 @@ pub(crate) const MOST_BYTES: usize = 20_000;
 /// If an object is too large, its largest members are left out and named in `data.omitted`. A receiver that needs them reads the resource
 /// by its id. `id` and `object` always stay.
 pub(crate) fn body(event: &Event) -> Vec<u8> {
-    let whole = serde_json::to_vec(&EventShape::of(event)).expect("an envelope serialises");
+    let whole = json_sink::to_vec(&EventShape::of(event));
     if whole.len() < MOST_BYTES {
         return whole;
     }
