@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::model::business::Company;
 use crate::model::kind::{Kind, OfKind, for_each_kind, typed};
@@ -101,6 +101,11 @@ macro_rules! kinds {
                         vec![$((stringify!($member), State::name(_record.$member))),*]
                     })*
                 }
+            }
+
+            /// Writes the resource as callers see it.
+            pub(crate) fn write_wire<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self { $(Self::$kind(record) => record.wire().serialize(serializer),)* }
             }
 
             /// The resource as callers see it, as JSON.

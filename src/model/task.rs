@@ -20,8 +20,8 @@ use crate::model::payments::{
 };
 use crate::model::prelude::*;
 
-/// Declares the timers: the type of the subject, the type of the answer that it carries (if any), its name, and `deadline` if the
-/// calendar alone sets it off. Other timers run because somebody outside takes their time.
+/// Declares the timers: the type of the subject, the type of the answer that it carries (if any), its name, and `deadline` if only
+/// the calendar makes it run. The other timers stand for the answer of a party outside the company.
 macro_rules! timers {
     ($($(#[$doc:meta])* $task:ident($subject:ident $(, $answer:ty)?) $name:literal $($when:ident)?;)*) => {
         /// Something that falls due.

@@ -5,6 +5,7 @@
 use std::io;
 
 use serde::Serialize;
+use serde_json::Value;
 
 /// The number of bytes that are collected before the function is called.
 const PIECE: usize = 8 * 1_024;
@@ -74,6 +75,11 @@ pub(crate) fn to_vec(value: &impl Serialize) -> Vec<u8> {
     let mut sink = JsonSink::after(Vec::new());
     sink.add(value);
     sink.finish()
+}
+
+/// A value as a tree of JSON.
+pub(crate) fn to_value(value: &impl Serialize) -> Value {
+    serde_json::from_slice(&to_vec(value)).expect("it was just written")
 }
 
 #[cfg(test)]

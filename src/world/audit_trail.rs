@@ -13,12 +13,12 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use crate::model::business::Company;
-use crate::model::{AnyId, Kind};
+use crate::model::{AnyId, Kind, Record};
 use crate::value::id::encode_to_string;
 use crate::value::text::camel_case;
 use crate::value::{Id, Prefixed, Timestamp};
 use crate::world::envelope::event_id;
-use crate::world::event::members;
+use crate::world::event::{differing, members};
 use crate::world::{Change, Event};
 
 /// An audit record: who did what to which resource, and when.
@@ -121,21 +121,11 @@ impl AuditRecord {
 impl AuditRow {
     /// The record of an event, without its changes.
     pub(crate) fn of(event: &Event) -> Self {
-        let before = subject_before(event);
-        let after = members(&event.object);
-        Self::between(event, before.as_ref(), &after)
-    }
-
-    fn between(
-        event: &Event,
-        before: Option<&Map<String, Value>>,
-        after: &Map<String, Value>,
-    ) -> Self {
         let cause = event.request.as_ref().or(event.cause.as_ref());
-        let changed = |before: &Map<String, Value>| {
-            let names = after.keys().chain(before.keys());
+        let changed = |before: &Record| {
+            let (before, after) = differing(before, &event.object);
             let mut names: Vec<String> =
-                names.filter(|name| before.get(*name) != after.get(*name)).cloned().collect();
+                before.into_iter().chain(after).map(|(name, _)| name).collect();
             names.sort_unstable();
             names.dedup();
             names
@@ -155,7 +145,7 @@ impl AuditRow {
             event: event.name.to_string(),
             event_id: event_id(event),
             resource: event.subject,
-            changed_fields: before.map(changed).unwrap_or_default(),
+            changed_fields: event.subject_before().map(changed).unwrap_or_default(),
         }
     }
 }
@@ -167,26 +157,15 @@ fn audit_id(event: &Event) -> String {
 
 /// The complete record of an event after a record with this hash.
 pub(crate) fn record(event: &Event, previous: Hash, hash: Option<Hash>) -> AuditRecord {
-    let before = subject_before(event);
-    let after = members(&event.object);
-    let is_subject = |change: &&Change| {
-        change.kind == event.subject.kind && change.after.bits() == event.subject.bits
-    };
+    let of_others = event.changes.iter().filter(|change| !event.is_of_subject(change));
     AuditRecord {
-        row: AuditRow::between(event, before.as_ref(), &after),
-        before,
-        after,
-        changes: event.changes.iter().filter(|change| !is_subject(change)).map(written).collect(),
+        row: AuditRow::of(event),
+        before: event.subject_before().map(members),
+        after: members(&event.object),
+        changes: of_others.map(written).collect(),
         previous_hash: hex(previous),
         hash: hash.map(hex),
     }
-}
-
-fn subject_before(event: &Event) -> Option<Map<String, Value>> {
-    let change = event.changes.iter().find(|change| {
-        change.kind == event.subject.kind && change.after.bits() == event.subject.bits
-    })?;
-    change.before.as_ref().map(members)
 }
 
 fn written(change: &Change) -> Written {

@@ -1,9 +1,8 @@
 //! An event in the form of a webhook, and filters of event types.
 
 use schemars::JsonSchema;
-use serde::{Serialize, Serializer, ser};
-use serde_json::Value;
-use serde_json::value::RawValue;
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
 
 use crate::model::business::Company;
 use crate::model::decision::Decision;
@@ -12,7 +11,7 @@ use crate::value::id::{Id, encode_to_string};
 use crate::value::span::Span;
 use crate::value::time::Timestamp;
 use crate::world::decided::{Decided, Why};
-use crate::world::event::Event;
+use crate::world::event::{Event, differing};
 
 /// The API version of an event.
 pub(crate) const API_VERSION: &str = "2026-01-01";
@@ -109,7 +108,7 @@ struct EventData {
     #[schemars(with = "Value")]
     object: Wired,
     /// The old values of the members that the event changed; empty for a new resource.
-    previous: Value,
+    previous: Map<String, Value>,
 }
 
 /// A resource in the form that callers see, written when it is needed.
@@ -117,8 +116,7 @@ struct Wired(Record);
 
 impl Serialize for Wired {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let json = String::from_utf8(self.0.to_json()).map_err(ser::Error::custom)?;
-        RawValue::from_string(json).map_err(ser::Error::custom)?.serialize(serializer)
+        self.0.write_wire(serializer)
     }
 }
 
@@ -150,21 +148,10 @@ pub(crate) fn event_id(event: &Event) -> String {
     format!("{}_{}", Kind::Event.prefix(), encode_to_string(event.id))
 }
 
-/// The members that differ from the state before.
-fn previous(event: &Event) -> Value {
-    let subject = |record: &Record| record.bits() == event.subject.bits;
-    let change = event
-        .changes
-        .iter()
-        .find(|change| change.kind == event.subject.kind && subject(&change.after));
-    let before = change.and_then(|change| change.before.as_ref()).map(Record::to_wire);
-    let Some(Value::Object(before)) = before else {
-        return Value::Object(serde_json::Map::new()); // a new resource: most events are of this kind
-    };
-    let object = event.object.to_wire();
-    Value::Object(
-        before.into_iter().filter(|(name, value)| object.get(name) != Some(value)).collect(),
-    )
+/// The old values of the members that the event changed.
+fn previous(event: &Event) -> Map<String, Value> {
+    let before = event.subject_before();
+    before.map_or_else(Map::new, |before| differing(before, &event.object).0)
 }
 
 /// Whether a filter matches an event type.

@@ -1,9 +1,12 @@
 //! The events: each sealed event has all of its changes.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::sync::Arc;
 
+use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::model::business::Company;
@@ -43,6 +46,16 @@ impl Event {
     pub(crate) fn company_id(&self) -> Option<Id<Company>> {
         Some(Id::from_bits(self.company)).filter(|id| *id != Id::UNKNOWN)
     }
+
+    /// Whether a change is of the subject.
+    pub(crate) fn is_of_subject(&self, change: &Change) -> bool {
+        change.kind == self.subject.kind && change.after.bits() == self.subject.bits
+    }
+
+    /// The subject before the event; nothing if it is new.
+    pub(crate) fn subject_before(&self) -> Option<&Record> {
+        self.changes.iter().find(|change| self.is_of_subject(change))?.before.as_ref()
+    }
 }
 
 /// The request that caused an event.
@@ -66,16 +79,62 @@ pub(crate) struct Change {
 impl Change {
     /// The changed members with their old and new values; for a new record, nothing and the whole record.
     pub(crate) fn differing(&self) -> (Option<Map<String, Value>>, Map<String, Value>) {
-        let mut after = members(&self.after);
-        let Some(mut before) = self.before.as_ref().map(members) else { return (None, after) };
-        let same: Vec<String> = before
-            .iter()
-            .filter(|(name, value)| after.get(*name) == Some(*value))
-            .map(|(name, _)| name.clone())
-            .collect();
-        before.retain(|name, _| !same.contains(name));
-        after.retain(|name, _| !same.contains(name));
+        let Some(before) = &self.before else { return (None, members(&self.after)) };
+        let (before, after) = differing(before, &self.after);
         (Some(before), after)
+    }
+}
+
+/// The members that differ between two states of a resource, with their old and new values.
+///
+/// Only these are read as values; the others are compared as text.
+pub(crate) fn differing(
+    before: &Record,
+    after: &Record,
+) -> (Map<String, Value>, Map<String, Value>) {
+    let (before, after) = (before.to_json(), after.to_json());
+    let (before, after) = (TextMembers::of(&before), TextMembers::of(&after));
+    (before.without(&after), after.without(&before))
+}
+
+/// The members of a JSON object, each value as its text.
+struct TextMembers<'a>(Vec<(&'a str, &'a RawValue)>);
+
+impl<'a> TextMembers<'a> {
+    fn of(json: &'a [u8]) -> Self {
+        serde_json::from_slice(json).expect("a resource is a JSON object")
+    }
+
+    /// Those that the other does not have with the same value.
+    fn without(&self, other: &Self) -> Map<String, Value> {
+        let same = |(name, text): &(&str, &RawValue)| {
+            other.0.iter().any(|(other, value)| other == name && value.get() == text.get())
+        };
+        let value = |text: &RawValue| serde_json::from_str(text.get()).expect("it is JSON");
+        let differing = self.0.iter().filter(|member| !same(member));
+        differing.map(|(name, text)| ((*name).to_owned(), value(text))).collect()
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for TextMembers<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members;
+        impl<'de> Visitor<'de> for Members {
+            type Value = Vec<(&'de str, &'de RawValue)>;
+
+            fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+                to.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(members)
+            }
+        }
+        deserializer.deserialize_map(Members).map(Self)
     }
 }
 

@@ -89,7 +89,7 @@ pub(super) fn beneficiary(
     Ok(())
 }
 
-/// Somebody decides about a row now; what it is matched with by hand is said by the call alone.
+/// Confirms or rejects the match. A match by hand needs the operation, because its body names the entry.
 pub(super) fn reconciliation(
     world: &mut World,
     id: Id<ReconciliationMatch>,

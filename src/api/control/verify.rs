@@ -10,6 +10,7 @@ use crate::api::{product, system};
 use crate::tester::outbox::delivery::Delivery;
 use crate::tester::request_log::Body;
 use crate::tester::verify::{self, ANY, Candidate, VerifyResult, first_out_of_order};
+use crate::value::json_sink;
 use crate::world::envelope::{event_id, named};
 use crate::world::{Event, EventShape};
 
@@ -319,7 +320,7 @@ fn verify_events(session: &mut Session<'_>, input: VerifyEvents) -> Result<Plain
     let log = || world.log().iter().map(|event| &**event);
     let candidates = log().filter(of_type).map(|event| Candidate {
         id: event_id(event),
-        value: json!(EventShape::of(event)),
+        value: json_sink::to_value(&EventShape::of(event)),
         hidden: None,
     });
     let evicted = world.log().first_sequence() - 1;
