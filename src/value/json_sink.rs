@@ -16,18 +16,20 @@ type Next<'a> = &'a mut dyn FnMut(&[u8]);
 /// An output of JSON.
 pub(crate) struct JsonSink<'a> {
     bytes: Vec<u8>,
+    /// The number of bytes that are passed on together.
+    full: usize,
     next: Option<Next<'a>>,
 }
 
 impl<'a> JsonSink<'a> {
     /// Appends to these bytes.
     pub(crate) const fn after(bytes: Vec<u8>) -> Self {
-        Self { bytes, next: None }
+        Self { bytes, full: usize::MAX, next: None }
     }
 
     /// Passes pieces to a function and keeps nothing.
     pub(crate) fn into(next: Next<'a>) -> Self {
-        Self { bytes: Vec::new(), next: Some(next) }
+        Self { bytes: Vec::new(), full: PIECE, next: Some(next) }
     }
 
     /// Writes a value.
@@ -57,9 +59,10 @@ impl io::Write for JsonSink<'_> {
         Ok(bytes.len())
     }
 
+    #[inline]
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.bytes.extend_from_slice(bytes);
-        if self.bytes.len() >= PIECE && self.next.is_some() {
+        if self.bytes.len() >= self.full {
             self.pass_on();
         }
         Ok(())
