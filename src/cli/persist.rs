@@ -12,7 +12,6 @@ use crate::io::wal::file::{Held, WriteAheadLog};
 use crate::io::wal::log::{Durable, Log, Writer};
 use crate::io::wal::replay::Stopped;
 use crate::io::wal::{replay, salt, text};
-use crate::scenario;
 use crate::world::script::Scenario;
 
 /// The flags `--record` and `--journal`.
@@ -50,9 +49,7 @@ impl Persist {
         started: &[Arc<Scenario>],
     ) -> Result<Self, Failure> {
         let mut header = Header::new(config.seed, config.shape.clone(), config.mode, salt());
-        let shipped = scenario::shipped();
-        let own = config.scenarios.iter();
-        header.scenarios = own.filter(|own| !shipped.contains(own)).cloned().collect();
+        header.scenarios.clone_from(&config.scenarios);
         header.started = started.iter().map(|scenario| scenario.name.clone()).collect();
         let persist = match (&args.record, &args.journal) {
             (None, None) => Self::Nothing,

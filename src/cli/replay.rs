@@ -76,10 +76,9 @@ pub(super) fn read(file: &Path) -> Result<Recording, Failure> {
 }
 
 fn engine(header: &Header, log: &Arc<Log>) -> Engine {
-    let mut scenarios = header.scenarios.clone();
-    scenarios.extend(scenario::shipped());
-    let named = |name: &String| scenarios.iter().find(|scenario| scenario.name == *name);
-    let started = header.started.iter().filter_map(named).cloned().collect();
+    let own = |name: &str| header.scenarios.iter().find(|scenario| scenario.name == name).cloned();
+    let named = |name: &String| own(name).or_else(|| scenario::find(name).ok());
+    let started = header.started.iter().filter_map(named).collect();
     let engine = Engine::new(Config {
         seed: header.seed,
         shape: header.shape.clone(),
@@ -89,8 +88,8 @@ fn engine(header: &Header, log: &Arc<Log>) -> Engine {
         max_worlds: usize::MAX,
         max_events: None,
         pages: pages::page,
-        scenarios,
-        situations: scenario::showing,
+        scenarios: header.scenarios.clone(),
+        library: scenario::LIBRARY,
         recorder: Some(Arc::clone(log) as Arc<dyn Recorder>),
     });
     engine.with_started(started)

@@ -77,15 +77,9 @@ impl Scripts {
             config.mode = part.clock.unwrap_or(config.mode);
         }
         config.shape.check().map_err(Failure::Usage)?;
-        config.scenarios = Self::known(&self.started);
+        let own = self.started.iter().filter(|own| !scenario::is_shipped(own));
+        config.scenarios = own.cloned().collect();
         Ok(())
-    }
-
-    fn known(own: &[Arc<Scenario>]) -> Vec<Arc<Scenario>> {
-        let shipped = scenario::shipped();
-        let mut known: Vec<_> = own.iter().filter(|own| !shipped.contains(own)).cloned().collect();
-        known.extend(shipped);
-        known
     }
 
     /// Whether there are files to watch.
@@ -105,8 +99,7 @@ impl Scripts {
             seen = stamps;
             let read: Vec<_> = self.files.iter().filter_map(|file| load(file)).collect();
             if read.len() == self.files.len() {
-                let read: Vec<_> = read.into_iter().map(Arc::new).collect();
-                engine.renew_scenarios(Self::known(&read));
+                engine.renew_scenarios(read.into_iter().map(Arc::new).collect());
                 tracing::warn!("the scenario files have changed; the new versions are active");
             } else {
                 tracing::warn!("a scenario file has a mistake; the old version stays active");

@@ -160,8 +160,8 @@ pub(super) fn run(args: &ServeArgs) -> Result<(), Failure> {
         max_worlds: args.max_worlds,
         max_events: (args.max_events > 0).then_some(args.max_events),
         pages: pages::page,
-        scenarios: scenario::shipped(),
-        situations: scenario::showing,
+        scenarios: Vec::new(),
+        library: scenario::LIBRARY,
         recorder: None,
     };
     let scripts = args.scripts.read()?;

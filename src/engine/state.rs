@@ -30,6 +30,22 @@ use crate::world::{Base, ClockMode, Shape, World};
 /// The default number of events that a world keeps: some gigabytes, and weeks of calls.
 pub(crate) const MAX_EVENTS: u64 = 1_000_000;
 
+/// The scenarios and situations that ship with the binary. Each file is read when it is first used.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Library {
+    pub(crate) scenarios: fn() -> Vec<Arc<Scenario>>,
+    /// The scenario of a name.
+    pub(crate) scenario: fn(&str) -> Option<Arc<Scenario>>,
+    /// The situation in which an event of that type happens, after those that it needs.
+    pub(crate) situations: fn(&str) -> Vec<Arc<Situation>>,
+}
+
+#[cfg(test)]
+impl Library {
+    pub(crate) const EMPTY: Self =
+        Self { scenarios: Vec::new, scenario: |_| None, situations: |_| Vec::new() };
+}
+
 /// The configuration of an engine.
 #[derive(Clone, Debug)]
 pub(crate) struct Config {
@@ -44,10 +60,9 @@ pub(crate) struct Config {
     /// Events that each world keeps; all of them if none.
     pub(crate) max_events: Option<u64>,
     pub(crate) pages: Pages,
-    /// Scenarios that can be loaded by name.
+    /// Scenarios of files. They can be loaded by name, before the shipped ones of the same name.
     pub(crate) scenarios: Vec<Arc<Scenario>>,
-    /// The situation in which an event of that type happens, after those that it needs.
-    pub(crate) situations: fn(&str) -> Vec<Arc<Situation>>,
+    pub(crate) library: Library,
     /// Records every input that changes a world.
     pub(crate) recorder: Option<Arc<dyn Recorder>>,
 }
@@ -72,7 +87,7 @@ pub(crate) struct Engine {
     pub(super) wall_origin: AtomicI64,
     /// Milliseconds of the wall clock since the server started, as last reported. Rates are measured by it.
     pub(super) edge_ms: AtomicU64,
-    /// Scenarios that can be loaded by name: the shipped ones, and those of files.
+    /// Scenarios of files; see [`Config::scenarios`].
     scenarios: RwLock<Vec<Arc<Scenario>>>,
 }
 
@@ -108,8 +123,7 @@ impl Engine {
         self
     }
 
-    /// Replaces the scenarios that can be loaded by name. Worlds that run one of them continue with its new
-    /// rows.
+    /// Replaces the scenarios of files. Worlds that run one of them continue with its new rows.
     pub(crate) fn renew_scenarios(&self, scenarios: Vec<Arc<Scenario>>) {
         let mut known = self.scenarios.write().unwrap_or_else(PoisonError::into_inner);
         known.clone_from(&scenarios);
@@ -244,14 +258,15 @@ impl Engine {
 
 impl Host for Engine {
     fn scenarios(&self) -> Vec<Arc<Scenario>> {
-        let known = self.scenarios.read();
-        known.unwrap_or_else(PoisonError::into_inner).clone()
+        let mut known = self.scenarios.read().unwrap_or_else(PoisonError::into_inner).clone();
+        known.extend((self.config.library.scenarios)());
+        known
     }
 
     fn scenario(&self, name: &str) -> Result<Arc<Scenario>, ApiError> {
-        let mut known = self.scenarios().into_iter();
-        let found = known.find(|scenario| scenario.name == name);
-        found.ok_or_else(|| {
+        let own = self.scenarios.read().unwrap_or_else(PoisonError::into_inner);
+        let found = own.iter().find(|scenario| scenario.name == name).cloned();
+        found.or_else(|| (self.config.library.scenario)(name)).ok_or_else(|| {
             let detail = format!("unknown scenario {name:?}: GET /_sandbox/scenarios lists them");
             ApiError::new(ErrorCode::UnknownScenario, detail)
         })
@@ -262,7 +277,7 @@ impl Host for Engine {
     }
 
     fn situation_showing(&self, event: &str) -> Vec<Arc<Situation>> {
-        (self.config.situations)(event)
+        (self.config.library.situations)(event)
     }
 
     fn open(&self, key: &str, world: World, part: TesterPart) -> Result<(), ApiError> {

@@ -10,7 +10,7 @@ use http::{Request, Response};
 use serde_json::{Value, json};
 
 use super::contract::Overlay;
-use super::{Config, Engine};
+use super::{Config, Engine, Library};
 use crate::api;
 use crate::api::operation::{Method, Operation};
 use crate::value::Key;
@@ -30,7 +30,7 @@ fn engine(seed: u64, mode: ClockMode) -> Engine {
         max_events: None,
         pages: |_, _| None,
         scenarios: Vec::new(),
-        situations: |_| Vec::new(),
+        library: Library::EMPTY,
         recorder: None,
     })
 }
@@ -301,7 +301,7 @@ fn the_year_to_date_is_what_was_paid_in_any_order_and_clock() {
             max_events: None,
             pages: |_, _| None,
             scenarios: Vec::new(),
-            situations: |_| Vec::new(),
+            library: Library::EMPTY,
             recorder: None,
         });
         let company = first_id(&engine, "/api/business/companies");

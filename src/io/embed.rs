@@ -205,8 +205,6 @@ impl Builder {
             self.mode = scenario.world.clock.unwrap_or(self.mode);
         }
         self.shape.check().map_err(SandboxError)?;
-        let mut scenarios = self.scenarios;
-        scenarios.extend(scenario::shipped());
         let engine = Engine::new(Config {
             seed: self.seed,
             shape: self.shape,
@@ -216,8 +214,8 @@ impl Builder {
             max_worlds: usize::MAX,
             max_events: Some(MAX_EVENTS),
             pages: pages::page,
-            scenarios,
-            situations: scenario::showing,
+            scenarios: self.scenarios,
+            library: scenario::LIBRARY,
             recorder: None,
         });
         let engine = Arc::new(engine.with_started(self.started));

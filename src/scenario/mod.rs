@@ -29,6 +29,11 @@ mod words;
 pub(crate) use self::file::{MOST_BYTES, check};
 pub(crate) use self::run::{Came, Reply, RowHits, RunReport, Runner, run};
 pub(crate) use self::schema::schema;
-pub(crate) use self::shipped::{find, shipped, source, unknown};
+pub(crate) use self::shipped::{find, is_shipped, shipped, source, unknown};
 pub(crate) use self::situations::{sampling, showing};
 pub(crate) use self::vocabulary::Places;
+use crate::engine::Library;
+
+/// What an engine can load by name.
+pub(crate) const LIBRARY: Library =
+    Library { scenarios: shipped, scenario: shipped::named, situations: showing };

@@ -51,21 +51,29 @@ const FILES: &[(&str, &str)] = embedded![
 
 /// The scenarios that ship with the binary.
 pub(crate) fn shipped() -> Vec<Arc<Scenario>> {
-    static SHIPPED: OnceLock<Vec<Arc<Scenario>>> = OnceLock::new();
-    let read = || {
-        let scenario = |(name, _): &(&'static str, &str)| {
-            let checked = check_shipped(name).scenario;
-            Arc::new(checked.expect("a test checks every shipped scenario"))
-        };
-        FILES.iter().map(scenario).collect()
-    };
-    SHIPPED.get_or_init(read).clone()
+    (0..FILES.len()).map(read).collect()
+}
+
+/// A shipped scenario by its place. Its file is read when it is first used, because all files take longer than the rest of the start.
+fn read(place: usize) -> Arc<Scenario> {
+    static READ: [OnceLock<Arc<Scenario>>; FILES.len()] = [const { OnceLock::new() }; FILES.len()];
+    let checked = || check_shipped(FILES[place].0).scenario.expect("a test checks each of them");
+    Arc::clone(READ[place].get_or_init(|| Arc::new(checked())))
+}
+
+/// The shipped scenario of a name.
+pub(crate) fn named(name: &str) -> Option<Arc<Scenario>> {
+    FILES.iter().position(|(known, _)| *known == name).map(read)
+}
+
+/// Whether a scenario is a shipped one, and not another of the same name.
+pub(crate) fn is_shipped(scenario: &Arc<Scenario>) -> bool {
+    named(&scenario.name).as_ref() == Some(scenario)
 }
 
 /// The shipped scenario of a name, or a refusal with the nearest name.
 pub(crate) fn find(name: &str) -> Result<Arc<Scenario>, ApiError> {
-    let found = shipped().into_iter().find(|scenario| scenario.name == name);
-    found.ok_or_else(|| ApiError::new(ErrorCode::UnknownScenario, unknown(name)))
+    named(name).ok_or_else(|| ApiError::new(ErrorCode::UnknownScenario, unknown(name)))
 }
 
 /// The message for an unknown scenario, with the nearest name or all of them.

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::engine::contract::Overlay;
 use crate::engine::recording::{Header, KeyHash, Recorder, Salt};
-use crate::engine::{Config, Engine};
+use crate::engine::{Config, Engine, Library};
 use crate::io::wal::file::WriteAheadLog;
 use crate::io::wal::log::Log;
 use crate::io::wal::replay::play;
@@ -32,7 +32,7 @@ fn engine(log: &Arc<Log>) -> Engine {
         contract: Overlay::default(),
         max_events: None,
         scenarios: Vec::new(),
-        situations: |_| Vec::new(),
+        library: Library::EMPTY,
         recorder: Some(Arc::clone(log) as Arc<dyn Recorder>),
     })
 }
