@@ -112,14 +112,14 @@ timers! {
         leads [];
     ReleasePayout |world, payout, fate| payout_rail::release_payout(world, payout, fate);
         emits &["payout.processing", "payout.sent", "payout.failed", "payroll_item.failed", "payroll_run.paid",
-            "payroll_run.partially_paid", "payroll_run.failed", "compliance_requirement.resolved",
-            "wallet.credited"],
+            "payroll_run.partially_paid", "payroll_run.failed", "tax_liability.created",
+            "compliance_requirement.resolved", "wallet.credited"],
         starts [SettlePayout],
         leads [PayoutStatus::Processing, PayoutStatus::Sent, PayoutStatus::Failed];
     SettlePayout |world, payout, fate| payout_rail::settle_payout(world, payout, fate);
         emits &["payout.paid", "payout.failed", "payout.returned", "payslip.issued", "payslip.corrected",
             "payroll_item.paid", "payroll_item.failed", "payroll_item.returned", "employee.payroll_status_changed",
-            "payroll_run.paid", "payroll_run.partially_paid", "payroll_run.failed",
+            "payroll_run.paid", "payroll_run.partially_paid", "payroll_run.failed", "tax_liability.created",
             "compliance_requirement.resolved", "wallet.credited"],
         starts [SettlePayout],
         leads [PayoutStatus::Paid, PayoutStatus::Failed, PayoutStatus::Returned];
@@ -284,7 +284,7 @@ timers! {
         leads [];
     SettleRefund |world, refund, failed| refunds::settle(world, refund, failed);
         emits refunds::SETTLED,
-        starts [],
+        starts [LiabilityDue],
         leads [RefundStatus::Succeeded, RefundStatus::Failed];
     ImportStatement |world, statement| statement_clock::import(world, statement);
         emits &["bank_statement.imported", "reconciliation_match.matched", "reconciliation_match.suggested",

@@ -4,7 +4,7 @@
 
 use crate::model::business::{
     ComplianceRequirement, Employee, LeaveRequest, PayrollItem, PayrollRun, PayrollVerification,
-    Payslip, RegulatoryReport, TaxFiling, TaxLiability,
+    Payslip, RegulatoryReport, TaxFiling,
 };
 use crate::model::capital::{
     Application, CreditScore, Deal, DueDiligenceCase, DueDiligenceRequest, InsuranceRiskScore,
@@ -43,7 +43,7 @@ belongs! {
     due_diligence_case_id: DueDiligenceRequest;
     employee_id: LeaveRequest PayrollVerification Payslip;
     loan_id: LoanRepayment;
-    payroll_run_id: PayrollItem TaxLiability;
+    payroll_run_id: PayrollItem;
     statement_id: ReconciliationMatch;
     wallet_id: BankStatement WalletTransaction;
 }

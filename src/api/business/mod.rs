@@ -36,6 +36,7 @@ pub(crate) mod payslips;
 pub(crate) mod regulatory_reports;
 pub(crate) mod report_contents;
 pub(crate) mod reports;
+pub(crate) mod sales_tax;
 pub(crate) mod tax_amend;
 pub(crate) mod tax_clock;
 pub(crate) mod tax_filings;

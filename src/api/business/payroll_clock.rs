@@ -248,7 +248,7 @@ pub(crate) fn owe(world: &mut World, run: &PayrollRun, account: Account, amount:
         id: world.next_id(run.id.bits()),
         object: Object::NAME,
         company_id: run.company_id,
-        payroll_run_id: run.id,
+        payroll_run_id: Some(run.id),
         authority: code_of(account).to_owned(),
         due_on: tax_clock::due_on(jurisdiction, run, code_of(account)),
         jurisdiction: jurisdiction.to_owned(),

@@ -4,7 +4,7 @@
 
 use crate::api::business::employee_verbs::{end_final_pay, enter_payroll};
 use crate::api::business::payroll_clock::get;
-use crate::api::business::payroll_undo::unwind;
+use crate::api::business::payroll_undo::{credit_paid, unwind};
 use crate::api::business::tax_clock;
 use crate::api::prelude::*;
 use crate::model::business::{
@@ -159,6 +159,7 @@ pub(crate) fn finish(world: &mut World, run: &PayrollRun) {
     run.enter(status, world.now());
     let run = world.record(name, run);
     if status == RunStatus::Failed {
+        credit_paid(world, &run);
         tax_clock::release(world, run.id);
     }
     if let Some(funding) = run.funding.filter(|_| status == RunStatus::Failed) {

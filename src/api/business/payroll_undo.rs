@@ -1,7 +1,8 @@
 //! Undoing a run in the books: reverses its accrual and its liabilities.
 
-use crate::api::business::payroll_clock::cost_of;
+use crate::api::business::payroll_clock::{cost_of, owe};
 use crate::api::prelude::*;
+use crate::model::business::tax_return::account_of;
 use crate::model::business::{LiabilityStatus, PayrollRun, TaxLiability};
 use crate::model::{JournalEntry, posting};
 
@@ -26,10 +27,12 @@ pub(crate) fn mirror(
     mirror
 }
 
-/// A run that paid no employee is undone: its accrual is reversed, and reserved and charged amounts are available again.
+/// A run that paid no employee is undone: its accrual is reversed, and reserved and charged amounts are available again. Taxes that were
+/// paid meanwhile stay with the authorities; see [`credit_paid`].
 pub(crate) fn unwind(world: &mut World, run: &PayrollRun) {
     mirror(world, run, "Payroll failed");
-    let reserved = run.funding.map_or(0, |funding| funding.reserved);
+    let paid: i64 = paid(world, run).iter().map(|liability| liability.amount.max(0)).sum();
+    let reserved = run.funding.map_or(0, |funding| funding.reserved - paid);
     let source = AnyId::of(run.id);
     let released = posting::released("Payroll money released", source, run.currency, reserved);
     world.post(run.company_id, released);
@@ -37,4 +40,18 @@ pub(crate) fn unwind(world: &mut World, run: &PayrollRun) {
     let memo = "Platform fee given back";
     let back = posting::platform_fee(memo, source, run.currency, -charged);
     world.post(run.company_id, back);
+}
+
+/// What authorities already have of a failed run is due back from them, as after a reversal: the next filings to them declare less.
+pub(crate) fn credit_paid(world: &mut World, run: &PayrollRun) {
+    for liability in paid(world, run) {
+        let account = account_of(&liability.authority).expect("a liability has an account");
+        owe(world, run, account, -liability.amount);
+    }
+}
+
+fn paid(world: &World, run: &PayrollRun) -> Vec<Arc<TaxLiability>> {
+    let liabilities = world.children::<TaxLiability>(run.id.bits());
+    let liabilities = liabilities.filter_map(|id| world.find(id));
+    liabilities.filter(|liability| liability.status == LiabilityStatus::Paid).collect()
 }

@@ -78,7 +78,9 @@ pub(crate) fn watch(world: &mut World, liability: &TaxLiability) {
 
 /// The due date has arrived.
 pub(crate) fn fall_due(world: &mut World, id: Id<TaxLiability>) {
-    let Some(liability) = world.find(id).filter(|l| l.status == LiabilityStatus::Accrued) else {
+    let is_owed =
+        |owed: &Arc<TaxLiability>| owed.status == LiabilityStatus::Accrued && owed.amount > 0;
+    let Some(liability) = world.find(id).filter(is_owed) else {
         return; // paid meanwhile, or nothing any more
     };
     let mut liability = (*liability).clone();
@@ -159,7 +161,7 @@ pub(crate) fn release(world: &mut World, run: Id<PayrollRun>) {
     relieve(world, &liabilities);
 }
 
-/// Liabilities of the company's runs of a month, paid or not.
+/// Liabilities of a month, paid or not: of the company's runs, and of the tax on sales.
 fn owed(
     world: &World,
     company: Id<Company>,
@@ -170,5 +172,7 @@ fn owed(
         .filter_map(|id| world.find(id))
         .filter(move |run| run.period == period);
     runs.flat_map(|run| world.children::<TaxLiability>(run.id.bits()))
+        .chain(world.children::<TaxLiability>(company.bits()))
         .filter_map(|id| world.find(id))
+        .filter(move |liability| liability.period == period)
 }

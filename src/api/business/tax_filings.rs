@@ -5,11 +5,13 @@
 
 use crate::api::business::companies::Country;
 use crate::api::business::payroll::monthly;
+use crate::api::business::sales_tax;
 use crate::api::business::tax_submit::unfunded;
 use crate::api::prelude::*;
 use crate::model::business::{
     FilingLine, FilingStatus, LiabilityStatus, PayrollRun, TaxFiling, TaxLiability, tax_return,
 };
+use crate::model::payments::vat::Return;
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
@@ -23,9 +25,9 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
         path: "/api/business/tax-filings",
         summary: "Prepare a tax filing",
-        description: "Creates a filing with the liabilities of the company's runs of a month to \
-            one `authority` of `listTaxLiabilities` that no filing contains yet. It has the due \
-            date of the country's law. It is `blocked` while the money of a run is not reserved. \
+        description: "Creates a filing with the liabilities of a month to one `authority` of \
+            `listTaxLiabilities` that no filing contains yet. Those to `vat` belong to the return \
+            period with that month. It has the due date of the country's law. It is `blocked` while the money of a run is not reserved. \
             A negative amount is declared, and stays as a credit with the authority.",
         example: r#"{"company_id":"@company:1","tax_type":"SIRS","period":"2026-01","jurisdiction":"NG"}"#,
         success: 201,
@@ -61,7 +63,7 @@ pub(crate) struct CreateTaxFiling {
     company_id: Id<Company>,
     /// The authority that the amounts are due to: the `authority` of the liabilities, such as `HMRC`, `SIRS`, `pension`.
     tax_type: Text<32>,
-    /// The month of the pay that is declared.
+    /// The month of the pay that is declared; for `vat`, any month of the return period.
     period: Period,
     /// The country of the authority, ISO 3166-1 alpha-2: the company's, or that of employees abroad.
     jurisdiction: Country,
@@ -72,7 +74,7 @@ fn create_tax_filing(world: &mut World, input: CreateTaxFiling) -> Result<Single
     let (tax_type, period) = (input.tax_type.into_string(), input.period);
     let jurisdiction = input.jurisdiction.0;
     let mut open = unfiled(world, &company, period);
-    open.retain(|(_, liability)| liability.jurisdiction == jurisdiction);
+    open.retain(|liability| liability.jurisdiction == jurisdiction);
     if open.is_empty() && jurisdiction != company.country {
         let detail = format!(
             "the company is registered in {}, and has nothing due for {period} in {jurisdiction}",
@@ -80,13 +82,12 @@ fn create_tax_filing(world: &mut World, input: CreateTaxFiling) -> Result<Single
         );
         return Err(ApiError::of_member("/jurisdiction", "foreign_jurisdiction", detail));
     }
-    let chosen = open.iter().filter(|(_, liability)| liability.authority == tax_type);
-    let owed: Vec<_> = chosen.cloned().collect();
-    let paid_on = owed.iter().map(|(run, _)| run.pay_date).min();
-    let Some(paid_on) = paid_on else { return Err(nothing_owed(&tax_type, period, &open)) };
-    let form = tax_return::of(&jurisdiction, &tax_type, period, paid_on);
-    let amount = owed.iter().map(|(_, liability)| liability.amount).sum();
-    let due_on = owed.iter().filter_map(|(_, liability)| liability.due_on).min();
+    let owed: Vec<_> = open.iter().filter(|liability| liability.authority == tax_type).collect();
+    let Some(first) = owed.first() else { return Err(nothing_owed(&tax_type, period, &open)) };
+    let (period, currency) = (first.period, first.currency);
+    let form = form(world, &owed);
+    let amount = owed.iter().map(|liability| liability.amount).sum();
+    let due_on = owed.iter().filter_map(|liability| liability.due_on).min();
     let now = world.now();
     let filing = TaxFiling {
         id: world.next_id(company.id.bits()),
@@ -94,17 +95,17 @@ fn create_tax_filing(world: &mut World, input: CreateTaxFiling) -> Result<Single
         company_id: company.id,
         jurisdiction,
         period,
-        form: form.map(|(form, _)| form.to_owned()),
+        form: form.map(str::to_owned),
         status: FilingStatus::Pending,
         amount,
         amount_paid: 0,
         credit_used: 0,
-        currency: company.currency,
+        currency,
         lines: vec![FilingLine { authority: tax_type.clone(), amount, amount_paid: 0 }],
         tax_type,
         due_on,
         late: due_on.is_some_and(|day| day < world.today()),
-        tax_liability_ids: owed.iter().map(|(_, liability)| liability.id).collect(),
+        tax_liability_ids: owed.iter().map(|liability| liability.id).collect(),
         blocked_reasons: Vec::new(),
         declaration: None,
         acknowledged_at: None,
@@ -116,8 +117,8 @@ fn create_tax_filing(world: &mut World, input: CreateTaxFiling) -> Result<Single
         metadata: Metadata::default(),
         status_history: vec![StatusChange::plain(FilingStatus::Pending, now)],
     };
-    for (_, liability) in &owed {
-        let mut liability = (**liability).clone();
+    for liability in &owed {
+        let mut liability = (***liability).clone();
         liability.tax_filing_id = Some(filing.id);
         liability.updated_at = now;
         world.stage(liability);
@@ -133,28 +134,39 @@ fn create_tax_filing(world: &mut World, input: CreateTaxFiling) -> Result<Single
     Ok(Data(Shown(world.record("tax_filing.blocked", filing))))
 }
 
-type Owed = (Arc<PayrollRun>, Arc<TaxLiability>);
-
-/// Liabilities of the company's runs of a month that no filing contains.
-fn unfiled(world: &World, company: &Company, period: Period) -> Vec<Owed> {
-    let runs = world.children::<PayrollRun>(company.id.bits()).filter_map(|id| world.find(id));
-    let mut owed = Vec::new();
-    for run in runs.filter(|run| run.period == period) {
-        let liabilities =
-            world.children::<TaxLiability>(run.id.bits()).filter_map(|id| world.find(id));
-        let open = liabilities.filter(|liability| {
-            let over = matches!(liability.status, LiabilityStatus::Paid | LiabilityStatus::Void);
-            !over && liability.tax_filing_id.is_none()
-        });
-        owed.extend(open.map(|liability| (Arc::clone(&run), liability)));
+/// The form of liabilities to one authority.
+fn form(world: &World, owed: &[&Arc<TaxLiability>]) -> Option<&'static str> {
+    let first = owed.first()?;
+    let runs = owed.iter().filter_map(|liability| world.find(liability.payroll_run_id?));
+    match runs.map(|run| run.pay_date).min() {
+        None => Return::of(&first.jurisdiction).form.as_deref(),
+        Some(paid_on) => {
+            let (country, code) = (&first.jurisdiction, &first.authority);
+            tax_return::of(country, code, first.period, paid_on).map(|(form, _)| form)
+        }
     }
-    owed
+}
+
+/// Liabilities of a month that no filing contains: of the company's runs, and of the tax on sales in the return period with that month.
+fn unfiled(world: &World, company: &Company, month: Period) -> Vec<Arc<TaxLiability>> {
+    let runs = world.children::<PayrollRun>(company.id.bits()).filter_map(|id| world.find(id));
+    let of_runs = runs
+        .filter(|run| run.period == month)
+        .flat_map(|run| world.children::<TaxLiability>(run.id.bits()))
+        .filter_map(|id| world.find(id));
+    let of_sales = sales_tax::of_company(world, company.id).filter(|liability| {
+        liability.period == Return::of(&liability.jurisdiction).period_of(month)
+    });
+    let open = of_runs.chain(of_sales).filter(|liability| {
+        let over = matches!(liability.status, LiabilityStatus::Paid | LiabilityStatus::Void);
+        !over && liability.tax_filing_id.is_none()
+    });
+    open.collect()
 }
 
 /// The 422 that names what could be filed instead.
-fn nothing_owed(tax_type: &str, period: Period, open: &[Owed]) -> ApiError {
-    let mut others: Vec<&str> =
-        open.iter().map(|(_, liability)| liability.authority.as_str()).collect();
+fn nothing_owed(tax_type: &str, period: Period, open: &[Arc<TaxLiability>]) -> ApiError {
+    let mut others: Vec<&str> = open.iter().map(|liability| liability.authority.as_str()).collect();
     others.sort_unstable();
     others.dedup();
     let others = match others.as_slice() {

@@ -51,9 +51,10 @@ fn submit_tax_filing(world: &mut World, input: SubmitTaxFiling) -> Result<Single
     }
     let status = step("submit", "the filing", filing.id, filing.status)?;
     let liabilities = still_owed(world, &mut filing)?;
-    let wallet = world
-        .wallet_of(filing.company_id, filing.currency)
-        .expect("a company has a wallet of its currency");
+    let Some(wallet) = world.wallet_of(filing.company_id, filing.currency) else {
+        let detail = format!("the company has no {} wallet", filing.currency);
+        return Err(ApiError::new(ErrorCode::InsufficientFunds, detail).about(filing.id));
+    };
     if named.is_some_and(|named| named.id != wallet.id) {
         let (company, currency) = (filing.company_id, filing.currency);
         let detail = format!("the {currency} wallet of {company} is {}", wallet.id);
@@ -106,7 +107,7 @@ pub(crate) fn unfunded(world: &World, filing: &TaxFiling) -> Vec<String> {
     let liabilities = filing.tax_liability_ids.iter().filter_map(|id| world.find(*id));
     let owed = liabilities
         .filter(|liability| liability.status != LiabilityStatus::Void && liability.amount > 0);
-    let runs = owed.filter_map(|liability| world.find(liability.payroll_run_id));
+    let runs = owed.filter_map(|liability| world.find(liability.payroll_run_id?));
     let short = |run: &Arc<PayrollRun>| run.funding.is_none_or(|funding| funding.reserved == 0);
     let mut reasons: Vec<String> = runs
         .filter(short)

@@ -234,15 +234,18 @@ fn taxes(world: &World, paydays: &Paydays<'_>, since: Date) -> TaxConduct {
         authorities.extend(lines.map(|authority| (filing.jurisdiction.clone(), authority)));
     }
     let runs = world.children::<PayrollRun>(company.id.bits());
-    for run in runs.filter_map(|id| world.find(id)) {
-        let liabilities = world.children::<TaxLiability>(run.id.bits());
+    let runs = runs.filter_map(|id| world.find(id)).map(Some);
+    for run in runs.chain([None]) {
+        // Tax on sales belongs to no run.
+        let parent = run.as_ref().map_or(company.id.bits(), |run| run.id.bits());
+        let liabilities = world.children::<TaxLiability>(parent);
         for owed in liabilities.filter_map(|id| world.find(id)) {
             let void = owed.status == LiabilityStatus::Void;
             if void || owed.amount <= 0 || !in_window(owed.due_on) {
                 continue;
             }
             authorities.insert((owed.jurisdiction.clone(), owed.authority.clone()));
-            if was_late(paydays, &run, &owed, today) {
+            if was_late(paydays, run.as_deref(), &owed, today) {
                 conduct.late.push(owed.id.to_string());
             }
             if owed.status == LiabilityStatus::Late {
@@ -269,9 +272,15 @@ fn was_filed(filing: &TaxFiling) -> bool {
 }
 
 /// Whether a tax was late. The tax on late wages was due according to their pay day.
-fn was_late(paydays: &Paydays<'_>, run: &PayrollRun, owed: &TaxLiability, today: Date) -> bool {
+fn was_late(
+    paydays: &Paydays<'_>,
+    run: Option<&PayrollRun>,
+    owed: &TaxLiability,
+    today: Date,
+) -> bool {
     let mut history = owed.status_history.iter();
     let change = history.find(|change| change.status == LiabilityStatus::Late);
+    let Some(run) = run else { return change.is_some() };
     let due = paydays.due(run);
     if change.is_some()
         || run.kind != RunType::Regular

@@ -1,5 +1,6 @@
 //! Steps of an invoice: sent, partly or fully paid, overdue, voided.
 
+use crate::api::business::sales_tax;
 use crate::api::payments::asking::{Asked, ask, free};
 use crate::api::payments::collections::cancel;
 use crate::api::payments::wallets::fits;
@@ -35,6 +36,7 @@ pub(super) fn send(world: &mut World, company: &Company, invoice: &Invoice) -> R
     if let Some(entry) = entry {
         world.emit("journal_entry.posted", &entry);
     }
+    sales_tax::book(world, company.id, currency, sent.tax_total);
     let over = sent.due_date.plus_days(1).midnight();
     let until = over.max(world.now()).date().plus_days(GRACE).midnight();
     let customer = &sent.customer;
@@ -87,9 +89,10 @@ pub(super) fn void(world: &mut World, invoice: &Invoice, reason: String) -> Resu
     let (of, currency) = (AnyId::of(void.id), void.currency);
     let posting = posting::collecting::invoice_voided(of, currency, void.net_total, tax(&void));
     let mirror = booked.then(|| world.post(void.company_id, posting)).flatten();
-    world.record("invoice.voided", void);
+    let void = world.record("invoice.voided", void);
     if let Some(mirror) = mirror {
         world.emit("journal_entry.reversed", &mirror);
+        sales_tax::book(world, void.company_id, currency, -void.tax_total);
     }
     if let Some(asked) = asked {
         cancel(world, &asked, Some("the invoice is void".to_owned()));

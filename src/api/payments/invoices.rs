@@ -44,7 +44,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
         path: "/api/payments/invoices/{invoice_id}/send",
         summary: "Send an invoice",
         description: "Sends a draft: assigns a number (`INV-2026-0001`, by company and year, \
-            without gaps), posts revenue, tax and the receivable, and creates a collection by \
+            without gaps), posts revenue, tax and the receivable, adds the tax to the liability of \
+            the current return period, and creates a collection by \
             bank transfer. The collection has the number as its reference, and expires 60 days \
             after the due date. If the customer pays too little, the invoice is `partially_paid`: \
             collect the rest with `createCollection`. After the due date, an invoice with an \
@@ -57,8 +58,19 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
             ErrorCode::DuplicateReference,
             ErrorCode::InvalidStateTransition,
         ],
-        emits: &["invoice.sent", "journal_entry.posted", "collection.created"],
-        starts: &[TaskKind::PayCollection, TaskKind::ExpireCollection, TaskKind::InvoiceOverdue],
+        emits: &[
+            "invoice.sent",
+            "journal_entry.posted",
+            "tax_liability.created",
+            "tax_liability.updated",
+            "collection.created",
+        ],
+        starts: &[
+            TaskKind::PayCollection,
+            TaskKind::ExpireCollection,
+            TaskKind::InvoiceOverdue,
+            TaskKind::LiabilityDue,
+        ],
         ..operation!(write send_invoice)
     },
     Operation {
@@ -68,7 +80,13 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
             its number stays used, and its collection is cancelled.",
         example: r#"{"reason":"Sent to the wrong customer"}"#,
         errors: &[ErrorCode::InvalidStateTransition],
-        emits: &["invoice.voided", "journal_entry.reversed", "collection.cancelled"],
+        emits: &[
+            "invoice.voided",
+            "journal_entry.reversed",
+            "tax_liability.created",
+            "tax_liability.updated",
+            "collection.cancelled",
+        ],
         ..operation!(write void_invoice)
     },
 ]);

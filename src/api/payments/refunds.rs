@@ -1,5 +1,6 @@
 //! Refunds: collected money that is returned to the payer.
 
+use crate::api::business::sales_tax;
 use crate::api::payments::wallet_level::debited;
 use crate::api::prelude::*;
 use crate::model::decision::REFUND_SETTLE;
@@ -18,7 +19,13 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
         example: r#"{"amount":1000,"reason":"Damaged on the way"}"#,
         success: 201,
         errors: &[ErrorCode::InsufficientFunds, ErrorCode::InvalidStateTransition],
-        emits: &["refund.created", "wallet.debited", "wallet.low_balance"],
+        emits: &[
+            "refund.created",
+            "tax_liability.created",
+            "tax_liability.updated",
+            "wallet.debited",
+            "wallet.low_balance",
+        ],
         starts: &[TaskKind::SettleRefund],
         ..operation!(write create_refund)
     },
@@ -31,8 +38,14 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
 ]);
 
 /// The events at the end of a refund.
-pub(crate) const SETTLED: &[&str] =
-    &["refund.succeeded", "refund.failed", "collection.refunded", "wallet.credited"];
+pub(crate) const SETTLED: &[&str] = &[
+    "refund.succeeded",
+    "refund.failed",
+    "collection.refunded",
+    "wallet.credited",
+    "tax_liability.created",
+    "tax_liability.updated",
+];
 
 /// A new refund.
 #[derive(Deserialize, JsonSchema)]
@@ -72,6 +85,9 @@ fn create_refund(world: &mut World, input: CreateRefund) -> Result<Single<Refund
         return Err(error.with_errors(vec![Violation::new("/amount", "short", detail)]));
     }
     let now = world.now();
+    let invoice = collection.invoice_id.and_then(|id| world.find(id));
+    let before = collection.amount_refunded + collection.amount_refund_pending;
+    let tax = invoice.map_or(0, |invoice| sales_tax::within(&invoice, before, amount));
     let refund = Refund {
         id: world.next_id(collection.id.bits()),
         object: Object::NAME,
@@ -79,6 +95,7 @@ fn create_refund(world: &mut World, input: CreateRefund) -> Result<Single<Refund
         collection_id: collection.id,
         status: RefundStatus::Pending,
         amount,
+        tax_amount: tax,
         currency,
         reason: input.reason.into_string(),
         failure: None,
@@ -92,9 +109,10 @@ fn create_refund(world: &mut World, input: CreateRefund) -> Result<Single<Refund
     collection.updated_at = now;
     let delay = collection.method.refund();
     world.stage(collection);
-    let posting = posting::collecting::refund_created(AnyId::of(refund.id), currency, amount);
+    let posting = posting::collecting::refund_created(AnyId::of(refund.id), currency, amount, tax);
     world.post(company, posting);
     let refund = world.record("refund.created", refund);
+    sales_tax::book(world, company, currency, -tax);
     let wallet = world.wallet_for(company, currency);
     let payer = world.get(company)?;
     debited(world, &payer, &wallet, available);
@@ -131,8 +149,11 @@ pub(crate) fn settle(world: &mut World, id: Id<Refund>, failed: Option<ReturnCod
         refund.failure = Some(code.failure());
         refund.enter(RefundStatus::Failed, now);
         world.stage(collection);
-        world.post(company, posting::collecting::refund_failed(AnyId::of(id), currency, amount));
+        let tax = refund.tax_amount;
+        let failed = posting::collecting::refund_failed(AnyId::of(id), currency, amount, tax);
+        world.post(company, failed);
         world.record("refund.failed", refund);
+        sales_tax::book(world, company, currency, tax);
         let wallet = world.wallet_for(company, currency);
         world.emit_wallet("wallet.credited", &wallet);
         return;

@@ -1,4 +1,4 @@
-//! A tax liability: what one run owes to one authority.
+//! A tax liability: what one run owes to one authority, or the tax on the sales of one return period.
 
 use crate::model::business::{PayrollRun, TaxFiling};
 use crate::model::prelude::*;
@@ -13,19 +13,19 @@ states! {
 }
 
 resource! {
-    /// What one run owes to one authority.
+    /// What one run owes to one authority, or the tax on sales of one return period.
     TaxLiability: LiabilityStatus {
         /// The company that owes it.
         company_id: Id<Company>,
-        /// The run that caused it.
-        payroll_run_id: Id<PayrollRun>,
+        /// The run that caused it; null for tax on sales.
+        payroll_run_id: Option<Id<PayrollRun>>,
         /// The authority that it is due to.
         authority: String,
         /// The country, ISO 3166-1 alpha-2.
         jurisdiction: String,
-        /// The month of the pay that is declared.
+        /// The month of the pay that is declared; for tax on sales, the last month of the return period.
         period: Period,
-        /// The last day to pay, if the country's payroll pack defines it.
+        /// The last day to pay, if the law of the country that the product knows defines it.
         due_on: Option<Date>,
         /// Whether it is due and paid.
         status: LiabilityStatus,
@@ -35,5 +35,16 @@ resource! {
         amount: i64,
         /// Currency of the amount.
         currency: Currency,
+    }
+}
+
+impl TaxLiability {
+    /// The run, or the company for tax on sales.
+    pub(crate) fn parent_bits(&self) -> u64 {
+        self.payroll_run_id.map_or(self.company_id.bits(), Id::bits)
+    }
+
+    pub(crate) const fn company_of(&self) -> Id<Company> {
+        self.company_id
     }
 }

@@ -21,6 +21,8 @@ resource! {
         status: RefundStatus,
         /// Minor units.
         amount: i64,
+        /// The part of the amount that is tax on the sale. It lowers the tax to declare for the current return period.
+        tax_amount: i64,
         /// Currency of the amount.
         currency: Currency,
         /// The company's reason.

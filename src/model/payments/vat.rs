@@ -1,10 +1,13 @@
-//! Tax on sales: the standard rate of each country (`fixtures/vat.toml`) and the tax calculation.
+//! Tax on sales: the standard rate and the return of each country (`fixtures/vat.toml`), and the tax calculation.
 
 use std::sync::LazyLock;
 
 use serde::Deserialize;
 
+use crate::model::calendar::Calendar;
 use crate::model::fx::half_even;
+use crate::model::payroll::Roll;
+use crate::value::{Date, Period};
 
 /// Basis points in 100 %.
 pub(crate) const WHOLE: u32 = 10_000;
@@ -12,6 +15,7 @@ pub(crate) const WHOLE: u32 = 10_000;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
+    other_countries: Return,
     rate: Vec<Rate>,
 }
 
@@ -27,16 +31,73 @@ pub(crate) struct Rate {
     /// The source of the rate.
     #[cfg_attr(not(test), expect(dead_code, reason = "only a test reads it"))]
     source: String,
+    /// The return of the country. Other countries have the one of `other_countries`.
+    #[serde(rename = "return")]
+    filed: Option<Return>,
 }
 
-static RATES: LazyLock<Vec<Rate>> = LazyLock::new(|| {
+/// How often a return declares the tax of sales, and when it is due.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Return {
+    /// The name of the form.
+    pub(crate) form: Option<String>,
+    /// The number of months that it covers: a divisor of 12.
+    months: i32,
+    /// The first month of a year in which a return period ends.
+    first_end: i32,
+    due: ReturnDue,
+    /// The source of the period and the day.
+    #[cfg_attr(not(test), expect(dead_code, reason = "only a test reads it"))]
+    source: String,
+}
+
+/// The last day to file and pay.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReturnDue {
+    /// Months after the end of the period.
+    months_after: i32,
+    /// The day of that month; its last day if absent.
+    day: Option<i8>,
+    /// Where a day that is no business day moves. It stays if absent.
+    moved: Option<Roll>,
+}
+
+impl Return {
+    /// The return of the country.
+    pub(crate) fn of(country: &str) -> &'static Self {
+        let own = of(country).and_then(|rate| rate.filed.as_ref());
+        own.unwrap_or(&FILE.other_countries)
+    }
+
+    /// The last month of the return period of a month.
+    pub(crate) fn period_of(&self, month: Period) -> Period {
+        let number = i32::from(month.day(1).civil().month());
+        month.plus_months((self.first_end - number).rem_euclid(self.months))
+    }
+
+    /// The last day to file and pay for the period that ends with this month.
+    pub(crate) fn due_on(&self, country: &str, period: Period) -> Date {
+        let month = period.plus_months(self.due.months_after);
+        let day = self.due.day.map_or(month.last_day(), |day| month.day(day));
+        let calendar = Calendar::of(country);
+        match self.due.moved {
+            None => day,
+            Some(Roll::PreviousBusinessDay) => calendar.or_business_day_before(day),
+            Some(Roll::NextBusinessDay) => calendar.or_business_day_after(day),
+        }
+    }
+}
+
+static FILE: LazyLock<File> = LazyLock::new(|| {
     let file: Result<File, _> = toml::from_str(include_str!("../../../fixtures/vat.toml"));
-    file.expect("the embedded rates are whole: a test reads them").rate
+    file.expect("the embedded rates are whole: a test reads them")
 });
 
 /// The standard rate of a country, if the table contains it.
 pub(crate) fn of(country: &str) -> Option<&'static Rate> {
-    RATES.iter().find(|rate| rate.country == country)
+    FILE.rate.iter().find(|rate| rate.country == country)
 }
 
 /// The standard rate in basis points; 0 if the table has none.
@@ -61,14 +122,38 @@ mod tests {
 
     #[test]
     fn every_country_has_one_rate_with_a_source_and_none_is_of_elsewhere() {
-        let mut named: Vec<&str> = RATES.iter().map(|rate| rate.country.as_str()).collect();
+        let mut named: Vec<&str> = FILE.rate.iter().map(|rate| rate.country.as_str()).collect();
         let mut known: Vec<&str> = countries::codes().collect();
         named.sort_unstable();
         known.sort_unstable();
         assert_eq!(named, known);
-        for rate in RATES.iter() {
+        for rate in &FILE.rate {
             assert!(rate.basis_points < WHOLE, "{}", rate.country);
             assert!(rate.source.len() > 10 && !rate.name.is_empty(), "{}", rate.country);
+        }
+    }
+
+    /// Sources: `fixtures/vat.toml`.
+    #[test]
+    fn returns_cover_the_periods_of_the_law_and_are_due_on_its_days() {
+        let rows = [
+            ("GB", "2026-01", "2026-03", "2026-05-07"),
+            ("GB", "2026-06", "2026-06", "2026-08-07"),
+            ("GB", "2025-12", "2025-12", "2026-02-06"), // the 7th is a Saturday
+            ("NG", "2026-01", "2026-01", "2026-02-21"),
+            ("KE", "2026-05", "2026-05", "2026-06-20"), // a Saturday, and it stays
+            ("ZA", "2026-02", "2026-03", "2026-04-30"),
+            ("ZA", "2026-04", "2026-05", "2026-06-30"),
+            ("ZA", "2025-12", "2026-01", "2026-02-27"), // the 28th is a Saturday
+            ("CA", "2026-02", "2026-03", "2026-04-30"),
+            ("FR", "2026-02", "2026-03", "2026-04-30"),
+        ];
+        for (country, month, period, due) in rows {
+            let filed = Return::of(country);
+            let found = filed.period_of(month.parse().expect("a month"));
+            assert_eq!(found.to_string(), period, "{country} {month}");
+            assert_eq!(filed.due_on(country, found).to_string(), due, "{country} {month}");
+            assert!(filed.source.len() > 10 && 12 % filed.months == 0, "{country}");
         }
     }
 

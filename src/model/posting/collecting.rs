@@ -1,6 +1,6 @@
 //! Money that returns to payers: refunds, lost disputes, voided invoices.
 
-use super::{Posting, invoice_sent};
+use super::{Posting, invoice_sent, vat_account};
 use crate::model::Account;
 use crate::model::ledger::Direction::{Credit, Debit};
 use crate::model::prelude::*;
@@ -22,10 +22,11 @@ pub(crate) fn dispute_lost(
     Posting::new("Dispute lost", dispute, currency, &lines)
 }
 
-/// A refund starts: the amount is due to the payer and reserved.
-pub(crate) fn refund_created(refund: AnyId, currency: Currency, amount: i64) -> Posting {
+/// A refund starts: the amount, which contains the tax on the sale, is due to the payer and reserved.
+pub(crate) fn refund_created(refund: AnyId, currency: Currency, amount: i64, tax: i64) -> Posting {
     let lines = [
-        (Account::Sales, Debit, amount),
+        (Account::Sales, Debit, amount - tax),
+        (vat_account(), Debit, tax),
         (Account::RefundsPayable, Credit, amount),
         (Account::CashReserved, Debit, amount),
         (Account::CashAvailable, Credit, amount),
@@ -40,8 +41,8 @@ pub(crate) fn refund_succeeded(refund: AnyId, currency: Currency, amount: i64) -
 }
 
 /// The refund failed: its creation is reversed.
-pub(crate) fn refund_failed(refund: AnyId, currency: Currency, amount: i64) -> Posting {
-    let mut posting = refund_created(refund, currency, -amount);
+pub(crate) fn refund_failed(refund: AnyId, currency: Currency, amount: i64, tax: i64) -> Posting {
+    let mut posting = refund_created(refund, currency, -amount, -tax);
     posting.memo = Cow::Borrowed("Refund failed");
     posting
 }

@@ -75,7 +75,7 @@ pub(super) fn file(path: &mut Path, company: &Value) {
     let owed = owed.as_array().unwrap();
     assert!(owed.len() >= 2, "{owed:?}");
     path.caller.advance(&json!({"to": "2026-02-02T08:00:00Z"}));
-    let mut paid = 0;
+    let mut filings = Vec::new();
     for liability in owed {
         let filing = json!({
             "company_id": company["id"], "tax_type": liability["authority"],
@@ -84,7 +84,11 @@ pub(super) fn file(path: &mut Path, company: &Value) {
         let filing = path.post(201, "/api/business/tax-filings", &filing);
         let submit = format!("/api/business/tax-filings/{}/submit", id(&filing));
         path.post(202, &submit, &json!({"declaration": "Ada Obi"}));
-        path.caller.advance(&json!({"by": "5d"}));
+        filings.push(filing);
+    }
+    path.caller.advance(&json!({"by": "5d"}));
+    let mut paid = 0;
+    for filing in filings {
         let filing = path.get(&format!("/api/business/tax-filings/{}", id(&filing)));
         assert_eq!(filing["status"], "filed");
         paid += number(&filing["amount_paid"]);

@@ -3,6 +3,7 @@
 
 mod amended;
 mod deadlines;
+mod sales_tax;
 
 use serde_json::{Value, json};
 

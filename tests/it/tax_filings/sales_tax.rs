@@ -1,0 +1,145 @@
+//! Tax on sales, and taxes of runs that fail.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::{FILINGS, owed, submit, wallet};
+use crate::harness::Caller;
+use crate::harness::server::Server;
+use crate::harness::world::{id, number};
+
+/// A British company in a world whose time stands still.
+fn british() -> (Arc<Server>, Caller, String) {
+    let flags = ["--seed", "42", "--clock", "manual", "--countries", "GB", "--companies", "1"];
+    let server = Arc::new(Server::start(&flags));
+    let caller = Caller::of(&server);
+    let company = caller.company(0);
+    (server, caller, company)
+}
+
+fn prepare(caller: &Caller, company: &str, tax_type: &str, period: &str) -> Value {
+    let body = json!({
+        "company_id": company, "tax_type": tax_type, "period": period, "jurisdiction": "GB",
+    });
+    caller.post(FILINGS, &body).expect(201)["data"].take()
+}
+
+/// Sends an invoice of 1,000.00 and the standard tax.
+fn sell(caller: &Caller, company: &str) -> Value {
+    let body = json!({
+        "company_id": company, "currency": "GBP", "due_date": "2026-12-31",
+        "customer": {"name": "Harbour Foods Ltd", "email": "accounts@harbour.example.com"},
+        "lines": [{"description": "Consulting", "quantity": 1, "unit_amount": 100_000}],
+    });
+    let invoice = caller.post("/api/payments/invoices", &body).expect(201)["data"].take();
+    caller.post(&format!("/api/payments/invoices/{}/send", id(&invoice)), &json!({})).expect(200)
+}
+
+fn liabilities(caller: &Caller, company: &str, authority: &str) -> Vec<Value> {
+    let path = "/api/business/tax-liabilities";
+    caller.all(&format!("{path}?company_id={company}&authority={authority}"))
+}
+
+/// Value Added Tax Regulations 1995, regulation 25: a return declares the tax of its quarter.
+#[test]
+fn tax_on_sales_is_declared_and_paid_by_quarter() {
+    let (_server, caller, company) = british();
+    let before = owed(&caller, &company, "tax_payable:vat");
+    sell(&caller, &company);
+    sell(&caller, &company);
+    let [first] = &liabilities(&caller, &company, "vat")[..] else { panic!("one row a quarter") };
+    assert_eq!(first["amount"], 40_000);
+    assert_eq!(first["payroll_run_id"], Value::Null);
+    assert_eq!((&first["period"], &first["due_on"]), (&json!("2026-03"), &json!("2026-05-07")));
+    assert_eq!(owed(&caller, &company, "tax_payable:vat") - before, 40_000);
+
+    caller.advance(&json!({"to": "2026-04-01T08:00:00Z"}));
+    sell(&caller, &company);
+    let rows = liabilities(&caller, &company, "vat");
+    assert_eq!(rows.len(), 2);
+    assert_eq!((&rows[1]["period"], &rows[1]["amount"]), (&json!("2026-06"), &json!(20_000)));
+
+    let filing = prepare(&caller, &company, "vat", "2026-01");
+    assert_eq!(filing["form"], "VAT100");
+    assert_eq!((&filing["amount"], &filing["period"]), (&json!(40_000), &json!("2026-03")));
+    assert_eq!(filing["tax_liability_ids"], json!([first["id"]]));
+    submit(&caller, &filing).expect(202);
+    assert_eq!(owed(&caller, &company, "tax_payable:vat") - before, 20_000);
+    assert_eq!(liabilities(&caller, &company, "vat")[0]["status"], "paid");
+
+    // The next quarter is not part of it, and becomes late on its own day.
+    caller.advance(&json!({"to": "2026-08-09T00:00:00Z"}));
+    assert_eq!(liabilities(&caller, &company, "vat")[1]["status"], "late");
+}
+
+#[test]
+fn a_month_without_sales_has_no_tax_to_declare() {
+    let (_server, caller, company) = british();
+    sell(&caller, &company);
+    let body = json!({
+        "company_id": company, "tax_type": "vat", "period": "2026-04", "jurisdiction": "GB",
+    });
+    let refusal = caller.post(FILINGS, &body).expect(422);
+    assert_eq!(refusal["errors"][0]["code"], "nothing_owed");
+    assert_eq!(liabilities(&caller, &company, "vat")[0]["tax_filing_id"], Value::Null);
+}
+
+/// Regulation 38: a refund lowers the tax of the period in which it is booked.
+#[test]
+fn a_refund_lowers_the_tax_to_declare() {
+    let (_server, caller, company) = british();
+    let before = owed(&caller, &company, "tax_payable:vat");
+    let invoice = sell(&caller, &company)["data"].take();
+    caller.advance(&json!({"by": "10d"}));
+    let target = format!("/api/payments/collections?invoice_id={}", id(&invoice));
+    let collection = caller.all(&target).remove(0);
+    for (amount, tax) in [(1, 0), (59_999, 10_000), (60_000, 10_000)] {
+        let body = json!({"amount": amount, "reason": "Returned"});
+        let target = format!("/api/payments/collections/{}/refunds", id(&collection));
+        let refund = caller.post(&target, &body).expect(201)["data"].take();
+        assert_eq!(refund["tax_amount"], tax);
+    }
+    assert_eq!(liabilities(&caller, &company, "vat")[0]["amount"], 0);
+    assert_eq!(owed(&caller, &company, "tax_payable:vat"), before);
+}
+
+/// A run fails after its taxes were paid. The authority keeps the money, and the next return uses it.
+#[test]
+fn tax_that_was_paid_for_a_failed_run_lowers_the_next_return() {
+    let (_server, caller, company) = british();
+    let before = owed(&caller, &company, "tax_payable:HMRC");
+    let reserved = wallet(&caller, &company, "reserved");
+    let unlucky = caller.payable(&company).remove(0);
+    let body = json!({"company_id": company, "period": "2026-01", "employees": [unlucky]});
+    let request = caller.request("POST", "/v1/payroll/run").json(&body);
+    caller.send(&request.header("sandbox-scenario", "payout.settle=returned;code=R16")).expect(201);
+    let runs = format!("/api/business/payroll-runs?company_id={company}&sort=-created_at");
+    while caller.all(&runs)[0]["status"] != "processing" {
+        caller.advance(&json!({"until": "next_event"}));
+    }
+    let filing = prepare(&caller, &company, "HMRC", "2026-01");
+    let tax = number(&filing["amount"]);
+    submit(&caller, &filing).expect(202);
+    caller.advance(&json!({"by": "20d"}));
+    assert_eq!(caller.all(&runs)[0]["status"], "failed");
+    assert_eq!(wallet(&caller, &company, "reserved"), reserved);
+    let rows = liabilities(&caller, &company, "HMRC");
+    assert_eq!(rows.iter().map(|row| number(&row["amount"])).sum::<i64>(), 0, "{rows:?}");
+    assert_eq!(owed(&caller, &company, "tax_payable:HMRC") - before, -tax);
+
+    // The next return of the month declares it, and the return after that uses it.
+    let less = prepare(&caller, &company, "HMRC", "2026-01");
+    assert_eq!(less["amount"], -tax);
+    submit(&caller, &less).expect(202);
+    caller.run_payroll(&company, "2026-02");
+    caller.advance(&json!({"until": "idle"}));
+    let next = prepare(&caller, &company, "HMRC", "2026-02");
+    let sent = submit(&caller, &next).expect(202)["data"].take();
+    assert_eq!(sent["credit_used"], tax.min(number(&next["amount"])));
+    assert_eq!(
+        number(&sent["amount_paid"]),
+        number(&next["amount"]) - number(&sent["credit_used"])
+    );
+    assert!(number(&sent["credit_used"]) > 0);
+}
