@@ -66,6 +66,7 @@ fn evaluate(
         number,
         attributes: pack.default_attributes(),
         inputs: &[],
+        on: None,
         earnings: &[(basic, gross)],
         ytd,
     };

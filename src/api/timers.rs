@@ -164,7 +164,7 @@ timers! {
         starts [],
         leads [EmployeeStatus::Active];
     ChangePay |world, employee| pay_terms::change_pay(world, employee);
-        emits &["employee.compensation_changed"],
+        emits &["employee.compensation_changed", "employee.updated"],
         starts [],
         leads [];
     BeginLeave |world, leave| leave_clock::begin_leave(world, leave);

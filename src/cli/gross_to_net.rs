@@ -47,7 +47,7 @@ pub struct Args {
     /// Another number, such as `annual_rent=60000000` (money in minor units); repeatable
     #[arg(long, value_name = "NAME=NUMBER")]
     input: Vec<String>,
-    /// monthly, semimonthly, biweekly or weekly; default: the first one of the pack
+    /// monthly, semimonthly, biweekly, fourweekly or weekly; default: the first one of the pack
     #[arg(long)]
     period: Option<PayPeriod>,
     /// Number of the pay period in the tax year, from 1
@@ -145,18 +145,14 @@ fn payslip(args: &Args, output: &mut impl Write) -> Result<(), Error> {
         (None, None) => 1,
     };
     let earnings = earnings(args, pack)?;
-    let mut attributes = pack.default_attributes();
-    for pair in &args.attr {
-        let (name, value) = split(pair)?;
-        attributes = pack.with_attribute(attributes, name, value)?;
-    }
-    let mut inputs = pack.default_inputs().to_vec();
+    let attributes = args.attr.iter().map(|pair| split(pair));
+    let mut profile = pack.profile(attributes.collect::<Result<Vec<_>, Error>>()?)?;
     for pair in &args.input {
         let (name, value) = split(pair)?;
         let number = value.parse().map_err(|_| {
             Error::Usage(format!("input `{pair}`: must be a whole number (money in minor units)"))
         })?;
-        inputs[pack.input(name)?] = number;
+        profile.inputs[pack.input(name)?] = number;
     }
     let ytd = read_ytd(args, pack)?;
     let resolved: Vec<(Component, i64)> =
@@ -164,8 +160,9 @@ fn payslip(args: &Args, output: &mut impl Write) -> Result<(), Error> {
     let pay = pack.evaluate(&PayInput {
         period,
         number,
-        attributes,
-        inputs: &inputs,
+        attributes: profile.attributes,
+        inputs: &profile.inputs,
+        on: args.date,
         earnings: &resolved,
         ytd: &ytd,
     })?;

@@ -100,7 +100,7 @@ fn class_history(layout: &Layout, plan: &Plan, role: u8, step: u8) -> Vec<Arc<Ca
         step,
         layout.first_day(),
     );
-    let attributes = people::tax_attributes(plan.country, plan.key, role, step);
+    let attributes = Arc::new(people::tax_attributes(plan.country, plan.key, role, step));
     let first = pay_date(layout.period(0));
     let pack = payroll::library().in_force(plan.country.code, first.civil()).pack;
     let earlier = pack.period_number(PayPeriod::Monthly, first.civil()) as i32 - 1;

@@ -7,8 +7,9 @@ use crate::api::business::companies::{Country, known_country};
 use crate::api::business::employee_list::list;
 use crate::api::business::employee_merge::Filter;
 use crate::api::business::employee_page::EmployeePage;
-use crate::api::business::pay_terms::{CompensationInput, Payee, compensation};
+use crate::api::business::pay_terms::{CompensationInput, Payee, compensation, wait_for_changes};
 use crate::api::business::payment_account::{PaymentMethodInput, payment_method};
+use crate::api::business::tax_attributes::{self, TaxAttributesInput, tax_attributes};
 use crate::api::prelude::*;
 use crate::api::reply::{IntoReply, Reply, list_schema};
 use crate::model::business::{EmployeeStatus, EmploymentType, PayrollStatus};
@@ -34,7 +35,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         success: 201,
         errors: &[ErrorCode::CurrencyMismatch],
         emits: &["employee.created"],
-        starts: &[TaskKind::BeginEmployment],
+        starts: &[TaskKind::BeginEmployment, TaskKind::ChangePay],
         ..operation!(write create_employee)
     },
     Operation {
@@ -52,6 +53,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
             operations change it.",
         example: r#"{"role":"Senior Accountant"}"#,
         emits: &["employee.updated"],
+        starts: &[TaskKind::ChangePay],
         ..operation!(write update_employee)
     },
 ]);
@@ -146,6 +148,9 @@ pub(crate) struct CreateEmployee {
     tax_id: Option<Text<64>>,
     /// What the employee was paid earlier in the tax year by any employer. Cumulative taxes and yearly caps continue from these totals.
     year_to_date: Option<YearToDateInput>,
+    /// Attributes for the country's payroll pack, such as `tax_code` or `filing_status`, from `effective_from` on (default: the first day of
+    /// work); or a list of such objects.
+    tax_attributes: Option<TaxAttributesInput>,
     /// Key-value pairs set by the caller.
     metadata: Option<Metadata>,
 }
@@ -166,42 +171,45 @@ fn create_employee(world: &mut World, input: CreateEmployee) -> Result<Single<Em
         .payment_method
         .map(|method| payment_method(country, method, &name, "/payment_method"));
     let totals = input.year_to_date.map(|totals| brought_in(country, first.max(today), totals));
+    let attributes = input.tax_attributes.map(|input| tax_attributes(country, first, input));
     let mut refusals = Vec::new();
     let compensation = taken(terms, &mut refusals);
     let payment_method = taken(method, &mut refusals);
     let brought_in = taken(totals, &mut refusals).flatten();
+    let attributes = taken(attributes, &mut refusals).unwrap_or_default();
     together(refusals)?;
-    let employee = world.record(
-        "employee.created",
-        Employee {
-            id: world.next_id(company.id.bits()),
-            object: Object::NAME,
-            company_id: company.id,
-            role: input.role.into_string(),
-            department: input.department.into_string(),
-            status: EmployeeStatus::Pending,
-            payroll_status: PayrollStatus::NotEnrolled,
-            payroll_hold: None,
-            email: input.email.map(|email| email.as_str().to_owned()),
-            employment_type: input.employment_type.unwrap_or(EmploymentType::FullTime),
-            country: country.clone(),
-            start_date: first,
-            end_date: None,
-            end_reason: None,
-            final_pay: None,
-            compensation,
-            compensation_history: Vec::new(),
-            brought_in,
-            payment_method,
-            name,
-            tax_id: input.tax_id.map(Text::into_string),
-            tax_attributes: BTreeMap::new(),
-            created_at: now,
-            updated_at: now,
-            metadata: input.metadata.unwrap_or_default(),
-            status_history: vec![StatusChange::plain(EmployeeStatus::Pending, now)],
-        },
-    );
+    let mut employee = Employee {
+        id: world.next_id(company.id.bits()),
+        object: Object::NAME,
+        company_id: company.id,
+        role: input.role.into_string(),
+        department: input.department.into_string(),
+        status: EmployeeStatus::Pending,
+        payroll_status: PayrollStatus::NotEnrolled,
+        payroll_hold: None,
+        email: input.email.map(|email| email.as_str().to_owned()),
+        employment_type: input.employment_type.unwrap_or(EmploymentType::FullTime),
+        country: country.clone(),
+        start_date: first,
+        end_date: None,
+        end_reason: None,
+        final_pay: None,
+        compensation,
+        compensation_history: Vec::new(),
+        brought_in,
+        payment_method,
+        name,
+        tax_id: input.tax_id.map(Text::into_string),
+        tax_attributes: Arc::default(),
+        tax_attributes_history: Vec::new(),
+        created_at: now,
+        updated_at: now,
+        metadata: input.metadata.unwrap_or_default(),
+        status_history: vec![StatusChange::plain(EmployeeStatus::Pending, now)],
+    };
+    tax_attributes::set(&mut employee, attributes, today);
+    let employee = world.record("employee.created", employee);
+    wait_for_changes(world, &employee);
     if first > today {
         world.remind_at(first.midnight(), Task::BeginEmployment(employee.id));
     }
@@ -242,6 +250,9 @@ pub(crate) struct UpdateEmployee {
     tax_id: Option<Text<64>>,
     /// What the employee was paid earlier in the tax year; replaces the previous totals.
     year_to_date: Option<YearToDateInput>,
+    /// Attributes for the country's payroll pack from `effective_from` on (default: today, or the first day of work of a `pending` employee);
+    /// or a list of such objects. Only the given attributes change; null restores the pack's default.
+    tax_attributes: Option<TaxAttributesInput>,
     /// Replaces all key-value pairs.
     metadata: Option<Metadata>,
 }
@@ -255,6 +266,7 @@ impl UpdateEmployee {
             && self.email.is_none()
             && self.tax_id.is_none()
             && self.year_to_date.is_none()
+            && self.tax_attributes.is_none()
             && self.metadata.is_none()
     }
 }
@@ -280,18 +292,23 @@ fn update_employee(world: &mut World, input: UpdateEmployee) -> Result<Single<Em
     if let Some(tax_id) = input.tax_id {
         employee.tax_id = Some(tax_id.into_string());
     }
+    let today = world.today();
+    let day = match employee.status {
+        EmployeeStatus::Pending => employee.start_date.max(today),
+        _ => today,
+    };
     if let Some(totals) = input.year_to_date {
-        let today = world.today();
-        let day = match employee.status {
-            EmployeeStatus::Pending => employee.start_date.max(today),
-            _ => today,
-        };
         employee.brought_in = brought_in(&employee.country, day, totals)?;
+    }
+    if let Some(attributes) = input.tax_attributes {
+        let changes = tax_attributes(&employee.country, day, attributes)?;
+        tax_attributes::set(&mut employee, changes, today);
     }
     if let Some(metadata) = input.metadata {
         employee.metadata = metadata;
     }
     employee.updated_at = world.now();
     let employee = world.record("employee.updated", employee);
+    wait_for_changes(world, &employee);
     Ok(Data(Shown(employee)))
 }

@@ -8,6 +8,7 @@ use crate::model::business::{
 };
 use crate::model::fx;
 use crate::model::growth::{countries, people};
+use crate::model::payroll::{self, Pack};
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
 Operation {
@@ -64,9 +65,21 @@ pub(crate) struct DeductionInput {
     label: Text<100>,
     /// Minor units per month. An amount above the available pay is not deducted.
     amount: MonthlySum,
-    /// Before or after taxes.
-    timing: DeductionTiming,
+    /// Before or after taxes. A deduction with a `type` follows the law of its type instead.
+    timing: Option<DeductionTiming>,
+    /// Its type in the payroll pack of the country, such as `401k`, `pension_net_pay` or `rrsp`. The pack states what it reduces.
+    #[serde(rename = "type")]
+    kind: Option<TypeName>,
 }
+
+/// The name of a type in a payroll pack.
+#[derive(Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(inline)]
+pub(crate) struct TypeName(
+    #[schemars(length(min = 1, max = 40), regex(pattern = "^[a-z0-9][a-z0-9_]*$"))]
+    pub(crate)  String,
+);
 
 /// Maximum length of a line's id.
 const LONGEST_ID: usize = 40;
@@ -132,22 +145,40 @@ fn set_employee_compensation(
     }
     employee.updated_at = world.now();
     let employee = world.record("employee.compensation_changed", employee);
-    let waiting = Task::ChangePay(employee.id);
-    world.drop_timers(|task| task == waiting);
-    for day in employee.terms_to_come(today) {
-        world.remind_at(day.midnight(), waiting);
-    }
+    wait_for_changes(world, &employee);
     Ok(Data(Shown(employee)))
 }
 
-/// The first day of pay terms has arrived.
+/// Waits for the first days of future terms and tax attributes.
+pub(crate) fn wait_for_changes(world: &mut World, employee: &Employee) {
+    let today = world.today();
+    let waiting = Task::ChangePay(employee.id);
+    world.drop_timers(|task| task == waiting);
+    let days: BTreeSet<Date> = employee
+        .terms_to_come(today)
+        .into_iter()
+        .chain(employee.tax_attributes_to_come(today))
+        .collect();
+    for day in days {
+        world.remind_at(day.midnight(), waiting);
+    }
+}
+
+/// The first day of pay terms or of tax attributes has arrived.
 pub(crate) fn change_pay(world: &mut World, id: Id<Employee>) {
     let Some(employee) = world.find(id) else { return };
     let mut employee = (*employee).clone();
     let over = employee.status == EmployeeStatus::Terminated;
-    if !over && employee.follow_terms(world.today()) {
+    if over {
+        return;
+    }
+    let taxed = employee.follow_tax_attributes(world.today());
+    if employee.follow_terms(world.today()) {
         employee.updated_at = world.now();
         world.record("employee.compensation_changed", employee);
+    } else if taxed {
+        employee.updated_at = world.now();
+        world.record("employee.updated", employee);
     }
 }
 
@@ -202,7 +233,8 @@ pub(crate) fn compensation(
         None => vec![Component { id: "basic".to_owned(), amount: month }],
     };
     let allowances = allowances(terms.allowances, &format!("{at}/allowances"))?;
-    let deductions = deductions(terms.deductions, &format!("{at}/deductions"))?;
+    let deductions =
+        deductions(payee.country, effective_from, terms.deductions, &format!("{at}/deductions"))?;
     Ok(Compensation {
         amount,
         currency: terms.currency,
@@ -227,17 +259,59 @@ pub(crate) fn allowances(list: Vec<AllowanceInput>, at: &str) -> Result<Vec<Allo
     Ok(named.collect())
 }
 
-/// Deductions; `at` points to the list.
-pub(crate) fn deductions(list: Vec<DeductionInput>, at: &str) -> Result<Vec<Deduction>> {
+/// Deductions by the law of a country; `at` points to the list.
+pub(crate) fn deductions(
+    country: &str,
+    day: Date,
+    list: Vec<DeductionInput>,
+    at: &str,
+) -> Result<Vec<Deduction>> {
+    let pack = payroll::library().in_force(country, day.civil()).pack;
+    let mut wrong = Vec::new();
+    let mut timings = Vec::with_capacity(list.len());
+    for (place, one) in list.iter().enumerate() {
+        match timing(pack, one) {
+            Ok(timing) => timings.push(timing),
+            Err((member, code, detail)) => {
+                wrong.push(Violation::new(format!("{at}/{place}/{member}"), code, detail));
+            }
+        }
+    }
+    ApiError::if_any(wrong)?;
     let lines = list.iter().map(|one| (one.id.as_ref(), one.label.as_str()));
     let ids = ids(lines, "deduction", at)?;
-    let named = list.into_iter().zip(ids).map(|(one, id)| Deduction {
-        id,
-        label: one.label.into_string(),
-        amount: one.amount.0,
-        timing: one.timing,
+    let named = list.into_iter().zip(ids).zip(timings).map(|((one, id), timing)| {
+        let kind = one.kind.map(|kind| kind.0);
+        let law = kind.as_ref().and_then(|kind| pack.deduction_type(kind));
+        let amount = law.and_then(|law| law.taken_of(one.amount.0)).unwrap_or(one.amount.0);
+        Deduction { id, label: one.label.into_string(), amount, timing, kind }
     });
     Ok(named.collect())
+}
+
+/// When a deduction is taken: by the law of its type, or as the caller says. The error has the member, the code and the reason.
+fn timing(
+    pack: &Pack,
+    one: &DeductionInput,
+) -> core::result::Result<DeductionTiming, (&'static str, &'static str, String)> {
+    let Some(TypeName(kind)) = &one.kind else {
+        let missing = || ("timing", "required", "a deduction needs `timing` or `type`".to_owned());
+        return one.timing.ok_or_else(missing);
+    };
+    match pack.deduction_type(kind) {
+        Some(kind) if kind.is_before_tax() => Ok(DeductionTiming::PreTax),
+        Some(_) => Ok(DeductionTiming::PostTax),
+        None => {
+            let known: Vec<&str> =
+                pack.deduction_types.iter().map(|known| known.id.as_str()).collect();
+            let detail = format!(
+                "the payroll pack {} has no deduction `{kind}`; expected one of {}",
+                pack.code,
+                known.join(", ")
+            );
+            Err(("type", "unknown_type", detail))
+        }
+    }
 }
 
 /// The ids of a list's lines: the given ones, which must be unique, and derived ones for the others.

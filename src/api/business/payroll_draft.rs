@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::api::business::earning_types::{EarningInput, earnings};
 use crate::api::business::pay_terms::{AllowanceInput, DeductionInput, allowances, deductions};
 use crate::api::business::payroll::{CALCULATION, first_day_to_pay, new_run};
 use crate::api::business::payroll_people::{MOST_EMPLOYEES, Wanted};
@@ -137,7 +138,7 @@ pub(crate) struct ItemInput {
     /// Taxable additions such as bonus, overtime and commission.
     #[serde(default)]
     #[schemars(length(max = 20))]
-    earnings: Vec<AllowanceInput>,
+    earnings: Vec<EarningInput>,
     /// Amounts to deduct.
     #[serde(default)]
     #[schemars(length(max = 20))]
@@ -188,7 +189,9 @@ fn update_payroll_run(world: &mut World, input: UpdatePayrollRun) -> Result<Sing
                 employees.push(id);
             }
             inputs.retain(|input| input.employee_id != id);
-            inputs.extend(run_input(item, &format!("/items/{place}"))?);
+            let country = world.get(id)?.country.clone();
+            let day = run.pay_date;
+            inputs.extend(run_input(item, (&country, day), &format!("/items/{place}"))?);
         }
     }
     run.employee_count = employees.len() as u64;
@@ -206,15 +209,15 @@ fn update_payroll_run(world: &mut World, input: UpdatePayrollRun) -> Result<Sing
 }
 
 /// The amounts for one employee; none if there are no lines.
-fn run_input(item: ItemInput, at: &str) -> Result<Option<RunInput>> {
+fn run_input(item: ItemInput, (country, day): (&str, Date), at: &str) -> Result<Option<RunInput>> {
     let lines = |list: Vec<AllowanceInput>, member| {
         let lines = allowances(list, &format!("{at}/{member}"))?;
         Ok::<_, ApiError>(lines.into_iter().map(line).collect::<Vec<_>>())
     };
     let input = RunInput {
         employee_id: item.employee_id,
-        earnings: lines(item.earnings, "earnings")?,
-        deductions: deductions(item.deductions, &format!("{at}/deductions"))?,
+        earnings: earnings((country, day), item.earnings, &format!("{at}/earnings"))?,
+        deductions: deductions(country, day, item.deductions, &format!("{at}/deductions"))?,
         reimbursements: lines(item.reimbursements, "reimbursements")?,
     };
     let nothing =
@@ -223,7 +226,7 @@ fn run_input(item: ItemInput, at: &str) -> Result<Option<RunInput>> {
 }
 
 fn line(allowance: Allowance) -> PayLine {
-    PayLine { id: allowance.id, label: allowance.label, amount: allowance.amount }
+    PayLine::plain(allowance.id, allowance.label, allowance.amount)
 }
 
 fn calculate_payroll_run(world: &mut World, input: One<PayrollRun>) -> Result<Single<PayrollRun>> {

@@ -4,8 +4,8 @@
 
 use crate::api::business::payroll_clock::{get, items};
 use crate::api::prelude::*;
-use crate::model::business::calculation::YearSoFar;
 use crate::model::business::earnings::tax_year;
+use crate::model::business::year_so_far::YearSoFar;
 use crate::model::business::{Before, Calculation, ItemStatus, PayrollItem, PayrollRun};
 use crate::model::growth::workforce::Selection;
 use crate::model::payroll;

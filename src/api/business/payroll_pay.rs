@@ -43,7 +43,7 @@ fn calculation(run: &PayrollRun, employee: &Employee, earlier: &Earlier, due: Du
         country: &employee.country,
         parts: &due.parts,
         extras: due.extras,
-        attributes: &employee.tax_attributes,
+        attributes: employee.tax_attributes_on(run.pay_date),
     };
     let pay = Calculation::of(terms, run.pay_date, earlier.before());
     pay.expect("pay is bounded where it is set, so that no year of it leaves 64 bits")
@@ -80,6 +80,7 @@ fn leave_what_is_unpaid(due: &mut Due, paid: i64, period: Period) {
     due.extras.allowances.clear();
     due.extras.proration = None;
     due.extras.before_tax.clear();
+    due.extras.typed.clear();
     due.extras.after_tax.clear();
     if amount > 0 {
         due.extras.arrears.push(Arrears { period, amount });
@@ -94,15 +95,14 @@ fn add(extras: &mut Extras, input: &RunInput) {
 
 fn keep_back(extras: &mut Extras, deductions: &[Deduction]) {
     for deduction in deductions.iter().filter(|deduction| deduction.amount != 0) {
-        let lines = match deduction.timing {
-            DeductionTiming::PreTax => &mut extras.before_tax,
-            DeductionTiming::PostTax => &mut extras.after_tax,
+        let lines = match (&deduction.kind, deduction.timing) {
+            (Some(_), _) => &mut extras.typed,
+            (None, DeductionTiming::PreTax) => &mut extras.before_tax,
+            (None, DeductionTiming::PostTax) => &mut extras.after_tax,
         };
-        lines.push(PayLine {
-            id: deduction.id.clone(),
-            label: deduction.label.clone(),
-            amount: deduction.amount,
-        });
+        let (id, label) = (deduction.id.clone(), deduction.label.clone());
+        let kind = deduction.kind.clone();
+        lines.push(PayLine { kind, ..PayLine::plain(id, label, deduction.amount) });
     }
 }
 
@@ -153,7 +153,7 @@ impl Shares {
         let amount = part_of(amount, share);
         match self.0.iter_mut().find(|line| line.id == id) {
             Some(line) => line.amount += amount,
-            None => self.0.push(PayLine { id: id.to_owned(), label: label.to_owned(), amount }),
+            None => self.0.push(PayLine::plain(id.to_owned(), label.to_owned(), amount)),
         }
     }
 }

@@ -5,6 +5,9 @@
 //! Numbers may also be strings. `attrs`, `inputs`, `gross` and `ytd` may be the text of a CSV cell
 //! (`a=b;c=d`, or JSON), so that a
 //! CSV table of cases can be used after a change of format.
+//!
+//! An input `earning.bonus` or `pay.bonus` is paid in addition to `gross`, as that component. An input
+//! `deduction.401k` is a deduction of that type.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
@@ -15,7 +18,7 @@ use serde_json::{Map, Value, json};
 
 use super::{CasesOutcome, Error};
 use crate::model::payroll::{
-    Attributes, Component, Pack, Pay, PayError, PayInput, PayPeriod, YearToDate, library,
+    Component, Pack, Pay, PayError, PayInput, PayPeriod, Profile, YearToDate, library,
 };
 
 /// A case. The additional columns of a table of expected results are accepted and ignored; other unknown
@@ -50,11 +53,12 @@ struct Case {
 #[derive(Serialize)]
 struct CaseResult {
     gross: i64,
-    /// Amounts by line with a role.
+    /// Amounts by line with a role, and of the memos that the pack shows.
     lines: Map<String, Value>,
     tax: i64,
     employee: i64,
     employer: i64,
+    withheld: i64,
     net: i64,
 }
 
@@ -96,12 +100,18 @@ fn answer(default: Option<&str>, text: &[u8]) -> Result<CaseResult, String> {
     let pack = library().pack(code).ok_or_else(unknown)?;
     let pay = evaluate(pack, &case)?;
     let lines = pack.lines().iter().zip(&pay.amounts);
+    let shown = pack.shown_names().zip(&pay.shown);
+    let shown = shown.map(|(name, amount)| (name.to_owned(), Value::from(*amount)));
     Ok(CaseResult {
         gross: pay.gross,
-        lines: lines.map(|(line, amount)| (line.id.clone(), Value::from(*amount))).collect(),
+        lines: lines
+            .map(|(line, amount)| (line.id.clone(), Value::from(*amount)))
+            .chain(shown)
+            .collect(),
         tax: pay.tax,
         employee: pay.employee,
         employer: pay.employer,
+        withheld: pay.withheld,
         net: pay.net,
     })
 }
@@ -114,42 +124,51 @@ fn evaluate(pack: &Pack, case: &Case) -> Result<Pay, String> {
     };
     let totals = ytd(&case.ytd)?;
     let ytd = YearToDate::from_names(pack, &totals).map_err(|error| error.to_string())?;
+    let mut profile = profile(pack, &case.attrs)?;
+    let mut earnings = earnings(pack, &case.gross)?;
+    read_inputs(pack, &case.inputs, &mut profile, &mut earnings)?;
     let pay = pack.evaluate(&PayInput {
         period: case.period.unwrap_or(pack.periods[0]),
         number,
-        attributes: attributes(pack, &case.attrs)?,
-        inputs: &inputs(pack, &case.inputs)?,
-        earnings: &earnings(pack, &case.gross)?,
+        attributes: profile.attributes,
+        inputs: &profile.inputs,
+        on: None,
+        earnings: &earnings,
         ytd: &ytd,
     });
     pay.map_err(|error| error.to_string())
 }
 
-fn attributes(pack: &Pack, given: &Value) -> Result<Attributes, String> {
-    pairs("attrs", given)?.iter().try_fold(
-        pack.default_attributes(),
-        |attributes, (name, value)| {
-            let text = match value {
-                Value::String(text) => text.clone(),
-                Value::Bool(_) | Value::Number(_) => value.to_string(),
-                _ => {
-                    return Err(format!(
-                        "`attrs`: `{name}` is not a string, a boolean or a number"
-                    ));
-                }
-            };
-            pack.with_attribute(attributes, name, &text).map_err(|error| error.to_string())
-        },
-    )
+fn profile(pack: &Pack, given: &Value) -> Result<Profile, String> {
+    let text = |(name, value): (String, Value)| match value {
+        Value::String(text) => Ok((name, text)),
+        Value::Bool(_) | Value::Number(_) => Ok((name, value.to_string())),
+        _ => Err(format!("`attrs`: `{name}` is not a string, a boolean or a number")),
+    };
+    let values = pairs("attrs", given)?.into_iter().map(text);
+    let values = values.collect::<Result<Vec<(String, String)>, String>>()?;
+    let values = values.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    pack.profile(values).map_err(|error| error.to_string())
 }
 
-fn inputs(pack: &Pack, given: &Value) -> Result<Vec<i64>, String> {
-    let mut inputs = pack.default_inputs().to_vec();
+/// Numbers of the pack, deductions by type, and earnings that are paid on top.
+fn read_inputs(
+    pack: &Pack,
+    given: &Value,
+    profile: &mut Profile,
+    earnings: &mut Vec<(Component, i64)>,
+) -> Result<(), String> {
     for (name, value) in pairs("inputs", given)? {
-        let index = pack.input(&name).map_err(|error| error.to_string())?;
-        inputs[index] = whole(&name, &value)?;
+        let number = whole(&name, &value)?;
+        let component = name.strip_prefix("earning.").or_else(|| name.strip_prefix("pay."));
+        if let Some(component) = component {
+            earnings.push((pack.component(component), number));
+        } else {
+            let index = pack.input(&name).map_err(|error| error.to_string())?;
+            profile.inputs[index] = number;
+        }
     }
-    Ok(inputs)
+    Ok(())
 }
 
 /// An amount, which is all basic salary, or an object of amounts by component.

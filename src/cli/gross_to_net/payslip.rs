@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde_json::{Map, Value, json};
 
 use super::{Error, money};
-use crate::model::payroll::{Match, Pack, Pay, PayPeriod, Role, YearToDate};
+use crate::model::payroll::{Match, Pack, Pay, PayPeriod, Role, RoleLine, YearToDate};
 
 /// The data of a payslip.
 pub(super) struct Slip<'a> {
@@ -27,9 +27,10 @@ enum Row {
     Total(&'static str, i64),
 }
 
-const SECTIONS: [(&str, &[Role]); 3] = [
+const SECTIONS: [(&str, &[Role]); 4] = [
     ("Tax", &[Role::EmployeeTax]),
     ("Contributions", &[Role::EmployeeSocial]),
+    ("Deductions", &[Role::EmployeeDeduction]),
     ("Employer's cost on top", &[Role::EmployerTax, Role::EmployerSocial]),
 ];
 
@@ -118,8 +119,8 @@ impl Slip<'_> {
         let mut rows = vec![Row::Heading("Earnings")];
         rows.extend(self.earnings.iter().map(|(name, amount)| Row::Amount(name.clone(), *amount)));
         rows.push(Row::Total("Gross", self.pay.gross));
-        let [tax, contributions, cost_on_top] = &SECTIONS;
-        for section in [tax, contributions] {
+        let [tax, contributions, deductions, cost_on_top] = &SECTIONS;
+        for section in [tax, contributions, deductions] {
             self.section(section, &mut rows);
         }
         rows.push(Row::Total("Net", self.pay.net));
@@ -129,7 +130,11 @@ impl Slip<'_> {
 
     fn section(&self, (heading, roles): &(&'static str, &[Role]), rows: &mut Vec<Row>) {
         let lines = self.pack.lines().iter().zip(&self.pay.amounts);
-        let mut lines = lines.filter(|(line, _)| roles.contains(&line.role)).peekable();
+        // Orders and loans are lines of every payslip of the pack; most employees have none.
+        let shown = |line: &RoleLine, amount| line.role != Role::EmployeeDeduction || amount != 0;
+        let mut lines = lines
+            .filter(|(line, amount)| roles.contains(&line.role) && shown(line, **amount))
+            .peekable();
         if lines.peek().is_some() {
             rows.push(Row::Heading(heading));
         }

@@ -70,19 +70,17 @@ impl Authority {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::payroll;
+    use crate::model::payroll::{self, Role};
 
     #[test]
-    fn every_line_of_every_pack_has_a_known_authority() {
-        for pack in payroll::library().packs() {
-            for line in pack.lines() {
+    fn every_tax_of_every_national_pack_has_a_known_authority() {
+        // Payslips do not use the packs of regions yet. Court orders have receivers of their own, which are no authorities.
+        let national = payroll::library().packs().filter(|pack| pack.region.is_none());
+        for pack in national.filter(|pack| pack.country != "XX") {
+            let taxes = pack.lines().iter().filter(|line| line.role != Role::EmployeeDeduction);
+            for line in taxes {
                 let authority = Authority::of_line(&line.id, line.authority.as_deref());
-                assert!(
-                    authority.code() != OTHER || pack.country == "XX",
-                    "{} {}",
-                    pack.code,
-                    line.id
-                );
+                assert!(authority.code() != OTHER, "{} {}", pack.code, line.id);
             }
         }
     }

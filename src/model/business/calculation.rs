@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::model::Account;
-use crate::model::business::earnings::{attributes, earned, label_of, part, take, tax_year};
+use crate::model::business::earnings::{PackUsed, earned, label_of, part, profile, take, tax_year};
 use crate::model::business::pay_extras::{cap, sum};
+use crate::model::business::typed_deductions as typed;
+use crate::model::business::year_so_far::{Beside, YearSoFar};
 use crate::model::business::{Authority, Component, Extras, PayLine};
 use crate::model::payroll::{
     self, InForce, Match, Pack, PayError, PayInput, PayPeriod, Role, RoleLine, YearToDate,
@@ -36,6 +38,9 @@ pub(crate) struct Calculation {
     /// Boxed, because most pays have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     extras: Option<Box<Extras>>,
+    /// The tax attributes that were in force on the pay date. Shared with the employee's other pays.
+    #[serde(default, skip_serializing_if = "nothing_set")]
+    pub(crate) tax_attributes: Arc<BTreeMap<String, String>>,
     /// Totals of the tax year, including this pay.
     pub(crate) ytd: YearToDate,
     /// Totals of the tax year for amounts that the pack does not cover.
@@ -43,55 +48,8 @@ pub(crate) struct Calculation {
     pub(crate) ytd_beside: Beside,
 }
 
-/// Totals of a tax year for amounts that no pack covers, in minor units.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Beside {
-    before_tax: i64,
-    after_tax: i64,
-    reimbursed: i64,
-}
-
-impl Beside {
-    fn of(extras: &Extras) -> Self {
-        Self {
-            before_tax: sum(&extras.before_tax),
-            after_tax: sum(&extras.after_tax),
-            reimbursed: extras.reimbursed(),
-        }
-    }
-
-    fn is_nothing(&self) -> bool {
-        *self == Self::default()
-    }
-
-    const fn add(&mut self, other: Self, times: i64) {
-        self.before_tax += times * other.before_tax;
-        self.after_tax += times * other.after_tax;
-        self.reimbursed += times * other.reimbursed;
-    }
-}
-
-/// Totals of a tax year up to a given pay.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct YearSoFar {
-    pub(crate) by_pack: YearToDate,
-    pub(crate) beside: Beside,
-}
-
-impl YearSoFar {
-    /// A tax year that starts with these totals.
-    pub(crate) fn opened(by_pack: YearToDate) -> Self {
-        Self { by_pack, beside: Beside::default() }
-    }
-
-    /// Adds a pay that was calculated with the year's pack (`times` 1), or subtracts it (`times` −1).
-    pub(crate) fn add(&mut self, pay: &Calculation, times: i64) {
-        let (bases, amounts) = (&pay.bases, &pay.amounts);
-        self.by_pack.add_parts(bases, amounts, pay.taxable, times);
-        if let Some(extras) = pay.extras() {
-            self.beside.add(Beside::of(extras), times);
-        }
-    }
+fn nothing_set(attributes: &Arc<BTreeMap<String, String>>) -> bool {
+    attributes.is_empty()
 }
 
 /// What determines an employee's pay, apart from the law.
@@ -100,7 +58,7 @@ pub(crate) struct Terms<'a> {
     /// The parts of the salary that are paid, each from zero.
     pub(crate) parts: &'a [Component],
     pub(crate) extras: Extras,
-    pub(crate) attributes: &'a BTreeMap<String, String>,
+    pub(crate) attributes: &'a Arc<BTreeMap<String, String>>,
 }
 
 /// What the employee was paid earlier in the tax year.
@@ -110,18 +68,6 @@ pub(crate) struct Before<'a> {
     pub(crate) year: Option<&'a YearSoFar>,
     /// Earlier pays of this tax period. They are taxed together with this one.
     pub(crate) same_period: &'a [Arc<Calculation>],
-}
-
-/// The payroll pack that was applied.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "AppliedPayrollPack")]
-pub(crate) struct PackUsed {
-    /// Its code.
-    pub(crate) code: String,
-    /// The tax year.
-    pub(crate) tax_year: String,
-    /// False if no pack was in force on the pay date and the nearest one was used.
-    pub(crate) in_force: bool,
 }
 
 impl Calculation {
@@ -135,22 +81,56 @@ impl Calculation {
         before: Before<'_>,
     ) -> Result<Self, PayError> {
         let InForce { pack, fit } = payroll::library().in_force(terms.country, pay_date.civil());
-        let number = pack.period_number(PayPeriod::Monthly, pay_date.civil());
-        let extras = &mut terms.extras;
-        let mut earned = earned(pack, terms.parts, extras);
-        let gross = earned.iter().map(|(_, amount)| amount).sum::<i64>();
-        cap(&mut extras.before_tax, gross);
-        take(&mut earned, sum(&extras.before_tax));
         let start = YearSoFar::default();
         let year = before.year.unwrap_or(&start);
+        let extras = &mut terms.extras;
+        extras.typed.splice(0..0, year.carried.iter().cloned());
+        typed::in_legal_order(pack, &mut extras.typed);
+        let mut calculation = Self::calculated(&terms, (pack, fit), pay_date, before)?;
+        let extras = &mut terms.extras;
+        let left = calculation.left(extras);
+        extras.carried = typed::fit(pack, &mut extras.typed, left);
+        if !extras.carried.is_empty() || typed::was_cut(extras) {
+            // The smaller deductions may leave more tax to pay.
+            calculation = Self::calculated(&terms, (pack, fit), pay_date, before)?;
+            let extras = &mut terms.extras;
+            let left = calculation.left(extras);
+            let more = typed::fit(pack, &mut extras.typed, left);
+            typed::merge(&mut extras.carried, more);
+        }
+        calculation.settle(terms.extras);
+        Ok(calculation)
+    }
+
+    /// The pay before deductions that no pack covers, and without the earlier pays of the same tax period.
+    fn calculated(
+        terms: &Terms<'_>,
+        (pack, fit): (&'static Pack, Match),
+        pay_date: Date,
+        before: Before<'_>,
+    ) -> Result<Self, PayError> {
+        let number = pack.period_number(PayPeriod::Monthly, pay_date.civil());
+        let mut earned = earned(pack, terms.parts, &terms.extras);
+        let in_cash = earned.iter().filter(|(component, _)| pack.is_cash(*component));
+        let gross = in_cash.map(|(_, amount)| amount).sum::<i64>();
+        let mut before_tax = terms.extras.before_tax.clone();
+        cap(&mut before_tax, gross);
+        take(pack, &mut earned, sum(&before_tax));
+        let start = YearSoFar::default();
+        let year = before.year.unwrap_or(&start);
+        let mut profile = profile(pack, terms.attributes);
+        typed::give(pack, &terms.extras.typed, &mut profile.inputs);
         for earlier in before.same_period {
             earned.extend(earlier.evaluated(pack));
+            let typed = earlier.extras().map_or(&[][..], |extras| &extras.typed);
+            typed::give(pack, typed, &mut profile.inputs);
         }
         let pay = pack.evaluate(&PayInput {
             period: PayPeriod::Monthly,
             number,
-            attributes: attributes(pack, terms.attributes),
-            inputs: &[],
+            attributes: profile.attributes,
+            inputs: &profile.inputs,
+            on: Some(pay_date.civil()),
             earnings: &earned,
             ytd: &year.by_pack,
         })?;
@@ -164,13 +144,14 @@ impl Calculation {
             gross,
             taxable: pay.taxable.unwrap_or(pay.gross),
             taxes: pay.tax,
-            employee_contributions: pay.employee,
+            employee_contributions: pay.employee + pay.withheld,
             employer_contributions: pay.employer,
             net: 0,
             earnings: terms.parts.iter().map(part).collect(),
             amounts: pay.amounts,
             bases: pay.bases,
             extras: None,
+            tax_attributes: Arc::clone(terms.attributes),
             ytd,
             ytd_beside: year.beside,
         };
@@ -180,8 +161,14 @@ impl Calculation {
                 calculation.ytd_beside.add(Beside::of(extras), 1);
             }
         }
-        calculation.settle(terms.extras);
         Ok(calculation)
+    }
+
+    /// What taxes, contributions and deductions before tax leave of gross pay.
+    fn left(&self, extras: &Extras) -> i64 {
+        let mut before_tax = extras.before_tax.clone();
+        cap(&mut before_tax, self.gross);
+        self.gross - sum(&before_tax) - self.taxes - self.employee_contributions
     }
 
     /// Subtracts an earlier pay of the same tax period, so that only the addition is left.
@@ -200,7 +187,8 @@ impl Calculation {
 
     /// Takes deductions after tax, limited to what taxes leave, and adds reimbursements.
     fn settle(&mut self, mut extras: Extras) {
-        let left = self.gross - sum(&extras.before_tax) - self.taxes - self.employee_contributions;
+        cap(&mut extras.before_tax, self.gross);
+        let left = self.left(&extras) - sum(&extras.typed);
         cap(&mut extras.after_tax, left);
         self.net = left - sum(&extras.after_tax) + extras.reimbursed();
         self.ytd_beside.add(Beside::of(&extras), 1);
@@ -216,7 +204,7 @@ impl Calculation {
         let none = Extras::default();
         let extras = self.extras();
         let mut earned = earned(pack, &parts.collect::<Vec<_>>(), extras.unwrap_or(&none));
-        take(&mut earned, extras.map_or(0, |extras| sum(&extras.before_tax)));
+        take(pack, &mut earned, extras.map_or(0, |extras| sum(&extras.before_tax)));
         earned
     }
 
@@ -258,7 +246,8 @@ impl Calculation {
 
     /// Totals of the tax year, including this pay.
     pub(crate) fn year_so_far(&self) -> YearSoFar {
-        YearSoFar { by_pack: self.ytd.clone(), beside: self.ytd_beside }
+        let carried = self.extras().map(|extras| extras.carried.clone()).unwrap_or_default();
+        YearSoFar { by_pack: self.ytd.clone(), beside: self.ytd_beside, carried }
     }
 
     /// Whether the pay belongs to the tax period of that date.
@@ -309,20 +298,32 @@ impl Calculation {
 
     /// The parts of gross pay.
     pub(crate) fn earnings(&self) -> Vec<PayLine> {
-        let line = |(id, amount): &(Cow<'static, str>, i64)| PayLine {
-            id: id.to_string(),
-            label: label_of(id),
-            amount: *amount,
+        let line = |(id, amount): &(Cow<'static, str>, i64)| {
+            PayLine::plain(id.to_string(), label_of(id), *amount)
         };
         let parts = self.earnings.iter().map(line);
         let extras = self.extras().map(Extras::earning_lines);
-        parts.chain(extras.into_iter().flatten()).collect()
+        let pack = self.pack();
+        let paid = |line: &PayLine| pack.is_cash(line.component(pack));
+        parts.chain(extras.into_iter().flatten().filter(paid)).collect()
+    }
+
+    /// Benefits that are taxed and not paid in money.
+    pub(crate) fn benefit_lines(&self) -> Vec<PayLine> {
+        let pack = self.pack();
+        let lines = self.extras().map(Extras::earning_lines).unwrap_or_default();
+        lines.into_iter().filter(|line| !pack.is_cash(line.component(pack))).collect()
+    }
+
+    /// Bases and amounts, in the pack's order.
+    pub(super) fn parts(&self) -> (&[i64], &[i64]) {
+        (&self.bases, &self.amounts)
     }
 
     /// Deductions other than taxes and contributions; those before tax come first.
     pub(crate) fn deduction_lines(&self) -> Vec<PayLine> {
         let lines =
-            |extras: &Extras| [extras.before_tax.clone(), extras.after_tax.clone()].concat();
+            |extras: &Extras| [&*extras.before_tax, &extras.typed, &extras.after_tax].concat();
         self.extras().map(lines).unwrap_or_default()
     }
 
@@ -336,9 +337,11 @@ impl Calculation {
         self.lines_of(&[Role::EmployeeTax])
     }
 
-    /// Social contributions withheld.
+    /// Social contributions withheld, and other deductions that the pack itself takes.
     pub(crate) fn contribution_lines(&self) -> Vec<PayLine> {
-        self.lines_of(&[Role::EmployeeSocial])
+        let taken = self.lines_of(&[Role::EmployeeDeduction]);
+        let taken = taken.into_iter().filter(|line| line.amount != 0);
+        self.lines_of(&[Role::EmployeeSocial]).into_iter().chain(taken).collect()
     }
 
     /// Contributions that the employer pays in addition.
@@ -349,7 +352,7 @@ impl Calculation {
     /// Totals of the tax year by name, including `net`.
     pub(crate) fn year_to_date(&self) -> BTreeMap<String, i64> {
         let pack = self.pack();
-        let kept_back = |role| matches!(role, Role::EmployeeTax | Role::EmployeeSocial);
+        let kept_back = |role| !matches!(role, Role::EmployerTax | Role::EmployerSocial);
         let lines = pack.lines().iter().enumerate().filter(|(_, line)| kept_back(line.role));
         let withheld: i64 = lines.map(|(index, _)| self.ytd.line(index)).sum();
         let mut totals = self.ytd.to_names(pack);
@@ -385,11 +388,7 @@ impl Calculation {
     fn lines_of(&self, roles: &[Role]) -> Vec<PayLine> {
         let wanted = self.lines().filter(|(line, _)| roles.contains(&line.role));
         wanted
-            .map(|(line, amount)| PayLine {
-                id: line.id.clone(),
-                label: line.label.clone(),
-                amount,
-            })
+            .map(|(line, amount)| PayLine::plain(line.id.clone(), line.label.clone(), amount))
             .collect()
     }
 }

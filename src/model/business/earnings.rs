@@ -15,6 +15,39 @@ pub(crate) struct PayLine {
     pub(crate) label: String,
     /// Amount in minor units; negative for a refund.
     pub(crate) amount: i64,
+    /// Its type in the payroll pack, if it was given one.
+    #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
+    pub(crate) kind: Option<String>,
+    /// The method by which a payment of this type is taxed, if one was chosen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) method: Option<String>,
+}
+
+impl PayLine {
+    /// A line without a type.
+    pub(crate) const fn plain(id: String, label: String, amount: i64) -> Self {
+        Self { id, label, amount, kind: None, method: None }
+    }
+
+    /// The component of a pack that the line counts as: that of its type and method, or else its id.
+    pub(super) fn component(&self, pack: &Pack) -> payroll::Component {
+        let kind = self.kind.as_ref().and_then(|kind| pack.earning_type(kind));
+        let component = kind.and_then(|kind| kind.component(self.method.as_deref()));
+        let name = component.as_deref().or(self.kind.as_deref()).unwrap_or(&self.id);
+        pack.component(name)
+    }
+}
+
+/// The payroll pack that was applied.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "AppliedPayrollPack")]
+pub(crate) struct PackUsed {
+    /// Its code.
+    pub(crate) code: String,
+    /// The tax year.
+    pub(crate) tax_year: String,
+    /// False if no pack was in force on the pay date and the nearest one was used.
+    pub(crate) in_force: bool,
 }
 
 /// The first day of the tax year that contains a date: the anniversary of the pack's first day. A pack that is used for other years has one
@@ -26,14 +59,19 @@ pub(crate) fn tax_year(pack: &Pack, pay_date: Date) -> Date {
     if anniversary <= pay_date { anniversary } else { first.plus_years(years - 1) }
 }
 
-/// The pack's attributes, with the employee's values for those that the pack knows.
-pub(super) fn attributes(pack: &Pack, set: &BTreeMap<String, String>) -> payroll::Attributes {
-    let mut attributes = pack.default_attributes();
+/// The pack's attributes and numbers, with the employee's values for those that the pack knows.
+pub(super) fn profile(pack: &Pack, set: &BTreeMap<String, String>) -> payroll::Profile {
+    let values = set.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    if let Ok(profile) = pack.profile(values) {
+        return profile;
+    }
+    let mut profile = pack.default_profile();
     for (name, value) in set {
         // An attribute of another country's pack, or of another year's, has no effect here.
-        attributes = pack.with_attribute(attributes, name, value).unwrap_or(attributes);
+        let alone = pack.set(&mut profile, name, value);
+        alone.unwrap_or_default();
     }
-    attributes
+    profile
 }
 
 /// The earnings for the pack: no component is below zero, and negative earnings are taken from the others.
@@ -43,18 +81,17 @@ pub(super) fn earned(
     extras: &Extras,
 ) -> Vec<(payroll::Component, i64)> {
     let lines = extras.earning_lines();
-    let parts = parts.iter().map(|part| (part.id.as_str(), part.amount));
-    let all = parts.chain(lines.iter().map(|line| (line.id.as_str(), line.amount)));
+    let parts = parts.iter().map(|part| (pack.component(&part.id), part.amount));
+    let all = parts.chain(lines.iter().map(|line| (line.component(pack), line.amount)));
     let (owed, paid): (Vec<_>, Vec<_>) = all.partition(|(_, amount)| *amount < 0);
-    let mut earned: Vec<_> =
-        paid.into_iter().map(|(id, amount)| (pack.component(id), amount)).collect();
-    take(&mut earned, owed.iter().map(|(_, amount)| -amount).sum());
+    let mut earned: Vec<_> = paid;
+    take(pack, &mut earned, owed.iter().map(|(_, amount)| -amount).sum());
     earned
 }
 
-/// Takes a sum from earnings, starting with the first, until the sum or the earnings are used up.
-pub(super) fn take(earned: &mut [(payroll::Component, i64)], mut sum: i64) {
-    for (_, amount) in earned {
+/// Takes a sum from earnings in money, starting with the first, until the sum or the earnings are used up.
+pub(super) fn take(pack: &Pack, earned: &mut [(payroll::Component, i64)], mut sum: i64) {
+    for (_, amount) in earned.iter_mut().filter(|(component, _)| pack.is_cash(*component)) {
         let part = sum.min(*amount);
         *amount -= part;
         sum -= part;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::model::business::pay_terms::{BroughtIn, Compensation};
 use crate::model::business::payroll_run::RunType;
+use crate::model::business::tax_attributes::DatedTaxAttributes;
 use crate::model::lifecycle::State;
 use crate::model::prelude::*;
 
@@ -78,8 +79,12 @@ resource! {
         payment_method: Option<PaymentMethod>,
         /// The employee's number at the tax authority.
         tax_id: Option<String>,
-        /// Attributes for the country's payroll pack, such as tax code and filing status. Absent ones use the pack's defaults.
-        tax_attributes: BTreeMap<String, String>,
+        /// Attributes for the country's payroll pack that are in force today, such as tax code and filing status. Absent ones use the pack's
+        /// defaults.
+        tax_attributes: Arc<BTreeMap<String, String>>,
+        /// All tax attributes by the first day on which they apply, including future ones. Absent if they never changed.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        tax_attributes_history: Vec<DatedTaxAttributes>,
     }
 }
 
@@ -248,6 +253,55 @@ impl Employee {
         let current = self.compensation.as_ref().map(|now| now.effective_from);
         let days = self.terms().iter().map(|terms| terms.effective_from);
         days.filter(|day| *day > today && Some(*day) != current).collect()
+    }
+}
+
+impl Employee {
+    /// The tax attributes in force on a day. Before the first day of the first ones, those first ones.
+    pub(crate) fn tax_attributes_on(&self, day: Date) -> &Arc<BTreeMap<String, String>> {
+        let all = &self.tax_attributes_history;
+        let begun = all.iter().rev().find(|dated| dated.effective_from <= day);
+        begun.or_else(|| all.first()).map_or(&self.tax_attributes, |dated| &dated.values)
+    }
+
+    /// Sets attributes from a day up to the next change; `None` restores a default. What is not named stays.
+    pub(crate) fn set_tax_attributes(
+        &mut self,
+        effective_from: Date,
+        changes: impl IntoIterator<Item = (String, Option<String>)>,
+    ) {
+        if self.tax_attributes_history.is_empty() && !self.tax_attributes.is_empty() {
+            let effective_from = self.start_date.min(effective_from);
+            let values = Arc::clone(&self.tax_attributes);
+            self.tax_attributes_history.push(DatedTaxAttributes { effective_from, values });
+        }
+        let mut values = (**self.tax_attributes_on(effective_from)).clone();
+        for (name, value) in changes {
+            match value {
+                Some(value) => values.insert(name, value),
+                None => values.remove(&name),
+            };
+        }
+        let dated = DatedTaxAttributes { effective_from, values: Arc::new(values) };
+        let all = &mut self.tax_attributes_history;
+        match all.binary_search_by_key(&effective_from, |known| known.effective_from) {
+            Ok(place) => all[place] = dated,
+            Err(place) => all.insert(place, dated),
+        }
+    }
+
+    /// Makes the attributes in force today the current ones. Returns whether they changed.
+    pub(crate) fn follow_tax_attributes(&mut self, today: Date) -> bool {
+        let current = Arc::clone(self.tax_attributes_on(today));
+        let changed = current != self.tax_attributes;
+        self.tax_attributes = current;
+        changed
+    }
+
+    /// The first days of future attributes.
+    pub(crate) fn tax_attributes_to_come(&self, today: Date) -> impl Iterator<Item = Date> {
+        let days = self.tax_attributes_history.iter().map(|dated| dated.effective_from);
+        days.filter(move |day| *day > today)
     }
 }
 

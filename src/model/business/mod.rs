@@ -15,9 +15,12 @@ pub(crate) mod payroll_run;
 pub(crate) mod payroll_verification;
 pub(crate) mod payslip;
 pub(crate) mod regulatory_report;
+pub(crate) mod tax_attributes;
 pub(crate) mod tax_filing;
 pub(crate) mod tax_liability;
 pub(crate) mod tax_return;
+mod typed_deductions;
+pub(crate) mod year_so_far;
 
 pub(crate) use self::authority::Authority;
 pub(crate) use self::calculation::{Before, Calculation, Terms};

@@ -21,6 +21,12 @@ pub(crate) struct Extras {
     /// Deductions from the amount after taxes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) after_tax: Vec<PayLine>,
+    /// Deductions of a type of the payroll pack, in the order in which the law takes them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) typed: Vec<PayLine>,
+    /// What the pay did not cover and later pays still owe.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) carried: Vec<PayLine>,
     /// Reimbursed expenses, not part of gross pay.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) reimbursements: Vec<PayLine>,
@@ -53,10 +59,9 @@ impl Extras {
 
     /// Lines of gross pay other than the parts of the salary.
     pub(crate) fn earning_lines(&self) -> Vec<PayLine> {
-        let arrears = self.arrears.iter().map(|arrears| PayLine {
-            id: "arrears".to_owned(),
-            label: format!("Arrears of {}", arrears.period),
-            amount: arrears.amount,
+        let arrears = self.arrears.iter().map(|arrears| {
+            let label = format!("Arrears of {}", arrears.period);
+            PayLine::plain("arrears".to_owned(), label, arrears.amount)
         });
         let plain = self.allowances.iter().chain(&self.earnings).cloned();
         plain.chain(arrears).collect()
@@ -64,7 +69,7 @@ impl Extras {
 
     /// All deductions other than taxes and contributions.
     pub(crate) fn deductions(&self) -> i64 {
-        sum(&self.before_tax) + sum(&self.after_tax)
+        sum(&self.before_tax) + sum(&self.typed) + sum(&self.after_tax)
     }
 
     /// All amounts paid in addition to gross pay.
@@ -88,6 +93,8 @@ impl Extras {
                 .collect(),
             before_tax: turned(&self.before_tax),
             after_tax: turned(&self.after_tax),
+            typed: turned(&self.typed),
+            carried: Vec::new(),
             reimbursements: turned(&self.reimbursements),
             proration: self.proration,
         }
@@ -116,7 +123,7 @@ mod tests {
     use super::*;
 
     fn line(id: &str, amount: i64) -> PayLine {
-        PayLine { id: id.to_owned(), label: id.to_owned(), amount }
+        PayLine::plain(id.to_owned(), id.to_owned(), amount)
     }
 
     #[test]

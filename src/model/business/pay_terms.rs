@@ -95,6 +95,9 @@ pub(crate) struct Deduction {
     pub(crate) amount: i64,
     /// Before or after taxes.
     pub(crate) timing: DeductionTiming,
+    /// Its type in the payroll pack, which decides what it reduces.
+    #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
+    pub(crate) kind: Option<String>,
 }
 
 /// What an employee was paid in a tax year before this employer's payroll started.

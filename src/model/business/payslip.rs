@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::business::calculation::{Calculation, PackUsed};
-use crate::model::business::earnings::PayLine;
+use crate::model::business::calculation::Calculation;
+use crate::model::business::earnings::{PackUsed, PayLine};
 use crate::model::business::employee::Employee;
 use crate::model::business::pay_extras::Proration;
 use crate::model::business::payroll_item::PayrollItem;
@@ -80,11 +80,17 @@ shown! {
         currency: Currency;
         /// The payroll pack that was applied, and whether it was in force on the pay date.
         pack: PackUsed = it.calculation.pack_used();
+        /// The employee's tax attributes on the pay date. Absent ones had the pack's defaults.
+        #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+        tax_attributes: &'a BTreeMap<String, String> = &it.calculation.tax_attributes;
         /// The parts of gross pay.
         earnings: Vec<PayLine> = it.calculation.earnings();
+        /// Benefits that are taxed and not paid in money.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        benefits: Vec<PayLine> = it.calculation.benefit_lines();
         /// Taxes withheld.
         taxes: Vec<PayLine> = it.calculation.tax_lines();
-        /// Social contributions withheld.
+        /// Social contributions withheld, and loans and orders that the payroll pack takes.
         contributions: Vec<PayLine> = it.calculation.contribution_lines();
         /// Taxes and contributions that the employer pays in addition.
         employer_contributions: Vec<PayLine> = it.calculation.employer_lines();

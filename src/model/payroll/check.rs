@@ -1,21 +1,16 @@
 //! From TOML to a [`Pack`]: resolves every name and checks every table, or refuses it with position and reason.
 
 use std::collections::BTreeSet;
-use std::sync::OnceLock;
 
+use super::cache::Plans;
 use super::error::PackError;
 use super::filing::Filing;
-use super::line::{self, Scope, attribute_text};
-use super::pack::{
-    Attribute, Attributes, Base, Input, MAX_ATTRIBUTES, MAX_COMPONENTS, Pack, Role, RoleLine,
-};
+use super::line::{self, Scope};
+use super::pack::{Input, Pack, Role, RoleLine};
 use super::period::PayPeriod;
-use super::plan::Plan;
 use super::rule::{Formula, Frame, Name, RuleLine, When};
-use super::schema::{RawAttribute, RawLine, RawPack};
-
-/// Maximum number of cases in a pack; plans are cached by case.
-const MAX_CASES: usize = 1 << 20;
+use super::schema::{RawLine, RawPack, RawVersion};
+use super::{attributes, bases};
 
 impl Pack {
     /// Parses and checks a pack. The error names the pack, the line and what to do.
@@ -48,36 +43,42 @@ impl From<String> for Problem {
 
 fn build(code: &str, raw: RawPack) -> Result<Pack, Problem> {
     check_header(&raw)?;
-    let components = components(&raw)?;
+    let read = bases::read(&raw)?;
+    let staff = attributes::read(&raw)?;
     let mut scope = Scope {
-        bases: bases(&raw, &components),
-        inputs: inputs(&raw),
-        attributes: attributes(&raw)?,
+        bases: read.sums,
+        inputs: staff.inputs,
+        attributes: staff.attributes,
         periods: raw.periods,
-        lines: Vec::with_capacity(raw.line.len()),
+        roles: Vec::new(),
+        lines: Vec::new(),
     };
-    let mut role_lines = Vec::new();
-    for raw_line in raw.line {
-        let id = raw_line.id.clone();
-        let in_line = |message| Problem::Line(id.clone(), message);
-        if scope.name(&raw_line.id).is_ok() {
-            return Err(in_line(
-                "this name is taken: names of bases, inputs and lines are unique".to_owned(),
-            ));
-        }
-        let role = role_line(&raw_line, &raw.filing);
-        let index = role.as_ref().map(|_| role_lines.len());
-        let line = line::read(raw_line, index, &scope).map_err(in_line)?;
-        scope.lines.push(line);
-        role_lines.extend(role);
+    bases::name_deductions(&raw.deduction, &mut scope)?;
+    let mut deduction_types = bases::deductions(raw.deduction, &mut scope)?;
+    let role_lines: Vec<RoleLine> =
+        raw.line.iter().filter_map(|line| role_line(line, &raw.filing)).collect();
+    scope.roles = role_lines.iter().map(|line| line.id.clone()).collect();
+    let versions = raw.version.iter().map(|version| {
+        let lines = read_lines(version_of(&raw.line, version)?, &mut scope)?;
+        Ok((version.until, lines))
+    });
+    let versions = versions.collect::<Result<Vec<_>, Problem>>()?;
+    if versions.windows(2).any(|pair| pair[0].0 >= pair[1].0) {
+        return Err(Problem::Pack("the `until` days of `[[version]]` must ascend".to_owned()));
     }
+    let show: Vec<bool> = raw.line.iter().map(|line| line.show).collect();
+    let lines = read_lines(raw.line, &mut scope)?;
     check_filings(&raw.filing, &role_lines)?;
-    let taxable = taxable(&scope.lines, &role_lines);
-    let counts_periods = counts_periods(&scope);
-    let plans = plan_slots(&scope, counts_periods)?;
+    for kind in &mut deduction_types {
+        let used =
+            |line: &RuleLine| line.formula.names().any(|name| name == Name::Input(kind.input));
+        kind.counts |= lines.iter().any(used);
+    }
+    let counts_periods = counts_periods(&lines, &scope.inputs);
     Ok(Pack {
         code: code.to_owned(),
         country: raw.country,
+        region: raw.region,
         name: raw.name,
         currency: raw.currency,
         minor_digits: raw.minor_digits,
@@ -90,16 +91,71 @@ fn build(code: &str, raw: RawPack) -> Result<Pack, Problem> {
         minimum_wages: raw.minimum_wage,
         sources: raw.source,
         attributes: scope.attributes,
+        earning_types: raw.earning,
+        deduction_types,
         default_inputs: scope.inputs.iter().map(|input| input.default).collect(),
         inputs: scope.inputs,
         bases: scope.bases,
-        components,
-        lines: scope.lines,
+        components: read.components,
+        codes: staff.codes,
+        presets: staff.presets,
+        not_cash: read.not_cash,
+        taxable: taxable(&lines, &role_lines),
+        shown: (0..show.len()).filter(|line| show[*line]).collect(),
+        lines,
+        versions,
         role_lines,
-        taxable,
         counts_periods,
-        plans,
+        plans: Plans::new(),
     })
+}
+
+/// The lines of one version, each checked against what comes before it.
+fn read_lines(raw: Vec<RawLine>, scope: &mut Scope) -> Result<Vec<RuleLine>, Problem> {
+    scope.lines = Vec::with_capacity(raw.len());
+    let mut roles = 0;
+    for line in raw {
+        let id = line.id.clone();
+        let in_line = |message| Problem::Line(id.clone(), message);
+        if scope.name(&line.id).is_ok() {
+            return Err(in_line(
+                "this name is taken: names of bases, inputs and lines are unique".to_owned(),
+            ));
+        }
+        let role = line.role.map(|_| roles);
+        roles += usize::from(role.is_some());
+        let line = line::read(line, role, scope).map_err(in_line)?;
+        scope.lines.push(line);
+    }
+    Ok(std::mem::take(&mut scope.lines))
+}
+
+/// The lines with the figures of an earlier version.
+fn version_of(lines: &[RawLine], version: &RawVersion) -> Result<Vec<RawLine>, String> {
+    let unknown = version.lines.keys().find(|id| lines.iter().all(|line| line.id != **id));
+    if let Some(id) = unknown {
+        return Err(format!("`[[version]]` names `{id}`, which is not a line"));
+    }
+    let mut lines = lines.to_vec();
+    for line in &mut lines {
+        let Some(figures) = version.lines.get(&line.id) else { continue };
+        let pairs = [
+            (&mut line.amount, &figures.amount),
+            (&mut line.bands, &figures.bands),
+            (&mut line.rate, &figures.rate),
+            (&mut line.over, &figures.over),
+            (&mut line.upto, &figures.upto),
+            (&mut line.min, &figures.min),
+            (&mut line.max, &figures.max),
+            (&mut line.max_year, &figures.max_year),
+        ];
+        for (present, earlier) in pairs {
+            if let Some(earlier) = earlier {
+                *present = Some(earlier.clone());
+            }
+        }
+    }
+    Ok(lines)
 }
 
 fn check_header(raw: &RawPack) -> Result<(), String> {
@@ -119,75 +175,6 @@ fn check_header(raw: &RawPack) -> Result<(), String> {
     match checks.into_iter().find(|(holds, _)| !holds) {
         Some((_, message)) => Err(message.to_owned()),
         None => Ok(()),
-    }
-}
-
-/// Every component that a base names, once.
-fn components(raw: &RawPack) -> Result<Vec<String>, String> {
-    let mut named = BTreeSet::new();
-    for (base, parts) in &raw.bases {
-        if raw.inputs.contains_key(base) {
-            return Err(format!("`{base}` is both a base and an input"));
-        }
-        if parts.is_empty() || (parts.len() > 1 && parts.iter().any(|part| part == "*")) {
-            return Err(format!("base `{base}` must be [\"*\"] or a list of components"));
-        }
-        named.extend(parts.iter().filter(|part| *part != "*").cloned());
-    }
-    if named.len() > MAX_COMPONENTS {
-        return Err(format!("`[bases]` names more than {MAX_COMPONENTS} components"));
-    }
-    Ok(named.into_iter().collect())
-}
-
-fn bases(raw: &RawPack, components: &[String]) -> Vec<Base> {
-    let bit = |part: &String| components.iter().position(|known| known == part).map(|i| 1_u64 << i);
-    let mask = |parts: &[String]| {
-        if parts[0] == "*" {
-            u64::MAX
-        } else {
-            parts.iter().filter_map(bit).fold(0, |all, one| all | one)
-        }
-    };
-    raw.bases.iter().map(|(name, parts)| Base { name: name.clone(), mask: mask(parts) }).collect()
-}
-
-fn inputs(raw: &RawPack) -> Vec<Input> {
-    let read = raw.inputs.iter().map(|(name, input)| Input {
-        name: name.clone(),
-        default: input.default,
-        scope: input.scope,
-        per: input.per,
-    });
-    read.collect()
-}
-
-fn attributes(raw: &RawPack) -> Result<Vec<Attribute>, String> {
-    if raw.attributes.len() > MAX_ATTRIBUTES {
-        return Err(format!("`[attributes]` has more than {MAX_ATTRIBUTES}"));
-    }
-    raw.attributes.iter().map(|(name, attribute)| read_attribute(name, attribute)).collect()
-}
-
-fn read_attribute(name: &str, raw: &RawAttribute) -> Result<Attribute, String> {
-    let in_attribute = |message: &str| format!("attribute `{name}`: {message}");
-    if name == "period" {
-        return Err(in_attribute("the pay period is built in"));
-    }
-    let text = |value: &toml::Value| {
-        attribute_text(value)
-            .ok_or_else(|| in_attribute("values must be strings, booleans or integers"))
-    };
-    let values = raw.values.iter().map(text).collect::<Result<Vec<String>, String>>()?;
-    if values.len() > usize::from(u8::MAX)
-        || values.iter().collect::<BTreeSet<_>>().len() != values.len()
-    {
-        return Err(in_attribute("values must be unique, and at most 255"));
-    }
-    let default = text(&raw.default)?;
-    match values.iter().position(|value| *value == default) {
-        Some(default) => Ok(Attribute { name: name.to_owned(), values, default }),
-        None => Err(in_attribute("the default is not one of the values")),
     }
 }
 
@@ -252,50 +239,31 @@ fn nearest(
 }
 
 /// A slice of real totals does not need the number of periods; everything else to date does.
-fn counts_periods(scope: &Scope) -> bool {
+fn counts_periods(lines: &[RuleLine], inputs: &[Input]) -> bool {
     let accumulates = |name: Name| match name {
         Name::Base(_) => true,
         Name::Input(_) => false,
-        Name::Line(line) => scope.lines[line].role.is_some(),
+        Name::Line(line) => lines[line].role.is_some(),
+    };
+    let is_window = |name: Name| match name {
+        Name::Line(line) => {
+            lines[line].per == Frame::Ytd && matches!(lines[line].formula, Formula::Slice { .. })
+        }
+        Name::Base(_) | Name::Input(_) => false,
     };
     let line_counts = |line: &RuleLine| match &line.formula {
         Formula::Slice { of, .. } => !accumulates(*of),
+        Formula::Left { .. } => {
+            !line.formula.names().all(|name| accumulates(name) || is_window(name))
+        }
         _ => true,
     };
-    let gate_counts = |line: &RuleLine| match &line.when {
-        Some(When::Value { of, per: Frame::Ytd, .. }) => !accumulates(*of),
-        _ => false,
+    let condition_counts = |when: &When| {
+        let to_date = |(of, per): (Name, Frame)| per == Frame::Ytd && !accumulates(of);
+        when.counts_periods() || when.values().into_iter().any(to_date)
     };
-    scope
-        .lines
-        .iter()
-        .any(|line| (line.per == Frame::Ytd && line_counts(line)) || gate_counts(line))
-        || scope.inputs.iter().any(|input| input.per == Frame::Ytd)
-}
-
-/// An empty slot for every case: pay periods (each number, if it matters) × attribute values.
-fn plan_slots(scope: &Scope, counts_periods: bool) -> Result<Vec<OnceLock<Box<Plan>>>, String> {
-    let numbers = |period: &PayPeriod| {
-        if counts_periods { period.last_number() as usize } else { 1 }
-    };
-    let periods: usize = scope.periods.iter().map(numbers).sum();
-    let mut values = scope.attributes.iter().map(|attribute| attribute.values.len());
-    let cases = values.try_fold(periods, usize::checked_mul);
-    match cases {
-        Some(cases) if cases <= MAX_CASES => {
-            Ok(std::iter::repeat_with(OnceLock::new).take(cases).collect())
-        }
-        _ => Err(format!("the attributes distinguish more than {MAX_CASES} cases")),
-    }
-}
-
-impl Attributes {
-    /// A number below the product of the attributes' sizes, unique to these values; `None` if one is not a value of its attribute.
-    pub(super) fn rank(self, attributes: &[Attribute]) -> Option<usize> {
-        let mut digits = self.0.iter().zip(attributes);
-        digits.try_fold(0, |rank, (&value, attribute)| {
-            let (digit, base) = (usize::from(value), attribute.values.len());
-            (digit < base).then_some(rank * base + digit)
-        })
-    }
+    lines.iter().any(|line| {
+        let mut conditions = line.when.iter().chain(&line.alone);
+        (line.per == Frame::Ytd && line_counts(line)) || conditions.any(condition_counts)
+    }) || inputs.iter().any(|input| input.per == Frame::Ytd)
 }

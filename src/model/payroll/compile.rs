@@ -5,8 +5,8 @@ use super::exact::{Ratio, Rounder, Rounding};
 use super::form::Form;
 use super::pack::{Attributes, Pack};
 use super::period::PayPeriod;
-use super::plan::{Clamp, Finish, Gate, Layout, Operation, Plan, Step, Taxable};
-use super::rule::{Formula, Frame, Lookup, Name, RuleLine, When};
+use super::plan::{Cap, Clamp, Finish, Gate, Layout, Operation, Plan, Step, Taxable};
+use super::rule::{self, Formula, Frame, Lookup, Name, RuleLine, When};
 
 /// One case of a pack.
 #[derive(Clone, Copy)]
@@ -19,22 +19,35 @@ pub(super) struct Case {
     pub(super) attributes: Attributes,
 }
 
+/// What a condition is in one case.
+enum Truth {
+    Known(bool),
+    Decided(Gate),
+}
+
 /// Compiles one case. The error is the id of the line whose constants overflow.
-pub(super) fn compile(pack: &Pack, case: Case) -> Result<Plan, String> {
+pub(super) fn compile(pack: &Pack, lines: &[RuleLine], case: Case) -> Result<Plan, String> {
     let layout = pack.layout();
-    let values = Vec::with_capacity(pack.lines.len());
-    let mut compiler = Compiler { pack, case, layout, values, slots: layout.end() };
-    let mut steps = Vec::with_capacity(pack.lines.len());
-    for (index, line) in pack.lines.iter().enumerate() {
+    let values = Vec::with_capacity(lines.len());
+    let slots = layout.end();
+    let mut compiler = Compiler { pack, case, layout, values, slots, alone: false };
+    let mut steps = Vec::with_capacity(lines.len());
+    for (index, line) in lines.iter().enumerate() {
         let (value, step) = compiler.line(index, line).ok_or_else(|| line.id.clone())?;
         compiler.values.push(value);
         steps.extend(step);
     }
+    compiler.alone = false;
     let taxable = match pack.taxable {
         Some(name) => Some(compiler.taxable(name).ok_or("taxable")?),
         None => None,
     };
-    Ok(Plan { steps: steps.into(), slots: compiler.slots, taxable })
+    let shown = pack.shown.iter().map(|line| {
+        let shown = compiler.taxable(Name::Line(*line));
+        shown.ok_or_else(|| lines[*line].id.clone())
+    });
+    let shown = shown.collect::<Result<_, _>>()?;
+    Ok(Plan { steps: steps.into(), slots: compiler.slots, taxable, shown })
 }
 
 pub(super) struct Compiler<'a> {
@@ -45,6 +58,8 @@ pub(super) struct Compiler<'a> {
     values: Vec<Value>,
     /// Number of slots in use.
     slots: usize,
+    /// Whether the line being compiled is calculated as period 1 with nothing to date.
+    alone: bool,
 }
 
 /// How later lines read a compiled line.
@@ -88,6 +103,7 @@ impl Compiler<'_> {
             Frame::Pay => (per_year, 1),
             Frame::Month => (12, 1),
             Frame::Year => (1, 1),
+            Frame::Ytd if self.alone => (per_year, 1),
             Frame::Ytd => (per_year, i128::from(self.case.number)),
         };
         let ((from, from_below), (to, to_below)) = (frames(from), frames(to));
@@ -99,7 +115,8 @@ impl Compiler<'_> {
         if frame == Frame::Ytd
             && let Some((now, before)) = self.accumulates(name)
         {
-            return Form::slot(now, Ratio::ONE).plus(Form::slot(before, Ratio::ONE));
+            let now = Form::slot(now, Ratio::ONE);
+            return if self.alone { Some(now) } else { now.plus(Form::slot(before, Ratio::ONE)) };
         }
         let converted = |slot, below, from| {
             let factor = self.conversion(from, frame)?.times(Ratio::new(1, below)?)?;
@@ -140,6 +157,9 @@ impl Compiler<'_> {
 
     /// `name` to date, before this pay. A value without a year to date is assumed to be equal in every period.
     pub(super) fn before(&self, name: Name) -> Option<Form> {
+        if self.alone {
+            return Some(Form::constant(Ratio::ZERO));
+        }
         if let Some((_, before)) = self.accumulates(name) {
             return Some(Form::slot(before, Ratio::ONE));
         }
@@ -148,11 +168,22 @@ impl Compiler<'_> {
     }
 
     fn line(&mut self, index: usize, line: &RuleLine) -> Option<(Value, Option<Step>)> {
-        let (closed, gate) = self.gate(line)?;
+        self.alone = match &line.alone {
+            Some(alone) => matches!(self.truth(alone)?, Truth::Known(true)),
+            None => false,
+        };
+        let (closed, gate) = match &line.when {
+            None => (false, None),
+            Some(when) => match self.truth(when)? {
+                Truth::Known(holds) => (!holds, None),
+                Truth::Decided(gate) => (false, Some(gate)),
+            },
+        };
         let same_for_all =
             gate.is_none() && (closed || matches!(line.formula, Formula::Const { .. }));
         if same_for_all && line.role.is_none() {
-            let value = Value::Constant { amount: self.constant(line, closed)?, frame: line.per };
+            let value =
+                Value::Constant { amount: self.constant(line, closed)?, frame: self.frame(line) };
             return Some((value, None));
         }
         let (operation, denominator) =
@@ -174,21 +205,71 @@ impl Compiler<'_> {
         self.slots - 1
     }
 
-    /// Whether the case itself closes the line, or else the condition to check for each pay.
-    fn gate(&self, line: &RuleLine) -> Option<(bool, Option<Gate>)> {
-        Some(match line.when {
-            None => (false, None),
-            Some(When::PayPeriod(period)) => (period != self.case.period, None),
-            Some(When::Attribute { attribute, value }) => {
-                (self.case.attributes.0[attribute] != value, None)
+    pub(super) const fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// The frame in which later lines find a memo. Alone, the year to date is this pay.
+    fn frame(&self, line: &RuleLine) -> Frame {
+        match line.counts_as {
+            Some(frame) => frame,
+            None if matches!(line.formula, Formula::Left { .. }) => Frame::Pay,
+            None if line.per == Frame::Ytd && self.alone => Frame::Pay,
+            None => line.per,
+        }
+    }
+
+    /// Whether a condition holds in this case, or else what decides it for each pay.
+    fn truth(&self, when: &When) -> Option<Truth> {
+        Some(match when {
+            When::PayPeriod(period) => Truth::Known(*period == self.case.period),
+            When::Attribute { attribute, value } => {
+                Truth::Known(self.case.attributes.0[*attribute] == *value)
             }
-            Some(When::Value { of, per, limit, or_equal }) => {
-                let form = self.form(of, per)?;
+            When::Final(is) => {
+                Truth::Known((self.case.number >= self.case.period.per_year()) == *is)
+            }
+            When::OddWeek(is) => {
+                Truth::Known((self.case.number > self.case.period.per_year()) == *is)
+            }
+            When::Value { of, per, limit, or_equal } => {
+                let form = self.form(*of, *per)?;
                 let denominator = form.denominator(1)?;
-                let limit = i128::from(limit).checked_mul(denominator)?;
-                (false, Some(Gate { of: form.over(denominator)?, limit, or_equal }))
+                let limit = i128::from(*limit).checked_mul(denominator)?;
+                let of = form.over(denominator)?;
+                Truth::Decided(Gate::Over { of, limit, or_equal: *or_equal })
             }
+            When::Not(part) => match self.truth(part)? {
+                Truth::Known(holds) => Truth::Known(!holds),
+                Truth::Decided(gate) => Truth::Decided(Gate::Not(Box::new(gate))),
+            },
+            When::Any(parts) => self.truths(parts, true)?,
+            When::All(parts) => self.truths(parts, false)?,
         })
+    }
+
+    /// One part that is known to be `decisive` decides; the others remain.
+    fn truths(&self, parts: &[When], decisive: bool) -> Option<Truth> {
+        let mut gates = Vec::new();
+        for part in parts {
+            match self.truth(part)? {
+                Truth::Known(holds) if holds == decisive => return Some(Truth::Known(decisive)),
+                Truth::Known(_) => {}
+                Truth::Decided(gate) => gates.push(gate),
+            }
+        }
+        Some(match gates.is_empty() {
+            true => Truth::Known(!decisive),
+            false if decisive => Truth::Decided(Gate::Any(gates.into())),
+            false => Truth::Decided(Gate::All(gates.into())),
+        })
+    }
+
+    fn cap(&self, cap: &rule::Cap) -> Option<Box<Cap>> {
+        let form = self.form(cap.of, Frame::Pay)?.times(cap.rate)?;
+        let denominator = form.denominator(1)?;
+        let rounder = Rounder::new(cap.round, denominator)?;
+        Some(Box::new(Cap { of: form.over(denominator)?, rounder }))
     }
 
     /// The value of a memo that does not depend on the pay.
@@ -217,7 +298,7 @@ impl Compiler<'_> {
             let finish = Finish::Memo { rounder, to_date: Some(to_date) };
             return Some((finish, Value::Window { slot, to_date, denominator }));
         }
-        let value = Value::Memo { slot, denominator, frame: line.per };
+        let value = Value::Memo { slot, denominator, frame: self.frame(line) };
         Some((Finish::Memo { rounder, to_date: None }, value))
     }
 
@@ -241,8 +322,12 @@ impl Compiler<'_> {
             rounder: Rounder::new(line.round, unit)?,
             unit,
             taken: self.layout.taken(role),
-            cumulative: line.per == Frame::Ytd && !of_this_pay,
+            cumulative: line.per == Frame::Ytd && !of_this_pay && !self.alone,
             max_year: self.money(line.max_year.as_ref()).map(i128::from),
+            cap: match &line.cap {
+                Some(cap) => Some(self.cap(cap)?),
+                None => None,
+            },
         })
     }
 

@@ -50,6 +50,17 @@ pub enum PayError {
         /// Its values.
         known: Vec<String>,
     },
+    /// A number of the employee is not a whole number within its limits.
+    NotANumber {
+        /// The input.
+        name: String,
+        /// The given value.
+        value: String,
+        /// The smallest one.
+        least: i64,
+        /// The largest one.
+        most: i64,
+    },
     /// The attributes belong to another pack.
     ForeignAttributes,
     /// The pack has no tables for this pay period.
@@ -89,6 +100,10 @@ impl fmt::Display for PayError {
             }
             Self::UnknownValue { attribute, value, known } => {
                 write!(f, "`{value}` is not a value of `{attribute}`: {}", listed(known))
+            }
+            Self::NotANumber { name, value, least, most } => {
+                write!(f, "`{value}` is not a value of `{name}`: a whole number from {least}")?;
+                if *most == i64::MAX { Ok(()) } else { write!(f, " to {most}") }
             }
             Self::ForeignAttributes => f.write_str("the attributes belong to another pack"),
             Self::UnsupportedPeriod { period, known } => {

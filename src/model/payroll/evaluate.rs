@@ -1,9 +1,12 @@
 //! Calculates one pay: earnings, attributes and totals to date in, a payslip's amounts out. It does not allocate once a [`Pay`] is reused,
 //! and compares no strings. The plan of a case is compiled at first use and cached in the pack.
 
+use jiff::civil::Date;
+
+use super::cache::Key;
 use super::compile::{Case, compile};
 use super::error::PayError;
-use super::pack::{Attributes, Component, Pack, Role};
+use super::pack::{Attributes, Component, Pack, Role, byte};
 use super::period::PayPeriod;
 use super::plan::{Fault, Layout, Plan, Taxable};
 use super::ytd::YearToDate;
@@ -19,6 +22,8 @@ pub struct PayInput<'a> {
     pub attributes: Attributes,
     /// In the order of [`Pack::inputs`]; missing ones at the end use their defaults.
     pub inputs: &'a [i64],
+    /// The pay date, for a pack whose lines change within the year. Without it, the last version applies.
+    pub on: Option<Date>,
     /// Minor units from zero, by component. A salary without parts is component `basic`.
     pub earnings: &'a [(Component, i64)],
     /// Totals before this pay.
@@ -40,11 +45,15 @@ pub struct Pay {
     pub employee: i64,
     /// Σ of the two employer roles.
     pub employer: i64,
-    /// gross − tax − employee.
+    /// Σ of role `employee_deduction`.
+    pub withheld: i64,
+    /// gross − tax − employee − withheld.
     pub net: i64,
     /// The amount that the first employee tax is charged on, for this pay: the base of its nearest `bands` (or else `slice`) line. If that
     /// is a total to date, its growth. `None` if the pack has no such line, or if the totals to date came without it.
     pub taxable: Option<i64>,
+    /// The memos that the pack prints, in the order of [`Pack::shown_names`].
+    pub shown: Vec<i64>,
     /// Working memory, kept so that the next evaluation does not allocate.
     slots: Vec<i128>,
 }
@@ -60,7 +69,7 @@ impl Pack {
     /// Calculates a pay into existing memory. After an error, its contents are undefined.
     pub fn evaluate_into(&self, input: &PayInput, pay: &mut Pay) -> Result<(), PayError> {
         let plan = self.plan(input)?;
-        self.sum_earnings(input.earnings, pay)?;
+        self.sum_earnings(input, pay)?;
         self.fill_slots(input, plan.slots, pay);
         pay.amounts.clear();
         pay.amounts.resize(self.role_lines.len(), 0);
@@ -72,6 +81,7 @@ impl Pack {
             Some(taxable) => taxable_of(taxable, &pay.slots, input.ytd)?,
             None => None,
         };
+        self.show(plan, pay)?;
         self.sum_roles(pay).ok_or_else(|| PayError::Overflow { at: "net".to_owned() })
     }
 
@@ -79,54 +89,68 @@ impl Pack {
         Layout { bases: self.bases.len(), roles: self.role_lines.len(), inputs: self.inputs.len() }
     }
 
-    /// The plan of this case. If two threads compile it at once, the first plan is kept.
+    /// The plan of this case.
     fn plan(&self, input: &PayInput) -> Result<&Plan, PayError> {
-        let (case, index) = self.case(input)?;
-        let slot = &self.plans[index];
-        if let Some(plan) = slot.get() {
-            return Ok(plan);
-        }
-        let plan = compile(self, case).map_err(|at| PayError::Overflow { at })?;
-        Ok(slot.get_or_init(|| Box::new(plan)))
-    }
-
-    /// The case and the position of its plan: periods (and numbers) in order, attributes within.
-    fn case(&self, input: &PayInput) -> Result<(Case, usize), PayError> {
-        let PayInput { period, number, attributes, .. } = *input;
+        let PayInput { period, number, attributes, on, .. } = *input;
         let last = period.last_number();
         if !(1..=last).contains(&number) {
             return Err(PayError::PeriodNumber { number, last });
         }
+        let unsupported = || PayError::UnsupportedPeriod { period, known: self.periods.clone() };
+        let period_index = self.periods.iter().position(|known| *known == period);
+        let period_index = period_index.ok_or_else(unsupported)?;
         let number = if self.counts_periods { number } else { 1 };
-        let mut numbers_before = 0;
-        for (period_index, &known) in self.periods.iter().enumerate() {
-            if known == period {
-                let combinations = self.attributes.iter().map(|attribute| attribute.values.len());
-                let row = (numbers_before + number - 1) as usize;
-                let rank = attributes.rank(&self.attributes).ok_or(PayError::ForeignAttributes)?;
-                let index = row * combinations.product::<usize>() + rank;
-                return Ok((Case { period, period_index, number, attributes }, index));
-            }
-            numbers_before += if self.counts_periods { known.last_number() } else { 1 };
+        let until = |day: Date| self.versions.iter().position(|(until, _)| day <= *until);
+        let version = on.and_then(until).unwrap_or(self.versions.len());
+        let (period_byte, version_byte) = (byte(period_index), byte(version));
+        let attributes_key = attributes.0;
+        let key =
+            Key { period: period_byte, version: version_byte, number, attributes: attributes_key };
+        if let Some(plan) = self.plans.get(&key) {
+            return Ok(plan);
         }
-        Err(PayError::UnsupportedPeriod { period, known: self.periods.clone() })
+        if !attributes.belong_to(&self.attributes) {
+            return Err(PayError::ForeignAttributes);
+        }
+        let lines = self.versions.get(version).map_or(&self.lines, |(_, lines)| lines);
+        let case = Case { period, period_index, number, attributes };
+        let plan = compile(self, lines, case).map_err(|at| PayError::Overflow { at })?;
+        Ok(self.plans.add(key, plan))
     }
 
-    fn sum_earnings(&self, earnings: &[(Component, i64)], pay: &mut Pay) -> Result<(), PayError> {
+    fn sum_earnings(&self, input: &PayInput, pay: &mut Pay) -> Result<(), PayError> {
         pay.gross = 0;
         pay.bases.clear();
         pay.bases.resize(self.bases.len(), 0);
-        for &(component, amount) in earnings {
+        let overflow = || PayError::Overflow { at: "gross".to_owned() };
+        for &(component, amount) in input.earnings {
             if amount < 0 {
                 return Err(PayError::NegativeEarnings(amount));
             }
-            let gross = pay.gross.checked_add(amount);
-            pay.gross = gross.ok_or_else(|| PayError::Overflow { at: "gross".to_owned() })?;
+            if self.not_cash >> component.0 & 1 == 0 {
+                pay.gross = pay.gross.checked_add(amount).ok_or_else(overflow)?;
+            }
             for (sum, base) in pay.bases.iter_mut().zip(&self.bases) {
                 if base.mask >> component.0 & 1 == 1 {
-                    *sum += amount; // no more than gross, which fits
+                    *sum = sum.checked_add(amount).ok_or_else(overflow)?;
                 }
             }
+        }
+        for (sum, base) in pay.bases.iter_mut().zip(&self.bases) {
+            for &deduction in &base.less {
+                let taken = input.inputs.get(deduction).copied().unwrap_or(0);
+                *sum = sum.saturating_sub(taken).max(0);
+            }
+        }
+        Ok(())
+    }
+
+    fn show(&self, plan: &Plan, pay: &mut Pay) -> Result<(), PayError> {
+        pay.shown.clear();
+        for (shown, line) in plan.shown.iter().zip(&self.shown) {
+            let value = shown.of.value(&pay.slots).and_then(|value| shown.rounder.round(value));
+            let value = value.and_then(|value| i64::try_from(value).ok());
+            pay.shown.push(value.ok_or_else(|| self.fault(Fault::Overflow, *line))?);
         }
         Ok(())
     }
@@ -149,16 +173,18 @@ impl Pack {
     }
 
     fn sum_roles(&self, pay: &mut Pay) -> Option<()> {
-        (pay.tax, pay.employee, pay.employer) = (0, 0, 0);
+        (pay.tax, pay.employee, pay.employer, pay.withheld) = (0, 0, 0, 0);
         for (line, amount) in self.role_lines.iter().zip(&pay.amounts) {
             let sum = match line.role {
                 Role::EmployeeTax => &mut pay.tax,
                 Role::EmployeeSocial => &mut pay.employee,
+                Role::EmployeeDeduction => &mut pay.withheld,
                 Role::EmployerTax | Role::EmployerSocial => &mut pay.employer,
             };
             *sum = sum.checked_add(*amount)?;
         }
-        pay.net = pay.gross.checked_sub(pay.tax)?.checked_sub(pay.employee)?;
+        let left = pay.gross.checked_sub(pay.tax)?.checked_sub(pay.employee)?;
+        pay.net = left.checked_sub(pay.withheld)?;
         Some(())
     }
 

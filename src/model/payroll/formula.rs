@@ -4,8 +4,8 @@
 use super::compile::Compiler;
 use super::exact::{Ratio, Rounding, least_common_multiple};
 use super::form::Form;
-use super::plan::{Clamp, Linear, Operation, Row, Window};
-use super::rule::{Arg, Band, Formula, Frame, Name, RuleLine};
+use super::plan::{Clamp, End, Linear, Operation, Row, Share, Window};
+use super::rule::{Arg, Band, Bound, Formula, Frame, Name, RuleLine, Taken};
 
 impl Compiler<'_> {
     /// What the line computes and the denominator of its result.
@@ -36,11 +36,36 @@ impl Compiler<'_> {
                 self.bands(line.per, *of, bands, *select, *edge)
             }
             Formula::Slice { of, rate, over, upto } => {
-                let over = *self.at(over);
-                self.slice(line.per, *of, *self.at(rate), over, self.money(upto.as_ref()))
+                self.slice(line.per, *of, *self.at(rate), over, upto.as_ref())
             }
             Formula::Taper { of, amount, rate, over } => {
                 self.taper(line.per, *of, *self.at(amount), *self.at(rate), *self.at(over))
+            }
+            Formula::Share { of, part, whole, round } => {
+                let [of, part, whole] = [of, part, whole].map(|name| self.form(*name, line.per));
+                let (of, part, whole) = (of?, part?, whole?);
+                let (of_below, below) =
+                    (of.denominator(1)?, whole.denominator(part.denominator(1)?)?);
+                let share = Share {
+                    of: of.over(of_below)?,
+                    of_below,
+                    part: part.over(below)?,
+                    whole: whole.over(below)?,
+                    round: *round,
+                };
+                Some((Operation::Share(Box::new(share)), 1))
+            }
+            Formula::Left { args, taken, rate } => {
+                let taken = match taken {
+                    Taken::Base(base) => self.layout().before(*base),
+                    Taken::Role(role) => self.layout().taken(*role),
+                };
+                let less = Form::slot(taken, Ratio::whole(-1));
+                let sum =
+                    args.iter().try_fold(less, |sum, arg| sum.plus(self.arg(*arg, line.per)?))?;
+                let sum = sum.times(*self.at(rate))?;
+                let denominator = sum.denominator(1)?;
+                Some((Operation::Linear(sum.over(denominator)?), denominator))
             }
         }
     }
@@ -63,7 +88,10 @@ impl Compiler<'_> {
 
     /// The numbers of a table are annual; to date, they are multiplied by the part of the year that has passed.
     fn annual(&self, number: i64, frame: Frame) -> Option<Ratio> {
-        let number = Ratio::whole(i128::from(number));
+        self.annual_ratio(Ratio::whole(i128::from(number)), frame)
+    }
+
+    fn annual_ratio(&self, number: Ratio, frame: Frame) -> Option<Ratio> {
         if frame == Frame::Ytd {
             number.times(self.conversion(Frame::Year, Frame::Ytd)?)
         } else {
@@ -116,7 +144,7 @@ impl Compiler<'_> {
         for band in bands {
             let step = band.rate.minus(rate_below)?;
             less = match band.less {
-                Some(constant) => self.annual(constant, frame)?,
+                Some(constant) => self.annual_ratio(constant, frame)?,
                 None => less.plus(self.annual(band.from, frame)?.times(step)?)?,
             };
             rate_below = band.rate;
@@ -131,25 +159,42 @@ impl Compiler<'_> {
         frame: Frame,
         of: Name,
         rate: Ratio,
-        over: i64,
-        upto: Option<i64>,
+        over: &Bound,
+        upto: Option<&Bound>,
     ) -> Option<(Operation, i128)> {
         let form = self.form(of, frame)?;
-        let before = if frame == Frame::Ytd { Some(self.before(of)?) } else { None };
-        let own = form.denominator(1)?;
-        let below = before.as_ref().map_or(Some(own), |before| before.denominator(own))?;
-        let edge = |number: i64| i128::from(number).checked_mul(below);
+        // The window of a `ytd` slice belongs to the whole year.
+        let window = if frame == Frame::Ytd { Frame::Year } else { frame };
+        let from = self.bound(over, window)?;
         let to = match upto {
-            Some(upto) => Some(edge(upto)?),
+            Some(upto) => Some(self.bound(upto, window)?),
             None => None,
         };
-        let window = Window { from: edge(over)?, to, rate: rate.over(rate.denominator())? };
+        let before = if frame == Frame::Ytd { Some(self.before(of)?) } else { None };
+        let forms = [Some(&form), Some(&from), before.as_ref(), to.as_ref()];
+        let below =
+            forms.into_iter().flatten().try_fold(1, |common, form| form.denominator(common))?;
+        let to = match to {
+            Some(to) => Some(end(&to, below)?),
+            None => None,
+        };
+        let rate_above = rate.over(rate.denominator())?;
+        let window = Window { from: end(&from, below)?, to, rate: rate_above };
         let before = match before {
             Some(before) => Some(before.over(below)?),
             None => None,
         };
         let operation = Operation::Slice { of: form.over(below)?, before, window };
         Some((operation, below.checked_mul(rate.denominator())?))
+    }
+
+    fn bound(&self, bound: &Bound, frame: Frame) -> Option<Form> {
+        match bound {
+            Bound::Number(number) => {
+                Some(Form::constant(Ratio::whole(i128::from(*self.at(number)))))
+            }
+            Bound::Value(name) => self.form(*name, frame),
+        }
     }
 
     fn taper(
@@ -184,6 +229,11 @@ impl Compiler<'_> {
             max: numerator(self.money(line.max.as_ref()))?,
         })
     }
+}
+
+fn end(form: &Form, below: i128) -> Option<End> {
+    let linear = form.over(below)?;
+    Some(if linear.terms.is_empty() { End::Fixed(linear.constant) } else { End::Of(linear) })
 }
 
 /// The least common denominator of all.

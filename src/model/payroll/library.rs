@@ -20,9 +20,9 @@ macro_rules! embedded {
     };
 }
 
-static EMBEDDED: [Entry; 12] = embedded![
-    "CA", "GB", "GB-2025", "KE", "KE-2025", "NG", "NG-2025", "US", "US-2025", "XX", "ZA",
-    "ZA-2025",
+static EMBEDDED: [Entry; 17] = embedded![
+    "CA", "GB", "GB-2025", "KE", "KE-2025", "NG", "NG-2025", "US", "US-2025", "US-CA", "US-FL",
+    "US-IL", "US-NY", "US-TX", "XX", "ZA", "ZA-2025",
 ];
 
 /// Country code of the pack for countries without their own.
@@ -92,7 +92,20 @@ impl Library {
     fn country(self, country: &str) -> impl Iterator<Item = &'static Pack> {
         let of_country =
             move |code: &str| code.split('-').next().is_some_and(|start| start == country);
-        self.entries.iter().filter(move |(code, _)| of_country(code)).map(|(_, pack)| &**pack)
+        let national = |pack: &&'static Pack| pack.region.is_none();
+        let packs = self.entries.iter().filter(move |(code, _)| of_country(code));
+        packs.map(|(_, pack)| &**pack).filter(national)
+    }
+
+    /// The pack of a part of a country that is in force on the pay date, or else its nearest. `None` if it has none.
+    #[must_use]
+    pub fn of_region(self, country: &str, region: &str, pay_date: Date) -> Option<InForce> {
+        let of_country = |code: &str| code.split('-').next().is_some_and(|start| start == country);
+        let packs = self.entries.iter().filter(|(code, _)| of_country(code));
+        let packs = packs.map(|(_, pack)| &**pack);
+        let of_region = packs.filter(|pack| pack.region.as_deref() == Some(region));
+        let nearest = of_region.min_by_key(|pack| (days_from(pack, pay_date), pack.effective_from));
+        nearest.map(|pack| InForce { pack, fit: pack.fit(pay_date) })
     }
 }
 
@@ -111,10 +124,11 @@ impl Pack {
 /// Refuses packs if two of one country are in force on the same day.
 pub fn check_ranges<'a>(packs: impl IntoIterator<Item = &'a Pack>) -> Result<(), PackError> {
     let mut packs: Vec<&Pack> = packs.into_iter().collect();
-    packs.sort_by_key(|pack| (&pack.country, pack.effective_from));
+    packs.sort_by_key(|pack| (&pack.country, &pack.region, pack.effective_from));
     for pair in packs.windows(2) {
         let (earlier, later) = (pair[0], pair[1]);
-        if earlier.country == later.country && later.effective_from <= earlier.effective_to {
+        let same = earlier.country == later.country && earlier.region == later.region;
+        if same && later.effective_from <= earlier.effective_to {
             let message = format!(
                 "in force from {}, when `{}` still is, to {}",
                 later.effective_from, earlier.code, earlier.effective_to

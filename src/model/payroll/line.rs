@@ -1,10 +1,11 @@
 //! From one `[[line]]` of TOML to a [`RuleLine`]: checks the keys of its kind, its names and its tables.
 
+use super::condition;
 use super::exact::{Ratio, Rounding};
 use super::pack::{Attribute, Base, Input};
 use super::period::PayPeriod;
-use super::rule::{Arg, Axis, Band, Formula, Lookup, Name, RuleLine, When};
-use super::schema::{Kind, RawArg, RawLine, RawWhen};
+use super::rule::{Arg, Axis, Band, Bound, Cap, Formula, Lookup, Name, RuleLine, Taken, When};
+use super::schema::{Kind, RawArg, RawCap, RawLine, RawWhen};
 
 /// What a line may refer to: everything before it.
 pub(super) struct Scope {
@@ -12,6 +13,8 @@ pub(super) struct Scope {
     pub(super) inputs: Vec<Input>,
     pub(super) attributes: Vec<Attribute>,
     pub(super) periods: Vec<PayPeriod>,
+    /// Ids of all lines with a role, also of later ones: `taken` may name them.
+    pub(super) roles: Vec<String>,
     pub(super) lines: Vec<RuleLine>,
 }
 
@@ -49,8 +52,11 @@ pub(super) fn read(raw: RawLine, role: Option<usize>, scope: &Scope) -> Result<R
         min: tables.optional("min", raw.min.as_ref(), money)?,
         max: tables.optional("max", raw.max.as_ref(), money)?,
         max_year: tables.optional("max_year", raw.max_year.as_ref(), money)?,
-        when: raw.when.map(|when| read_when(when, scope)).transpose()?,
+        when: raw.when.map(|when| condition::read(when, scope)).transpose()?,
         round: raw.round.map_or(Ok(default_rounding), |text| text.parse())?,
+        alone: raw.alone.map(|alone| read_alone(alone, scope)).transpose()?,
+        cap: raw.cap.as_ref().map(|cap| read_cap(cap, scope)).transpose()?,
+        counts_as: raw.counts_as,
         id: raw.id,
     })
 }
@@ -67,23 +73,36 @@ fn check_id(id: &str) -> Result<(), String> {
 
 /// Refuses a key that the kind does not use. Ignoring it would hide a mistake in the pack.
 fn check_keys(raw: &RawLine) -> Result<(), String> {
-    use Kind::{Bands, Const, Greatest, Least, Slice, Sum, Taper};
-    let keys: [(&str, bool, &[Kind]); 9] = [
-        ("of", raw.of.is_some(), &[Bands, Slice, Taper]),
-        ("args", raw.args.is_some(), &[Sum, Least, Greatest]),
+    use Kind::{Bands, Const, Greatest, Least, Left, Share, Slab, Slice, Sum, Taper};
+    let keys: [(&str, bool, &[Kind]); 12] = [
+        ("of", raw.of.is_some(), &[Bands, Slab, Slice, Taper, Share]),
+        ("args", raw.args.is_some(), &[Sum, Least, Greatest, Left]),
         ("amount", raw.amount.is_some(), &[Const, Taper]),
-        ("bands", raw.bands.is_some(), &[Bands]),
-        ("rate", raw.rate.is_some(), &[Sum, Slice, Taper]),
+        ("bands", raw.bands.is_some(), &[Bands, Slab]),
+        ("rate", raw.rate.is_some(), &[Sum, Slice, Taper, Left]),
         ("over", raw.over.is_some(), &[Slice, Taper]),
         ("upto", raw.upto.is_some(), &[Slice]),
         ("select", raw.select.is_some(), &[Bands]),
         ("edge", raw.edge.is_some(), &[Bands]),
+        ("taken", raw.taken.is_some(), &[Left]),
+        ("part", raw.part.is_some(), &[Share]),
+        ("whole", raw.whole.is_some(), &[Share]),
     ];
     match keys.iter().find(|(_, given, kinds)| *given && !kinds.contains(&raw.kind)) {
         Some((key, ..)) => Err(format!("`{key}` is not a key of this kind of line")),
         None if raw.max_year.is_some() && raw.role.is_none() => {
             Err("`max_year` caps a line by its own year to date, so the line must have a role"
                 .to_owned())
+        }
+        None if raw.cap.is_some() && raw.role.is_none() => {
+            Err("`cap` limits what a line takes from a pay, so the line must have a role"
+                .to_owned())
+        }
+        None if raw.counts_as.is_some() && raw.role.is_some() => {
+            Err("`as` is for memo lines; a line with a role is money of the pay".to_owned())
+        }
+        None if raw.show && raw.role.is_some() => {
+            Err("`show` is for memo lines; a line with a role is always shown".to_owned())
         }
         None => Ok(()),
     }
@@ -121,8 +140,25 @@ fn formula(raw: &RawLine, tables: &Tables) -> Result<Formula, String> {
         Kind::Slice => Formula::Slice {
             of: of()?,
             rate: rate_or_one()?,
-            over: over()?.unwrap_or(Lookup::One(0)),
-            upto: tables.optional("upto", raw.upto.as_ref(), money)?,
+            over: tables.bound("over", raw.over.as_ref())?.unwrap_or(Bound::Number(Lookup::One(0))),
+            upto: tables.bound("upto", raw.upto.as_ref())?,
+        },
+        Kind::Slab => Formula::Bands {
+            of: of()?,
+            bands: required("bands", tables.optional("bands", raw.bands.as_ref(), slabs)?)?,
+            select: None,
+            edge: Rounding::EXACT,
+        },
+        Kind::Share => Formula::Share {
+            of: of()?,
+            part: scope.name(required("part", raw.part.as_ref())?)?,
+            whole: scope.name(required("whole", raw.whole.as_ref())?)?,
+            round: raw.round.as_ref().map_or(Ok(Rounding::HALF_UP), |text| text.parse())?,
+        },
+        Kind::Left => Formula::Left {
+            args: args(raw, scope)?,
+            taken: taken(required("taken", raw.taken.as_ref())?, scope)?,
+            rate: rate_or_one()?,
         },
         Kind::Taper => Formula::Taper {
             of: of()?,
@@ -153,38 +189,26 @@ fn args(raw: &RawLine, scope: &Scope) -> Result<Vec<Arg>, String> {
     args.iter().map(read).collect()
 }
 
-fn read_when(raw: RawWhen, scope: &Scope) -> Result<When, String> {
-    match raw {
-        RawWhen {
-            attr: Some(attr),
-            is: Some(is),
-            of: None,
-            per: None,
-            over: None,
-            at_least: None,
-        } => when_attribute(&attr, &is, scope),
-        RawWhen { attr: None, is: None, of: Some(of), per, over, at_least } => {
-            let (limit, or_equal) = match (over, at_least) {
-                (Some(over), None) => (over, false),
-                (None, Some(at_least)) => (at_least, true),
-                _ => return Err("`when` must have exactly one of `over` and `at_least`".to_owned()),
-            };
-            Ok(When::Value { of: scope.name(&of)?, per: per.unwrap_or_default(), limit, or_equal })
-        }
-        _ => Err("`when` must be { attr, is } or { of, per, over | at_least }".to_owned()),
-    }
+fn taken(name: &str, scope: &Scope) -> Result<Taken, String> {
+    let base = scope.bases.iter().position(|base| base.name == name).map(Taken::Base);
+    let role = || scope.roles.iter().position(|id| id == name).map(Taken::Role);
+    base.or_else(role)
+        .ok_or_else(|| format!("`taken`: `{name}` is not a base or a line with a role"))
 }
 
-fn when_attribute(attr: &str, is: &toml::Value, scope: &Scope) -> Result<When, String> {
-    let text = attribute_text(is).unwrap_or_default();
-    if attr == "period" {
-        return text.parse::<PayPeriod>().map(When::PayPeriod);
+fn read_cap(raw: &RawCap, scope: &Scope) -> Result<Cap, String> {
+    let rate = raw.rate.as_ref().map_or(Ok(Ratio::ONE), |text| text.parse())?;
+    let round = raw.round.as_ref().map_or(Ok(Rounding::HALF_UP), |text| text.parse())?;
+    Ok(Cap { of: scope.name(&raw.of)?, rate, round })
+}
+
+fn read_alone(raw: RawWhen, scope: &Scope) -> Result<When, String> {
+    let when = condition::read(raw, scope)?;
+    if when.values().is_empty() {
+        Ok(when)
+    } else {
+        Err("`alone` is decided by attributes, not by a value".to_owned())
     }
-    let found = scope.attributes.iter().position(|attribute| attribute.name == attr);
-    let attribute = found.ok_or_else(|| format!("`when`: there is no attribute `{attr}`"))?;
-    let value = scope.attributes[attribute].values.iter().position(|value| *value == text);
-    let value = value.ok_or_else(|| format!("`when`: `{is}` is not a value of `{attr}`"))?;
-    Ok(When::Attribute { attribute, value: u8::try_from(value).expect("at most 255 values") })
 }
 
 /// Reads values that may be tables by the axes of one line.
@@ -204,6 +228,14 @@ impl Tables<'_> {
             self.lookup(value, &self.axes, leaf).map_err(|problem| format!("`{key}`: {problem}"))
         };
         value.map(read).transpose()
+    }
+
+    /// An end of a slice: a number or a table of numbers, or the name of an earlier value.
+    fn bound(&self, key: &str, value: Option<&toml::Value>) -> Result<Option<Bound>, String> {
+        match value {
+            Some(toml::Value::String(name)) => self.scope.name(name).map(Bound::Value).map(Some),
+            other => Ok(self.optional(key, other, money)?.map(Bound::Number)),
+        }
     }
 
     /// A scalar ends the look-up. A table must have exactly one entry for every value of the next axis.
@@ -265,11 +297,40 @@ fn bands(value: &toml::Value) -> Result<Vec<Band>, String> {
     Ok(bands)
 }
 
+/// Rows whose rate applies to the whole amount; a third number is the rate of what exceeds the row's start.
+fn slabs(value: &toml::Value) -> Result<Vec<Band>, String> {
+    let rows = value.as_array().ok_or("bands must be a list of [over, \"rate\"]")?;
+    let bands = rows.iter().map(slab).collect::<Result<Vec<Band>, String>>()?;
+    if bands.is_empty() || bands.windows(2).any(|pair| pair[0].from >= pair[1].from) {
+        return Err("bands must ascend, and there must be one".to_owned());
+    }
+    Ok(bands)
+}
+
+fn slab(row: &toml::Value) -> Result<Band, String> {
+    let overflow = || format!("`{row}` is too large");
+    match row.as_array().map(Vec::as_slice) {
+        Some([from, rate]) => {
+            Ok(Band { from: money(from)?, rate: ratio(rate)?, less: Some(Ratio::ZERO) })
+        }
+        Some([from, rate, excess]) => {
+            let (from, rate, excess) = (money(from)?, ratio(rate)?, ratio(excess)?);
+            let step = excess.minus(rate).ok_or_else(overflow)?;
+            let less = step.times(Ratio::whole(i128::from(from))).ok_or_else(overflow)?;
+            Ok(Band { from, rate: excess, less: Some(less) })
+        }
+        _ => Err(format!(
+            "`{row}` is not a row: expected [over, \"rate\"] or [over, \"rate\", \"rate of the excess\"]"
+        )),
+    }
+}
+
 fn band(row: &toml::Value) -> Result<Band, String> {
     match row.as_array().map(Vec::as_slice) {
         Some([from, rate]) => Ok(Band { from: money(from)?, rate: ratio(rate)?, less: None }),
         Some([from, rate, less]) => {
-            Ok(Band { from: money(from)?, rate: ratio(rate)?, less: Some(money(less)?) })
+            let less = Ratio::whole(i128::from(money(less)?));
+            Ok(Band { from: money(from)?, rate: ratio(rate)?, less: Some(less) })
         }
         _ => Err(format!(
             "`{row}` is not a band: expected [from, \"rate\"], or [from, \"rate\", c] in a K-table"
@@ -282,11 +343,14 @@ impl Formula {
     pub(super) fn names(&self) -> impl Iterator<Item = Name> {
         let (args, of, select): (&[Arg], _, _) = match self {
             Self::Const { .. } => (&[], None, None),
-            Self::Sum { args, .. } | Self::Least { args } | Self::Greatest { args } => {
-                (args, None, None)
-            }
+            Self::Sum { args, .. }
+            | Self::Least { args }
+            | Self::Greatest { args }
+            | Self::Left { args, .. } => (args, None, None),
             Self::Bands { of, select, .. } => (&[], Some(*of), *select),
-            Self::Slice { of, .. } | Self::Taper { of, .. } => (&[], Some(*of), None),
+            Self::Slice { of, .. } | Self::Taper { of, .. } | Self::Share { of, .. } => {
+                (&[], Some(*of), None)
+            }
         };
         let named = args.iter().filter_map(|arg| match arg {
             Arg::Number(_) => None,

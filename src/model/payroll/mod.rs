@@ -14,6 +14,7 @@
 //!     number: 1,
 //!     attributes: pack.default_attributes(),
 //!     inputs: &[],
+//!     on: None,
 //!     earnings: &[(pack.component("basic"), 300_000)],
 //!     ytd: &YearToDate::start(),
 //! })?;
@@ -31,8 +32,12 @@
 //! - A line whose `when` fails is 0 on this payslip: a cumulative line refunds nothing.
 //! - A line that is already over its `max_year` adds nothing and refunds nothing.
 
+mod attributes;
+mod bases;
+mod cache;
 mod check;
 mod compile;
+mod condition;
 mod error;
 mod evaluate;
 mod exact;
@@ -44,8 +49,10 @@ mod line;
 mod pack;
 mod period;
 mod plan;
+mod profile;
 mod rule;
 mod schema;
+mod types;
 mod ytd;
 
 pub use self::error::{PackError, PayError};
@@ -56,4 +63,6 @@ pub use self::filing::{
 pub use self::library::{InForce, Library, Match, check_ranges, library};
 pub use self::pack::{Attribute, Attributes, Component, Input, InputScope, Pack, Role, RoleLine};
 pub use self::period::{PayPeriod, period_number};
+pub use self::profile::Profile;
+pub use self::types::{DeductionType, EarningType, Short};
 pub use self::ytd::YearToDate;

@@ -1,18 +1,18 @@
 //! A pack that passed its checks: what the world reads from it, and the lines for `compile`.
 
-use std::sync::OnceLock;
-
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
+use super::cache::Plans;
 use super::error::PayError;
 use super::filing::{Filing, MinimumWage, Payslip, Source};
 use super::period::{PayPeriod, period_number};
-use super::plan::Plan;
+use super::profile::Code;
 use super::rule::{Frame, Name, RuleLine};
+use super::types::{DeductionType, EarningType};
 
 /// Maximum number of attributes of a pack: [`Attributes`] stores that many inline.
-pub(super) const MAX_ATTRIBUTES: usize = 8;
+pub(super) const MAX_ATTRIBUTES: usize = 16;
 /// Maximum number of components of a pack: one bit each, and one for all others.
 pub(super) const MAX_COMPONENTS: usize = 63;
 
@@ -23,6 +23,8 @@ pub struct Pack {
     pub code: String,
     /// ISO 3166-1 alpha-2; `XX` for the placeholder.
     pub country: String,
+    /// The part of the country that it is for, beside the country's own pack; `CA` of `US-CA`.
+    pub region: Option<String>,
     /// The country and, if it matters, the region.
     pub name: String,
     /// ISO 4217.
@@ -49,18 +51,34 @@ pub struct Pack {
     pub attributes: Vec<Attribute>,
     /// Numbers other than pay.
     pub inputs: Vec<Input>,
+    /// Types of earnings with a label or a method of their own.
+    pub earning_types: Vec<EarningType>,
+    /// Types of deductions.
+    pub deduction_types: Vec<DeductionType>,
     pub(super) default_inputs: Vec<i64>,
     pub(super) bases: Vec<Base>,
     /// Component names that a base names.
     pub(super) components: Vec<String>,
+    /// Codes that are read by their forms, such as a tax code.
+    pub(super) codes: Vec<Code>,
+    /// Values of other attributes that one value sets, by name and value.
+    pub(super) presets: Presets,
+    /// Components that are not paid in money, one bit each.
+    pub(super) not_cash: u64,
     pub(super) lines: Vec<RuleLine>,
+    /// Lines for pay dates until a day, the earliest first. After the last day, `lines` apply.
+    pub(super) versions: Vec<(Date, Vec<RuleLine>)>,
+    /// Memo lines that are printed.
+    pub(super) shown: Vec<usize>,
     pub(super) role_lines: Vec<RoleLine>,
     pub(super) taxable: Option<Name>,
     /// Whether any result depends on the number of the period, apart from the totals to date.
     pub(super) counts_periods: bool,
-    /// One slot per (period, number, attributes), filled at first use.
-    pub(super) plans: Vec<OnceLock<Box<Plan>>>,
+    pub(super) plans: Plans,
 }
+
+/// What a value of an attribute sets: attribute, value, and the pairs that it stands for.
+pub(super) type Presets = Vec<(String, Vec<(String, Vec<(String, String)>)>)>;
 
 /// An attribute of the employee with fixed values, such as `filing_status`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,6 +100,8 @@ pub struct Input {
     pub default: i64,
     /// Whether it belongs to an employee or an employer.
     pub scope: InputScope,
+    /// The smallest and the largest number that an employee may have.
+    pub limits: (i64, i64),
     pub(super) per: Frame,
 }
 
@@ -106,6 +126,8 @@ pub enum Role {
     EmployeeSocial,
     /// Tax that the employer pays in addition.
     EmployerTax,
+    /// Another deduction by law or order. It is neither tax nor a contribution, and lowers net pay.
+    EmployeeDeduction,
     /// Contribution that the employer pays in addition.
     EmployerSocial,
 }
@@ -137,6 +159,19 @@ pub(super) struct Base {
     pub(super) name: String,
     /// Bit i: component i counts.
     pub(super) mask: u64,
+    /// Inputs of the deductions that reduce it.
+    pub(super) less: Vec<usize>,
+    /// The base of all cash pay, whose total to date is also this one's if none is given for it.
+    pub(super) follows: Option<usize>,
+}
+
+impl Attributes {
+    /// Whether every value is one of its attribute.
+    pub(super) fn belong_to(self, attributes: &[Attribute]) -> bool {
+        let sizes = attributes.iter().map(|known| known.values.len());
+        let mut sizes = sizes.chain(std::iter::repeat(1));
+        self.0.iter().all(|value| sizes.next().is_some_and(|size| usize::from(*value) < size))
+    }
 }
 
 impl Pack {
@@ -215,6 +250,29 @@ impl Pack {
         })
     }
 
+    /// Names of the memo lines that are printed, in the order of [`super::Pay::shown`].
+    pub fn shown_names(&self) -> impl Iterator<Item = &str> {
+        self.shown.iter().map(|line| self.lines[*line].id.as_str())
+    }
+
+    /// Whether a component is paid in money.
+    #[must_use]
+    pub const fn is_cash(&self, component: Component) -> bool {
+        self.not_cash >> component.0 & 1 == 0
+    }
+
+    /// The type of deduction with this name.
+    #[must_use]
+    pub fn deduction_type(&self, id: &str) -> Option<&DeductionType> {
+        self.deduction_types.iter().find(|known| known.id == id)
+    }
+
+    /// The type of earnings with this name.
+    #[must_use]
+    pub fn earning_type(&self, id: &str) -> Option<&EarningType> {
+        self.earning_types.iter().find(|known| known.id == id)
+    }
+
     /// Whether a pay date is in its tax year.
     #[must_use]
     pub fn covers(&self, pay_date: Date) -> bool {
@@ -229,6 +287,6 @@ impl Pack {
 }
 
 /// An index of at most 255, which the checks guarantee.
-fn byte(index: usize) -> u8 {
+pub(super) fn byte(index: usize) -> u8 {
     u8::try_from(index).expect("attributes have at most 255 values, packs at most 63 components")
 }

@@ -16,13 +16,16 @@ pub enum PayPeriod {
     Semimonthly,
     /// 26 a year, rarely 27.
     Biweekly,
+    /// 13 a year, rarely 14.
+    Fourweekly,
     /// 52 a year, rarely 53.
     Weekly,
 }
 
 impl PayPeriod {
-    /// All of them, longest first.
-    pub const ALL: [Self; 4] = [Self::Monthly, Self::Semimonthly, Self::Biweekly, Self::Weekly];
+    /// All of them.
+    pub const ALL: [Self; 5] =
+        [Self::Monthly, Self::Semimonthly, Self::Biweekly, Self::Fourweekly, Self::Weekly];
 
     /// P: the number of periods in a year.
     #[must_use]
@@ -31,6 +34,7 @@ impl PayPeriod {
             Self::Monthly => 12,
             Self::Semimonthly => 24,
             Self::Biweekly => 26,
+            Self::Fourweekly => 13,
             Self::Weekly => 52,
         }
     }
@@ -43,6 +47,7 @@ impl PayPeriod {
             Self::Monthly => 12,
             Self::Semimonthly => 24,
             Self::Biweekly => 27,
+            Self::Fourweekly => 14,
             Self::Weekly => 56,
         }
     }
@@ -54,6 +59,7 @@ impl PayPeriod {
             Self::Monthly => "monthly",
             Self::Semimonthly => "semimonthly",
             Self::Biweekly => "biweekly",
+            Self::Fourweekly => "fourweekly",
             Self::Weekly => "weekly",
         }
     }
@@ -72,7 +78,8 @@ impl FromStr for PayPeriod {
         let found = Self::ALL.into_iter().find(|period| period.name() == text);
         found.ok_or_else(|| {
             format!(
-                "`{text}` is not a pay period: expected monthly, semimonthly, biweekly or weekly"
+                "`{text}` is not a pay period: expected monthly, semimonthly, biweekly, \
+                 fourweekly or weekly"
             )
         })
     }
@@ -97,6 +104,7 @@ pub fn period_number(year_start: Date, period: PayPeriod, pay_date: Date) -> u32
     match period {
         PayPeriod::Weekly => days / 7 + 1,
         PayPeriod::Biweekly => days / 14 + 1,
+        PayPeriod::Fourweekly => days / 28 + 1,
         PayPeriod::Monthly => months_between(start, pay_date) + 1,
         PayPeriod::Semimonthly => {
             let months = months_between(start, pay_date);

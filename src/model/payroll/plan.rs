@@ -1,7 +1,7 @@
 //! A plan: one pack partially evaluated for a pay period, its number and an employee's attributes. It is a list of integer steps over
 //! numerators whose denominators `compile` fixed, without names, tables or fractions.
 
-use super::exact::{Rounder, times};
+use super::exact::{Rounder, Rounding, times};
 
 /// The steps and their slots: the known numbers of the pay first, then one slot per calculated line.
 #[derive(Debug)]
@@ -9,6 +9,8 @@ pub(super) struct Plan {
     pub(super) steps: Box<[Step]>,
     pub(super) slots: usize,
     pub(super) taxable: Option<Taxable>,
+    /// Memos that are printed, in the pack's order.
+    pub(super) shown: Box<[Taxable]>,
 }
 
 /// The slots of the known numbers of a pay.
@@ -58,12 +60,18 @@ pub(super) struct Step {
     pub(super) finish: Finish,
 }
 
-/// `when` on a value: the line is 0 unless the value is above the limit.
+/// `when` on values: the line is 0 unless the condition holds.
 #[derive(Debug)]
-pub(super) struct Gate {
-    pub(super) of: Linear,
-    pub(super) limit: i128,
-    pub(super) or_equal: bool,
+pub(super) enum Gate {
+    /// The value is above the limit.
+    Over {
+        of: Linear,
+        limit: i128,
+        or_equal: bool,
+    },
+    Any(Box<[Gate]>),
+    All(Box<[Gate]>),
+    Not(Box<Gate>),
 }
 
 /// A sum of slots times integer factors, over a denominator that the compiler knows.
@@ -82,6 +90,17 @@ pub(super) enum Operation {
     Bands { of: Linear, select: Option<Linear>, rows: Box<[Row]> },
     Slice { of: Linear, before: Option<Linear>, window: Window },
     Taper { of: Linear, amount: i128, rate: i128, over: i128 },
+    Share(Box<Share>),
+}
+
+/// `of` × `part` / `whole`, in whole minor units. The last two have one denominator.
+#[derive(Debug)]
+pub(super) struct Share {
+    pub(super) of: Linear,
+    pub(super) of_below: i128,
+    pub(super) part: Linear,
+    pub(super) whole: Linear,
+    pub(super) round: Rounding,
 }
 
 /// A band, marginal or of a K-table, in the common form rate × base − less.
@@ -96,9 +115,23 @@ pub(super) struct Row {
 /// The part of a value that counts, and its rate.
 #[derive(Debug)]
 pub(super) struct Window {
-    pub(super) from: i128,
-    pub(super) to: Option<i128>,
+    pub(super) from: End,
+    pub(super) to: Option<End>,
     pub(super) rate: i128,
+}
+
+/// An end of a window.
+#[derive(Debug)]
+pub(super) enum End {
+    Fixed(i128),
+    Of(Linear),
+}
+
+/// The most that a money line takes from one pay.
+#[derive(Debug)]
+pub(super) struct Cap {
+    pub(super) of: Linear,
+    pub(super) rounder: Rounder,
 }
 
 #[derive(Debug)]
@@ -127,6 +160,7 @@ pub(super) enum Finish {
         /// Whether the value is a total to date, of which the payslip shows the remainder.
         cumulative: bool,
         max_year: Option<i128>,
+        cap: Option<Box<Cap>>,
     },
 }
 
@@ -202,10 +236,11 @@ impl Step {
                 let excess = of.value(slots)?.checked_sub(*over)?.max(0);
                 amount.checked_sub(times(excess, *rate)?)?
             }
+            Operation::Share(share) => share.value(slots)?,
             Operation::Slice { of, before, window } => {
-                let to_date = self.slice(window, of.value(slots)?)?;
+                let to_date = self.slice(window, of.value(slots)?, slots)?;
                 let earlier = match before {
-                    Some(before) => self.slice(window, before.value(slots)?)?,
+                    Some(before) => self.slice(window, before.value(slots)?, slots)?,
                     None => 0,
                 };
                 return Some((to_date.checked_sub(earlier)?, to_date));
@@ -217,12 +252,27 @@ impl Step {
     /// A slice clamps each total, so that the difference of two totals respects clamps to date; its `min` does not charge employees without
     /// a base.
     #[inline]
-    fn slice(&self, window: &Window, base: i128) -> Option<i128> {
-        let inside =
-            window.to.map_or(base, |to| base.min(to)).max(window.from).checked_sub(window.from)?;
+    fn slice(&self, window: &Window, base: i128, slots: &[i128]) -> Option<i128> {
+        let from = window.from.value(slots)?;
+        let top = match &window.to {
+            Some(to) => base.min(to.value(slots)?),
+            None => base,
+        };
+        let inside = top.max(from).checked_sub(from)?;
         let value = times(inside, window.rate)?;
         let unfloored = Clamp { min: None, max: self.clamp.max };
         Some(if base > 0 { self.clamp.apply(value) } else { unfloored.apply(value) })
+    }
+}
+
+impl Share {
+    fn value(&self, slots: &[i128]) -> Option<i128> {
+        let whole = self.whole.value(slots)?;
+        if whole <= 0 {
+            return Some(0);
+        }
+        let product = times(self.of.value(slots)?, self.part.value(slots)?)?;
+        Rounder::new(self.round, times(self.of_below, whole)?)?.round(product)
     }
 }
 
@@ -236,8 +286,31 @@ impl Operation {
 impl Gate {
     #[inline]
     fn is_open(&self, slots: &[i128]) -> Option<bool> {
-        let value = self.of.value(slots)?;
-        Some(value > self.limit || (self.or_equal && value == self.limit))
+        let (parts, wanted) = match self {
+            Self::Over { of, limit, or_equal } => {
+                let value = of.value(slots)?;
+                return Some(value > *limit || (*or_equal && value == *limit));
+            }
+            Self::Not(part) => return part.is_open(slots).map(|open| !open),
+            Self::Any(parts) => (parts, true),
+            Self::All(parts) => (parts, false),
+        };
+        for part in parts {
+            if part.is_open(slots)? == wanted {
+                return Some(wanted);
+            }
+        }
+        Some(!wanted)
+    }
+}
+
+impl End {
+    #[inline]
+    fn value(&self, slots: &[i128]) -> Option<i128> {
+        match self {
+            Self::Fixed(value) => Some(*value),
+            Self::Of(linear) => linear.value(slots),
+        }
     }
 }
 
@@ -255,7 +328,8 @@ impl Finish {
     /// The order required by law: frame to pay, then the yearly cap, then rounding.
     #[inline]
     fn money(&self, value: i128, slots: &[i128]) -> Result<i128, Fault> {
-        let Self::Money { factor, rounder, unit, taken, cumulative, max_year, .. } = self else {
+        let Self::Money { factor, rounder, unit, taken, cumulative, max_year, cap, .. } = self
+        else {
             return Ok(value);
         };
         let amount =
@@ -264,7 +338,10 @@ impl Finish {
         if rounder.is_exact() && !rounder.is_whole(amount) {
             return Err(Fault::Fraction);
         }
-        rounder.round(amount).ok_or(Fault::Overflow)
+        let amount = rounder.round(amount).ok_or(Fault::Overflow)?;
+        let Some(cap) = cap else { return Ok(amount) };
+        let most = cap.of.value(slots).and_then(|value| cap.rounder.round(value));
+        Ok(amount.min(most.ok_or(Fault::Overflow)?))
     }
 }
 

@@ -39,17 +39,81 @@ pub(super) struct RuleLine {
     pub(super) max_year: Option<Lookup<i64>>,
     pub(super) when: Option<When>,
     pub(super) round: Rounding,
+    /// Where it holds, the line is calculated as period 1 with nothing to date. Never on a value.
+    pub(super) alone: Option<When>,
+    pub(super) cap: Option<Cap>,
+    /// The frame that the result counts in, if not `per`.
+    pub(super) counts_as: Option<Frame>,
+}
+
+/// The most that a line takes from one pay: a part of a value.
+#[derive(Debug)]
+pub(super) struct Cap {
+    pub(super) of: Name,
+    pub(super) rate: Ratio,
+    pub(super) round: Rounding,
 }
 
 #[derive(Debug)]
 pub(super) enum Formula {
-    Const { amount: Lookup<i64> },
-    Sum { args: Vec<Arg>, rate: Lookup<Ratio> },
-    Least { args: Vec<Arg> },
-    Greatest { args: Vec<Arg> },
-    Bands { of: Name, bands: Lookup<Vec<Band>>, select: Option<Name>, edge: Rounding },
-    Slice { of: Name, rate: Lookup<Ratio>, over: Lookup<i64>, upto: Option<Lookup<i64>> },
-    Taper { of: Name, amount: Lookup<i64>, rate: Lookup<Ratio>, over: Lookup<i64> },
+    Const {
+        amount: Lookup<i64>,
+    },
+    Sum {
+        args: Vec<Arg>,
+        rate: Lookup<Ratio>,
+    },
+    Least {
+        args: Vec<Arg>,
+    },
+    Greatest {
+        args: Vec<Arg>,
+    },
+    Bands {
+        of: Name,
+        bands: Lookup<Vec<Band>>,
+        select: Option<Name>,
+        edge: Rounding,
+    },
+    Slice {
+        of: Name,
+        rate: Lookup<Ratio>,
+        over: Bound,
+        upto: Option<Bound>,
+    },
+    Taper {
+        of: Name,
+        amount: Lookup<i64>,
+        rate: Lookup<Ratio>,
+        over: Lookup<i64>,
+    },
+    /// Totals to date less what was taken before this pay.
+    Left {
+        args: Vec<Arg>,
+        taken: Taken,
+        rate: Lookup<Ratio>,
+    },
+    /// `of` × `part` / `whole`, rounded; 0 if `whole` is not positive.
+    Share {
+        of: Name,
+        part: Name,
+        whole: Name,
+        round: Rounding,
+    },
+}
+
+/// An end of a slice: a number, or the value of an earlier line.
+#[derive(Debug)]
+pub(super) enum Bound {
+    Number(Lookup<i64>),
+    Value(Name),
+}
+
+/// A total before this pay.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Taken {
+    Base(usize),
+    Role(usize),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -63,14 +127,51 @@ pub(super) struct Band {
     pub(super) from: i64,
     pub(super) rate: Ratio,
     /// The constant of a K-table.
-    pub(super) less: Option<i64>,
+    pub(super) less: Option<Ratio>,
 }
 
 #[derive(Debug)]
 pub(super) enum When {
-    Attribute { attribute: usize, value: u8 },
+    Attribute {
+        attribute: usize,
+        value: u8,
+    },
     PayPeriod(PayPeriod),
-    Value { of: Name, per: Frame, limit: i64, or_equal: bool },
+    Value {
+        of: Name,
+        per: Frame,
+        limit: i64,
+        or_equal: bool,
+    },
+    /// Whether it is the last pay of the tax year, or a pay after the year's usual number.
+    Final(bool),
+    /// Whether it is a pay after the year's usual number, such as week 53.
+    OddWeek(bool),
+    Any(Vec<When>),
+    All(Vec<When>),
+    Not(Box<When>),
+}
+
+impl When {
+    /// Whether the condition depends on the number of the period.
+    pub(super) fn counts_periods(&self) -> bool {
+        match self {
+            Self::Final(_) | Self::OddWeek(_) => true,
+            Self::Attribute { .. } | Self::PayPeriod(_) | Self::Value { .. } => false,
+            Self::Any(parts) | Self::All(parts) => parts.iter().any(Self::counts_periods),
+            Self::Not(part) => part.counts_periods(),
+        }
+    }
+
+    /// The values that the condition compares.
+    pub(super) fn values(&self) -> Vec<(Name, Frame)> {
+        match self {
+            Self::Value { of, per, .. } => vec![(*of, *per)],
+            Self::Any(parts) | Self::All(parts) => parts.iter().flat_map(Self::values).collect(),
+            Self::Not(part) => part.values(),
+            _ => Vec::new(),
+        }
+    }
 }
 
 /// A value, or a table of values by an attribute or the pay period.

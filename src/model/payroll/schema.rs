@@ -9,6 +9,7 @@ use super::filing::{Filing, MinimumWage, Payslip, Source, civil_date};
 use super::pack::{InputScope, Role};
 use super::period::PayPeriod;
 use super::rule::Frame;
+use super::types::{EarningType, Short};
 
 /// A whole pack.
 #[derive(Deserialize)]
@@ -16,6 +17,9 @@ use super::rule::Frame;
 pub(super) struct RawPack {
     pub(super) schema: u32,
     pub(super) country: String,
+    /// The part of the country that the pack is for, beside the country's own pack.
+    #[serde(default)]
+    pub(super) region: Option<String>,
     pub(super) name: String,
     pub(super) currency: String,
     pub(super) minor_digits: u8,
@@ -25,11 +29,19 @@ pub(super) struct RawPack {
     #[serde(deserialize_with = "civil_date")]
     pub(super) effective_to: Date,
     pub(super) periods: Vec<PayPeriod>,
-    pub(super) bases: BTreeMap<String, Vec<String>>,
+    pub(super) bases: BTreeMap<String, RawBase>,
     #[serde(default)]
     pub(super) attributes: BTreeMap<String, RawAttribute>,
     #[serde(default)]
     pub(super) inputs: BTreeMap<String, RawInput>,
+    #[serde(default)]
+    pub(super) presets: BTreeMap<String, BTreeMap<String, BTreeMap<String, toml::Value>>>,
+    #[serde(default)]
+    pub(super) earning: Vec<EarningType>,
+    #[serde(default)]
+    pub(super) deduction: Vec<RawDeduction>,
+    #[serde(default)]
+    pub(super) version: Vec<RawVersion>,
     #[serde(default)]
     pub(super) line: Vec<RawLine>,
     #[serde(default)]
@@ -45,8 +57,72 @@ pub(super) struct RawPack {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawAttribute {
+    #[serde(default)]
     pub(super) values: Vec<toml::Value>,
+    /// The forms of a code that has parts, instead of `values`.
+    #[serde(default)]
+    pub(super) forms: Vec<String>,
     pub(super) default: toml::Value,
+}
+
+/// A list of components, or a table.
+#[derive(Deserialize)]
+#[serde(untagged)]
+pub(super) enum RawBase {
+    Of(Vec<String>),
+    Table(RawBaseTable),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawBaseTable {
+    pub(super) of: Vec<String>,
+    /// Components that count beside `of`, such as benefits that are not paid in cash.
+    #[serde(default)]
+    pub(super) plus: Vec<String>,
+}
+
+/// A `[[deduction]]`: a type of deduction and the bases that it reduces.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawDeduction {
+    pub(super) id: String,
+    pub(super) label: String,
+    #[serde(default)]
+    pub(super) reduces: Vec<String>,
+    pub(super) taken: Option<String>,
+    #[serde(default)]
+    pub(super) order: u8,
+    #[serde(default)]
+    pub(super) short: Short,
+    #[expect(
+        dead_code,
+        reason = "a remark for readers of the TOML, accepted so that it is not an unknown key"
+    )]
+    pub(super) note: Option<String>,
+}
+
+/// A `[[version]]`: other figures of some lines, for pay dates until a day of the tax year.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawVersion {
+    #[serde(deserialize_with = "civil_date")]
+    pub(super) until: Date,
+    pub(super) lines: BTreeMap<String, RawFigures>,
+}
+
+/// The figures of a line that a version replaces.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawFigures {
+    pub(super) amount: Option<toml::Value>,
+    pub(super) bands: Option<toml::Value>,
+    pub(super) rate: Option<toml::Value>,
+    pub(super) over: Option<toml::Value>,
+    pub(super) upto: Option<toml::Value>,
+    pub(super) min: Option<toml::Value>,
+    pub(super) max: Option<toml::Value>,
+    pub(super) max_year: Option<toml::Value>,
 }
 
 #[derive(Deserialize)]
@@ -57,10 +133,12 @@ pub(super) struct RawInput {
     pub(super) default: i64,
     #[serde(default)]
     pub(super) scope: InputScope,
+    pub(super) min: Option<i64>,
+    pub(super) max: Option<i64>,
 }
 
 /// A `[[line]]`. Values that may be tables by attribute are read as any value here.
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawLine {
     pub(super) id: String,
@@ -90,6 +168,29 @@ pub(super) struct RawLine {
     pub(super) edge: Option<String>,
     pub(super) when: Option<RawWhen>,
     pub(super) round: Option<String>,
+    /// Where this holds, a `ytd` line is calculated as period 1 with nothing to date.
+    pub(super) alone: Option<RawWhen>,
+    pub(super) cap: Option<RawCap>,
+    /// The frame that the result counts in, if not `per`.
+    #[serde(rename = "as")]
+    pub(super) counts_as: Option<Frame>,
+    /// For `left`: the line or base whose amount before this pay is subtracted.
+    pub(super) taken: Option<String>,
+    /// For `share`: the line is the part of `of` that `part` is of `whole`.
+    pub(super) part: Option<String>,
+    pub(super) whole: Option<String>,
+    /// Whether `gross-to-net` prints this memo.
+    #[serde(default)]
+    pub(super) show: bool,
+}
+
+/// The most that a line takes from one pay.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawCap {
+    pub(super) of: String,
+    pub(super) rate: Option<String>,
+    pub(super) round: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -101,18 +202,21 @@ pub(super) enum Kind {
     Greatest,
     Bands,
     Slice,
+    Slab,
     Taper,
+    Left,
+    Share,
 }
 
 /// `"gross"`, `"-pension"` or `60000`.
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(untagged)]
 pub(super) enum RawArg {
     Number(i64),
     Name(String),
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawWhen {
     pub(super) attr: Option<String>,
@@ -121,4 +225,7 @@ pub(super) struct RawWhen {
     pub(super) per: Option<Frame>,
     pub(super) over: Option<i64>,
     pub(super) at_least: Option<i64>,
+    pub(super) any: Option<Vec<RawWhen>>,
+    pub(super) all: Option<Vec<RawWhen>>,
+    pub(super) not: Option<Box<RawWhen>>,
 }

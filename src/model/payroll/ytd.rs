@@ -31,16 +31,19 @@ impl YearToDate {
         Self { bases: Vec::new(), lines: Vec::new(), taxable: Some(0) }
     }
 
-    /// Reads totals by name: bases, role lines, and `taxable` if no line has that name. Missing ones are zero.
+    /// Reads totals by name: bases, role lines, and `taxable` if no line has that name. Missing ones are zero;
+    /// a missing base of all components has the total of all pay.
     pub fn from_names(pack: &Pack, totals: &BTreeMap<String, i64>) -> Result<Self, PayError> {
         let mut read = Self {
             bases: vec![0; pack.base_names().len()],
             lines: vec![0; pack.lines().len()],
             taxable: totals.is_empty().then_some(0),
         };
+        let mut given = vec![false; read.bases.len()];
         for (name, &total) in totals {
             if let Some(base) = pack.base_names().position(|base| base == name) {
                 read.bases[base] = total;
+                given[base] = true;
             } else if let Some(line) = pack.lines().iter().position(|line| line.id == *name) {
                 read.lines[line] = total;
             } else if name == "taxable" {
@@ -52,6 +55,11 @@ impl YearToDate {
                     name: name.clone(),
                     known: pack.base_names().chain(lines).map(str::to_owned).collect(),
                 });
+            }
+        }
+        for (index, base) in pack.bases.iter().enumerate().filter(|(index, _)| !given[*index]) {
+            if let Some(all) = base.follows {
+                read.bases[index] = read.bases[all];
             }
         }
         Ok(read)

@@ -5,12 +5,19 @@
 pub(super) const UNSEEN: &[(&str, &str, &str)] = &[
     ("runPayroll", "payslip.corrected", CORRECTIONS_ARE_DRAFTED),
     ("terminateEmployee", "payslip.corrected", CORRECTIONS_ARE_DRAFTED),
+    ("createEmployee", "employee.compensation_changed", ONE_TIMER),
+    ("createEmployee", "employee.updated", ONE_TIMER),
+    ("updateEmployee", "employee.compensation_changed", ONE_TIMER),
+    ("setEmployeeCompensation", "employee.updated", ONE_TIMER),
     (
         "terminateEmployee",
         "payroll_run.partially_paid",
         "the run of an employee's last days has one item: it is paid, or it failed",
     ),
 ];
+
+const ONE_TIMER: &str =
+    "one timer waits for pay terms and tax attributes, and each operation sets only one of them";
 
 const CORRECTIONS_ARE_DRAFTED: &str =
     "only a run of type correction corrects payslips, and only a draft can be one";

@@ -9,7 +9,7 @@ use toml::Table;
 use super::reference::{self, Question};
 
 /// The packs of the questions, with their text.
-fn packs() -> [(&'static str, &'static str); 8] {
+fn packs() -> [(&'static str, &'static str); 12] {
     macro_rules! fixture {
         ($code:literal) => {
             ($code, include_str!(concat!("../../../fixtures/jurisdictions/", $code, ".toml")))
@@ -24,6 +24,10 @@ fn packs() -> [(&'static str, &'static str); 8] {
         fixture!("NG-2025"),
         fixture!("US"),
         fixture!("ZA"),
+        fixture!("US-CA"),
+        fixture!("US-NY"),
+        fixture!("US-IL"),
+        fixture!("GB-2025"),
     ]
 }
 
@@ -60,7 +64,7 @@ fn question(code: &'static str, text: &'static str) -> impl Strategy<Value = Que
     };
     let periods = proptest::sample::select(pack.periods.clone());
     let components = proptest::collection::btree_map(
-        proptest::sample::select(vec!["basic", "housing", "transport", "bonus"])
+        proptest::sample::select(vec!["basic", "housing", "transport", "bonus", "benefit_in_kind"])
             .prop_map(str::to_owned),
         amount(),
         1..4,
@@ -70,7 +74,7 @@ fn question(code: &'static str, text: &'static str) -> impl Strategy<Value = Que
     (
         periods,
         any::<u32>(),
-        proptest::collection::vec(any::<proptest::sample::Index>(), 8),
+        proptest::collection::vec(any::<proptest::sample::Index>(), 32),
         components,
         totals,
         amount(),
@@ -86,7 +90,7 @@ fn question(code: &'static str, text: &'static str) -> impl Strategy<Value = Que
                     .collect(),
                 inputs: inputs
                     .filter(|(_, pick)| pick.index(2) == 0)
-                    .map(|(i, _)| (i.name.clone(), input))
+                    .map(|(i, _)| (i.name.clone(), input.clamp(i.limits.0, i.limits.1)))
                     .collect(),
                 components,
                 totals,
@@ -110,6 +114,7 @@ fn by_engine(pack: &Pack, question: &Question) -> Vec<i64> {
         number: question.number,
         attributes,
         inputs: &inputs,
+        on: None,
         earnings: &earnings,
         ytd: &YearToDate::from_names(pack, &question.totals).unwrap(),
     });
@@ -150,6 +155,15 @@ agreement! {
     both_evaluators_agree_on_nigeria_before_2026: 5,
     both_evaluators_agree_on_the_united_states: 6,
     both_evaluators_agree_on_south_africa: 7,
+    both_evaluators_agree_on_california: 8,
+    both_evaluators_agree_on_new_york: 9,
+    both_evaluators_agree_on_illinois: 10,
+    both_evaluators_agree_on_the_united_kingdom_before_2026: 11,
+}
+
+fn defaults(pack: &Pack) -> BTreeMap<String, String> {
+    let attributes = pack.attributes.iter();
+    attributes.map(|known| (known.name.clone(), known.values[known.default].clone())).collect()
 }
 
 /// The control run: a changed rate in the engine's pack only must be noticed.
@@ -160,7 +174,7 @@ fn a_changed_rate_is_noticed() {
     let question = Question {
         period: PayPeriod::Monthly,
         number: 1,
-        attributes: BTreeMap::from([("filing_status".to_owned(), "single".to_owned())]),
+        attributes: defaults(&changed),
         inputs: BTreeMap::new(),
         components: BTreeMap::from([("basic".to_owned(), 500_000)]),
         totals: BTreeMap::new(),

@@ -34,22 +34,32 @@ fn pay(
         number,
         attributes,
         inputs: &[],
+        on: None,
         earnings: &[(pack.component("basic"), gross)],
         ytd,
     };
     pack.evaluate(&input).unwrap()
 }
 
-/// Every combination of a pack's attribute values.
+/// The defaults, every value of each attribute, and every pair of values of two attributes in a row.
 fn all_attributes(pack: &Pack) -> Vec<Attributes> {
-    pack.attributes.iter().fold(vec![pack.default_attributes()], |combinations, attribute| {
-        let with = |combination: &Attributes| {
-            let set =
-                |value: &String| pack.with_attribute(*combination, &attribute.name, value).unwrap();
-            attribute.values.iter().map(set).collect::<Vec<_>>()
-        };
-        combinations.iter().flat_map(with).collect()
-    })
+    let defaults = pack.default_attributes();
+    let with = |start: Attributes, index: usize| {
+        let attribute = &pack.attributes[index];
+        let set = move |value: &String| pack.with_attribute(start, &attribute.name, value).unwrap();
+        attribute.values.iter().map(set).collect::<Vec<_>>()
+    };
+    let mut all = vec![defaults];
+    for index in 0..pack.attributes.len() {
+        for one in with(defaults, index) {
+            all.push(one);
+            if index + 1 < pack.attributes.len() {
+                all.extend(with(one, index + 1));
+            }
+        }
+    }
+    all.dedup();
+    all
 }
 
 fn cases() -> impl Iterator<Item = (&'static Pack, PayPeriod, Attributes)> {
@@ -75,7 +85,7 @@ fn net_and_deductions_are_gross_in_every_case() {
                 };
                 assert_eq!(pay.gross, gross);
                 assert_eq!(
-                    pay.net + pay.tax + pay.employee,
+                    pay.net + pay.tax + pay.employee + pay.withheld,
                     gross,
                     "{} {period} {gross}",
                     pack.code
@@ -98,12 +108,16 @@ fn nothing_earned_is_nothing_withheld() {
     }
 }
 
+/// Orders that take a part of the whole amount (`slab`) may take more than a raise: they are left out.
 #[test]
 fn net_does_not_fall_as_gross_rises_but_at_nigerias_exemption() {
     let minimum_wage = 7_000_000;
-    for (pack, period, attributes) in cases() {
+    // New York's method III taxes all of the highest pay at one rate, which is a cliff of that law.
+    let new_york = |pack: &Pack| pack.region.as_deref() == Some("NY");
+    for (pack, period, attributes) in cases().filter(|(pack, ..)| !new_york(pack)) {
         // A flat minimum (Kenya's SHIF of 300) takes more than all of the smallest pays.
         let start = if pack.country == "KE" { 40_000 } else { 0 };
+        let before_orders = |pay: &Pay| pay.net + pay.withheld;
         let mut before = pay(pack, period, attributes, 1, start, &YearToDate::start());
         for step in 1..1_500 {
             let gross = start + step * 9_973;
@@ -111,7 +125,7 @@ fn net_does_not_fall_as_gross_rises_but_at_nigerias_exemption() {
             let crosses =
                 pack.country == "NG" && before.gross <= minimum_wage && minimum_wage < gross;
             assert!(
-                now.net >= before.net || crosses,
+                before_orders(&now) >= before_orders(&before) || crosses,
                 "{} {period}: {} nets {}, {gross} nets {}",
                 pack.code,
                 before.gross,
@@ -216,6 +230,7 @@ fn what_cannot_be_computed_is_refused() {
             number,
             attributes: pack.default_attributes(),
             inputs: &[],
+            on: None,
             earnings: &earnings,
             ytd: &YearToDate::start(),
         })
@@ -230,7 +245,10 @@ fn what_cannot_be_computed_is_refused() {
         evaluate(PayPeriod::Monthly, 0, &[1]),
         PayError::PeriodNumber { number: 0, last: 12 }
     );
-    assert!(matches!(evaluate(PayPeriod::Biweekly, 1, &[1]), PayError::UnsupportedPeriod { .. }));
+    assert!(matches!(
+        evaluate(PayPeriod::Semimonthly, 1, &[1]),
+        PayError::UnsupportedPeriod { .. }
+    ));
 }
 
 /// Very large numbers neither panic nor wrap: they are calculated or refused by name.
@@ -244,11 +262,12 @@ fn absurd_amounts_are_computed_or_refused() {
             number: period.last_number(),
             attributes,
             inputs: &vec![i64::MAX; pack.inputs.len()],
+            on: None,
             earnings: &[(pack.component("basic"), i64::MAX)],
             ytd: &ytd,
         };
         match pack.evaluate(&input) {
-            Ok(pay) => assert_eq!(pay.net, pay.gross - pay.tax - pay.employee),
+            Ok(pay) => assert_eq!(pay.net, pay.gross - pay.tax - pay.employee - pay.withheld),
             Err(error) => assert!(matches!(error, PayError::Overflow { .. }), "{error}"),
         }
     }

@@ -190,6 +190,7 @@ upto = 12
             number,
             attributes: pack.default_attributes(),
             inputs: &[],
+            on: None,
             earnings: &[],
             ytd: &YearToDate::start(),
         };
@@ -208,6 +209,7 @@ fn a_line_that_does_not_round_may_not_come_to_a_fraction() {
             number: 1,
             attributes: pack.default_attributes(),
             inputs: &[],
+            on: None,
             earnings: &[(pack.component("basic"), gross)],
             ytd: &YearToDate::start(),
         };
@@ -222,12 +224,13 @@ fn a_line_that_does_not_round_may_not_come_to_a_fraction() {
 fn attributes_of_another_pack_are_refused() {
     let united_kingdom = library().pack("GB").unwrap();
     let none = united_kingdom.default_attributes();
-    let foreign = united_kingdom.with_attribute(none, "tax_code", "NT").unwrap();
+    let foreign = united_kingdom.with_attribute(none, "ni_category", "Z").unwrap();
     let input = PayInput {
         period: PayPeriod::Monthly,
         number: 1,
         attributes: foreign,
         inputs: &[],
+        on: None,
         earnings: &[],
         ytd: &YearToDate::start(),
     };

@@ -3,6 +3,7 @@
 mod agreement;
 mod cases;
 mod invariants;
+mod law;
 mod loader;
 mod reference;
 mod subcommand;

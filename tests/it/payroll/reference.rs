@@ -2,6 +2,8 @@
 //! fractions. It shares no code with the engine; it is slow and
 //! simple. `agreement` compares the two.
 
+mod kinds;
+
 use std::collections::BTreeMap;
 
 use num_rational::Ratio;
@@ -33,13 +35,15 @@ struct Known {
 
 /// Amounts of the lines with a role, in the pack's order.
 pub(super) fn amounts(pack: &Table, question: &Question) -> Vec<i64> {
-    Reference { pack, question, known: BTreeMap::new() }.amounts()
+    Reference { pack, question, known: BTreeMap::new(), alone: false }.amounts()
 }
 
 struct Reference<'a> {
     pack: &'a Table,
     question: &'a Question,
     known: BTreeMap<String, Known>,
+    /// Whether the line is calculated as period 1 with nothing to date.
+    alone: bool,
 }
 
 fn whole(number: i64) -> Fraction {
@@ -81,16 +85,26 @@ fn round(value: Fraction, rule: &str) -> Fraction {
     rounded * unit
 }
 
+fn is_all(base: &Value) -> bool {
+    base.as_array().is_some_and(|of| of[0].as_str() == Some("*"))
+}
+
 impl Reference<'_> {
     fn amounts(mut self) -> Vec<i64> {
         let mut amounts = Vec::new();
         for line in self.pack["line"].as_array().unwrap() {
             let line = line.as_table().unwrap();
+            self.alone = line.get("alone").is_some_and(|alone| self.holds(alone));
             let known = self.line(line);
             amounts.extend(known.money.map(|money| i64::try_from(money).unwrap()));
             self.known.insert(line["id"].as_str().unwrap().to_owned(), known);
         }
         amounts
+    }
+
+    /// The number of the period, which is 1 for a line that is calculated alone.
+    fn number_of_period(&self) -> u32 {
+        if self.alone { 1 } else { self.question.number }
     }
 
     fn per_year(&self, frame: &str) -> Fraction {
@@ -99,22 +113,62 @@ impl Reference<'_> {
             "pay" => periods,
             "month" => whole(12),
             "year" => whole(1),
-            "ytd" => periods / whole(i64::from(self.question.number)),
+            "ytd" => periods / whole(i64::from(self.number_of_period())),
             other => panic!("{other}"),
         }
     }
 
+    /// A total before this pay. A base of all components without one has the total of the plain base.
     fn before(&self, name: &str) -> Fraction {
-        whole(self.question.totals.get(name).copied().unwrap_or(0))
+        let totals = &self.question.totals;
+        let table = self.pack["bases"].get(name).and_then(Value::as_table);
+        let of_all = table.is_some_and(|table| is_all(&table["of"]));
+        let bases = self.pack["bases"].as_table().unwrap();
+        let plain = || bases.iter().find(|(_, base)| is_all(base)).map(|(name, _)| name.as_str());
+        let followed = || if of_all { plain().and_then(|plain| totals.get(plain)) } else { None };
+        whole(totals.get(name).or_else(followed).copied().unwrap_or(0))
+    }
+
+    /// What was taken to date before this pay, as the line sees it.
+    fn to_date(&self, name: &str) -> Fraction {
+        if self.alone { whole(0) } else { self.before(name) }
+    }
+
+    fn is_benefit(&self, component: &str) -> bool {
+        let kinds = self.pack.get("earning").and_then(Value::as_array);
+        let mut kinds = kinds.into_iter().flatten();
+        kinds.any(|kind| {
+            kind["id"].as_str() == Some(component)
+                && kind.get("cash").and_then(Value::as_bool) == Some(false)
+        })
+    }
+
+    fn deducted(&self, base: &str) -> impl Iterator<Item = i64> {
+        let kinds = self.pack.get("deduction").and_then(Value::as_array);
+        let reduces = move |kind: &&Value| {
+            let bases = kind.get("reduces").and_then(Value::as_array);
+            bases.is_some_and(|bases| bases.iter().any(|name| name.as_str() == Some(base)))
+        };
+        let inputs = &self.question.inputs;
+        let amount = |kind: &Value| {
+            let name = format!("deduction.{}", kind["id"].as_str().unwrap());
+            inputs.get(&name).copied().unwrap_or(0)
+        };
+        kinds.into_iter().flatten().filter(reduces).map(amount).collect::<Vec<_>>().into_iter()
     }
 
     fn base(&self, name: &str) -> Option<Fraction> {
-        let parts = self.pack["bases"].get(name)?.as_array().unwrap();
+        let base = self.pack["bases"].get(name)?;
+        let of = base.get("of").unwrap_or(base).as_array().unwrap();
+        let plus = base.get("plus").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         let counts = |component: &str| {
-            parts.iter().any(|part| part.as_str() == Some("*") || part.as_str() == Some(component))
+            let named = |part: &Value| part.as_str() == Some(component);
+            (of[0].as_str() == Some("*") && !self.is_benefit(component))
+                || of.iter().chain(plus).any(named)
         };
         let amounts = self.question.components.iter().filter(|(component, _)| counts(component));
-        Some(whole(amounts.map(|(_, amount)| amount).sum()))
+        let sum: i64 = amounts.map(|(_, amount)| amount).sum();
+        Some(whole(self.deducted(name).fold(sum, |left, taken| (left - taken).max(0))))
     }
 
     fn is_kept(&self, name: &str) -> bool {
@@ -124,7 +178,7 @@ impl Reference<'_> {
     fn value(&self, name: &str, frame: &str) -> Fraction {
         if let Some(now) = self.base(name) {
             return if frame == "ytd" {
-                self.before(name) + now
+                self.to_date(name) + now
             } else {
                 self.moved(now, "pay", frame)
             };
@@ -134,12 +188,32 @@ impl Reference<'_> {
             let given = whole(self.question.inputs.get(name).copied().unwrap_or(default));
             return self.moved(given, input["per"].as_str().unwrap(), frame);
         }
+        if name.starts_with("deduction.") || self.is_number_of_code(name) {
+            let given =
+                self.question.inputs.get(name).copied().unwrap_or_else(|| self.of_code(name));
+            return self.moved(whole(given), "pay", frame);
+        }
         let known = &self.known[name];
         match (frame, known.money, known.to_date) {
-            ("ytd", Some(money), _) => self.before(name) + Fraction::from_integer(money),
+            ("ytd", Some(money), _) => self.to_date(name) + Fraction::from_integer(money),
             ("ytd", None, Some(to_date)) => to_date,
             _ => self.moved(known.value, &known.frame, frame),
         }
+    }
+
+    fn is_number_of_code(&self, name: &str) -> bool {
+        let attributes = self.pack.get("attributes").and_then(Value::as_table);
+        let code = name.split_once('.').and_then(|(code, _)| attributes?.get(code));
+        code.is_some_and(|code| code.get("forms").is_some())
+    }
+
+    /// The number in the default of a code.
+    fn of_code(&self, name: &str) -> i64 {
+        let Some((code, _)) = name.split_once('.').filter(|_| self.is_number_of_code(name)) else {
+            return 0;
+        };
+        let default = self.pack["attributes"][code]["default"].as_str().unwrap();
+        default.chars().filter(char::is_ascii_digit).collect::<String>().parse().unwrap()
     }
 
     fn moved(&self, value: Fraction, from: &str, to: &str) -> Fraction {
@@ -186,11 +260,29 @@ impl Reference<'_> {
     }
 
     fn applies(&self, line: &Table) -> bool {
-        let Some(when) = line.get("when") else {
-            return true;
-        };
+        line.get("when").is_none_or(|when| self.holds(when))
+    }
+
+    fn holds(&self, when: &Value) -> bool {
+        let all = |key: &str| when.get(key).and_then(Value::as_array);
+        if let Some(parts) = all("any") {
+            return parts.iter().any(|part| self.holds(part));
+        }
+        if let Some(parts) = all("all") {
+            return parts.iter().all(|part| self.holds(part));
+        }
+        if let Some(part) = when.get("not") {
+            return !self.holds(part);
+        }
         if let Some(attribute) = when.get("attr") {
-            return self.attribute(attribute.as_str().unwrap()) == text(&when["is"]);
+            let (number, usual) = (self.question.number, self.question.period.per_year());
+            let yes = |truth: bool| if truth { "yes" } else { "no" }.to_owned();
+            let value = match attribute.as_str().unwrap() {
+                "final" => yes(number >= usual),
+                "odd_week" => yes(number > usual),
+                name => self.attribute(name),
+            };
+            return value == text(&when["is"]);
         }
         let frame = when.get("per").map_or("pay", |per| per.as_str().unwrap());
         let value = self.value(when["of"].as_str().unwrap(), frame);
@@ -221,7 +313,8 @@ impl Reference<'_> {
         if applies && is_window {
             let of = line["of"].as_str().unwrap();
             to_date = self.slice(line, self.value(of, "ytd"));
-            value = to_date - self.slice(line, self.value_before(of));
+            let earlier = if self.alone { whole(0) } else { self.value_before(of) };
+            value = to_date - self.slice(line, earlier);
         } else if applies {
             value = self.computed(line, frame);
         }
@@ -232,20 +325,25 @@ impl Reference<'_> {
             let to_date = is_window.then(|| round(to_date, rounding));
             return Known {
                 value: round(value, rounding),
-                frame: frame.to_owned(),
+                frame: self.counts_as(line, frame).to_owned(),
                 money: None,
                 to_date,
             };
         }
         let mut amount = match frame {
-            "ytd" if applies => value - self.before(id),
+            "ytd" if applies => value - self.to_date(id),
             "ytd" => whole(0),
             frame => self.moved(value, frame, "pay"),
         };
         if let Some(cap) = self.number(line, "max_year").filter(|_| applies) {
             amount = amount.min((cap - self.before(id)).max(whole(0)));
         }
-        let money = round(amount, rounding);
+        let mut money = round(amount, rounding);
+        if let Some(cap) = line.get("cap").filter(|_| applies) {
+            let part = cap.get("rate").map_or_else(|| whole(1), rate);
+            let most = self.value(cap["of"].as_str().unwrap(), "pay") * part;
+            money = money.min(round(most, cap["round"].as_str().unwrap()));
+        }
         assert!(money.is_integer(), "{id}");
         Known {
             value: money,
@@ -255,61 +353,20 @@ impl Reference<'_> {
         }
     }
 
+    fn counts_as<'b>(&self, line: &'b Table, frame: &'b str) -> &'b str {
+        match line.get("as").and_then(Value::as_str) {
+            Some(other) => other,
+            None if line["kind"].as_str() == Some("left") || (frame == "ytd" && self.alone) => {
+                "pay"
+            }
+            None => frame,
+        }
+    }
+
     fn value_before(&self, name: &str) -> Fraction {
         if self.is_kept(name) {
             return self.before(name);
         }
         self.value(name, "pay") * whole(i64::from(self.question.number) - 1)
-    }
-
-    fn slice(&self, line: &Table, base: Fraction) -> Fraction {
-        let over = self.number(line, "over").unwrap_or_else(|| whole(0));
-        let top = self.number(line, "upto").map_or(base, |upto| base.min(upto));
-        self.clamped(line, self.rate(line) * (top - over).max(whole(0)), base)
-    }
-
-    fn computed(&self, line: &Table, frame: &str) -> Fraction {
-        let of = || self.value(line["of"].as_str().unwrap(), frame);
-        let annual = |number: Fraction| {
-            if frame == "ytd" { self.moved(number, "year", "ytd") } else { number }
-        };
-        let value = match line["kind"].as_str().unwrap() {
-            "slice" => return self.slice(line, of()),
-            "const" => self.number(line, "amount").unwrap(),
-            "sum" => self.args(line, frame).into_iter().sum::<Fraction>() * self.rate(line),
-            "least" => self.args(line, frame).into_iter().min().unwrap(),
-            "greatest" => self.args(line, frame).into_iter().max().unwrap(),
-            "taper" => {
-                let excess = (of() - annual(self.number(line, "over").unwrap())).max(whole(0));
-                annual(self.number(line, "amount").unwrap()) - self.rate(line) * excess
-            }
-            "bands" => self.bands(line, frame, of()),
-            other => panic!("{other}"),
-        };
-        self.clamped(line, value, value)
-    }
-
-    fn bands(&self, line: &Table, frame: &str, base: Fraction) -> Fraction {
-        let rows = self.looked_up(line, "bands").unwrap().as_array().unwrap();
-        let scaled = |row: &Value, column: usize| {
-            let number = whole(row[column].as_integer().unwrap());
-            if frame == "ytd" { self.moved(number, "year", "ytd") } else { number }
-        };
-        let edge = line.get("edge").map_or("none", |edge| edge.as_str().unwrap());
-        let selecting =
-            line.get("select").map_or(base, |name| self.value(name.as_str().unwrap(), frame));
-        let is_in = |row: &&Value| selecting > round(scaled(row, 0), edge);
-        let count = rows.iter().take_while(is_in).count();
-        if count == 0 {
-            return whole(0);
-        }
-        let top = &rows[count - 1];
-        if top.as_array().unwrap().len() == 3 {
-            return rate(&top[1]) * base - scaled(top, 2);
-        }
-        let below = rows[..count]
-            .windows(2)
-            .map(|pair| rate(&pair[0][1]) * (scaled(&pair[1], 0) - scaled(&pair[0], 0)));
-        below.sum::<Fraction>() + rate(&top[1]) * (base - scaled(top, 0))
     }
 }

@@ -2,6 +2,7 @@
 //! month.
 
 mod drafts;
+mod law;
 mod parts;
 mod refusals;
 mod undone;

@@ -1,0 +1,63 @@
+//! Totals of a tax year before a pay: those that the pack counts, and those beside it.
+
+use crate::model::business::calculation::Calculation;
+use crate::model::business::earnings::PayLine;
+use crate::model::business::pay_extras::{Extras, sum};
+use crate::model::payroll::YearToDate;
+use crate::model::prelude::*;
+
+/// Totals of a tax year for amounts that no pack covers, in minor units.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Beside {
+    pub(super) before_tax: i64,
+    pub(super) after_tax: i64,
+    pub(super) reimbursed: i64,
+}
+
+impl Beside {
+    pub(super) fn of(extras: &Extras) -> Self {
+        Self {
+            before_tax: sum(&extras.before_tax),
+            after_tax: sum(&extras.after_tax) + sum(&extras.typed),
+            reimbursed: extras.reimbursed(),
+        }
+    }
+
+    pub(super) fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+
+    pub(super) const fn add(&mut self, other: Self, times: i64) {
+        self.before_tax += times * other.before_tax;
+        self.after_tax += times * other.after_tax;
+        self.reimbursed += times * other.reimbursed;
+    }
+}
+
+/// Totals of a tax year up to a given pay.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct YearSoFar {
+    pub(crate) by_pack: YearToDate,
+    pub(crate) beside: Beside,
+    /// Deductions that the last pay did not cover and this one takes.
+    pub(crate) carried: Vec<PayLine>,
+}
+
+impl YearSoFar {
+    /// A tax year that starts with these totals.
+    pub(crate) fn opened(by_pack: YearToDate) -> Self {
+        Self { by_pack, ..Self::default() }
+    }
+
+    /// Adds a pay that was calculated with the year's pack (`times` 1), or subtracts it (`times` −1).
+    pub(crate) fn add(&mut self, pay: &Calculation, times: i64) {
+        let (bases, amounts) = pay.parts();
+        self.by_pack.add_parts(bases, amounts, pay.taxable, times);
+        if times > 0 {
+            self.carried = pay.extras().map(|extras| extras.carried.clone()).unwrap_or_default();
+        }
+        if let Some(extras) = pay.extras() {
+            self.beside.add(Beside::of(extras), times);
+        }
+    }
+}

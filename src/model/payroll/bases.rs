@@ -1,0 +1,120 @@
+//! The bases of a pack: the components that each one sums, and the deductions that reduce it.
+
+use std::collections::BTreeSet;
+
+use super::line::Scope;
+use super::pack::{Base, Input, InputScope, MAX_COMPONENTS};
+use super::rule::Frame;
+use super::schema::{RawBase, RawDeduction, RawPack};
+use super::types::DeductionType;
+
+/// Bases and components, before deductions are known.
+pub(super) struct Bases {
+    pub(super) sums: Vec<Base>,
+    pub(super) components: Vec<String>,
+    pub(super) not_cash: u64,
+}
+
+impl RawBase {
+    fn of(&self) -> &[String] {
+        match self {
+            Self::Of(of) => of,
+            Self::Table(table) => &table.of,
+        }
+    }
+
+    fn plus(&self) -> &[String] {
+        match self {
+            Self::Of(_) => &[],
+            Self::Table(table) => &table.plus,
+        }
+    }
+}
+
+pub(super) fn read(raw: &RawPack) -> Result<Bases, String> {
+    let components = components(raw)?;
+    let bit = |part: &String| components.iter().position(|known| known == part).map(|i| 1_u64 << i);
+    let bits = |parts: &[String]| parts.iter().filter_map(bit).fold(0, |all, one| all | one);
+    let benefits: Vec<String> =
+        raw.earning.iter().filter(|kind| !kind.cash).map(|kind| kind.id.clone()).collect();
+    let not_cash = bits(&benefits);
+    let is_all = |base: &RawBase| base.of()[0] == "*";
+    // The plain list, which no deduction reduces.
+    let plain = |base: &RawBase| matches!(base, RawBase::Of(_)) && is_all(base);
+    let all_cash = raw.bases.values().position(plain);
+    let base = |(index, (name, raw)): (usize, (&String, &RawBase))| {
+        let of = if is_all(raw) { !not_cash } else { bits(raw.of()) };
+        let follows = all_cash.filter(|all| is_all(raw) && *all != index);
+        Base { name: name.clone(), mask: of | bits(raw.plus()), less: Vec::new(), follows }
+    };
+    let sums = raw.bases.iter().enumerate().map(base).collect();
+    Ok(Bases { sums, components, not_cash })
+}
+
+/// Every component that a base or a benefit names, once.
+fn components(raw: &RawPack) -> Result<Vec<String>, String> {
+    let mut named = BTreeSet::new();
+    for (name, base) in &raw.bases {
+        if raw.inputs.contains_key(name) {
+            return Err(format!("`{name}` is both a base and an input"));
+        }
+        let of = base.of();
+        if of.is_empty() || (of.len() > 1 && of.iter().any(|part| part == "*")) {
+            return Err(format!("base `{name}` must be [\"*\"] or a list of components"));
+        }
+        named.extend(of.iter().chain(base.plus()).filter(|part| *part != "*").cloned());
+    }
+    named.extend(raw.earning.iter().filter(|kind| !kind.cash).map(|kind| kind.id.clone()));
+    if named.len() > MAX_COMPONENTS {
+        return Err(format!("`[bases]` names more than {MAX_COMPONENTS} components"));
+    }
+    Ok(named.into_iter().collect())
+}
+
+/// Adds an input for each type of deduction: its amount of this pay.
+pub(super) fn name_deductions(raw: &[RawDeduction], scope: &mut Scope) -> Result<(), String> {
+    for deduction in raw {
+        let name = format!("deduction.{}", deduction.id);
+        if scope.inputs.iter().any(|input| input.name == name) {
+            return Err(format!("`{name}` is there twice"));
+        }
+        scope.inputs.push(Input {
+            name,
+            default: 0,
+            scope: InputScope::Employee,
+            limits: (0, i64::MAX),
+            per: Frame::Pay,
+        });
+    }
+    Ok(())
+}
+
+/// The types of deductions, each with the bases that it reduces.
+pub(super) fn deductions(
+    raw: Vec<RawDeduction>,
+    scope: &mut Scope,
+) -> Result<Vec<DeductionType>, String> {
+    let read = |raw: RawDeduction| {
+        let name = format!("deduction.{}", raw.id);
+        let input = scope.inputs.iter().position(|input| input.name == name);
+        let input = input.ok_or_else(|| format!("`{name}` has no input"))?;
+        let base = |name: &String| {
+            let found = scope.bases.iter().position(|base| base.name == *name);
+            found.ok_or_else(|| format!("deduction `{}`: `{name}` is not a base", raw.id))
+        };
+        let reduces = raw.reduces.iter().map(base).collect::<Result<Vec<usize>, String>>()?;
+        for base in &reduces {
+            scope.bases[*base].less.push(input);
+        }
+        Ok(DeductionType {
+            taken: raw.taken.map(|taken| taken.parse()).transpose()?,
+            id: raw.id,
+            label: raw.label,
+            counts: !reduces.is_empty(),
+            input,
+            order: raw.order,
+            short: raw.short,
+        })
+    };
+    raw.into_iter().map(read).collect()
+}

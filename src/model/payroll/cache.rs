@@ -1,0 +1,78 @@
+//! The compiled plans of a pack, by case. Readers take no lock, and a plan is never removed.
+
+use std::sync::OnceLock;
+
+use super::plan::Plan;
+
+/// Number of chains. A process uses few of the cases that a pack can distinguish.
+const CHAINS: usize = 256;
+
+/// What distinguishes the plans of one pack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Key {
+    /// Position of the pay period in the pack's list.
+    pub(super) period: u8,
+    /// Position of the version of the lines.
+    pub(super) version: u8,
+    pub(super) number: u32,
+    pub(super) attributes: [u8; 16],
+}
+
+impl Key {
+    fn chain(&self) -> usize {
+        let word = |half: &[u8]| u64::from_le_bytes(half.try_into().expect("eight bytes"));
+        let words = self.attributes.chunks_exact(8).map(word);
+        let numbers =
+            u64::from(self.number) << 16 | u64::from(self.period) << 8 | u64::from(self.version);
+        let mix =
+            |hash: u64, word: u64| (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+        let hash = words.fold(mix(0, numbers), mix);
+        usize::from(hash.to_be_bytes()[0])
+    }
+}
+
+#[derive(Debug)]
+struct Node {
+    key: Key,
+    plan: Plan,
+    next: Link,
+}
+
+type Link = OnceLock<Box<Node>>;
+
+/// Chains of plans. A chain only grows at its end.
+#[derive(Debug)]
+pub(super) struct Plans {
+    chains: Box<[Link]>,
+}
+
+impl Plans {
+    pub(super) fn new() -> Self {
+        Self { chains: std::iter::repeat_with(OnceLock::new).take(CHAINS).collect() }
+    }
+
+    #[inline]
+    pub(super) fn get(&self, key: &Key) -> Option<&Plan> {
+        let mut link = &self.chains[key.chain()];
+        loop {
+            let node = link.get()?;
+            if node.key == *key {
+                return Some(&node.plan);
+            }
+            link = &node.next;
+        }
+    }
+
+    /// Adds a plan. If two threads compiled it at once, the first plan is kept.
+    pub(super) fn add(&self, key: Key, plan: Plan) -> &Plan {
+        let mut new = Some(Box::new(Node { key, plan, next: OnceLock::new() }));
+        let mut link = &self.chains[key.chain()];
+        loop {
+            let node = link.get_or_init(|| new.take().expect("a chain ends once"));
+            if node.key == key {
+                return &node.plan;
+            }
+            link = &node.next;
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Types of earnings and deductions that a pack knows, and what each of them does to the bases.
+
+use serde::{Deserialize, Serialize};
+
+use super::exact::{Ratio, Rounder, Rounding};
+
+/// An `[[earning]]`: a type of earnings and the methods by which the pack taxes it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EarningType {
+    /// Its name, which is also its component.
+    pub id: String,
+    /// The display name.
+    pub label: String,
+    /// Whether it is paid in money. Other benefits count only in bases that name them.
+    #[serde(default = "yes")]
+    pub cash: bool,
+    /// The methods that may be chosen, the usual one first. Empty: there is one.
+    #[serde(default)]
+    pub methods: Vec<String>,
+    /// A remark for readers.
+    #[serde(default)]
+    pub note: Option<String>,
+}
+
+const fn yes() -> bool {
+    true
+}
+
+impl EarningType {
+    /// The component of pay by one of its methods: the type itself for the usual one, or else `bonus.aggregate`.
+    #[must_use]
+    pub fn component(&self, method: Option<&str>) -> Option<String> {
+        match method {
+            None => Some(self.id.clone()),
+            Some(method) if self.methods.first().is_some_and(|usual| usual == method) => {
+                Some(self.id.clone())
+            }
+            Some(method) => {
+                let known = self.methods.iter().any(|known| known == method);
+                known.then(|| format!("{}.{method}", self.id))
+            }
+        }
+    }
+}
+
+/// What happens to a deduction that the pay does not cover.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Short {
+    /// What does not fit is left out of this pay and taken from later ones.
+    #[default]
+    Carry,
+    /// What does not fit is left out.
+    Drop,
+    /// The whole pay is refused.
+    Refuse,
+}
+
+/// A `[[deduction]]`: a type of deduction from pay.
+#[derive(Debug)]
+pub struct DeductionType {
+    /// Its name; the input of a pay is `deduction.` and this name.
+    pub id: String,
+    /// The display name.
+    pub label: String,
+    /// Whether a base or a line of the pack is lower because of it.
+    pub(super) counts: bool,
+    /// The input that holds its amount.
+    pub(super) input: usize,
+    pub(super) taken: Option<Ratio>,
+    /// Its place in the order in which the law takes deductions; lower ones come first.
+    pub order: u8,
+    /// What happens if the pay does not cover it.
+    pub short: Short,
+}
+
+impl DeductionType {
+    /// Whether it lowers a base, or a line of the pack uses it.
+    #[must_use]
+    pub const fn is_before_tax(&self) -> bool {
+        self.counts
+    }
+
+    /// The input of [`super::PayInput`] that holds its amount.
+    #[must_use]
+    pub const fn input(&self) -> usize {
+        self.input
+    }
+
+    /// The part of an amount that is taken from pay, half a unit up. `None` if it is too large to calculate.
+    #[must_use]
+    pub fn taken_of(&self, amount: i64) -> Option<i64> {
+        let Some(rate) = self.taken else { return Some(amount) };
+        let part = Ratio::whole(i128::from(amount)).times(rate)?;
+        let below = part.denominator();
+        let rounded = Rounder::new(Rounding::HALF_UP, below)?.round(part.over(below)?)?;
+        i64::try_from(rounded).ok()
+    }
+}

@@ -1,0 +1,279 @@
+//! One test for each rule of the law that the packs state, with its source.
+
+use std::collections::BTreeMap;
+
+use sandbox::model::payroll::{Pack, Pay, PayInput, PayPeriod, YearToDate, library};
+
+/// A pay of one month or another period.
+struct Question<'a> {
+    pack: &'a str,
+    period: PayPeriod,
+    number: u32,
+    attributes: &'a [(&'a str, &'a str)],
+    inputs: &'a [(&'a str, i64)],
+    earnings: &'a [(&'a str, i64)],
+    ytd: &'a [(&'a str, i64)],
+    on: Option<jiff::civil::Date>,
+}
+
+const MONTH: Question<'static> = Question {
+    pack: "XX",
+    period: PayPeriod::Monthly,
+    number: 1,
+    attributes: &[],
+    inputs: &[],
+    earnings: &[],
+    ytd: &[],
+    on: None,
+};
+
+impl Question<'_> {
+    fn pay(&self) -> (&'static Pack, Pay) {
+        let pack = library().pack(self.pack).unwrap();
+        let mut profile = pack.profile(self.attributes.iter().copied()).unwrap();
+        for (name, value) in self.inputs {
+            profile.inputs[pack.input(name).unwrap()] = *value;
+        }
+        let earnings: Vec<_> =
+            self.earnings.iter().map(|(name, amount)| (pack.component(name), *amount)).collect();
+        let totals: BTreeMap<String, i64> =
+            self.ytd.iter().map(|(name, total)| ((*name).to_owned(), *total)).collect();
+        let pay = pack.evaluate(&PayInput {
+            period: self.period,
+            number: self.number,
+            attributes: profile.attributes,
+            inputs: &profile.inputs,
+            on: self.on,
+            earnings: &earnings,
+            ytd: &YearToDate::from_names(pack, &totals).unwrap(),
+        });
+        (pack, pay.unwrap())
+    }
+
+    fn line(&self, id: &str) -> i64 {
+        let (pack, pay) = self.pay();
+        pay.amounts[pack.lines().iter().position(|line| line.id == id).unwrap()]
+    }
+}
+
+/// 26 USC 3121(v)(1): a 401(k) deferral is wages for Social Security and Medicare; 26 USC 402(e)(3): not for income tax.
+#[test]
+fn a_401k_deferral_lowers_income_tax_only() {
+    let earnings = [("basic", 500_000)];
+    let with = Question {
+        pack: "US",
+        inputs: &[("deduction.401k", 50_000)],
+        earnings: &earnings,
+        ..MONTH
+    };
+    assert_eq!(with.line("social_security"), 31_000);
+    assert_eq!(with.line("medicare"), 7_250);
+    assert_eq!(with.line("federal_income_tax"), 35_833);
+}
+
+/// 26 USC 125 and 3121(a)(5)(G): a cafeteria plan lowers both.
+#[test]
+fn a_cafeteria_plan_lowers_social_security_too() {
+    let with = Question {
+        pack: "US",
+        inputs: &[("deduction.s125_health", 50_000)],
+        earnings: &[("basic", 500_000)],
+        ..MONTH
+    };
+    assert_eq!(with.line("social_security"), 27_900);
+}
+
+/// T4127 ch. 4 (F lowers A) and ch. 6 (CPP, EI on the whole pay).
+#[test]
+fn a_registered_pension_leaves_cpp_and_ei() {
+    let with = Question {
+        pack: "CA",
+        inputs: &[("deduction.rpp", 60_000)],
+        earnings: &[("basic", 600_000)],
+        ..MONTH
+    };
+    assert_eq!((with.line("cpp"), with.line("ei")), (33_965, 9_780));
+    let without = Question { inputs: &[], ..with };
+    assert_eq!((without.line("cpp"), without.line("ei")), (33_965, 9_780));
+}
+
+/// SHIF regulations and Affordable Housing Act 2024: 2.75 % and 1.5 % of gross.
+#[test]
+fn a_kenyan_pension_leaves_shif_and_the_housing_levy() {
+    let with = Question {
+        pack: "KE",
+        inputs: &[("deduction.pension", 500_000)],
+        earnings: &[("basic", 10_000_000)],
+        ..MONTH
+    };
+    assert_eq!((with.line("shif"), with.line("housing_levy")), (275_000, 150_000));
+}
+
+/// Finance Act 2004 s. 193 (net pay) lowers income tax; SI 2001/1004: NI is on the whole pay.
+#[test]
+fn a_net_pay_pension_leaves_national_insurance() {
+    let with = Question {
+        pack: "GB",
+        inputs: &[("deduction.pension_net_pay", 30_000)],
+        earnings: &[("basic", 300_000)],
+        ..MONTH
+    };
+    assert_eq!(with.line("national_insurance"), 15_616);
+    assert_eq!(with.line("income_tax"), 33_020);
+}
+
+/// Pension Reform Act 2014 s. 4: 8 % of basic, housing and transport, whatever is deducted.
+#[test]
+fn the_nigerian_pension_base_is_fixed() {
+    let with = Question {
+        pack: "NG",
+        inputs: &[
+            ("deduction.voluntary_pension", 5_000_000),
+            ("deduction.loan_repayment", 900_000),
+        ],
+        earnings: &[("basic", 30_000_000), ("housing", 10_000_000), ("transport", 10_000_000)],
+        ..MONTH
+    };
+    assert_eq!(with.line("pension"), 4_000_000);
+}
+
+/// Unemployment Insurance Contributions Act s. 6: remuneration before the deduction of s. 11F.
+#[test]
+fn a_retirement_annuity_leaves_uif() {
+    let with = Question {
+        pack: "ZA",
+        inputs: &[("deduction.retirement_annuity", 200_000)],
+        earnings: &[("basic", 1_500_000)],
+        ..MONTH
+    };
+    assert_eq!(with.line("uif"), 15_000);
+}
+
+/// SARS PAYE-GEN-01-G18: tax on the annual equivalent / 12, and what the payment adds to the tax of the year.
+#[test]
+fn a_south_african_bonus_is_an_annual_payment() {
+    let earnings = [("basic", 3_000_000), ("bonus", 3_000_000)];
+    let of = |pack| Question { pack, earnings: &earnings, ..MONTH }.line("paye");
+    assert_eq!((of("ZA-2025"), of("ZA")), (1_355_808, 1_282_600));
+}
+
+/// CRA T4127 ch. 4 step 3, with K2 on the contributions of the bonus.
+#[test]
+fn a_canadian_bonus_is_taxed_by_the_bonus_method() {
+    let question =
+        Question { pack: "CA", earnings: &[("basic", 600_000), ("bonus", 600_000)], ..MONTH };
+    assert_eq!(question.line("federal_tax"), 183_888);
+    assert_eq!(question.line("ontario_tax"), 102_297);
+}
+
+/// NTA 2025 s. 58 and fourth schedule: the bands are of the year, so a bonus is not multiplied by twelve.
+#[test]
+fn a_nigerian_bonus_counts_once_in_the_year() {
+    let question = Question {
+        pack: "NG",
+        earnings: &[("basic", 50_000_000), ("bonus", 400_000_000)],
+        ..MONTH
+    };
+    assert_eq!(question.line("paye"), 78_530_000);
+}
+
+/// 26 CFR 31.3402(g)-1: 22 %, 37 % above one million, or the aggregate method, as the employer chooses for each payment.
+#[test]
+fn the_method_of_a_supplement_is_chosen_for_each_payment() {
+    let tax = |component: &str, ytd: &[(&str, i64)]| {
+        let earnings = [("basic", 500_000), (component, 1_000_000)];
+        let question = Question { pack: "US", earnings: &earnings, ytd, ..MONTH };
+        question.pay().1.tax - 41_833
+    };
+    assert_eq!(tax("bonus", &[]), 220_000);
+    assert_eq!(tax("bonus.aggregate", &[]), 224_284);
+    assert_eq!(tax("bonus", &[("supplemental", 100_000_000)]), 370_000);
+    let pack = library().pack("US").unwrap();
+    let bonus = pack.earning_type("bonus").unwrap();
+    assert_eq!(bonus.component(Some("aggregate")).as_deref(), Some("bonus.aggregate"));
+    assert_eq!(bonus.component(Some("daily")), None);
+}
+
+/// T4127 ch. 4 step 2, note: K2 uses the maximum of the year once it is reached. CPP2: at most 416 in the year.
+#[test]
+fn canadian_credits_stay_at_the_maximum() {
+    let ytd = [("gross", 9_000_000), ("cpp", 423_045), ("cpp2", 41_600), ("ei", 112_307)];
+    let question =
+        Question { pack: "CA", number: 7, earnings: &[("basic", 1_500_000)], ytd: &ytd, ..MONTH };
+    assert_eq!(question.line("federal_tax"), 278_297);
+    let ytd = [("gross", 8_450_000), ("cpp", 423_045), ("cpp2", 41_500), ("ei", 112_307)];
+    assert_eq!(Question { ytd: &ytd, ..question }.line("cpp2"), 100);
+}
+
+/// Income Tax Act (Kenya) s. 2: the year of income is the calendar year; NSSF Act, third schedule: its limits change in February.
+#[test]
+fn kenyas_january_is_in_the_year_with_its_own_limits() {
+    let of = |month, day| {
+        let on = Some(jiff::civil::date(2026, month, day));
+        let earnings = [("basic", 10_000_000)];
+        let question = Question { pack: "KE", earnings: &earnings, on, ..MONTH };
+        question.line("nssf_tier_1") + question.line("nssf_tier_2")
+    };
+    assert_eq!((of(1, 30), of(2, 27), of(12, 31)), (432_000, 600_000, 600_000));
+    let pack = |day| library().in_force("KE", day).pack;
+    let (january, february) = (jiff::civil::date(2026, 1, 30), jiff::civil::date(2026, 2, 27));
+    assert_eq!(pack(january).code, pack(february).code);
+    assert_eq!(pack(january).effective_from, jiff::civil::date(2026, 1, 1));
+}
+
+/// PAYE regulations: a code is a form with a number; HMRC specification s. 4.5: at most half of the pay.
+#[test]
+fn any_number_of_a_tax_code_is_read() {
+    let tax = |code: &str| {
+        let attributes = [("tax_code", code)];
+        let question = Question {
+            pack: "GB",
+            attributes: &attributes,
+            earnings: &[("basic", 300_000)],
+            ..MONTH
+        };
+        question.line("income_tax")
+    };
+    assert_eq!(tax("1257L"), 39_020);
+    assert_eq!(tax("C1257L"), 39_020);
+    assert_eq!(tax("1100T"), tax("1100L"));
+    assert_eq!(tax("BR"), 60_000);
+    assert_eq!(tax("NT"), 0);
+    assert_eq!(tax("K9000"), 150_000);
+    let pack = library().pack("GB").unwrap();
+    for code in ["", "1257", "l257L", "01257L", "1257LL", "K0", "D2", "SNT", "BR1", "1000000L"] {
+        assert!(pack.profile([("tax_code", code)]).is_err(), "{code}");
+    }
+}
+
+/// HMRC starter checklist; CWG2: without a declaration 0T, month 1.
+#[test]
+fn a_starter_declaration_stands_for_a_code() {
+    let pack = library().pack("GB").unwrap();
+    let of = |pairs: &[(&'static str, &'static str)]| pack.profile(pairs.iter().copied()).unwrap();
+    let same = |declaration, code, basis| {
+        let by_code = of(&[("tax_code", code), ("tax_basis", basis)]);
+        assert_eq!(of(&[("starter_declaration", declaration)]), by_code, "{declaration}");
+    };
+    same("A", "1257L", "cumulative");
+    same("B", "1257L", "w1m1");
+    same("C", "BR", "cumulative");
+    same("none", "0T", "w1m1");
+    let code = of(&[("starter_declaration", "C"), ("tax_code", "900L")]);
+    assert_eq!(code, of(&[("tax_code", "900L")]));
+    assert!(pack.profile([("starter_declaration", "D")]).is_err());
+}
+
+/// States without an income tax, and with one, beside the federal pack.
+#[test]
+fn a_state_has_a_pack_of_its_own() {
+    let day = jiff::civil::date(2026, 6, 30);
+    let taxes = |state| {
+        let found = library().of_region("US", state, day).unwrap();
+        let lines = found.pack.lines().iter();
+        lines.filter(|line| line.id == "state_income_tax").count()
+    };
+    assert_eq!(["CA", "NY", "IL", "TX", "FL"].map(taxes), [1, 1, 1, 0, 0]);
+    assert!(library().of_region("US", "WY", day).is_none());
+    assert_eq!(library().in_force("US", day).pack.code, "US");
+}

@@ -1,0 +1,173 @@
+//! Tax attributes by date, typed earnings and deductions: set by callers, validated by the pack, shown on payslips.
+
+use serde_json::{Value, json};
+
+use super::{calculated, draft, items, paid};
+use crate::harness::Caller;
+use crate::harness::world::{id, number};
+
+/// A manual world with a payable employee of a company in this country.
+fn payable_in(country: &str) -> (Caller, String) {
+    let caller = Caller::manual();
+    let companies = caller.all("/api/business/companies");
+    let company = companies.iter().find(|company| company["country"] == country).unwrap();
+    let person = caller.payable(id(company)).remove(0);
+    (caller, person)
+}
+
+fn path(person: &str) -> String {
+    format!("/api/business/employees/{person}")
+}
+
+fn set_pay(caller: &Caller, person: &str, amount: i64, deductions: &Value) {
+    let currency = caller.get(&path(person)).data()["compensation"]["currency"].clone();
+    let body = json!({
+        "amount": amount, "currency": currency, "interval": "month", "effective_from": "2026-01-01",
+        "deductions": deductions,
+    });
+    let request = caller.request("PUT", &format!("{}/compensation", path(person))).json(&body);
+    caller.send(&request).expect(200);
+}
+
+/// A draft of the regular run with only this person.
+fn draft_of(caller: &Caller, person: &str) -> Value {
+    let company = caller.get(&path(person)).data()["company_id"].clone();
+    let body = json!({
+        "company_id": company, "period": "2026-01", "type": "regular", "employee_ids": [person],
+    });
+    draft(caller, &body)
+}
+
+fn payslip(caller: &Caller, run: &Value) -> Value {
+    caller.all(&format!("/api/business/payslips?payroll_run_id={}", id(run))).remove(0)
+}
+
+fn line(list: &Value, id: &str) -> i64 {
+    let lines = list.as_array().unwrap();
+    number(&lines.iter().find(|line| line["id"] == id).unwrap()["amount"])
+}
+
+/// PAYE regulations: the code in force on the pay date applies.
+#[test]
+fn a_payslip_uses_the_tax_code_in_force_on_its_pay_date() {
+    let (caller, person) = payable_in("GB");
+    let body = json!({"tax_attributes": [
+        {"effective_from": "2026-01-01", "tax_code": "BR", "tax_basis": "w1m1"},
+        {"effective_from": "2026-02-15", "tax_code": "K475"},
+    ]});
+    let set = caller.patch(&path(&person), &body).data();
+    assert_eq!(set["tax_attributes"]["tax_code"], "BR");
+    set_pay(&caller, &person, 300_000, &json!([]));
+    let run = paid(&caller, &calculated(&caller, &draft_of(&caller, &person)));
+    let payslip = payslip(&caller, &run);
+    assert_eq!(payslip["tax_attributes"]["tax_code"], "BR");
+    assert_eq!(line(&payslip["taxes"], "income_tax"), 60_000);
+    caller.advance(&json!({"by": "10d"}));
+    let later = caller.get(&path(&person)).data();
+    assert_eq!(later["tax_attributes"], json!({"tax_code": "K475", "tax_basis": "w1m1"}));
+    let history = later["tax_attributes_history"].as_array().unwrap();
+    assert_eq!(history.last().unwrap()["effective_from"], "2026-02-15");
+    caller.audit();
+}
+
+/// A refusal names the member and changes nothing.
+#[test]
+fn a_tax_attribute_that_the_pack_does_not_have_is_refused() {
+    let (caller, person) = payable_in("GB");
+    let before = caller.get(&path(&person)).data();
+    let rows = [
+        (json!({"tax_code": "1257"}), "/tax_attributes/tax_code"),
+        (json!({"tax_cod": "1257L"}), "/tax_attributes/tax_cod"),
+        (json!({"tax_code.region": "S"}), "/tax_attributes/tax_code.region"),
+        (json!({"ni_category": "Q"}), "/tax_attributes/ni_category"),
+        (json!({"director_weeks": 54}), "/tax_attributes/director_weeks"),
+        (json!({"starter_declaration": "D"}), "/tax_attributes/starter_declaration"),
+        (json!({"tax_code": ["1257L"]}), "/tax_attributes/tax_code"),
+        (json!({"effective_from": "soon"}), "/tax_attributes/effective_from"),
+        (json!([{"tax_code": "BR"}, {"tax_code": "X"}]), "/tax_attributes/1/tax_code"),
+    ];
+    for (attributes, pointer) in rows {
+        let refused =
+            caller.patch(&path(&person), &json!({"tax_attributes": attributes})).expect(422);
+        assert_eq!(refused["errors"][0]["pointer"], pointer, "{refused}");
+    }
+    assert_eq!(caller.get(&path(&person)).data(), before);
+}
+
+/// Form W-4 of 2026: a new hire states it.
+#[test]
+fn a_new_employee_can_have_tax_attributes() {
+    let (caller, person) = payable_in("US");
+    let company = caller.get(&path(&person)).data()["company_id"].clone();
+    let mut body = json!({
+        "company_id": company, "name": "Ada Obi", "role": "Accountant", "department": "Finance",
+        "start_date": "2026-01-05",
+        "tax_attributes": {"filing_status": "married", "multiple_jobs": true, "credits": 220_000},
+    });
+    let created = caller.post("/api/business/employees", &body).made();
+    let expected =
+        json!({"filing_status": "married", "multiple_jobs": "true", "credits": "220000"});
+    assert_eq!(created["tax_attributes"], expected);
+    body["tax_attributes"] = json!({"filing_status": "widowed"});
+    let refused = caller.post("/api/business/employees", &body).expect(422);
+    assert_eq!(refused["errors"][0]["pointer"], "/tax_attributes/filing_status");
+}
+
+/// 26 USC 3121(v)(1): a 401(k) of 500 on 5,000 leaves Social Security at 310.00; and 26 CFR 31.3402(g)-1 for the bonus.
+#[test]
+fn typed_deductions_and_earnings_follow_the_pack() {
+    let (caller, person) = payable_in("US");
+    let deductions = json!([{"label": "401(k)", "amount": 50_000, "type": "401k"}]);
+    caller
+        .patch(&path(&person), &json!({"tax_attributes": {"filing_status": "single"}}))
+        .expect(200);
+    set_pay(&caller, &person, 500_000, &deductions);
+    let run = draft_of(&caller, &person);
+    let target = format!("/api/business/payroll-runs/{}", id(&run));
+    let bonus = |more: Value| {
+        let mut line = json!({"label": "Extra", "amount": 1_000_000});
+        for (name, value) in more.as_object().unwrap() {
+            line[name] = value.clone();
+        }
+        json!({"items": [{"employee_id": person, "earnings": [line]}]})
+    };
+    for (line, member) in [
+        (json!({"type": "tip_jar"}), "type"),
+        (json!({"type": "bonus", "method": "daily"}), "method"),
+        (json!({"method": "flat"}), "method"),
+    ] {
+        let refused = caller.patch(&target, &bonus(line)).expect(422);
+        assert_eq!(refused["errors"][0]["pointer"], format!("/items/0/earnings/0/{member}"));
+    }
+    caller.patch(&target, &bonus(json!({"type": "bonus", "method": "flat"}))).expect(200);
+    let payslip = payslip(&caller, &paid(&caller, &calculated(&caller, &run)));
+    assert_eq!(line(&payslip["contributions"], "social_security"), 31_000 + 62_000);
+    assert_eq!(line(&payslip["taxes"], "federal_income_tax"), 35_833);
+    assert_eq!(line(&payslip["taxes"], "federal_income_tax_supplemental"), 220_000);
+    assert_eq!(payslip["deductions"][0]["type"], "401k");
+    caller.audit();
+}
+
+/// Labour Act (Nigeria) s. 5: deductions by law come before loans, and what does not fit is carried.
+#[test]
+fn deductions_are_taken_in_legal_order_and_the_rest_is_carried() {
+    let (caller, person) = payable_in("NG");
+    let deductions = json!([
+        {"id": "loan", "label": "Loan", "amount": 30_000_000, "type": "loan_repayment"},
+        {"id": "court", "label": "Court order", "amount": 20_000_000, "type": "court_order"},
+    ]);
+    set_pay(&caller, &person, 40_000_000, &deductions);
+    let run = calculated(&caller, &draft_of(&caller, &person));
+    let item = items(&caller, &run).remove(0);
+    assert_eq!(number(&item["net"]), 0, "the pay covers the order and a part of the loan");
+    let kept = number(&item["taxes"]) + number(&item["employee_contributions"]);
+    assert_eq!(number(&item["deductions"]), 40_000_000 - kept);
+    assert_eq!(run["warnings"][0]["code"], "deductions_capped");
+    let refused = caller
+        .send(&caller.request("PUT", &format!("{}/compensation", path(&person))).json(&json!({
+            "amount": 1_000, "currency": "NGN", "interval": "month",
+            "deductions": [{"label": "Tithe", "amount": 1, "type": "tithe"}],
+        })))
+        .expect(422);
+    assert_eq!(refused["errors"][0]["pointer"], "/deductions/0/type");
+}
