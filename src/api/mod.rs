@@ -26,7 +26,8 @@ pub(crate) mod timers;
 
 use crate::api::control::{
     clock, decisions, deliveries, diff, events, faults, inbound, intervene, limits, process,
-    request_log, scenarios, snapshots, statement_truth, trigger, verify, webhooks, worlds,
+    request_log, scenarios, snapshots, statement_file, statement_truth, trigger, verify, webhooks,
+    worlds,
 };
 use crate::api::operation::Operation;
 
@@ -43,6 +44,7 @@ pub(crate) fn control() -> impl Iterator<Item = &'static Operation> {
         intervene::OPERATIONS,
         trigger::OPERATIONS,
         inbound::OPERATIONS,
+        statement_file::OPERATIONS,
         statement_truth::OPERATIONS,
         webhooks::OPERATIONS,
         deliveries::OPERATIONS,

@@ -22,6 +22,7 @@ pub(crate) mod request_log;
 pub(crate) mod scenarios;
 pub(crate) mod situation;
 pub(crate) mod snapshots;
+pub(crate) mod statement_file;
 pub(crate) mod statement_truth;
 pub(crate) mod transitions;
 pub(crate) mod trigger;

@@ -1,14 +1,18 @@
 //! Bank statements: lines from a caller, a file from a bank, or a simulated statement.
 
+mod file;
+
 use schemars::{Schema, SchemaGenerator, json_schema};
 
+use self::file::{file_of, no_file, of_file};
 use crate::api::payments::statement_clock;
 use crate::api::prelude::*;
 use crate::model::decision::STATEMENT_NOISE;
 use crate::model::payments::bank_statement::MatchCounts;
+use crate::model::payments::statement_file::CsvMapping;
 use crate::model::payments::{
     Bank, BankStatement, Draft, Level, MOST_LINES, Sent, StatementFormat, StatementLine,
-    StatementSource, StatementStatus, Truths, statement_file,
+    StatementSource, StatementStatus, Truths,
 };
 use crate::model::{TransactionType, WalletTransaction};
 
@@ -19,8 +23,10 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
     Operation {
         path: "/api/payments/bank-statements",
         summary: "Import a bank statement",
-        description: "Imports `lines`, or a bank's file as `content` with its `format`. Without \
-            either, the sandbox simulates the bank: it writes the statement from the wallet's \
+        description: "Imports `lines`, or a bank's file as `content` or `content_base64`: MT940, \
+            camt.053, OFX, BAI2, or CSV with its columns. The `format` is detected if it is absent. \
+            A file of several statements is imported as one; name the `account` if the file has \
+            several. Without either, the sandbox simulates the bank: it writes the statement from the wallet's \
             transactions, with fees, merged lines, shifted days, cut references, duplicates and \
             missing lines. After five seconds the statement is `imported`, and every line is a \
             row of the reconciliation. A file with a mistake is refused with its line and column.",
@@ -55,8 +61,18 @@ pub(crate) struct ImportBankStatement {
     lines: Option<Vec<ImportLine>>,
     /// The text of a bank's file.
     content: Option<FileText>,
-    /// The file's format.
+    /// The bytes of a bank's file in Base64, instead of `content`. They are decoded as the file declares, or as UTF-8, or else as
+    /// Windows-1252.
+    content_base64: Option<FileBytes>,
+    /// The file's format. If it is absent, it is detected, and `csv` means CSV.
     format: Option<StatementFormat>,
+    /// The account whose statements are imported, as the file writes it. Required if the file has statements of several accounts.
+    account: Option<Text<100>>,
+    /// Whether a file is refused if its balances do not agree with its entries.
+    #[serde(default = "checked")]
+    check_balances: bool,
+    /// The columns of a CSV file.
+    csv: Option<CsvMapping>,
     /// Key-value pairs set by the caller.
     #[serde(default)]
     metadata: Metadata,
@@ -96,6 +112,29 @@ impl JsonSchema for FileText {
     }
 }
 
+/// The bytes of a file in Base64.
+#[derive(Deserialize)]
+#[serde(transparent)]
+pub(crate) struct FileBytes(String);
+
+impl JsonSchema for FileBytes {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "FileBytes".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "minLength": 1, "maxLength": 1_048_576, "pattern": "^[A-Za-z0-9+/]*={0,2}$" })
+    }
+}
+
+const fn checked() -> bool {
+    true
+}
+
 /// The contents of a statement before it has an id.
 pub(crate) struct Contents {
     pub(crate) source: StatementSource,
@@ -117,12 +156,14 @@ fn import_bank_statement(
         let detail = "this wallet belongs to another company";
         wrong.push(Violation::new("/wallet_id", "foreign_wallet", detail));
     }
-    wrong.extend(one_source(&input));
     let days = (input.from, input.to);
-    let sent = match (&input.lines, &input.content, input.format) {
-        (Some(lines), ..) => Some(of_lines(lines, days, &mut wrong)),
-        (None, Some(file), Some(format)) => of_file(&file.0, format, &wallet, days, &mut wrong),
-        _ => None,
+    let sent = match &input.lines {
+        Some(lines) => {
+            wrong.extend(no_file(&input));
+            Some(of_lines(lines, days, &mut wrong))
+        }
+        None => file_of(&input, &mut wrong)
+            .and_then(|file| of_file(&file, &input, &wallet, days, &mut wrong)),
     };
     ApiError::if_any(wrong)?;
     if sent.is_some() {
@@ -198,28 +239,6 @@ fn days_of(world: &World, from: Date, to: Date) -> Vec<Violation> {
     wrong
 }
 
-/// Lines, or a file with its format, or neither.
-fn one_source(input: &ImportBankStatement) -> Option<Violation> {
-    let (pointer, code, detail) = match (&input.lines, &input.content, input.format) {
-        (Some(_), Some(_), _) => (
-            "/content",
-            "conflict",
-            "content must be absent if lines are \
-            given",
-        ),
-        (Some(_), None, Some(_)) => (
-            "/format",
-            "conflict",
-            "format must be absent if lines are \
-            given",
-        ),
-        (None, Some(_), None) => ("/format", "required", "format is required if content is given"),
-        (None, None, Some(_)) => ("/content", "required", "content is required if format is given"),
-        _ => return None,
-    };
-    Some(Violation::new(pointer, code, detail))
-}
-
 fn of_lines(lines: &[ImportLine], days: (Date, Date), wrong: &mut Vec<Violation>) -> Contents {
     for (place, line) in lines.iter().enumerate() {
         if let Some(detail) = outside(line.date, days) {
@@ -245,50 +264,6 @@ fn of_lines(lines: &[ImportLine], days: (Date, Date), wrong: &mut Vec<Violation>
         drafts,
         truths: None,
     }
-}
-
-fn of_file(
-    text: &str,
-    format: StatementFormat,
-    wallet: &Wallet,
-    days: (Date, Date),
-    wrong: &mut Vec<Violation>,
-) -> Option<Contents> {
-    let mut refuse = |mistake: statement_file::Mistake| {
-        wrong.push(Violation::new("/content", "malformed", mistake.to_string()));
-    };
-    let file = match statement_file::read(format, text, wallet.currency) {
-        Ok(file) => file,
-        Err(mistake) => {
-            refuse(mistake);
-            return None;
-        }
-    };
-    for entry in &file.entries {
-        if let Some(detail) = outside(entry.date, days) {
-            refuse(statement_file::mistake(text, entry.place, detail));
-        }
-    }
-    let drafts: Vec<Draft> = file
-        .entries
-        .into_iter()
-        .map(|entry| Draft {
-            date: entry.date,
-            amount: entry.amount,
-            direction: entry.direction,
-            description: entry.description,
-            reference: entry.reference,
-        })
-        .collect();
-    wrong.extend(sums_of(&drafts, "/content"));
-    Some(Contents {
-        source: StatementSource::File,
-        format: Some(format),
-        opening: Some(file.opening),
-        closing: Some(file.closing),
-        drafts,
-        truths: None,
-    })
 }
 
 fn outside(day: Date, (from, to): (Date, Date)) -> Option<String> {

@@ -42,6 +42,12 @@ pub(crate) enum StatementFormat {
     Camt053,
     /// SWIFT MT940.
     Mt940,
+    /// Open Financial Exchange, version 1 (SGML) or 2 (XML).
+    Ofx,
+    /// BAI2 of the Bank Administration Institute.
+    Bai2,
+    /// A table with the columns of `csv`.
+    Csv,
 }
 
 /// One line of a statement, as the bank wrote it.

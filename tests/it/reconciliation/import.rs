@@ -213,7 +213,8 @@ fn all_mistakes_of_a_statement_are_listed_together() {
     refused(json!({"lines": [line(json!({}))], "format": "mt940"}), &[("/format", "conflict")]);
     refused(json!({"content": "x"}), &[("/format", "required")]);
     refused(json!({"format": "mt940"}), &[("/content", "required")]);
-    refused(json!({"content": "x", "format": "csv"}), &[("/format", "enum")]);
+    refused(json!({"content": "x", "format": "csv"}), &[("/csv", "required")]);
+    refused(json!({"content": "x", "format": "qif"}), &[("/format", "enum")]);
     let other = account.caller.company(1);
     let both = json!({"company_id": other, "to": "2025-11-30", "lines": [line(json!({}))]});
     refused(

@@ -1,5 +1,6 @@
 //! Bank statements and their reconciliation: imports, matches and decisions.
 
+mod bank_files;
 mod decisions;
 mod import;
 mod matching;

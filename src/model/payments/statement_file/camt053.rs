@@ -1,286 +1,167 @@
-//! ISO 20022 camt.053: reads one `Stmt` of a `BkToCstmrStmt` with its balances and booked entries.
+//! ISO 20022 camt.053: reads every `Stmt` of a `BkToCstmrStmt` with its balances and booked entries.
 //!
-//! roxmltree parses the file. It reads no DTD, so a file that declares entities is refused.
+//! roxmltree parses the file. It reads no DTD, so a file that declares entities is refused. Banks wrap the document into envelopes and
+//! use prefixes; only the namespace and the names of the elements count.
 
-use roxmltree::{Document, Error, Node, ParsingOptions};
+mod entry;
 
-use super::entries::{
-    Entry, MOST_DESCRIPTION, MOST_REFERENCE, StatementFile, Wrong, adds_up, amount, balance, kept,
-    room,
+use self::entry::booked;
+use super::entries::{Bound, Entry, Said, Statement, Wrong, balance, currency_of, room};
+use super::xml::{
+    Element, all, day, direction, maybe, missing, one, parse, start, words, words_at,
+    written_amount,
 };
 use crate::model::TransactionType;
 use crate::model::prelude::*;
 
-/// The common prefix of the namespaces of all versions.
-const NAMESPACE: &str = "urn:iso:std:iso:20022:tech:xsd:camt.053.001.";
+/// The part of the namespace that all versions have. Swiss banks write `ISO:camt.053.001.04` beside it.
+const NAMESPACE: &str = "camt.053.001.";
 /// The supported versions. The elements used are the same in all of them.
 const VERSIONS: core::ops::RangeInclusive<u8> = 2..=13;
-/// Maximum number of nodes in a file. No allowed body reaches it; it is a safety limit.
-const MOST_NODES: u32 = 2_000_000;
 
-type Element<'a, 'b> = Node<'a, 'b>;
-
-pub(super) fn read(text: &str, currency: Currency) -> Result<StatementFile, Wrong> {
-    let options =
-        ParsingOptions { allow_dtd: false, nodes_limit: MOST_NODES, ..ParsingOptions::default() };
-    let tree = Document::parse_with_options(text, options).map_err(|error| broken(text, &error))?;
+pub(super) fn read(text: &str) -> Result<Vec<Statement>, Wrong> {
+    let tree = parse(text, "Document")?;
     let root = tree.root_element();
-    let namespace = root.tag_name().namespace().unwrap_or_default();
-    let version = namespace.strip_prefix(NAMESPACE);
-    let version = version.and_then(|version| version.parse::<u8>().ok());
-    if root.tag_name().name() != "Document" || !version.is_some_and(|one| VERSIONS.contains(&one)) {
-        let detail = format!("expected <Document xmlns=\"{NAMESPACE}NN\">, NN from 02 to 13");
-        return Err(Wrong::at(start(root), detail));
+    let document = tree.descendants().filter(Element::is_element).find(|node| {
+        let space = node.tag_name().namespace().unwrap_or_default();
+        let version = space.rsplit_once(NAMESPACE).and_then(|(_, version)| version.parse().ok());
+        node.tag_name().name() == "Document" && version.is_some_and(|one| VERSIONS.contains(&one))
+    });
+    let document = document.ok_or_else(|| {
+        let detail = format!(
+            "expected <Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:{NAMESPACE}NN\">, NN from 02 to 13"
+        );
+        Wrong::at(start(root), detail)
+    })?;
+    let message = one(document, "BkToCstmrStmt")?;
+    let mut statements = Vec::new();
+    let mut count = 0;
+    for node in all(message, "Stmt") {
+        let statement = statement(node, count)?;
+        count += statement.entries.len();
+        statements.push(statement);
     }
-    let message = one(root, "BkToCstmrStmt")?;
-    let statements: Vec<Element<'_, '_>> = all(message, "Stmt").collect();
-    let statement = match statements.as_slice() {
-        [statement] => *statement,
-        [] => return Err(missing(message, "Stmt")),
-        [_, other, ..] => {
-            let detail = "expected one <Stmt>: send each statement separately";
-            return Err(Wrong::at(start(*other), detail));
-        }
+    if statements.is_empty() {
+        return Err(missing(message, "Stmt"));
+    }
+    Ok(statements)
+}
+
+fn statement(node: Element<'_, '_>, before: usize) -> Result<Statement, Wrong> {
+    one(node, "Id")?;
+    let account = one(node, "Acct")?;
+    let balances = balances(node)?;
+    let closing = balances.last("CLBD", "ITBD").ok_or_else(|| {
+        Wrong::at(start(node), "expected the closing balance, a <Bal> of the type CLBD")
+    })?;
+    let opening = balances.first(&["OPBD", "PRCD", "ITBD"]);
+    let opening = opening.filter(|opening| opening.bound.place != closing.bound.place);
+    let currency = match maybe(account, "Ccy")? {
+        Some(code) => Said { value: currency_of(words(code), start(code))?, place: start(code) },
+        None => closing.currency,
     };
-    one(statement, "Id")?;
-    let account = one(statement, "Acct")?;
-    if let Some(code) = maybe(account, "Ccy")? {
-        is_currency(words(code), currency, start(code))?;
+    let mut currencies = balances.all.iter().map(|one| one.currency);
+    if let Some(other) = currencies.find(|other| other.value != currency.value) {
+        return Err(other_currency(other, currency.value));
     }
-    let opening = booked_balance(statement, &["OPBD", "PRCD"], "opening", currency)?;
-    let closing = booked_balance(statement, &["CLBD"], "closing", currency)?;
-    if closing.day < opening.day {
+    if let (Some(first), Some(last)) = (opening.and_then(|one| one.bound.day), closing.bound.day)
+        && last.value < first.value
+    {
         let detail =
-            format!("expected a day on or after that of the opening balance, {}", opening.day);
-        return Err(Wrong::at(closing.day_at, detail));
+            format!("expected a day on or after that of the opening balance, {}", first.value);
+        return Err(Wrong::at(last.place, detail));
     }
     let mut entries = Vec::new();
-    for node in all(statement, "Ntry") {
-        room(&entries, start(node))?;
-        entries.extend(entry(node, currency)?);
+    for node in all(node, "Ntry") {
+        room(before + entries.len(), start(node))?;
+        entries.extend(booked(node, currency.value, closing.bound.day)?);
     }
-    adds_up(opening.amount, closing.amount, &entries, currency, closing.amount_at)?;
-    Ok(StatementFile { opening: opening.amount, closing: closing.amount, entries })
+    let opening = opening.map(|one| one.bound).or_else(|| computed(closing.bound, &entries));
+    Ok(Statement {
+        account: account_of(account)?,
+        currency: Some(currency),
+        opening,
+        closing: Some(closing.bound),
+        entries,
+        exact: true,
+    })
 }
 
-/// Words an XML error and states its position.
-fn broken(text: &str, error: &Error) -> Wrong {
-    let position = error.pos();
-    let line_at: usize = text
-        .split_inclusive('\n')
-        .take(usize::try_from(position.row).unwrap_or(1).saturating_sub(1))
-        .map(str::len)
-        .sum();
-    let column = usize::try_from(position.col).unwrap_or(1).saturating_sub(1);
-    let within = text[line_at.min(text.len())..].chars().take(column);
-    let place = line_at + within.map(char::len_utf8).sum::<usize>();
-    let detail = match error {
-        Error::DtdDetected => {
-            "expected a file without a document type: entities are not supported".to_owned()
-        }
-        Error::UnclosedRootNode | Error::UnexpectedEndOfStream => {
-            let detail = "expected the rest of the file: it ends before </Document>";
-            return Wrong::at(text.len(), detail);
-        }
-        Error::NoRootNode => "expected <Document>".to_owned(),
-        other => format!("expected XML: {}", without_place(&other.to_string())),
-    };
-    Wrong::at(place, detail)
+/// Without an opening balance, it is the closing balance less the entries.
+fn computed(closing: Bound, entries: &[Entry]) -> Option<Bound> {
+    let moved: i128 = entries.iter().map(Entry::signed).sum();
+    let amount = i64::try_from(i128::from(closing.amount) - moved).ok()?;
+    Some(Bound { amount, page: false, ..closing })
 }
 
-/// The parser's message without its own position, which follows the word "at".
-fn without_place(message: &str) -> String {
-    let cut = message.rsplit_once(" at ").filter(|(_, place)| place.contains(':'));
-    let cut = cut.map_or(message, |(message, _)| message);
-    cut.chars().filter(|one| !one.is_control()).take(200).collect()
+/// The IBAN, or the bank's own number of the account.
+fn account_of(account: Element<'_, '_>) -> Result<Option<Said<String>>, Wrong> {
+    let Some(id) = maybe(account, "Id")? else { return Ok(None) };
+    let other = maybe(id, "Othr")?.map(|other| maybe(other, "Id")).transpose()?.flatten();
+    let number = maybe(id, "IBAN")?.or(other);
+    Ok(number.map(|node| Said { value: words(node).to_owned(), place: words_at(node) }))
 }
 
-fn start(node: Element<'_, '_>) -> usize {
-    node.range().start
+/// The refusal of an amount in another currency than the account's.
+fn other_currency(found: Said<Currency>, currency: Currency) -> Wrong {
+    let detail =
+        format!("expected {currency}, the currency of the account, but found {}", found.value);
+    Wrong::at(found.place, detail)
 }
 
-/// The text inside, trimmed.
-fn words<'a>(node: Element<'a, '_>) -> &'a str {
-    node.text().unwrap_or_default().trim()
+/// A booked balance with its type.
+#[derive(Clone, Copy)]
+struct Booked<'a> {
+    code: &'a str,
+    bound: Bound,
+    currency: Said<Currency>,
 }
 
-/// The position of that text.
-fn words_at(node: Element<'_, '_>) -> usize {
-    let text = node.first_child().filter(Node::is_text);
-    text.map_or_else(
-        || start(node),
-        |text| {
-            let raw = &node.document().input_text()[text.range()];
-            text.range().start + (raw.len() - raw.trim_start().len())
-        },
-    )
+/// The booked balances of a statement, in the order of the file.
+struct Balances<'a> {
+    all: Vec<Booked<'a>>,
 }
 
-fn all<'a, 'b>(node: Element<'a, 'b>, name: &'static str) -> impl Iterator<Item = Element<'a, 'b>> {
-    node.children().filter(move |child| child.is_element() && child.tag_name().name() == name)
-}
+impl<'a> Balances<'a> {
+    /// The balance of the first type that is present.
+    fn first(&self, codes: &[&str]) -> Option<Booked<'a>> {
+        codes.iter().find_map(|code| self.all.iter().find(|one| one.code == *code)).copied()
+    }
 
-/// The element with that name, if present; more than one is an error.
-fn maybe<'a, 'b>(
-    node: Element<'a, 'b>,
-    name: &'static str,
-) -> Result<Option<Element<'a, 'b>>, Wrong> {
-    let mut found = all(node, name);
-    let first = found.next();
-    match found.next() {
-        None => Ok(first),
-        Some(other) => Err(Wrong::at(start(other), format!("expected one <{name}>"))),
+    /// The last balance of the type, or else of the other one.
+    fn last(&self, code: &str, other: &str) -> Option<Booked<'a>> {
+        let of = |code: &str| self.all.iter().rev().find(|one| one.code == code).copied();
+        of(code).or_else(|| of(other))
     }
 }
 
-/// The element with that name; it is required.
-fn one<'a, 'b>(node: Element<'a, 'b>, name: &'static str) -> Result<Element<'a, 'b>, Wrong> {
-    maybe(node, name)?.ok_or_else(|| missing(node, name))
-}
-
-fn missing(node: Element<'_, '_>, name: &str) -> Wrong {
-    let within = node.tag_name().name();
-    Wrong::at(start(node), format!("expected <{name}> in <{within}>"))
-}
-
-fn is_currency(code: &str, currency: Currency, place: usize) -> Result<(), Wrong> {
-    if code == currency.code() {
-        return Ok(());
-    }
-    let shown: String = code.chars().take(8).collect();
-    let detail = format!("expected {currency}, the wallet's currency, but found {shown}");
-    Err(Wrong::at(place, detail))
-}
-
-/// The `Amt` of an element: its text and position. Its currency must be the wallet's.
-fn written_amount<'a>(
-    node: Element<'a, '_>,
-    currency: Currency,
-) -> Result<(&'a str, usize), Wrong> {
-    let amount = one(node, "Amt")?;
-    let code = amount
-        .attribute("Ccy")
-        .ok_or_else(|| Wrong::at(start(amount), "expected the currency, Ccy=\"…\", of <Amt>"))?;
-    is_currency(code, currency, start(amount))?;
-    Ok((words(amount), words_at(amount)))
-}
-
-fn direction(node: Element<'_, '_>) -> Result<TransactionType, Wrong> {
-    let mark = one(node, "CdtDbtInd")?;
-    match words(mark) {
-        "CRDT" => Ok(TransactionType::Credit),
-        "DBIT" => Ok(TransactionType::Debit),
-        _ => Err(Wrong::at(words_at(mark), "expected CRDT or DBIT")),
-    }
-}
-
-/// `Dt` or `DtTm` inside: the day as written, in any time zone.
-fn day(node: Element<'_, '_>) -> Result<(Date, usize), Wrong> {
-    let (date, time) = (maybe(node, "Dt")?, maybe(node, "DtTm")?);
-    let written = match (date, time) {
-        (Some(written), None) | (None, Some(written)) => written,
-        (None, None) => return Err(missing(node, "Dt")),
-        (Some(_), Some(time)) => return Err(Wrong::at(start(time), "expected one day")),
-    };
-    let text = words(written);
-    let day = if time.is_some() { text.split_once('T').map_or("", |(day, _)| day) } else { text };
-    let place = words_at(written);
-    let day = day.parse().map_err(|detail: &str| Wrong::at(place, detail))?;
-    Ok((day, place))
-}
-
-/// A booked balance.
-struct Booked {
-    amount: i64,
-    amount_at: usize,
-    day: Date,
-    day_at: usize,
-}
-
-/// The single balance of those types.
-fn booked_balance(
-    statement: Element<'_, '_>,
-    codes: &[&str],
-    which: &str,
-    currency: Currency,
-) -> Result<Booked, Wrong> {
-    let mut found = None;
-    for node in all(statement, "Bal") {
+/// Balances other than the booked ones, such as the available balance, are ignored. Only the interim balance of a page may be there twice.
+fn balances<'a>(node: Element<'a, '_>) -> Result<Balances<'a>, Wrong> {
+    let mut found: Vec<Booked<'a>> = Vec::new();
+    for node in all(node, "Bal") {
         let kind = one(one(node, "Tp")?, "CdOrPrtry")?;
-        let code = maybe(kind, "Cd")?.map(words);
-        if !code.is_some_and(|code| codes.contains(&code)) {
-            continue;
-        }
-        if found.is_some() {
-            let detail = format!("expected one {which} balance, {}", codes.join(" or "));
+        let Some(code) = maybe(kind, "Cd")?.map(words) else { continue };
+        let which = match code {
+            "OPBD" => "opening",
+            "PRCD" => "previous closing",
+            "CLBD" => "closing",
+            "ITBD" => "interim",
+            _ => continue,
+        };
+        if code != "ITBD" && found.iter().any(|one| one.code == code) {
+            let detail = format!("expected one {which} balance, {code}");
             return Err(Wrong::at(start(node), detail));
         }
-        let (text, amount_at) = written_amount(node, currency)?;
-        let amount = balance(text, '.', currency, amount_at)?;
-        let (day, day_at) = day(one(node, "Dt")?)?;
+        let (text, currency) = written_amount(node)?;
+        let amount = balance(text.value, '.', currency.value, text.place)?;
+        let day = day(one(node, "Dt")?)?;
         let amount = match direction(node)? {
             TransactionType::Credit => amount,
             TransactionType::Debit => -amount,
         };
-        found = Some(Booked { amount, amount_at, day, day_at });
+        let page = code == "ITBD";
+        let bound = Bound { amount, place: text.place, day: Some(day), page };
+        found.push(Booked { code, bound, currency });
     }
-    found.ok_or_else(|| {
-        let detail =
-            format!("expected the {which} balance, a <Bal> of the type {}", codes.join(" or "));
-        Wrong::at(start(statement), detail)
-    })
-}
-
-/// An entry; none if it is not booked yet.
-fn entry(node: Element<'_, '_>, currency: Currency) -> Result<Option<Entry>, Wrong> {
-    let (text, amount_at) = written_amount(node, currency)?;
-    let amount = amount(text, '.', currency, amount_at)?;
-    // For a reversal, this is the direction of the money; `RvslInd` only gives the reason.
-    let direction = direction(node)?;
-    let booking = maybe(node, "BookgDt")?;
-    let dated = match booking {
-        Some(dated) => dated,
-        None => maybe(node, "ValDt")?.ok_or_else(|| missing(node, "BookgDt"))?,
-    };
-    let (date, place) = day(dated)?;
-    let status = one(node, "Sts")?;
-    let status = maybe(status, "Cd")?.unwrap_or(status);
-    match words(status) {
-        "BOOK" => {}
-        "PDNG" | "INFO" | "FUTR" => return Ok(None),
-        _ => {
-            return Err(Wrong::at(words_at(status), "expected BOOK, PDNG, INFO or FUTR"));
-        }
-    }
-    let details: Vec<Element<'_, '_>> =
-        all(node, "NtryDtls").flat_map(|details| all(details, "TxDtls")).collect();
-    let mut reference = None;
-    let mut description = String::new();
-    if let [detail] = details.as_slice() {
-        if let Some(references) = maybe(*detail, "Refs")? {
-            let end_to_end = maybe(references, "EndToEndId")?.map(words);
-            reference = end_to_end.filter(|text| !text.is_empty() && *text != "NOTPROVIDED");
-        }
-        let remitted = all(*detail, "RmtInf").flat_map(|info| all(info, "Ustrd"));
-        let remitted: Vec<&str> = remitted.map(words).collect();
-        description = remitted.join(" ");
-    }
-    if description.is_empty() {
-        description =
-            maybe(node, "AddtlNtryInf")?.map_or(String::new(), |info| words(info).to_owned());
-    }
-    for name in ["NtryRef", "AcctSvcrRef"] {
-        if reference.is_none() {
-            reference = maybe(node, name)?.map(words).filter(|text| !text.is_empty());
-        }
-    }
-    let plain = |text: &str| text.replace(char::is_control, " ");
-    Ok(Some(Entry {
-        date,
-        amount,
-        direction,
-        description: kept(&plain(&description), MOST_DESCRIPTION),
-        reference: reference.and_then(|text| kept(&plain(text), MOST_REFERENCE)),
-        place,
-    }))
+    Ok(Balances { all: found })
 }

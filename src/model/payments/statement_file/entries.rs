@@ -11,15 +11,38 @@ pub(super) const MOST_DESCRIPTION: usize = 500;
 /// Maximum stored length of a reference.
 pub(super) const MOST_REFERENCE: usize = 100;
 
-/// The contents of a statement file.
+/// A value in a file, with its byte position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Said<T> {
+    pub(super) value: T,
+    pub(super) place: usize,
+}
+
+/// A balance at the start or the end of a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Bound {
+    /// Minor units; below zero if the account is overdrawn.
+    pub(super) amount: i64,
+    /// Byte position of the amount.
+    pub(super) place: usize,
+    pub(super) day: Option<Said<Date>>,
+    /// Whether it is only the start or the end of a page.
+    pub(super) page: bool,
+}
+
+/// One statement of a file, or one page of a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct StatementFile {
-    /// The opening balance, in minor units.
-    pub(crate) opening: i64,
-    /// After the last one.
-    pub(crate) closing: i64,
+pub(super) struct Statement {
+    /// The account as the bank writes it, if the format has it.
+    pub(super) account: Option<Said<String>>,
+    /// None if the format does not state one: the amounts are in the wallet's currency.
+    pub(super) currency: Option<Said<Currency>>,
+    pub(super) opening: Option<Bound>,
+    pub(super) closing: Option<Bound>,
     /// The booked entries, in the order of the file.
-    pub(crate) entries: Vec<Entry>,
+    pub(super) entries: Vec<Entry>,
+    /// Whether the format promises that opening balance plus entries is the closing balance.
+    pub(super) exact: bool,
 }
 
 /// One booking in a file.
@@ -37,7 +60,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    fn signed(&self) -> i128 {
+    pub(super) fn signed(&self) -> i128 {
         match self.direction {
             TransactionType::Credit => i128::from(self.amount),
             TransactionType::Debit => -i128::from(self.amount),
@@ -105,6 +128,12 @@ pub(super) fn minor(
         return Err(Wrong::at(place, detail));
     }
     let places = currency.exponent() as usize;
+    // Zeros beyond the currency's decimals change nothing.
+    let part = if part.len() > places && part[places..].bytes().all(|byte| byte == b'0') {
+        &part[..places]
+    } else {
+        part
+    };
     if part.len() > places {
         let detail = format!("expected at most {places} decimals for {currency}");
         return Err(Wrong::at(place + whole.len() + 1, detail));
@@ -144,35 +173,20 @@ pub(super) fn balance(
     minor(text, separator, currency, place, i64::MAX / 1_000)
 }
 
+/// The currency with that code.
+pub(super) fn currency_of(code: &str, place: usize) -> Result<Currency, Wrong> {
+    Currency::new(code).ok_or_else(|| {
+        let shown: String = code.chars().take(8).collect();
+        Wrong::at(place, format!("expected a currency of ISO 4217, but found {shown}"))
+    })
+}
+
 /// Refuses the entry after the maximum.
-pub(super) fn room(entries: &[Entry], place: usize) -> Result<(), Wrong> {
-    if entries.len() < MOST_LINES {
+pub(super) fn room(before: usize, place: usize) -> Result<(), Wrong> {
+    if before < MOST_LINES {
         return Ok(());
     }
     let detail = format!("expected at most {MOST_LINES} entries: split the statement");
-    Err(Wrong::at(place, detail))
-}
-
-/// Refuses a file if opening balance plus entries is not the closing balance.
-pub(super) fn adds_up(
-    opening: i64,
-    closing: i64,
-    entries: &[Entry],
-    currency: Currency,
-    place: usize,
-) -> Result<(), Wrong> {
-    let sum = entries.iter().fold(i128::from(opening), |sum, entry| sum + entry.signed());
-    if sum == i128::from(closing) {
-        return Ok(());
-    }
-    let shown = |minor: i128| {
-        i64::try_from(minor).map_or_else(|_| minor.to_string(), |minor| currency.display(minor))
-    };
-    let detail = format!(
-        "expected {}, which is the opening balance plus the entries, but found {}",
-        shown(sum),
-        currency.display(closing)
-    );
     Err(Wrong::at(place, detail))
 }
 

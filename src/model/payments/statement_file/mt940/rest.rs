@@ -3,6 +3,9 @@
 use crate::model::payments::statement_file::entries::Wrong;
 use crate::value::Date;
 
+/// Maximum length of an amount. The standard has 15; banks fill up with zeros.
+const MOST_DIGITS: usize = 24;
+
 /// The unread part of a line.
 pub(super) struct Rest<'a> {
     pub(super) text: &'a str,
@@ -38,6 +41,15 @@ impl<'a> Rest<'a> {
     }
 
     pub(super) fn day(&mut self) -> Result<Date, Wrong> {
+        self.calendar_day(false)
+    }
+
+    /// The same for a value date: 30 February is the last day of February.
+    pub(super) fn value_day(&mut self) -> Result<Date, Wrong> {
+        self.calendar_day(true)
+    }
+
+    fn calendar_day(&mut self, clamped: bool) -> Result<Date, Wrong> {
         let place = self.place;
         let what = "a day such as 260131";
         let digits = self.take(6, |byte| byte.is_ascii_digit(), what)?;
@@ -45,19 +57,27 @@ impl<'a> Rest<'a> {
             |range: core::ops::Range<usize>| digits[range].parse::<i16>().unwrap_or_default();
         // Two-digit years: archives of banks go back to 1970.
         let year = part(0..2) + if part(0..2) < 70 { 2_000 } else { 1_900 };
-        let day = Date::new(year, narrow(part(2..4)), narrow(part(4..6)));
+        let (month, day) = (narrow(part(2..4)), narrow(part(4..6)));
+        let day = Date::new(year, month, day).or_else(|| {
+            // Interest of banks runs for 30 days in each month, so February has a 30th.
+            let clamped = clamped && month == 2 && matches!(day, 29 | 30);
+            Date::new(year, month, 28).filter(|_| clamped).map(|day| day.period().last_day())
+        });
         day.ok_or_else(|| Wrong::at(place, "expected a valid calendar day, such as 260131"))
     }
 
-    /// Digits with one comma.
+    /// Digits with a comma; some banks leave the comma of a whole number out.
     pub(super) fn decimal(&mut self) -> Result<&'a str, Wrong> {
         let place = self.place;
         let digits = self.run(|byte| byte.is_ascii_digit() || byte == b',');
         let commas = digits.bytes().filter(|byte| *byte == b',').count();
-        if digits.len() > 15 || commas != 1 || digits.starts_with(',') {
+        if !(1..=MOST_DIGITS).contains(&digits.len()) || commas > 1 || digits.starts_with(',') {
             let detail =
-                "expected an amount of up to 15 characters with a decimal comma, such as 1234,56";
+                "expected an amount of up to 24 characters with a decimal comma, such as 1234,56";
             return Err(Wrong::at(place, detail));
+        }
+        if self.text.starts_with('.') {
+            return Err(Wrong::at(self.place, "expected a decimal comma, such as 1234,56"));
         }
         Ok(digits)
     }

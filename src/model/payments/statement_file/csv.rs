@@ -1,0 +1,317 @@
+//! CSV: a row for each entry, with the columns that the caller declares.
+//!
+//! The format has no balances, so the sums are not checked. The rows are split here: the usual crates take an unclosed quote without a
+//! word, and report the place of a record but not of a field.
+
+mod rows;
+
+use self::rows::{Cell, Row, rows};
+use super::entries::{
+    Entry, MOST_DESCRIPTION, MOST_REFERENCE, Statement, Wrong, kept, minor, room,
+};
+use crate::model::TransactionType;
+use crate::model::prelude::*;
+use crate::value::Text;
+
+/// The columns of a CSV file. A column is named by its head, or by its number from 1 if the file has no heads.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct CsvMapping {
+    /// The character between two fields.
+    #[serde(default)]
+    pub(crate) delimiter: Delimiter,
+    /// The character before the decimals. The other one of comma and point, spaces and apostrophes may separate thousands.
+    #[serde(default)]
+    pub(crate) decimal_mark: DecimalMark,
+    /// The order and the marks of a day, from `YYYY` or `YY`, `MM` and `DD`, such as `DD.MM.YYYY`.
+    #[serde(default = "iso_days")]
+    pub(crate) date_format: DateFormat,
+    /// Number of lines before the heads, or before the first row if there are no heads.
+    #[serde(default)]
+    #[schemars(range(max = 100))]
+    pub(crate) skip_lines: u32,
+    /// Whether the first row has the heads of the columns.
+    #[serde(default = "yes")]
+    pub(crate) has_heads: bool,
+    /// The columns that are read. Others are ignored.
+    pub(crate) columns: CsvColumns,
+}
+
+/// The columns that are read: `date`, and either `amount` or both `debit` and `credit`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct CsvColumns {
+    /// The booking day.
+    pub(crate) date: Text<100>,
+    /// The amount with its sign: above zero for incoming money.
+    pub(crate) amount: Option<Text<100>>,
+    /// The amount of outgoing money; its sign is ignored.
+    pub(crate) debit: Option<Text<100>>,
+    /// The amount of incoming money.
+    pub(crate) credit: Option<Text<100>>,
+    /// The bank's description.
+    pub(crate) description: Option<Text<100>>,
+    /// The payment reference known to payer and payee.
+    pub(crate) reference: Option<Text<100>>,
+}
+
+/// The character between two fields of a CSV file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Delimiter {
+    /// `,`
+    #[default]
+    Comma,
+    /// `;`
+    Semicolon,
+    /// A tab.
+    Tab,
+    /// `|`
+    Pipe,
+}
+
+/// The character before the decimals of an amount.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum DecimalMark {
+    /// `1234.56`
+    #[default]
+    Point,
+    /// `1234,56`
+    Comma,
+}
+
+/// How days are written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct DateFormat(String);
+
+impl JsonSchema for DateFormat {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "DateFormat".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "string", "minLength": 6, "maxLength": 10, "default": "YYYY-MM-DD",
+            "pattern": "^(((YY)?YY[-./ ]?MM[-./ ]?DD)|(DD[-./ ]?MM[-./ ]?(YY)?YY)|(MM[-./ ]?DD[-./ ]?(YY)?YY))$" })
+    }
+}
+
+fn iso_days() -> DateFormat {
+    DateFormat("YYYY-MM-DD".to_owned())
+}
+
+const fn yes() -> bool {
+    true
+}
+
+impl CsvMapping {
+    /// What is wrong with the mapping itself: a member of `columns`, and the cause.
+    pub(crate) fn mistakes(&self) -> Vec<(&'static str, &'static str, &'static str)> {
+        let columns = &self.columns;
+        match (&columns.amount, &columns.debit, &columns.credit) {
+            (Some(_), None, None) | (None, Some(_), Some(_)) => Vec::new(),
+            (Some(_), Some(_), _) => {
+                vec![("debit", "conflict", "debit must be absent if amount is given")]
+            }
+            (Some(_), None, Some(_)) => {
+                vec![("credit", "conflict", "credit must be absent if amount is given")]
+            }
+            (None, Some(_), None) => {
+                vec![("credit", "required", "credit is required if debit is given")]
+            }
+            (None, None, Some(_)) => {
+                vec![("debit", "required", "debit is required if credit is given")]
+            }
+            (None, None, None) => {
+                vec![("amount", "required", "amount is required, or debit and credit")]
+            }
+        }
+    }
+}
+
+pub(super) fn read(
+    text: &str,
+    currency: Currency,
+    mapping: Option<&CsvMapping>,
+) -> Result<Vec<Statement>, Wrong> {
+    let mapping = mapping.ok_or_else(|| Wrong::at(0, "expected a mapping of the columns"))?;
+    let delimiter = match mapping.delimiter {
+        Delimiter::Comma => ',',
+        Delimiter::Semicolon => ';',
+        Delimiter::Tab => '\t',
+        Delimiter::Pipe => '|',
+    };
+    let skipped = usize::try_from(mapping.skip_lines).unwrap_or(usize::MAX);
+    let rows = rows(text, delimiter, skipped)?;
+    let Some((first, rest)) = rows.split_first() else {
+        return Err(Wrong::at(text.len(), "expected a row"));
+    };
+    let columns = Columns::find(mapping, first)?;
+    let rows = if mapping.has_heads { rest } else { rows.as_slice() };
+    let mut entries = Vec::new();
+    for row in rows {
+        room(entries.len(), row.place)?;
+        if row.cells.len() != first.cells.len() {
+            let detail = format!(
+                "expected {} fields as in the first row, but found {}",
+                first.cells.len(),
+                row.cells.len()
+            );
+            return Err(Wrong::at(row.place, detail));
+        }
+        entries.push(columns.entry(row, mapping, currency)?);
+    }
+    if entries.is_empty() {
+        return Err(Wrong::at(text.len(), "expected a row after the heads"));
+    }
+    let none = Statement {
+        account: None,
+        currency: None,
+        opening: None,
+        closing: None,
+        entries,
+        exact: false,
+    };
+    Ok(vec![none])
+}
+
+/// The places of the columns in a row.
+struct Columns {
+    date: usize,
+    amount: Option<usize>,
+    debit: Option<usize>,
+    credit: Option<usize>,
+    description: Option<usize>,
+    reference: Option<usize>,
+}
+
+impl Columns {
+    fn find(mapping: &CsvMapping, first: &Row) -> Result<Self, Wrong> {
+        let place = |name: &Text<100>| -> Result<usize, Wrong> {
+            let name = name.as_str().trim();
+            let found = if mapping.has_heads {
+                first.cells.iter().position(|cell| cell.text.trim() == name)
+            } else {
+                let number = name.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+                number.filter(|number| *number < first.cells.len())
+            };
+            found.ok_or_else(|| {
+                let detail = if mapping.has_heads {
+                    format!("expected a column with the head {name}")
+                } else {
+                    format!("expected a column {name}: the row has {} fields", first.cells.len())
+                };
+                Wrong::at(first.place, detail)
+            })
+        };
+        let maybe = |name: &Option<Text<100>>| name.as_ref().map(place).transpose();
+        let columns = &mapping.columns;
+        Ok(Self {
+            date: place(&columns.date)?,
+            amount: maybe(&columns.amount)?,
+            debit: maybe(&columns.debit)?,
+            credit: maybe(&columns.credit)?,
+            description: maybe(&columns.description)?,
+            reference: maybe(&columns.reference)?,
+        })
+    }
+
+    fn entry(&self, row: &Row, mapping: &CsvMapping, currency: Currency) -> Result<Entry, Wrong> {
+        let date = &row.cells[self.date];
+        let said = |place: Option<usize>, most: usize| {
+            let text = row.cells[place?].text.replace(char::is_control, " ");
+            kept(&text, most)
+        };
+        let amount = |place: usize| signed(&row.cells[place], mapping.decimal_mark, currency);
+        let (minor, place) = match (self.amount, self.debit, self.credit) {
+            (Some(place), ..) => (amount(place)?, place),
+            (None, Some(debit), Some(credit)) => {
+                let (out, into) = (amount(debit)?, amount(credit)?);
+                if out != 0 && into != 0 {
+                    let detail = "expected an amount in one of the columns of debit and credit";
+                    return Err(Wrong::at(row.cells[credit].place, detail));
+                }
+                if into < 0 {
+                    return Err(Wrong::at(
+                        row.cells[credit].place,
+                        "expected an amount above zero",
+                    ));
+                }
+                if out == 0 { (into, credit) } else { (-out.abs(), debit) }
+            }
+            _ => return Err(Wrong::at(row.place, "expected a column of the amount")),
+        };
+        if minor == 0 {
+            let detail = "expected an amount that is not zero";
+            return Err(Wrong::at(row.cells[place].place, detail));
+        }
+        Ok(Entry {
+            date: day(date, &mapping.date_format)?,
+            amount: minor.abs(),
+            direction: if minor < 0 { TransactionType::Debit } else { TransactionType::Credit },
+            description: said(self.description, MOST_DESCRIPTION),
+            reference: said(self.reference, MOST_REFERENCE),
+            place: date.place,
+        })
+    }
+}
+
+/// An amount with its sign before or after it, or in brackets. An empty field is zero.
+fn signed(cell: &Cell, mark: DecimalMark, currency: Currency) -> Result<i64, Wrong> {
+    let (separator, thousands) = match mark {
+        DecimalMark::Point => ('.', ','),
+        DecimalMark::Comma => (',', '.'),
+    };
+    let text = cell.text.trim();
+    if text.is_empty() {
+        return Ok(0);
+    }
+    let bracketed = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
+    let minus = ['-', '\u{2212}'];
+    let (digits, negative) = match bracketed {
+        Some(digits) => (digits, true),
+        None => match text.strip_prefix(minus).or_else(|| text.strip_suffix(minus)) {
+            Some(digits) => (digits, true),
+            None => {
+                (text.strip_prefix('+').or_else(|| text.strip_suffix('+')).unwrap_or(text), false)
+            }
+        },
+    };
+    let digits: String = digits
+        .trim()
+        .chars()
+        .filter(|one| {
+            *one != thousands && !matches!(one, ' ' | '\'' | '\u{a0}' | '\u{2019}' | '\u{202f}')
+        })
+        .collect();
+    let amount = minor(&digits, separator, currency, cell.place, Amount::MAX)?;
+    Ok(if negative { -amount } else { amount })
+}
+
+fn day(cell: &Cell, format: &DateFormat) -> Result<Date, Wrong> {
+    let text = cell.text.trim();
+    let wrong = || Wrong::at(cell.place, format!("expected a valid calendar day as {}", format.0));
+    // A time after the day is ignored.
+    let text = text.get(..format.0.len()).ok_or_else(wrong)?;
+    let (mut year, mut month, mut day) = (0_i16, 0_i16, 0_i16);
+    let years = format.0.matches('Y').count();
+    for (one, form) in text.chars().zip(format.0.chars()) {
+        let digit = one.to_digit(10).and_then(|digit| i16::try_from(digit).ok());
+        match (form, digit) {
+            ('Y', Some(digit)) => year = year * 10 + digit,
+            ('M', Some(digit)) => month = month * 10 + digit,
+            ('D', Some(digit)) => day = day * 10 + digit,
+            (form, None) if form == one => {}
+            _ => return Err(wrong()),
+        }
+    }
+    if years == 2 {
+        year += if year < 70 { 2_000 } else { 1_900 };
+    }
+    let narrow = |part: i16| i8::try_from(part).ok();
+    let date = narrow(month).zip(narrow(day)).and_then(|(month, day)| Date::new(year, month, day));
+    date.ok_or_else(wrong)
+}

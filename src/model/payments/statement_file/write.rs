@@ -1,0 +1,24 @@
+//! Writes a statement as a bank's file, in any format that can be read. What is written is read again with the same lines.
+//!
+//! Text is limited as the format limits it: control characters become spaces, and MT940 breaks lines at 65 characters.
+
+mod bai2;
+mod camt053;
+mod csv;
+mod mt940;
+mod ofx;
+mod outgoing;
+
+pub(crate) use self::outgoing::Outgoing;
+use crate::model::payments::StatementFormat;
+
+/// The statement as a file. The mapping of a CSV file is the default, with the heads `date`, `amount`, `description` and `reference`.
+pub(crate) fn write(format: StatementFormat, statement: &Outgoing<'_>) -> String {
+    match format {
+        StatementFormat::Camt053 => camt053::write(statement),
+        StatementFormat::Mt940 => mt940::write(statement),
+        StatementFormat::Ofx => ofx::write(statement),
+        StatementFormat::Bai2 => bai2::write(statement),
+        StatementFormat::Csv => csv::write(statement),
+    }
+}
