@@ -25,7 +25,7 @@ pub(crate) mod system;
 pub(crate) mod timers;
 
 use crate::api::control::{
-    clock, decisions, deliveries, diff, events, faults, inbound, intervene, limits, process,
+    clock, decisions, deliveries, diff, events, faults, inbound, intervene, limits, process, rails,
     request_log, scenarios, snapshots, statement_file, statement_truth, trigger, verify, webhooks,
     worlds,
 };
@@ -40,6 +40,7 @@ pub(crate) fn control() -> impl Iterator<Item = &'static Operation> {
         clock::OPERATIONS,
         events::OPERATIONS,
         decisions::OPERATIONS,
+        rails::OPERATIONS,
         scenarios::OPERATIONS,
         intervene::OPERATIONS,
         trigger::OPERATIONS,

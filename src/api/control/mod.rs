@@ -18,6 +18,7 @@ mod lending;
 pub(crate) mod limits;
 mod paying;
 pub(crate) mod process;
+pub(crate) mod rails;
 pub(crate) mod request_log;
 pub(crate) mod scenarios;
 pub(crate) mod situation;

@@ -11,6 +11,7 @@ pub(crate) mod fx_transfer;
 pub(crate) mod invoice;
 pub(crate) mod payout;
 pub(crate) mod platform_fee;
+pub(crate) mod rails;
 pub(crate) mod reconcile;
 pub(crate) mod reconciliation_match;
 pub(crate) mod refund;

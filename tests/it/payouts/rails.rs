@@ -1,8 +1,9 @@
 //! Rails: cut-offs and business days.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Payer, history};
+use crate::harness::Caller;
 use crate::harness::world::number;
 
 #[test]
@@ -110,4 +111,26 @@ fn an_instant_world_has_paid_before_the_next_call() {
         assert_eq!(payer.payout(&asked)["status"], "paid", "{rail}");
     }
     payer.caller.audit();
+}
+
+#[test]
+fn rails_are_listed_by_country_and_direction_with_their_codes() {
+    let caller = Caller::manual();
+    let rails = |filter: &str| {
+        let table = caller.get(&format!("/_sandbox/rails{filter}")).expect(200);
+        table["rails"].as_array().unwrap().clone()
+    };
+    let all = rails("");
+    assert_eq!(all.len(), 21);
+    let ids = |rows: &[Value]| -> Vec<Value> { rows.iter().map(|row| row["id"].clone()).collect() };
+    assert_eq!(ids(&rails("?country=US")), ["us_ach_credit", "us_ach_debit"]);
+    let payments = ["gb_faster_payments", "gb_bacs_credit", "gb_chaps"];
+    assert_eq!(ids(&rails("?country=GB&direction=credit")), payments);
+    let nip = rails("?country=NG").remove(0);
+    assert_eq!((&nip["instant"], &nip["currency"]), (&json!(true), &json!("NGN")));
+    let code = nip["codes"].as_array().unwrap().iter().find(|code| code["code"] == "51").unwrap();
+    assert_eq!((&code["stage"], &code["retry"]), (&json!("submit"), &json!("later")));
+    for filter in ["?country=GBR", "?direction=both", "?colour=red"] {
+        caller.get(&format!("/_sandbox/rails{filter}")).refused(422, "validation_failed");
+    }
 }

@@ -1,0 +1,37 @@
+//! The payment rails of each country, with their codes.
+
+use crate::api::prelude::*;
+use crate::model::payments::rails::{self, PaymentRail};
+
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
+    path: "/_sandbox/rails",
+    summary: "List payment rails",
+    description: "Lists the payment rails of each country: direction, cut-off, settlement, and the \
+        codes of refusals and returns, with their meaning and whether a retry makes sense. Every \
+        rail names its sources. The outcomes of payouts do not use this table yet.",
+    ..operation!(read list_rails)
+}]);
+
+/// Filters of the table.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ListRails {
+    /// Filter by country: ISO 3166-1 alpha-2, or `EU` for the SEPA area.
+    country: Option<Text<2>>,
+    /// Filter by direction.
+    direction: Option<rails::RailDirection>,
+}
+
+/// The table of rails.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct RailTable {
+    /// The rails, in the order of the table.
+    rails: Vec<&'static PaymentRail>,
+}
+
+fn list_rails(_: &World, input: ListRails) -> Result<Plain<RailTable>> {
+    let wanted = |rail: &&PaymentRail| {
+        input.country.as_ref().is_none_or(|country| country.as_str() == rail.country)
+            && input.direction.is_none_or(|direction| direction == rail.direction)
+    };
+    Ok(Plain(RailTable { rails: rails::all().iter().filter(wanted).collect() }))
+}
