@@ -82,9 +82,11 @@ fn create_tax_filing(world: &mut World, input: CreateTaxFiling) -> Result<Single
         );
         return Err(ApiError::of_member("/jurisdiction", "foreign_jurisdiction", detail));
     }
-    let owed: Vec<_> = open.iter().filter(|liability| liability.authority == tax_type).collect();
+    let mut owed: Vec<_> =
+        open.iter().filter(|liability| liability.authority == tax_type).collect();
     let Some(first) = owed.first() else { return Err(nothing_owed(&tax_type, period, &open)) };
     let (period, currency) = (first.period, first.currency);
+    owed.retain(|liability| liability.currency == currency);
     let form = form(world, &owed);
     let amount = owed.iter().map(|liability| liability.amount).sum();
     let due_on = owed.iter().filter_map(|liability| liability.due_on).min();

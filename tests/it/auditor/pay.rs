@@ -314,11 +314,12 @@ fn owed(company: &Company, books: &Books, found: &mut Vec<String>, looked: &mut 
         let Some(&amount) = paid.get(id(filing)) else {
             continue;
         };
-        if wide(&filing["amount_paid"]) != amount {
+        // A credit with the authority pays a part. A negative amount becomes such a credit.
+        let (money, credit) = (wide(&filing["amount_paid"]), wide(&filing["credit_used"]));
+        if money + credit != amount && (amount > 0 || money != 0) {
             found.push(format!(
-                "{} paid {}, its liabilities {amount}",
-                id(filing),
-                filing["amount_paid"]
+                "{} paid {money} and used {credit}, its liabilities {amount}",
+                id(filing)
             ));
         }
     }
