@@ -12,6 +12,7 @@ use std::sync::{LazyLock, OnceLock};
 
 use self::rule::{Holiday, Moved, Sheet, Weekday};
 use crate::model::growth::Sections;
+use crate::model::payroll::Roll;
 use crate::model::prelude::*;
 
 /// Years with known holidays: all years that a date in a world can have, and a margin.
@@ -29,7 +30,7 @@ pub(crate) struct Calendar {
 }
 
 impl Calendar {
-    /// The calendar of that country. Without a table: weekends on Saturday and Sunday, no holidays, the usual cut-off.
+    /// The calendar of that country, or of an authority with its own. Without a table: weekends on Saturday and Sunday, no holidays, the usual cut-off.
     pub(crate) fn of(country: &str) -> &'static Self {
         CALENDARS.find(country).unwrap_or(&PLAIN)
     }
@@ -55,6 +56,15 @@ impl Calendar {
             day = day.plus_days(1);
         }
         day
+    }
+
+    /// The day on which something is due that the law sets for this day.
+    pub(crate) fn rolled(&self, day: Date, roll: Option<Roll>) -> Date {
+        match roll {
+            None => day,
+            Some(Roll::PreviousBusinessDay) => self.or_business_day_before(day),
+            Some(Roll::NextBusinessDay) => self.or_business_day_after(day),
+        }
     }
 
     /// That many business days later.

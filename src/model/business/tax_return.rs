@@ -4,7 +4,7 @@
 
 use crate::model::business::Authority;
 use crate::model::calendar::Calendar;
-use crate::model::payroll::{Day, Due, Filing, Frequency, Pack, Roll};
+use crate::model::payroll::{Day, Due, Filing, Frequency, Pack};
 use crate::model::{Account, payroll};
 use crate::value::{Date, Period};
 
@@ -81,32 +81,27 @@ fn rank(filing: &Filing) -> Option<u8> {
 fn due_on(
     pack: &Pack,
     filing: &Filing,
-    calendar: &Calendar,
+    calendar: &'static Calendar,
     period: Period,
     paid_on: Date,
 ) -> Date {
+    let open = filing.calendar.as_deref().map_or(calendar, Calendar::of);
+    let moved = |day| open.rolled(day, filing.roll);
     if let Some(deposit) = &filing.deposit {
-        return on(period.plus_months(i32::from(deposit.months_after)), deposit.day);
+        return moved(on(period.plus_months(i32::from(deposit.months_after)), deposit.day));
     }
     match filing.due {
-        Due::MonthsAfter { months, day, roll } => {
-            let date = on(period.plus_months(i32::from(months)), day);
-            match roll {
-                None => date,
-                Some(Roll::PreviousBusinessDay) => calendar.or_business_day_before(date),
-                Some(Roll::NextBusinessDay) => calendar.or_business_day_after(date),
-            }
-        }
+        Due::MonthsAfter { months, day } => moved(on(period.plus_months(i32::from(months)), day)),
         Due::OnPayDate => paid_on,
         Due::BusinessDaysAfterPay(days) => calendar.plus_business_days(paid_on, u32::from(days)),
         Due::DayAfterTaxMonth(day) => {
             let day = filing.remit.map_or(day, |remit| remit.day_electronic);
-            on(tax_month_end(pack, paid_on), Day::Number(day))
+            moved(on(tax_month_end(pack, paid_on), Day::Number(day)))
         }
         Due::DayOfYear { month, day } => {
             let months = i32::from(month) - 1;
             let january = Date::new(period.year() + 1, 1, 1).map_or(period, Date::period);
-            on(january.plus_months(months), day)
+            moved(on(january.plus_months(months), day))
         }
     }
 }
@@ -135,12 +130,12 @@ mod tests {
             ("NG", "SIRS", "2026-01-23", Some(("PAYE monthly schedule", "2026-02-10"))),
             ("NG", "pension", "2026-01-23", Some(("Pension schedule", "2026-02-03"))),
             ("NG", "NSITF", "2026-01-23", None),
-            ("GB", "HMRC", "2026-01-23", Some(("EPS", "2026-02-22"))),
+            ("GB", "HMRC", "2026-01-23", Some(("EPS", "2026-02-20"))),
             ("GB", "HMRC", "2026-01-05", Some(("EPS", "2026-01-22"))),
-            ("US", "IRS", "2026-01-23", Some(("941", "2026-02-15"))),
+            ("US", "IRS", "2026-01-23", Some(("941", "2026-02-17"))),
             ("KE", "KRA", "2026-01-23", Some(("P10", "2026-02-09"))),
             ("ZA", "SARS", "2026-01-23", Some(("EMP201", "2026-02-06"))),
-            ("CA", "CRA", "2026-01-23", Some(("PD7A", "2026-02-15"))),
+            ("CA", "CRA", "2026-01-23", Some(("PD7A", "2026-02-16"))),
             ("FR", "other", "2026-01-23", Some(("Payroll return (placeholder)", "2026-02-15"))),
         ];
         for (country, code, paid_on, expected) in rows {
@@ -149,6 +144,36 @@ mod tests {
             let found = found.map(|(form, due)| (form, due.to_string()));
             let expected = expected.map(|(form, due)| (form, due.to_owned()));
             assert_eq!(found, expected, "{country} {code}");
+        }
+    }
+
+    /// United States: 26 USC 7503 and 26 CFR 301.7503-1, with the holidays of D.C. Code 28-2701. Canada: the public holidays of the revenue
+    /// agency, without Family Day. United Kingdom: an electronic payment arrives on the last working day before (gov.uk/pay-paye-tax).
+    /// Kenya: an electronic return keeps its day (Tax Procedures Act, section 77). South Africa: the last business day before.
+    #[test]
+    fn a_day_on_a_weekend_or_holiday_moves_as_the_law_says() {
+        let deposits = [
+            ("2025-12", "2026-01-15"),
+            ("2026-01", "2026-02-17"),
+            ("2026-02", "2026-03-16"),
+            ("2026-03", "2026-04-15"),
+            ("2026-07", "2026-08-17"),
+            ("2026-10", "2026-11-16"),
+            ("2028-03", "2028-04-18"), // Saturday the 15th, and Emancipation Day is kept on Monday
+        ];
+        let others = [
+            ("CA", "CRA", "2026-01", "2026-02-16"),
+            ("CA", "CRA", "2026-07", "2026-08-17"),
+            ("GB", "HMRC", "2026-11", "2026-12-22"),
+            ("GB", "HMRC", "2026-10", "2026-11-20"),
+            ("KE", "KRA", "2026-04", "2026-05-09"),
+            ("ZA", "SARS", "2026-01", "2026-02-06"),
+        ];
+        let deposits = deposits.map(|(month, due)| ("US", "IRS", month, due));
+        for (country, code, month, due) in deposits.into_iter().chain(others) {
+            let month: Period = month.parse().expect("a month");
+            let found = of(country, code, month, month.day(23)).map(|(_, day)| day.to_string());
+            assert_eq!(found.as_deref(), Some(due), "{country} {month}");
         }
     }
 

@@ -81,12 +81,7 @@ impl Return {
     pub(crate) fn due_on(&self, country: &str, period: Period) -> Date {
         let month = period.plus_months(self.due.months_after);
         let day = self.due.day.map_or(month.last_day(), |day| month.day(day));
-        let calendar = Calendar::of(country);
-        match self.due.moved {
-            None => day,
-            Some(Roll::PreviousBusinessDay) => calendar.or_business_day_before(day),
-            Some(Roll::NextBusinessDay) => calendar.or_business_day_after(day),
-        }
+        Calendar::of(country).rolled(day, self.due.moved)
     }
 }
 

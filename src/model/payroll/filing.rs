@@ -18,6 +18,12 @@ pub struct Filing {
     pub frequency: Frequency,
     /// When.
     pub due: Due,
+    /// How the day moves if it is not a business day. It stays if absent.
+    #[serde(default)]
+    pub roll: Option<Roll>,
+    /// The calendar of the authority, if its business days are not those of the country.
+    #[serde(default)]
+    pub calendar: Option<String>,
     /// When the payment is due, if not on the day of the form.
     #[serde(default)]
     pub remit: Option<Remit>,
@@ -57,8 +63,6 @@ pub enum Due {
         months: u8,
         /// The day of that month.
         day: Day,
-        /// What happens if it is not a business day.
-        roll: Option<Roll>,
     },
     /// No later than the day wages are paid.
     OnPayDate,
@@ -181,7 +185,6 @@ pub struct Source {
 struct RawDue {
     months_after: Option<u8>,
     day: Option<Day>,
-    roll: Option<Roll>,
     month: Option<u8>,
     on_or_before: Option<String>,
     business_days_after_pay: Option<u8>,
@@ -192,27 +195,21 @@ impl TryFrom<RawDue> for Due {
     type Error = String;
 
     fn try_from(raw: RawDue) -> Result<Self, String> {
-        let RawDue { months_after, day, roll, month, on_or_before, .. } = raw;
+        let RawDue { months_after, day, month, on_or_before, .. } = raw;
         let counted = (raw.business_days_after_pay, raw.day_after_tax_month);
-        match (months_after, day, roll, month, on_or_before.as_deref(), counted) {
-            (Some(months), Some(day), roll, None, None, (None, None)) => {
-                Ok(Self::MonthsAfter { months, day, roll })
+        match (months_after, day, month, on_or_before.as_deref(), counted) {
+            (Some(months), Some(day), None, None, (None, None)) => {
+                Ok(Self::MonthsAfter { months, day })
             }
-            (None, Some(day), None, Some(month @ 1..=12), None, (None, None)) => {
+            (None, Some(day), Some(month @ 1..=12), None, (None, None)) => {
                 Ok(Self::DayOfYear { month, day })
             }
-            (None, None, None, None, Some("pay_date"), (None, None)) => Ok(Self::OnPayDate),
-            (None, None, None, None, None, (Some(days), None)) => {
-                Ok(Self::BusinessDaysAfterPay(days))
-            }
-            (None, None, None, None, None, (None, Some(day @ 1..=31))) => {
-                Ok(Self::DayAfterTaxMonth(day))
-            }
-            _ => {
-                Err("`due` must be { months_after, day, roll? }, { month, day }, { on_or_before = \
+            (None, None, None, Some("pay_date"), (None, None)) => Ok(Self::OnPayDate),
+            (None, None, None, None, (Some(days), None)) => Ok(Self::BusinessDaysAfterPay(days)),
+            (None, None, None, None, (None, Some(day @ 1..=31))) => Ok(Self::DayAfterTaxMonth(day)),
+            _ => Err("`due` must be { months_after, day }, { month, day }, { on_or_before = \
                 \"pay_date\" }, { business_days_after_pay } or { day_after_tax_month }"
-                    .to_owned())
-            }
+                .to_owned()),
         }
     }
 }

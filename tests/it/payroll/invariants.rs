@@ -300,7 +300,7 @@ fn due_dates_are_kept_whole() {
         let filings = &library().pack(code).unwrap().filings;
         filings.iter().find(|filing| filing.form == form).unwrap().due
     };
-    assert_eq!(due("KE", "P9A"), Due::MonthsAfter { months: 2, day: Day::Last, roll: None });
+    assert_eq!(due("KE", "P9A"), Due::MonthsAfter { months: 2, day: Day::Last });
     assert_eq!(due("GB", "FPS"), Due::OnPayDate);
     assert_eq!(due("GB", "EPS"), Due::DayAfterTaxMonth(19));
     assert_eq!(due("GB", "P60"), Due::DayOfYear { month: 5, day: Day::Number(31) });
