@@ -3,12 +3,13 @@
 use crate::api::business::payroll_earlier::EarlierPay;
 use crate::api::business::payroll_pay::{nothing, warnings};
 use crate::api::business::payroll_people::Wanted;
-use crate::api::business::{payroll_pay, tax_clock};
+use crate::api::business::tax_liabilities::Accrual;
+use crate::api::business::{payroll_pay, tax_clock, tax_liabilities};
 use crate::api::prelude::*;
 use crate::model::business::tax_return::{code_of, jurisdiction};
 use crate::model::business::{
-    Calculation, Funding, ItemStatus, LiabilityStatus, PayConversion, PayrollItem, PayrollRun,
-    RunStatus, RunTotals, Settlement, TaxLiability,
+    Calculation, Funding, ItemStatus, PayConversion, PayrollItem, PayrollRun, RunStatus, RunTotals,
+    Settlement,
 };
 use crate::model::fx_quoting::{Rate, spread};
 use crate::model::posting::RunCost;
@@ -242,26 +243,18 @@ pub(crate) fn approve_run(
 
 /// Records what a run owes to an account.
 pub(crate) fn owe(world: &mut World, run: &PayrollRun, account: Account, amount: i64) {
-    let (now, company) = (world.now(), get(world, run.company_id));
-    let jurisdiction = jurisdiction(&company.country, code_of(account), run.pay_date);
-    let liability = TaxLiability {
-        id: world.next_id(run.id.bits()),
-        object: Object::NAME,
-        company_id: run.company_id,
-        payroll_run_id: Some(run.id),
-        authority: code_of(account).to_owned(),
-        due_on: tax_clock::due_on(jurisdiction, run, code_of(account)),
-        jurisdiction: jurisdiction.to_owned(),
+    let authority = code_of(account);
+    let jurisdiction =
+        jurisdiction(&get(world, run.company_id).country, authority, run.pay_date).to_owned();
+    let accrual = Accrual {
+        company: run.company_id,
+        run: Some(run.id),
+        authority,
+        due_on: tax_clock::due_on(&jurisdiction, run, authority),
+        jurisdiction,
         period: run.period,
-        status: LiabilityStatus::Accrued,
-        tax_filing_id: None,
         amount,
         currency: run.currency,
-        created_at: now,
-        updated_at: now,
-        metadata: Metadata::default(),
-        status_history: vec![StatusChange::plain(LiabilityStatus::Accrued, now)],
     };
-    let liability = world.record("tax_liability.created", liability);
-    tax_clock::watch(world, &liability);
+    tax_liabilities::accrue(world, accrual);
 }

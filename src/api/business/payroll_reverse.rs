@@ -6,6 +6,7 @@ use crate::api::business::payroll::new_run;
 use crate::api::business::payroll_clock::{get, items, owe};
 use crate::api::business::payroll_people::Wanted;
 use crate::api::business::tax_clock;
+use crate::api::business::tax_liabilities::of_run;
 use crate::api::prelude::*;
 use crate::model::business::tax_return::code_of;
 use crate::model::business::{
@@ -224,12 +225,9 @@ fn lower(
     (account, amount): (Account, i64),
 ) -> Option<Arc<TaxLiability>> {
     let code = code_of(account);
-    let mut liabilities =
-        world.children::<TaxLiability>(run.id.bits()).filter_map(|id| world.find(id));
-    let unpaid = liabilities.find(|liability| {
+    let unpaid = of_run(world, run.id).find(|liability| {
         liability.authority == code && liability.status.may_become(LiabilityStatus::Void)
     });
-    drop(liabilities);
     let Some(unpaid) = unpaid else {
         owe(world, reversal, account, -amount);
         return None;

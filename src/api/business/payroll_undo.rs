@@ -1,6 +1,7 @@
 //! Undoing a run in the books: reverses its accrual and its liabilities.
 
 use crate::api::business::payroll_clock::{cost_of, owe};
+use crate::api::business::tax_liabilities::of_run;
 use crate::api::prelude::*;
 use crate::model::business::tax_return::account_of;
 use crate::model::business::{LiabilityStatus, PayrollRun, TaxLiability};
@@ -15,8 +16,7 @@ pub(crate) fn mirror(
     let cost = cost_of(world, run.id);
     let mirror = posting::run_mirrored(memo, AnyId::of(run.id), run.currency, &cost);
     let mirror = world.post(run.company_id, mirror);
-    let liabilities: Vec<_> =
-        world.children::<TaxLiability>(run.id.bits()).filter_map(|id| world.find(id)).collect();
+    let liabilities: Vec<_> = of_run(world, run.id).collect();
     for liability in liabilities {
         if liability.status.may_become(LiabilityStatus::Void) {
             let mut liability = (*liability).clone();
@@ -42,7 +42,7 @@ pub(crate) fn unwind(world: &mut World, run: &PayrollRun) {
     world.post(run.company_id, back);
 }
 
-/// What authorities already have of a failed run is due back from them, as after a reversal: the next filings to them declare less.
+/// Records a negative liability for each tax of a failed run that was paid, as after a reversal. The next filings declare less.
 pub(crate) fn credit_paid(world: &mut World, run: &PayrollRun) {
     for liability in paid(world, run) {
         let account = account_of(&liability.authority).expect("a liability has an account");
@@ -51,7 +51,5 @@ pub(crate) fn credit_paid(world: &mut World, run: &PayrollRun) {
 }
 
 fn paid(world: &World, run: &PayrollRun) -> Vec<Arc<TaxLiability>> {
-    let liabilities = world.children::<TaxLiability>(run.id.bits());
-    let liabilities = liabilities.filter_map(|id| world.find(id));
-    liabilities.filter(|liability| liability.status == LiabilityStatus::Paid).collect()
+    of_run(world, run.id).filter(|liability| liability.status == LiabilityStatus::Paid).collect()
 }

@@ -1,10 +1,11 @@
-//! Tax on sales: what invoices charge becomes a liability of the return period in which it is booked.
+//! Tax on sales: the tax of an invoice becomes a liability of the return period in which the invoice is sent.
 //!
-//! A voided or refunded sale lowers the liability of the period in which that happens, not the one of the sale: a credit note (United
-//! Kingdom: Value Added Tax Regulations 1995, regulation 38; South Africa: Value-Added Tax Act, section 21).
+//! A void invoice or a refund works like a credit note: it lowers the liability of the period in which it is booked, not of the sale.
+//! Sources: Value Added Tax Regulations 1995, regulation 38 (United Kingdom); Value-Added Tax Act, section 21 (South Africa).
 
 use crate::api::business::payroll_clock::get;
 use crate::api::business::tax_clock;
+use crate::api::business::tax_liabilities::{Accrual, accrue, of_sales};
 use crate::api::prelude::*;
 use crate::model::business::{Authority, LiabilityStatus, TaxLiability};
 use crate::model::payments::Invoice;
@@ -15,49 +16,40 @@ pub(crate) fn book(world: &mut World, company: Id<Company>, currency: Currency, 
     if amount == 0 {
         return;
     }
-    let (now, company) = (world.now(), get(world, company));
-    let filed = Return::of(&company.country);
-    let period = filed.period_of(world.today().period());
-    if let Some(open) = open(world, &company, period, currency) {
+    let company = get(world, company);
+    let tax_return = Return::of(&company.country);
+    let period = tax_return.period_of(world.today().period());
+    if let Some(open) = unfiled(world, company.id, period, currency) {
         let mut liability = (*open).clone();
         liability.amount += amount;
-        liability.updated_at = now;
+        liability.updated_at = world.now();
         let liability = world.record("tax_liability.updated", liability);
         if open.amount <= 0 {
             tax_clock::watch(world, &liability);
         }
         return;
     }
-    let liability = TaxLiability {
-        id: world.next_id(company.id.bits()),
-        object: Object::NAME,
-        company_id: company.id,
-        payroll_run_id: None,
-        authority: Authority::VAT.code().to_owned(),
-        due_on: Some(filed.due_on(&company.country, period)),
+    let accrual = Accrual {
+        company: company.id,
+        run: None,
+        authority: Authority::VAT.code(),
         jurisdiction: company.country.clone(),
         period,
-        status: LiabilityStatus::Accrued,
-        tax_filing_id: None,
+        due_on: Some(tax_return.due_on(&company.country, period)),
         amount,
         currency,
-        created_at: now,
-        updated_at: now,
-        metadata: Metadata::default(),
-        status_history: vec![StatusChange::plain(LiabilityStatus::Accrued, now)],
     };
-    let liability = world.record("tax_liability.created", liability);
-    tax_clock::watch(world, &liability);
+    accrue(world, accrual);
 }
 
 /// The liability of the period that no filing contains yet.
-fn open(
+fn unfiled(
     world: &World,
-    company: &Company,
+    company: Id<Company>,
     period: Period,
     currency: Currency,
 ) -> Option<Arc<TaxLiability>> {
-    of_company(world, company.id).find(|liability| {
+    of_sales(world, company).find(|liability| {
         liability.status == LiabilityStatus::Accrued
             && liability.tax_filing_id.is_none()
             && liability.period == period
@@ -65,15 +57,7 @@ fn open(
     })
 }
 
-/// All liabilities for tax on sales of a company.
-pub(crate) fn of_company(
-    world: &World,
-    company: Id<Company>,
-) -> impl Iterator<Item = Arc<TaxLiability>> {
-    world.children::<TaxLiability>(company.bits()).filter_map(|id| world.find(id))
-}
-
-/// The tax in a part of an invoice's total, so that all parts together contain all of it.
+/// The tax in a part of an invoice's total, after the parts `before`. The parts of the whole total sum to the whole tax.
 pub(crate) fn within(invoice: &Invoice, before: i64, amount: i64) -> i64 {
     let until = |paid: i64| {
         let tax = i128::from(invoice.tax_total) * i128::from(paid);

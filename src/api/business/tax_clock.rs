@@ -1,6 +1,7 @@
 //! Timers for taxes: liabilities become due and late, and the tax office answers to submitted filings.
 
 use crate::api::business::compliance::{self, Requirement};
+use crate::api::business::tax_liabilities;
 use crate::api::prelude::*;
 use crate::model::business::{
     ComplianceRequirement, FilingStatus, LiabilityStatus, PayrollRun, RequirementType, TaxFiling,
@@ -153,26 +154,17 @@ pub(crate) fn relieve(world: &mut World, liabilities: &[Arc<TaxLiability>]) {
 
 /// A run was reversed: timers of amounts that are no longer due are removed.
 pub(crate) fn release(world: &mut World, run: Id<PayrollRun>) {
-    let liabilities = world.children::<TaxLiability>(run.bits());
-    let void = liabilities
-        .filter_map(|id| world.find(id))
+    let void = tax_liabilities::of_run(world, run)
         .filter(|liability| liability.status == LiabilityStatus::Void);
     let liabilities: Vec<_> = void.collect();
     relieve(world, &liabilities);
 }
 
-/// Liabilities of a month, paid or not: of the company's runs, and of the tax on sales.
+/// Liabilities of a month, paid or not.
 fn owed(
     world: &World,
     company: Id<Company>,
     period: Period,
 ) -> impl Iterator<Item = Arc<TaxLiability>> {
-    let runs = world
-        .children::<PayrollRun>(company.bits())
-        .filter_map(|id| world.find(id))
-        .filter(move |run| run.period == period);
-    runs.flat_map(|run| world.children::<TaxLiability>(run.id.bits()))
-        .chain(world.children::<TaxLiability>(company.bits()))
-        .filter_map(|id| world.find(id))
-        .filter(move |liability| liability.period == period)
+    tax_liabilities::of_company(world, company).filter(move |liability| liability.period == period)
 }

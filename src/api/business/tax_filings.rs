@@ -5,11 +5,11 @@
 
 use crate::api::business::companies::Country;
 use crate::api::business::payroll::monthly;
-use crate::api::business::sales_tax;
+use crate::api::business::tax_liabilities;
 use crate::api::business::tax_submit::unfunded;
 use crate::api::prelude::*;
 use crate::model::business::{
-    FilingLine, FilingStatus, LiabilityStatus, PayrollRun, TaxFiling, TaxLiability, tax_return,
+    FilingLine, FilingStatus, LiabilityStatus, TaxFiling, TaxLiability, tax_return,
 };
 use crate::model::payments::vat::Return;
 
@@ -149,19 +149,15 @@ fn form(world: &World, owed: &[&Arc<TaxLiability>]) -> Option<&'static str> {
     }
 }
 
-/// Liabilities of a month that no filing contains: of the company's runs, and of the tax on sales in the return period with that month.
+/// Liabilities of a month that no filing contains. Tax on sales belongs to each month of its return period.
 fn unfiled(world: &World, company: &Company, month: Period) -> Vec<Arc<TaxLiability>> {
-    let runs = world.children::<PayrollRun>(company.id.bits()).filter_map(|id| world.find(id));
-    let of_runs = runs
-        .filter(|run| run.period == month)
-        .flat_map(|run| world.children::<TaxLiability>(run.id.bits()))
-        .filter_map(|id| world.find(id));
-    let of_sales = sales_tax::of_company(world, company.id).filter(|liability| {
-        liability.period == Return::of(&liability.jurisdiction).period_of(month)
-    });
-    let open = of_runs.chain(of_sales).filter(|liability| {
+    let is_of_month = |liability: &TaxLiability| match liability.payroll_run_id {
+        Some(_) => liability.period == month,
+        None => liability.period == Return::of(&liability.jurisdiction).period_of(month),
+    };
+    let open = tax_liabilities::of_company(world, company.id).filter(|liability| {
         let over = matches!(liability.status, LiabilityStatus::Paid | LiabilityStatus::Void);
-        !over && liability.tax_filing_id.is_none()
+        !over && liability.tax_filing_id.is_none() && is_of_month(liability)
     });
     open.collect()
 }
@@ -172,7 +168,7 @@ fn nothing_owed(tax_type: &str, period: Period, open: &[Arc<TaxLiability>]) -> A
     others.sort_unstable();
     others.dedup();
     let others = match others.as_slice() {
-        [] => "nothing is due: run payroll first, or find the filing that contains it".to_owned(),
+        [] => "nothing is due: run payroll or send an invoice first, or find the filing that contains it".to_owned(),
         some => format!("due are: {}", some.join(", ")),
     };
     let detail = format!("nothing is due to {tax_type} for {period} without a filing; {others}");

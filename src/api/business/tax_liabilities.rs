@@ -1,12 +1,14 @@
-//! Tax liabilities of the runs since the world's start.
+//! Tax liabilities since the world's start: of runs, and of tax on sales.
 
+use crate::api::business::tax_clock;
 use crate::api::prelude::*;
-use crate::model::business::{LiabilityStatus, TaxLiability};
+use crate::model::business::{LiabilityStatus, PayrollRun, TaxLiability};
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([Operation {
     path: "/api/business/tax-liabilities",
     summary: "List tax liabilities",
-    description: "Lists what each run owes to each authority, in creation order. For months before \
+    description: "Lists what each run owes to each authority, and the tax on sales of each return \
+        period, in creation order. For months before \
         the world's start, see the filings of those months.",
     ..operation!(read list_tax_liabilities)
 }]);
@@ -20,4 +22,68 @@ list! {
         period: Period,
         status: LiabilityStatus;
     sort created_at, authority, period, amount;
+}
+
+/// A new liability.
+pub(crate) struct Accrual {
+    pub(crate) company: Id<Company>,
+    /// None for tax on sales.
+    pub(crate) run: Option<Id<PayrollRun>>,
+    pub(crate) authority: &'static str,
+    pub(crate) jurisdiction: String,
+    pub(crate) period: Period,
+    pub(crate) due_on: Option<Date>,
+    pub(crate) amount: i64,
+    pub(crate) currency: Currency,
+}
+
+/// Records a new liability, and sets its timer.
+pub(crate) fn accrue(world: &mut World, new: Accrual) {
+    let now = world.now();
+    let parent = new.run.map_or(new.company.bits(), Id::bits);
+    let liability = TaxLiability {
+        id: world.next_id(parent),
+        object: Object::NAME,
+        company_id: new.company,
+        payroll_run_id: new.run,
+        authority: new.authority.to_owned(),
+        jurisdiction: new.jurisdiction,
+        period: new.period,
+        due_on: new.due_on,
+        status: LiabilityStatus::Accrued,
+        tax_filing_id: None,
+        amount: new.amount,
+        currency: new.currency,
+        created_at: now,
+        updated_at: now,
+        metadata: Metadata::default(),
+        status_history: vec![StatusChange::plain(LiabilityStatus::Accrued, now)],
+    };
+    let liability = world.record("tax_liability.created", liability);
+    tax_clock::watch(world, &liability);
+}
+
+/// The liabilities of a run.
+pub(crate) fn of_run(
+    world: &World,
+    run: Id<PayrollRun>,
+) -> impl Iterator<Item = Arc<TaxLiability>> {
+    world.children::<TaxLiability>(run.bits()).filter_map(|id| world.find(id))
+}
+
+/// The liabilities of a company for tax on sales.
+pub(crate) fn of_sales(
+    world: &World,
+    company: Id<Company>,
+) -> impl Iterator<Item = Arc<TaxLiability>> {
+    world.children::<TaxLiability>(company.bits()).filter_map(|id| world.find(id))
+}
+
+/// All liabilities of a company: of its runs, then of its sales.
+pub(crate) fn of_company(
+    world: &World,
+    company: Id<Company>,
+) -> impl Iterator<Item = Arc<TaxLiability>> {
+    let runs = world.children::<PayrollRun>(company.bits());
+    runs.flat_map(move |run| of_run(world, run)).chain(of_sales(world, company))
 }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::api::business::tax_liabilities;
 use crate::api::prelude::*;
 use crate::model::business::{
     FilingStatus, LiabilityStatus, PayrollRun, RunStatus, RunType, TaxFiling, TaxLiability,
@@ -233,24 +234,18 @@ fn taxes(world: &World, paydays: &Paydays<'_>, since: Date) -> TaxConduct {
         let lines = filing.lines.iter().map(|line| line.authority.clone());
         authorities.extend(lines.map(|authority| (filing.jurisdiction.clone(), authority)));
     }
-    let runs = world.children::<PayrollRun>(company.id.bits());
-    let runs = runs.filter_map(|id| world.find(id)).map(Some);
-    for run in runs.chain([None]) {
-        // Tax on sales belongs to no run.
-        let parent = run.as_ref().map_or(company.id.bits(), |run| run.id.bits());
-        let liabilities = world.children::<TaxLiability>(parent);
-        for owed in liabilities.filter_map(|id| world.find(id)) {
-            let void = owed.status == LiabilityStatus::Void;
-            if void || owed.amount <= 0 || !in_window(owed.due_on) {
-                continue;
-            }
-            authorities.insert((owed.jurisdiction.clone(), owed.authority.clone()));
-            if was_late(paydays, run.as_deref(), &owed, today) {
-                conduct.late.push(owed.id.to_string());
-            }
-            if owed.status == LiabilityStatus::Late {
-                conduct.overdue.push(owed.id.to_string());
-            }
+    for owed in tax_liabilities::of_company(world, company.id) {
+        let void = owed.status == LiabilityStatus::Void;
+        if void || owed.amount <= 0 || !in_window(owed.due_on) {
+            continue;
+        }
+        authorities.insert((owed.jurisdiction.clone(), owed.authority.clone()));
+        let run = owed.payroll_run_id.and_then(|run| world.find(run));
+        if was_late(paydays, run.as_deref(), &owed, today) {
+            conduct.late.push(owed.id.to_string());
+        }
+        if owed.status == LiabilityStatus::Late {
+            conduct.overdue.push(owed.id.to_string());
         }
     }
     // Wages that are missing in the books have missing taxes, too, so that taxes do not look better than payroll.

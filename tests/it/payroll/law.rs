@@ -122,7 +122,7 @@ fn a_net_pay_pension_leaves_national_insurance() {
     assert_eq!(with.line("income_tax"), 33_020);
 }
 
-/// Pension Reform Act 2014 s. 4: 8 % of basic, housing and transport, whatever is deducted.
+/// Pension Reform Act 2014 s. 4: 8 % of basic, housing and transport. Deductions do not change it.
 #[test]
 fn the_nigerian_pension_base_is_fixed() {
     let with = Question {
