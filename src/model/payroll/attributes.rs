@@ -88,7 +88,7 @@ impl Staff {
         let default = attribute_text(&raw.default).unwrap_or_default();
         let forms = raw.forms.iter().map(|form| read_form(form));
         let forms = forms.collect::<Result<Vec<Vec<Part>>, String>>().map_err(in_code)?;
-        let code = Code { name: name.to_owned(), default, written: raw.forms.clone(), forms };
+        let code = Code { name: name.to_owned(), default, forms };
         let unread = || in_code("the default has none of the forms".to_owned());
         let parts = code.parts(&code.default).ok_or_else(unread)?;
         let of_default =

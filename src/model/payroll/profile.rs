@@ -17,8 +17,6 @@ pub struct Profile {
 pub(super) struct Code {
     pub(super) name: String,
     pub(super) default: String,
-    /// The forms as written in the pack, for errors.
-    pub(super) written: Vec<String>,
     pub(super) forms: Vec<Vec<Part>>,
 }
 
@@ -47,6 +45,23 @@ impl Code {
     pub(super) fn parts<'a>(&'a self, text: &str) -> Option<Vec<(&'a str, Read)>> {
         self.forms.iter().find_map(|form| matched(form, text))
     }
+}
+
+/// A form for readers: `[S|C](0 to 999999)(L|M)`. Brackets are optional parts.
+fn described(form: &[Part]) -> String {
+    let part = |part: &Part| match &part.values {
+        Values::Number(least, most) => format!("({least} to {most})"),
+        Values::Listed(values) => {
+            let named: Vec<&str> =
+                values.iter().map(String::as_str).filter(|value| !value.is_empty()).collect();
+            match (named.len() == values.len(), named.join("|")) {
+                (false, named) => format!("[{named}]"),
+                (true, named) if values.len() == 1 => named,
+                (true, named) => format!("({named})"),
+            }
+        }
+    };
+    form.iter().map(part).collect()
 }
 
 fn matched<'a>(form: &'a [Part], text: &str) -> Option<Vec<(&'a str, Read)>> {
@@ -160,7 +175,7 @@ impl Pack {
         let parts = code.parts(value).ok_or_else(|| PayError::UnknownValue {
             attribute: code.name.clone(),
             value: value.to_owned(),
-            known: code.written.clone(),
+            known: code.forms.iter().map(|form| described(form)).collect(),
         })?;
         let of_code = |name: &str| {
             name.strip_prefix(code.name.as_str())

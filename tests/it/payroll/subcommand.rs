@@ -135,7 +135,7 @@ fn what_cannot_be_meant_is_refused_in_words() {
         ),
         (
             &["--country", "GB", "--gross", "1", "--attr", "tax_code=X"],
-            "`X` is not a value of `tax_code`: it has {region:S|C|}",
+            "`X` is not a value of `tax_code`: it has [S|C](BR|0T|D0|D1)",
         ),
         (
             &["--country", "NG", "--gross", "1", "--input", "annual_rent=1.5"],
