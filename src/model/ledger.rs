@@ -82,6 +82,7 @@ chart! {
     WorldFx               "world:fx"               Equity    "Foreign exchange clearing";
     Sales                 "sales"                  Revenue   "Sales";
     Wages                 "wages"                  Expense   "Wages";
+    Contractors           "contractors"            Expense   "Contractors";
     EmployerContributions "employer_contributions" Expense   "Employer contributions";
     Purchases             "purchases"              Expense   "Purchases";
     Rent                  "rent"                   Expense   "Rent";

@@ -114,9 +114,10 @@ const fn activity(account: Account) -> Option<Activity> {
         | Account::Sales
         | Account::ChargebackLosses => Activity::ReceiptsFromCustomers,
         Account::Purchases | Account::Rent => Activity::PaymentsToSuppliers,
-        Account::WagesPayable | Account::DeductionsPayable | Account::Wages => {
-            Activity::PaymentsToEmployees
-        }
+        Account::WagesPayable
+        | Account::DeductionsPayable
+        | Account::Wages
+        | Account::Contractors => Activity::PaymentsToEmployees,
         Account::TaxPayable(_) | Account::PensionPayable | Account::EmployerContributions => {
             Activity::PaymentsToAuthorities
         }

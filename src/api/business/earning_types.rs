@@ -1,6 +1,6 @@
 //! Earnings of a run with a type of the payroll pack, and the method by which they are taxed.
 
-use crate::api::business::pay_terms::{AllowanceInput, TypeName, allowances};
+use crate::api::business::pay_lines::{AllowanceInput, TypeName, allowances};
 use crate::api::prelude::*;
 use crate::model::business::PayLine;
 use crate::model::payroll::{self, Pack};

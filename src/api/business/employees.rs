@@ -164,14 +164,16 @@ fn create_employee(world: &mut World, input: CreateEmployee) -> Result<Single<Em
         known_country(country)?;
     }
     let country = &country.unwrap_or_else(|| company.country.clone());
-    let payee = Payee { company: &company, country, paid_in: None };
+    let employment_type = input.employment_type.unwrap_or(EmploymentType::FullTime);
+    let law = employment_type.payroll_country(country);
+    let payee = Payee { company: &company, country, law, paid_in: None };
     let terms =
         input.compensation.map(|terms| compensation(&payee, terms, first, today, "/compensation"));
     let method = input
         .payment_method
         .map(|method| payment_method(country, method, &name, "/payment_method"));
-    let totals = input.year_to_date.map(|totals| brought_in(country, first.max(today), totals));
-    let attributes = input.tax_attributes.map(|input| tax_attributes(country, first, input));
+    let totals = input.year_to_date.map(|totals| brought_in(law, first.max(today), totals));
+    let attributes = input.tax_attributes.map(|input| tax_attributes(law, first, input));
     let mut refusals = Vec::new();
     let compensation = taken(terms, &mut refusals);
     let payment_method = taken(method, &mut refusals);
@@ -188,7 +190,7 @@ fn create_employee(world: &mut World, input: CreateEmployee) -> Result<Single<Em
         payroll_status: PayrollStatus::NotEnrolled,
         payroll_hold: None,
         email: input.email.map(|email| email.as_str().to_owned()),
-        employment_type: input.employment_type.unwrap_or(EmploymentType::FullTime),
+        employment_type,
         country: country.clone(),
         start_date: first,
         end_date: None,
@@ -298,10 +300,10 @@ fn update_employee(world: &mut World, input: UpdateEmployee) -> Result<Single<Em
         _ => today,
     };
     if let Some(totals) = input.year_to_date {
-        employee.brought_in = brought_in(&employee.country, day, totals)?;
+        employee.brought_in = brought_in(employee.payroll_country(), day, totals)?;
     }
     if let Some(attributes) = input.tax_attributes {
-        let changes = tax_attributes(&employee.country, day, attributes)?;
+        let changes = tax_attributes(employee.payroll_country(), day, attributes)?;
         tax_attributes::set(&mut employee, changes, today);
     }
     if let Some(metadata) = input.metadata {

@@ -18,6 +18,7 @@ mod journal_checks;
 pub(crate) mod journal_entries;
 pub(crate) mod leave;
 pub(crate) mod leave_clock;
+pub(crate) mod pay_lines;
 pub(crate) mod pay_terms;
 pub(crate) mod payment_account;
 pub(crate) mod payroll;

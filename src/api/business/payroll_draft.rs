@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::api::business::earning_types::{EarningInput, earnings};
-use crate::api::business::pay_terms::{AllowanceInput, DeductionInput, allowances, deductions};
+use crate::api::business::pay_lines::{AllowanceInput, DeductionInput, allowances, deductions};
 use crate::api::business::payroll::{CALCULATION, first_day_to_pay, new_run};
 use crate::api::business::payroll_people::{MOST_EMPLOYEES, Wanted};
 use crate::api::prelude::*;
@@ -189,9 +189,9 @@ fn update_payroll_run(world: &mut World, input: UpdatePayrollRun) -> Result<Sing
                 employees.push(id);
             }
             inputs.retain(|input| input.employee_id != id);
-            let country = world.get(id)?.country.clone();
-            let day = run.pay_date;
-            inputs.extend(run_input(item, (&country, day), &format!("/items/{place}"))?);
+            let employee = world.get(id)?;
+            let law = (employee.payroll_country(), run.pay_date);
+            inputs.extend(run_input(item, law, &format!("/items/{place}"))?);
         }
     }
     run.employee_count = employees.len() as u64;

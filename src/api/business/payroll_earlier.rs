@@ -84,7 +84,7 @@ impl EarlierPay {
     /// Earlier pay of that employee in the tax year: before the world's start or, for a later hire, by earlier employers; and by other
     /// runs.
     pub(crate) fn of_employee(&self, world: &World, employee: &Employee) -> Earlier {
-        let country = employee.country.as_str();
+        let country = employee.payroll_country();
         let mut earlier = Earlier { year: self.opening(world, employee), same_period: Vec::new() };
         let taken_back = self.taken_back.get(&employee.id).into_iter().flatten();
         for item in taken_back {
@@ -104,14 +104,15 @@ impl EarlierPay {
 
     /// The year up to the world's start.
     fn opening(&self, world: &World, employee: &Employee) -> YearSoFar {
-        let country = employee.country.as_str();
+        let country = employee.payroll_country();
         let counts = |pay: &Calculation| pay.counts_with(country, self.pay_date);
         let base = world.base();
         let index = base.index_of(employee.id);
         if let Some(pay) = index.and_then(|index| base.last_paid(index, counts)) {
             return pay.year_so_far();
         }
-        let pack = payroll::library().in_force(&employee.country, self.pay_date.civil()).pack;
+        let pack =
+            payroll::library().in_force(employee.payroll_country(), self.pay_date.civil()).pack;
         let told = employee.brought_in.as_ref();
         let told = told.filter(|told| told.tax_year_start == tax_year(pack, self.pay_date));
         let totals = told.and_then(|told| YearToDate::from_names(pack, &told.totals).ok());

@@ -40,7 +40,7 @@ pub(crate) fn nothing(run: &PayrollRun, employee: &Employee) -> Calculation {
 
 fn calculation(run: &PayrollRun, employee: &Employee, earlier: &Earlier, due: Due) -> Calculation {
     let terms = Terms {
-        country: &employee.country,
+        country: employee.payroll_country(),
         parts: &due.parts,
         extras: due.extras,
         attributes: employee.tax_attributes_on(run.pay_date),
@@ -260,7 +260,7 @@ fn wanted_deductions(run: &PayrollRun, employee: &Employee, pay: &Calculation) -
 /// compared.
 fn below_minimum(run: &PayrollRun, employee: &Employee) -> Option<String> {
     let terms = employee.terms_on(run.period.last_day())?;
-    let pack = payroll::library().in_force(&employee.country, run.pay_date.civil()).pack;
+    let pack = payroll::library().in_force(employee.payroll_country(), run.pay_date.civil()).pack;
     let begun = pack.minimum_wages.iter().filter(|wage| Date::from(wage.from) <= run.pay_date);
     let wage = begun.max_by_key(|wage| wage.from)?;
     if pack.currency != terms.currency.code() {

@@ -7,7 +7,9 @@ use serde_json::Value;
 use crate::api::pdf::{Block, PdfDocument, Row, Table};
 use crate::api::prelude::*;
 use crate::model::Wire;
-use crate::model::business::{PaymentMethod, PaymentMethodType, Payslip, PayslipStatus};
+use crate::model::business::{
+    PaymentMethod, PaymentMethodType, Payslip, PayslipStatus, PayslipType,
+};
 
 pub(crate) fn payslip_pdf(world: &World, id: Id<Payslip>) -> Result<PdfDocument> {
     let payslip = world.get(id)?;
@@ -20,12 +22,16 @@ fn pdf(payslip: &Payslip, company: &Company, employee: Option<&Employee>) -> Pdf
     let shown = serde_json::to_value(payslip.wire()).expect("a payslip serialises");
     let page = Page { shown: &shown, currency: payslip.currency };
     let month = month(payslip.period);
+    let title = match PayslipType::of(&payslip.calculation) {
+        PayslipType::Payslip => "Payslip",
+        PayslipType::ContractorStatement => "Contractor statement",
+    };
     PdfDocument {
-        name: format!("Payslip {month}, {}", payslip.employee_name),
+        name: format!("{title} {month}, {}", payslip.employee_name),
         file: format!("payslip-{}-{}", payslip.period, payslip.id),
         created_at: payslip.created_at,
         sender: sender(company),
-        title: vec!["Payslip".to_owned(), month],
+        title: vec![title.to_owned(), month],
         stamp: match payslip.status {
             PayslipStatus::Issued => None,
             PayslipStatus::Corrected => Some("CORRECTED".to_owned()),

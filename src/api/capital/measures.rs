@@ -32,7 +32,12 @@ struct Moved {
 
 impl Moved {
     fn of(figures: &Figures) -> Self {
-        let payroll = |account| matches!(account, Account::Wages | Account::EmployerContributions);
+        let payroll = |account| {
+            matches!(
+                account,
+                Account::Wages | Account::Contractors | Account::EmployerContributions
+            )
+        };
         Self {
             sales: -figures.sum(|account| account.account_type() == AccountType::Revenue),
             payroll: figures.sum(payroll),

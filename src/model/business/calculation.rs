@@ -368,6 +368,11 @@ impl Calculation {
         totals
     }
 
+    /// Whether it is a contractor's fee, and not an employee's pay.
+    pub(crate) fn is_fee(&self) -> bool {
+        self.pack == payroll::CONTRACTORS
+    }
+
     /// The pack, for the payslip.
     pub(crate) fn pack_used(&self) -> PackUsed {
         PackUsed {

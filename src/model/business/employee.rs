@@ -6,6 +6,7 @@ use crate::model::business::pay_terms::{BroughtIn, Compensation};
 use crate::model::business::payroll_run::RunType;
 use crate::model::business::tax_attributes::DatedTaxAttributes;
 use crate::model::lifecycle::State;
+use crate::model::payroll::CONTRACTORS;
 use crate::model::prelude::*;
 
 states! {
@@ -204,10 +205,26 @@ pub(crate) enum FinalPay {
 pub(crate) enum EmploymentType {
     FullTime,
     PartTime,
+    /// Not an employee in law: paid without withholding and without contributions.
     Contractor,
 }
 
+impl EmploymentType {
+    /// The country of the payroll pack: contractors everywhere have the same one, which has no taxes.
+    pub(crate) const fn payroll_country(self, country: &str) -> &str {
+        match self {
+            Self::FullTime | Self::PartTime => country,
+            Self::Contractor => CONTRACTORS,
+        }
+    }
+}
+
 impl Employee {
+    /// The country of the payroll pack.
+    pub(crate) fn payroll_country(&self) -> &str {
+        self.employment_type.payroll_country(&self.country)
+    }
+
     /// All pay terms that are still valid, including future ones, ordered by their first day.
     pub(crate) fn terms(&self) -> &[Compensation] {
         match self.compensation_history.as_slice() {

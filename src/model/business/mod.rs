@@ -44,7 +44,7 @@ pub(crate) use self::payroll_run::{
     Funding, PayrollRun, RunInput, RunStatus, RunTotals, RunType, Settlement,
 };
 pub(crate) use self::payroll_verification::{BankAnswer, PayrollVerification, VerificationStatus};
-pub(crate) use self::payslip::{Payslip, PayslipStatus};
+pub(crate) use self::payslip::{Payslip, PayslipStatus, PayslipType};
 pub(crate) use self::regulatory_report::{RegulatoryReport, ReportStatus, ReportType, Threshold};
 pub(crate) use self::tax_filing::{FilingLine, FilingStatus, TaxFiling};
 pub(crate) use self::tax_liability::{LiabilityStatus, TaxLiability};

@@ -17,6 +17,22 @@ states! {
     "void": Issued => Voided;
 }
 
+/// What a payslip documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum PayslipType {
+    /// The pay of an employee.
+    Payslip,
+    /// The fee of a contractor, without withholding.
+    ContractorStatement,
+}
+
+impl PayslipType {
+    pub(crate) fn of(pay: &Calculation) -> Self {
+        if pay.is_fee() { Self::ContractorStatement } else { Self::Payslip }
+    }
+}
+
 /// A payslip, as stored in a world.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Payslip {
@@ -70,6 +86,9 @@ shown! {
         payroll_run_id: Id<PayrollRun>;
         /// The employee's payroll item.
         payroll_item_id: Id<PayrollItem>;
+        /// Whether it documents an employee's pay or a contractor's fee.
+        #[serde(rename = "type")]
+        kind: PayslipType = PayslipType::of(&it.calculation);
         /// Whether the payslip is still valid.
         status: PayslipStatus;
         /// The month of the pay.

@@ -20,10 +20,13 @@ macro_rules! embedded {
     };
 }
 
-static EMBEDDED: [Entry; 17] = embedded![
+static EMBEDDED: [Entry; 18] = embedded![
     "CA", "GB", "GB-2025", "KE", "KE-2025", "NG", "NG-2025", "US", "US-2025", "US-CA", "US-FL",
-    "US-IL", "US-NY", "US-TX", "XX", "ZA", "ZA-2025",
+    "US-IL", "US-NY", "US-TX", "XC", "XX", "ZA", "ZA-2025",
 ];
+
+/// Country code of the pack for contractors. ISO 3166-1 leaves this code to its users.
+pub const CONTRACTORS: &str = "XC";
 
 /// Country code of the pack for countries without their own.
 const PLACEHOLDER: &str = "XX";

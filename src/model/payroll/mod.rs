@@ -60,7 +60,7 @@ pub use self::evaluate::{Pay, PayInput};
 pub use self::filing::{
     Day, Deposit, Due, Filing, Frequency, MinimumWage, Payslip, Remit, Roll, Source, WagePer,
 };
-pub use self::library::{InForce, Library, Match, check_ranges, library};
+pub use self::library::{CONTRACTORS, InForce, Library, Match, check_ranges, library};
 pub use self::pack::{Attribute, Attributes, Component, Input, InputScope, Pack, Role, RoleLine};
 pub use self::period::{PayPeriod, period_number};
 pub use self::profile::Profile;

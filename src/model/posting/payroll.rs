@@ -9,6 +9,8 @@ use crate::value::Currency;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RunCost {
     pub(crate) gross: i64,
+    /// The part of `gross` that contractors receive.
+    pub(crate) fees: i64,
     pub(crate) employer_contributions: i64,
     pub(crate) net: i64,
     /// Deductions other than taxes and contributions.
@@ -33,10 +35,16 @@ pub(crate) struct Abroad {
     pub(crate) fee: i64,
 }
 
+/// `gross` if a contractor receives it.
+fn fee(pay: &Calculation, gross: i64) -> i64 {
+    if pay.is_fee() { gross } else { 0 }
+}
+
 impl RunCost {
     /// Adds the pay of a number of employees who earn the same.
     pub(crate) fn add(&mut self, pay: &Calculation, people: i64) {
         self.gross += pay.gross * people;
+        self.fees += fee(pay, pay.gross) * people;
         self.employer_contributions += pay.employer_contributions * people;
         self.net += pay.net * people;
         self.deductions += pay.deductions() * people;
@@ -63,6 +71,7 @@ impl RunCost {
     fn add_item(&mut self, item: &PayrollItem) {
         let pay = item.value();
         self.gross += pay.gross;
+        self.fees += fee(&item.calculation, pay.gross);
         self.employer_contributions += pay.employer_contributions;
         self.deductions += pay.deductions;
         self.reimbursed += pay.reimbursed;
@@ -129,7 +138,8 @@ fn accrual(
 ) -> Posting {
     let value: i64 = cost.abroad.iter().map(|it| it.value).sum();
     let mut lines = vec![
-        (Account::Wages, Debit, cost.gross),
+        (Account::Wages, Debit, cost.gross - cost.fees),
+        (Account::Contractors, Debit, cost.fees),
         (Account::EmployerContributions, Debit, cost.employer_contributions),
         (Account::Purchases, Debit, cost.reimbursed),
         (Account::WagesPayable, Credit, cost.net),

@@ -1,0 +1,211 @@
+//! Lines that callers add to pay: allowances and deductions, validated by the payroll pack.
+
+use std::collections::BTreeSet;
+
+use crate::api::prelude::*;
+use crate::model::business::{Allowance, Deduction, DeductionTiming};
+use crate::model::payroll::{self, Pack};
+
+/// Paid every month in addition to gross pay.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct AllowanceInput {
+    /// Its identifier, unique in the list. Default: derived from the label.
+    id: Option<LineId>,
+    /// Its name on the payslip.
+    label: Text<100>,
+    /// Minor units a month.
+    amount: MonthlySum,
+}
+
+/// Deducted every month.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct DeductionInput {
+    /// Its identifier, unique in the list. Default: derived from the label.
+    id: Option<LineId>,
+    /// Its name on the payslip.
+    label: Text<100>,
+    /// Minor units per month. An amount above the available pay is not deducted.
+    amount: MonthlySum,
+    /// Before or after taxes. A deduction with a `type` follows the law of its type instead.
+    timing: Option<DeductionTiming>,
+    /// Its type in the payroll pack of the country, such as `401k`, `pension_net_pay` or `rrsp`. The pack states what it reduces.
+    #[serde(rename = "type")]
+    kind: Option<TypeName>,
+}
+
+/// The name of a type in a payroll pack.
+#[derive(Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(inline)]
+pub(crate) struct TypeName(
+    #[schemars(length(min = 1, max = 40), regex(pattern = "^[a-z0-9][a-z0-9_]*$"))]
+    pub(crate)  String,
+);
+
+/// Maximum length of a line's id.
+const LONGEST_ID: usize = 40;
+
+/// Lower-case letters, digits, `_` and `-`; the first is a letter.
+#[derive(Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(inline)]
+pub(crate) struct LineId(
+    #[schemars(length(max = 40), regex(pattern = "^[a-z][a-z0-9_-]*$"))] String,
+);
+
+/// Minor units, from 0.
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(inline)]
+pub(crate) struct MonthlySum(#[schemars(range(min = 0, max = 1_000_000_000_000_000_i64))] i64);
+
+/// Additions to the salary; `at` points to the list.
+pub(crate) fn allowances(list: Vec<AllowanceInput>, at: &str) -> Result<Vec<Allowance>> {
+    let lines = list.iter().map(|one| (one.id.as_ref(), one.label.as_str()));
+    let ids = ids(lines, "allowance", at)?;
+    let named = list.into_iter().zip(ids).map(|(one, id)| Allowance {
+        id,
+        label: one.label.into_string(),
+        amount: one.amount.0,
+    });
+    Ok(named.collect())
+}
+
+/// Deductions by the law of a country; `at` points to the list.
+pub(crate) fn deductions(
+    country: &str,
+    day: Date,
+    list: Vec<DeductionInput>,
+    at: &str,
+) -> Result<Vec<Deduction>> {
+    let pack = payroll::library().in_force(country, day.civil()).pack;
+    let mut wrong = Vec::new();
+    let mut timings = Vec::with_capacity(list.len());
+    for (place, one) in list.iter().enumerate() {
+        match timing(pack, one) {
+            Ok(timing) => timings.push(timing),
+            Err((member, code, detail)) => {
+                wrong.push(Violation::new(format!("{at}/{place}/{member}"), code, detail));
+            }
+        }
+    }
+    ApiError::if_any(wrong)?;
+    let lines = list.iter().map(|one| (one.id.as_ref(), one.label.as_str()));
+    let ids = ids(lines, "deduction", at)?;
+    let named = list.into_iter().zip(ids).zip(timings).map(|((one, id), timing)| {
+        let kind = one.kind.map(|kind| kind.0);
+        let law = kind.as_ref().and_then(|kind| pack.deduction_type(kind));
+        let amount = law.and_then(|law| law.taken_of(one.amount.0)).unwrap_or(one.amount.0);
+        Deduction { id, label: one.label.into_string(), amount, timing, kind }
+    });
+    Ok(named.collect())
+}
+
+/// When a deduction is taken: by the law of its type, or as the caller says. The error has the member, the code and the reason.
+fn timing(
+    pack: &Pack,
+    one: &DeductionInput,
+) -> core::result::Result<DeductionTiming, (&'static str, &'static str, String)> {
+    let Some(TypeName(kind)) = &one.kind else {
+        let missing = || ("timing", "required", "a deduction needs `timing` or `type`".to_owned());
+        return one.timing.ok_or_else(missing);
+    };
+    match pack.deduction_type(kind) {
+        Some(kind) if kind.is_before_tax() => Ok(DeductionTiming::PreTax),
+        Some(_) => Ok(DeductionTiming::PostTax),
+        None => {
+            let known: Vec<&str> =
+                pack.deduction_types.iter().map(|known| known.id.as_str()).collect();
+            let detail = format!(
+                "the payroll pack {} has no deduction `{kind}`; expected one of {}",
+                pack.code,
+                known.join(", ")
+            );
+            Err(("type", "unknown_type", detail))
+        }
+    }
+}
+
+/// The ids of a list's lines: the given ones, which must be unique, and derived ones for the others.
+fn ids<'a>(
+    lines: impl Iterator<Item = (Option<&'a LineId>, &'a str)>,
+    kind: &str,
+    at: &str,
+) -> Result<Vec<String>> {
+    let lines: Vec<_> = lines.collect();
+    let (mut taken, mut wrong) = (BTreeSet::new(), Vec::new());
+    for (place, (id, _)) in lines.iter().enumerate() {
+        let Some(LineId(id)) = id else { continue };
+        if !taken.insert(id.clone()) {
+            let detail = format!("another {kind} in this list has the id {id}");
+            wrong.push(Violation::new(format!("{at}/{place}/id"), "duplicate", detail));
+        }
+    }
+    ApiError::if_any(wrong)?;
+    let named = lines.into_iter().map(|(id, label)| match id {
+        Some(LineId(id)) => id.clone(),
+        None => unlike(&mut taken, &made_of(label, kind)),
+    });
+    Ok(named.collect())
+}
+
+/// `night_shift` for `Night shift`; the kind if the label has no letter that an id may start with.
+fn made_of(label: &str, kind: &str) -> String {
+    let words = label.split(|c: char| !c.is_ascii_alphanumeric());
+    let words: Vec<String> =
+        words.filter(|word| !word.is_empty()).map(str::to_ascii_lowercase).collect();
+    let mut id = words.join("_");
+    id.truncate(LONGEST_ID - "_20".len());
+    if id.starts_with(|c: char| c.is_ascii_lowercase()) { id } else { kind.to_owned() }
+}
+
+/// The id, with a number appended if it is already used.
+fn unlike(taken: &mut BTreeSet<String>, id: &str) -> String {
+    let numbered = (2..).map(|number| format!("{id}_{number}"));
+    let free = std::iter::once(id.to_owned())
+        .chain(numbered)
+        .find(|id| !taken.contains(id))
+        .expect("a list is finite");
+    taken.insert(free.clone());
+    free
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_without_an_id_is_called_after_its_label_and_unlike_the_others() {
+        let given = LineId("meal".to_owned());
+        let long = "x".repeat(100);
+        let lines = [
+            (None, "Night shift"),
+            (None, "Meal"),
+            (Some(&given), "Lunch"),
+            (None, "night  SHIFT!"),
+            (None, "2nd car"),
+            (None, "飯"),
+            (None, long.as_str()),
+        ];
+        let ids = ids(lines.into_iter(), "allowance", "").expect("none is given twice");
+        let expected = [
+            "night_shift",
+            "meal_2",
+            "meal",
+            "night_shift_2",
+            "allowance",
+            "allowance_2",
+            &long[..37],
+        ];
+        assert_eq!(ids, expected);
+    }
+
+    #[test]
+    fn ids_that_are_given_twice_are_pointed_at() {
+        let given = [LineId("meal".to_owned()), LineId("meal".to_owned())];
+        let lines = given.iter().map(|id| (Some(id), "Meal"));
+        let refused = ids(lines, "allowance", "/allowances").expect_err("they are alike");
+        assert_eq!(refused.errors[0].pointer, "/allowances/1/id");
+        assert_eq!(refused.errors[0].code, "duplicate");
+    }
+}
