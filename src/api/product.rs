@@ -2,9 +2,9 @@
 
 use crate::api::business::{
     accounting, audit_logs, cash_flow, companies, compliance, employee_pay, employee_verbs,
-    employees, journal_entries, leave, pay_terms, payroll, payroll_draft, payroll_retry,
-    payroll_reverse, payroll_verbs, payslips, regulatory_reports, reports, tax_amend, tax_filings,
-    tax_liabilities, tax_submit,
+    employees, journal_entries, leave, pay_schedules, pay_terms, payroll, payroll_draft,
+    payroll_retry, payroll_reverse, payroll_verbs, payslips, regulatory_reports, reports,
+    tax_amend, tax_filings, tax_liabilities, tax_submit,
 };
 use crate::api::capital::{
     applications, credit_scores, deal_verbs, deals, due_diligence, due_diligence_answers,
@@ -26,6 +26,7 @@ pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
         companies::OPERATIONS,
         employees::OPERATIONS,
         employee_verbs::OPERATIONS,
+        pay_schedules::OPERATIONS,
         pay_terms::OPERATIONS,
         employee_pay::OPERATIONS,
         leave::OPERATIONS,

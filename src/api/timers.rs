@@ -2,7 +2,7 @@
 //! enters. One row for each timer of `model::task`; a missing row does not compile.
 
 use crate::api::business::{
-    compliance, employee_pay, employee_verbs, leave_clock, pay_terms, payroll_clock,
+    compliance, employee_pay, employee_verbs, leave_clock, pay_schedules, pay_terms, payroll_clock,
     payroll_funding, regulatory_reports, tax_clock,
 };
 use crate::api::capital::{
@@ -106,6 +106,18 @@ timers! {
         starts [FundRunLate, SendRunPayouts],
         leads [RunStatus::Funding, RunStatus::FundingFailed, RunStatus::Processing, RunStatus::Paid,
             RunStatus::PartiallyPaid];
+    DraftScheduledRun |world, schedule| pay_schedules::draft_scheduled_run(world, schedule);
+        emits &["payroll_run.created", "pay_schedule.updated"],
+        starts [DraftScheduledRun, RemindOfApproval, MissApproval],
+        leads [];
+    RemindOfApproval |world, run| pay_schedules::remind_of_approval(world, run);
+        emits &["payroll_run.approval_due"],
+        starts [],
+        leads [];
+    MissApproval |world, run| pay_schedules::miss_approval(world, run);
+        emits &["payroll_run.approval_overdue"],
+        starts [],
+        leads [];
     SendRunPayouts |world, run| payout_rail::send_run_payouts(world, run);
         emits &["payout.processing", "payout.sent", "payout.on_hold"],
         starts [ReleasePayout, SettlePayout],

@@ -3,8 +3,8 @@
 //! A kind that finds its company in another way says so in its own file.
 
 use crate::model::business::{
-    ComplianceRequirement, Employee, LeaveRequest, PayrollItem, PayrollRun, PayrollVerification,
-    Payslip, RegulatoryReport, TaxFiling,
+    ComplianceRequirement, Employee, LeaveRequest, PaySchedule, PayrollItem, PayrollRun,
+    PayrollVerification, Payslip, RegulatoryReport, TaxFiling,
 };
 use crate::model::capital::{
     Application, CreditScore, Deal, DueDiligenceCase, DueDiligenceRequest, InsuranceRiskScore,
@@ -38,7 +38,7 @@ belongs! {
         Application Beneficiary Collection ComplianceRequirement CreditScore
         Deal Dispute DueDiligenceCase Employee Escrow
         FxQuote FxTransfer InsuranceRiskScore Invoice JournalEntry
-        Loan Payout PayrollRun ReadinessAssessment RegulatoryReport
+        Loan PaySchedule Payout PayrollRun ReadinessAssessment RegulatoryReport
         TaxFiling Wallet;
     due_diligence_case_id: DueDiligenceRequest;
     employee_id: LeaveRequest PayrollVerification Payslip;

@@ -219,6 +219,7 @@ mod tests {
         assert_sound(capital::loan::LoanStatus::PendingDisbursement);
         assert_sound(business::compliance_requirement::RequirementStatus::Open);
         assert_sound(business::leave_request::LeaveStatus::Pending);
+        assert_sound(business::pay_schedule::ScheduleStatus::Active);
         assert_sound(business::payroll_item::ItemStatus::Ready);
         assert_sound(business::payroll_run::RunStatus::Draft);
         assert_sound(business::payroll_verification::VerificationStatus::Pending);

@@ -3,8 +3,8 @@
 //! What a timer runs, emits, starts and changes is in `api::timers`, with one row for each row here.
 
 use crate::model::business::{
-    BankAnswer, ComplianceRequirement, Employee, LeaveRequest, PayrollRun, PayrollVerification,
-    RegulatoryReport, TaxFiling, TaxLiability,
+    BankAnswer, ComplianceRequirement, Employee, LeaveRequest, PaySchedule, PayrollRun,
+    PayrollVerification, RegulatoryReport, TaxFiling, TaxLiability,
 };
 use crate::model::capital::{
     Application, CreditScore, Deal, DueDiligenceRequest, InsuranceRiskScore, Loan, Offer,
@@ -92,6 +92,12 @@ timers! {
     CalculateRun(PayrollRun) "calculate_run";
     /// Calculates gross to net for every employee of a draft.
     PreviewRun(PayrollRun) "preview_run";
+    /// The day on which the next run of a pay schedule is drafted.
+    DraftScheduledRun(PaySchedule) "draft_scheduled_run" deadline;
+    /// One business day before a drafted run must be approved.
+    RemindOfApproval(PayrollRun) "remind_of_approval" deadline;
+    /// The last moment to approve a drafted run for its pay date.
+    MissApproval(PayrollRun) "miss_approval" deadline;
     /// Reserves the run's money and creates its payouts.
     FundRun(PayrollRun) "fund_run";
     /// The money of the run arrives late.

@@ -108,6 +108,7 @@ fn class_history(layout: &Layout, plan: &Plan, role: u8, step: u8) -> Vec<Arc<Ca
     for month in -earlier..HISTORY_MONTHS as i32 {
         let pay_date = pay_date(layout.period(0).plus_months(month));
         let terms = Terms {
+            frequency: PayPeriod::Monthly,
             country: plan.country.code,
             parts: &compensation.components,
             extras: Extras::default(),

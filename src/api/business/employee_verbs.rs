@@ -3,6 +3,7 @@
 //! A call changes the status of today. Future dates are handled by timers: a first day of work, a last one.
 
 use crate::api::business::employee_pay::cancel_check;
+use crate::api::business::pay_periods::containing;
 use crate::api::business::payroll_clock::get;
 use crate::api::business::payroll_people::Wanted;
 use crate::api::business::{leave_clock, payroll};
@@ -229,7 +230,7 @@ fn begin_final_pay(world: &mut World, employee: &Employee) -> bool {
         let company = get(world, employee.company_id);
         let wanted = Wanted {
             company: &company,
-            period: last.period(),
+            span: containing(world, company.id, last),
             kind: RunType::Termination,
             member: "",
         };

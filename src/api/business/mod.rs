@@ -19,6 +19,8 @@ pub(crate) mod journal_entries;
 pub(crate) mod leave;
 pub(crate) mod leave_clock;
 pub(crate) mod pay_lines;
+pub(crate) mod pay_periods;
+pub(crate) mod pay_schedules;
 pub(crate) mod pay_terms;
 pub(crate) mod payment_account;
 pub(crate) mod payroll;

@@ -1,8 +1,11 @@
 //! Payroll runs: the published call (specification, §4.1), lists, one run, its items.
 
-use crate::api::business::payroll_people::{MOST_EMPLOYEES, Wanted, may_pay};
+use crate::api::business::pay_periods::{NewRun, due_on};
+use crate::api::business::payroll_people::{MOST_EMPLOYEES, Wanted, found, may_pay};
 use crate::api::prelude::*;
-use crate::model::business::{ItemStatus, PayrollItem, PayrollRun, RunStatus, RunType, Settlement};
+use crate::model::business::{
+    ItemStatus, PaySpan, PayrollItem, PayrollRun, RunStatus, RunType, Settlement,
+};
 use crate::model::decision::RUN_CALCULATE;
 use crate::model::growth::workforce::Selection;
 
@@ -75,20 +78,20 @@ pub(crate) struct RunPayroll {
 
 fn run_payroll(world: &mut World, input: RunPayroll) -> Result<Single<PayrollRun>> {
     let company = existing(world, input.company_id, "/company_id")?;
-    let wanted = Wanted {
+    let chosen = input.employees.as_deref();
+    let chosen = chosen.map(|ids| found(world, "employees", ids)).transpose()?;
+    may_pay(world, &company)?;
+    let new = NewRun {
         company: &company,
-        period: input.period,
+        month: input.period,
         kind: RunType::Regular,
         member: "employees",
+        named: chosen.is_some(),
     };
-    let chosen = input.employees.as_deref();
-    let chosen = chosen.map(|ids| wanted.found(world, ids)).transpose()?;
-    may_pay(world, &company)?;
-    let employees = match &chosen {
-        Some(employees) => wanted.payable(employees)?,
-        None => wanted.everyone(world)?,
-    };
-    wanted.not_yet_run(world, &employees, chosen.is_some(), None)?;
+    let (wanted, employees) = new.with_employees(world, |wanted| match &chosen {
+        Some(employees) => wanted.payable(employees),
+        None => wanted.everyone(world),
+    })?;
     Ok(Data(Shown(submit(world, &wanted, employees))))
 }
 
@@ -122,12 +125,13 @@ pub(crate) fn new_run(
         id: world.next_id(company.id.bits()),
         object: Object::NAME,
         company_id: company.id,
-        period: wanted.period,
+        period: wanted.span.period(),
+        pay_period: wanted.span.beside_its_month(),
         kind: wanted.kind,
         status: RunStatus::Draft,
         employee_count: employees.len() as u64,
         employees: Arc::new(employees),
-        pay_date: pay_date(world, company, wanted.period),
+        pay_date: pay_date(world, company, wanted.span),
         currency: company.currency,
         totals: None,
         funding: None,
@@ -146,11 +150,8 @@ pub(crate) fn new_run(
 }
 
 /// The company's pay day of the period or, if that has passed, the next day whose cut-off is in the future.
-fn pay_date(world: &World, company: &Company, period: Period) -> Date {
-    let calendar = world.calendar_of(company.id);
-    let due = period.day(company.payroll_settings.pay_day);
-    let due = calendar.or_business_day_before(due);
-    due.max(first_day_to_pay(world, company))
+fn pay_date(world: &World, company: &Company, span: PaySpan) -> Date {
+    due_on(world, company, span).max(first_day_to_pay(world, company))
 }
 
 /// The next day whose cut-off is in the future.

@@ -94,7 +94,7 @@ const MOST_WARNINGS: usize = 100;
 fn why_not(company: &Company, run: &PayrollRun, employee: &Employee) -> Option<String> {
     let drafted =
         run.status_history.first().is_some_and(|change| change.status == RunStatus::Draft);
-    let wanted = Wanted { company, period: run.period, kind: run.kind, member: "" };
+    let wanted = Wanted { company, span: run.span(), kind: run.kind, member: "" };
     wanted.not_payable(employee).filter(|_| drafted)
 }
 

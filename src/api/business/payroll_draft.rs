@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::api::business::earning_types::{EarningInput, earnings};
 use crate::api::business::pay_lines::{AllowanceInput, DeductionInput, allowances, deductions};
+use crate::api::business::pay_periods::NewRun;
 use crate::api::business::payroll::{CALCULATION, first_day_to_pay, new_run};
 use crate::api::business::payroll_people::{MOST_EMPLOYEES, Wanted};
 use crate::api::prelude::*;
@@ -81,18 +82,18 @@ pub(crate) struct CreatePayrollRun {
 
 fn create_payroll_run(world: &mut World, input: CreatePayrollRun) -> Result<Single<PayrollRun>> {
     let company = existing(world, input.company_id, "/company_id")?;
-    let wanted = Wanted {
+    let new = NewRun {
         company: &company,
-        period: input.period,
+        month: input.period,
         kind: input.kind.unwrap_or(RunType::Regular),
         member: "employee_ids",
+        named: input.employee_ids.is_some(),
     };
-    let employees = match &input.employee_ids {
-        Some(ids) => wanted.payable(&wanted.found(world, ids)?)?,
-        None if wanted.kind == RunType::Regular => wanted.everyone(world)?,
-        None => Vec::new(),
-    };
-    wanted.not_yet_run(world, &employees, input.employee_ids.is_some(), None)?;
+    let (wanted, employees) = new.with_employees(world, |wanted| match &input.employee_ids {
+        Some(ids) => wanted.payable(&wanted.found(world, ids)?),
+        None if wanted.kind == RunType::Regular => wanted.everyone(world),
+        None => Ok(Vec::new()),
+    })?;
     may_pay_on(world, &company, input.pay_date)?;
     let mut run = new_run(world, &wanted, employees);
     run.pay_date = input.pay_date.unwrap_or(run.pay_date);
@@ -161,7 +162,7 @@ fn update_payroll_run(world: &mut World, input: UpdatePayrollRun) -> Result<Sing
     }
     may_pay_on(world, &company, input.pay_date)?;
     run.pay_date = input.pay_date.unwrap_or(run.pay_date);
-    let wanted = |member| Wanted { company: &company, period: run.period, kind: run.kind, member };
+    let wanted = |member| Wanted { company: &company, span: run.span(), kind: run.kind, member };
     let mut employees = (*run.employees).clone();
     let mut inputs = (*run.inputs).clone();
     if let Some(ids) = &input.employee_ids {

@@ -6,18 +6,19 @@ use crate::api::business::payroll_clock::{get, items};
 use crate::api::prelude::*;
 use crate::model::business::earnings::tax_year;
 use crate::model::business::year_so_far::YearSoFar;
-use crate::model::business::{Before, Calculation, ItemStatus, PayrollItem, PayrollRun};
+use crate::model::business::{Before, Calculation, ItemStatus, PaySpan, PayrollItem, PayrollRun};
 use crate::model::growth::workforce::Selection;
 use crate::model::payroll;
-use crate::model::payroll::YearToDate;
+use crate::model::payroll::{PayPeriod, YearToDate};
 
 /// Earlier pay of the company's employees by other runs.
 pub(crate) struct EarlierPay {
     pay_date: Date,
+    frequency: PayPeriod,
     /// Pays, of any tax year.
     pays: BTreeMap<Id<Employee>, Vec<Arc<Calculation>>>,
-    /// Regular pay and arrears, by month.
-    by_terms: BTreeMap<(Id<Employee>, Period), i64>,
+    /// Regular pay and arrears, by pay period.
+    by_terms: BTreeMap<(Id<Employee>, PaySpan), i64>,
     /// Grown pays of the tax year that have been reversed.
     taken_back: BTreeMap<Id<Employee>, Vec<Arc<PayrollItem>>>,
 }
@@ -41,6 +42,7 @@ impl EarlierPay {
     pub(crate) fn of(world: &World, run: &PayrollRun) -> Self {
         let mut earlier = Self {
             pay_date: run.pay_date,
+            frequency: run.span().frequency,
             pays: BTreeMap::new(),
             by_terms: BTreeMap::new(),
             taken_back: BTreeMap::new(),
@@ -49,7 +51,7 @@ impl EarlierPay {
             let other = get(world, id);
             if id != run.id && !other.is_void() && other.reverses.is_none() {
                 for item in items(world, id) {
-                    earlier.add(&item);
+                    earlier.add(other.span(), &item);
                 }
             }
         }
@@ -63,21 +65,21 @@ impl EarlierPay {
         earlier
     }
 
-    fn add(&mut self, item: &PayrollItem) {
+    fn add(&mut self, span: PaySpan, item: &PayrollItem) {
         if matches!(item.status, ItemStatus::Reversed | ItemStatus::Blocked) {
             return;
         }
         let pay = &item.calculation;
         let pays = self.pays.entry(item.employee_id).or_default();
         pays.push(Arc::clone(pay));
-        let mut paid = |period, amount| {
+        let mut paid = |span, amount| {
             if amount != 0 {
-                *self.by_terms.entry((item.employee_id, period)).or_default() += amount;
+                *self.by_terms.entry((item.employee_id, span)).or_default() += amount;
             }
         };
-        paid(item.period, pay.by_terms());
+        paid(span, pay.by_terms());
         for arrears in pay.extras().into_iter().flat_map(|extras| &extras.arrears) {
-            paid(arrears.period, arrears.amount);
+            paid(arrears.span(), arrears.amount);
         }
     }
 
@@ -93,7 +95,7 @@ impl EarlierPay {
             }
         }
         for pay in self.pays.get(&employee.id).into_iter().flatten() {
-            if pay.is_of(country, self.pay_date) {
+            if pay.is_of(country, self.frequency, self.pay_date) {
                 earlier.same_period.push(Arc::clone(pay));
             } else if pay.counts_with(country, self.pay_date) {
                 earlier.year.add(pay, 1);
@@ -119,10 +121,17 @@ impl EarlierPay {
         YearSoFar::opened(totals.unwrap_or_default())
     }
 
-    /// Regular pay of that employee for that month, including arrears.
-    pub(crate) fn by_terms(&self, world: &World, employee: &Employee, period: Period) -> i64 {
-        let since = self.by_terms.get(&(employee.id, period)).copied();
-        since.unwrap_or(0) + self.in_history(world, employee, period)
+    /// Regular pay of that employee for that pay period, including arrears.
+    pub(crate) fn by_terms(&self, world: &World, employee: &Employee, span: PaySpan) -> i64 {
+        let since = self.by_terms.get(&(employee.id, span)).copied().unwrap_or(0);
+        let history = || self.in_history(world, employee, span.period());
+        since + if span.is_month() { history() } else { 0 }
+    }
+
+    /// The pay periods for which other runs have paid that employee, without the history.
+    pub(crate) fn spans(&self, employee: Id<Employee>) -> impl Iterator<Item = PaySpan> + '_ {
+        let of_employee = self.by_terms.keys().filter(move |(id, _)| *id == employee);
+        of_employee.map(|(_, span)| *span)
     }
 
     fn in_history(&self, world: &World, employee: &Employee, period: Period) -> i64 {

@@ -3,6 +3,8 @@
 //!
 //! Deliberately absent: taxes, which are in the packs (`calculation`), and earlier pay (`payroll_earlier`).
 
+use std::collections::BTreeSet;
+
 use crate::api::business::leave_clock::unpaid_leave;
 use crate::api::business::payroll_earlier::{Earlier, EarlierPay};
 use crate::api::prelude::*;
@@ -10,7 +12,7 @@ use crate::model::business::pay_extras::{Arrears, sum};
 use crate::model::business::payroll_run::{RunWarning, WarningCode};
 use crate::model::business::{
     Allowance, Calculation, Compensation, Component, Deduction, DeductionTiming, EmploymentType,
-    Extras, PayInterval, PayLine, PayrollRun, Proration, RunInput, RunType, Terms,
+    Extras, PayInterval, PayLine, PaySpan, PayrollRun, Proration, RunInput, RunType, Terms,
 };
 use crate::model::calendar::Calendar;
 use crate::model::payroll::{self, WagePer};
@@ -41,6 +43,7 @@ pub(crate) fn nothing(run: &PayrollRun, employee: &Employee) -> Calculation {
 fn calculation(run: &PayrollRun, employee: &Employee, earlier: &Earlier, due: Due) -> Calculation {
     let terms = Terms {
         country: employee.payroll_country(),
+        frequency: run.span().frequency,
         parts: &due.parts,
         extras: due.extras,
         attributes: employee.tax_attributes_on(run.pay_date),
@@ -52,12 +55,12 @@ fn calculation(run: &PayrollRun, employee: &Employee, earlier: &Earlier, due: Du
 /// The pay of that employee in the run before taxes.
 fn due(world: &World, run: &PayrollRun, employee: &Employee, earlier: &EarlierPay) -> Due {
     let mut due = if run.kind.pays_by_terms() {
-        by_terms(world, employee, run.period)
+        by_terms(world, employee, run.span())
     } else {
         Due::default()
     };
     if run.kind == RunType::Termination {
-        leave_what_is_unpaid(&mut due, earlier.by_terms(world, employee, run.period), run.period);
+        leave_what_is_unpaid(&mut due, earlier.by_terms(world, employee, run.span()), run.span());
     }
     if run.kind.pays_by_terms() {
         due.extras.arrears.extend(arrears(world, run, employee, earlier));
@@ -70,7 +73,7 @@ fn due(world: &World, run: &PayrollRun, employee: &Employee, earlier: &EarlierPa
 }
 
 /// For final pay: only what no other run of the month has paid.
-fn leave_what_is_unpaid(due: &mut Due, paid: i64, period: Period) {
+fn leave_what_is_unpaid(due: &mut Due, paid: i64, span: PaySpan) {
     if paid == 0 {
         return;
     }
@@ -83,7 +86,7 @@ fn leave_what_is_unpaid(due: &mut Due, paid: i64, period: Period) {
     due.extras.typed.clear();
     due.extras.after_tax.clear();
     if amount > 0 {
-        due.extras.arrears.push(Arrears { period, amount });
+        due.extras.arrears.push(Arrears::new(span, amount));
     }
 }
 
@@ -106,14 +109,15 @@ fn keep_back(extras: &mut Extras, deductions: &[Deduction]) {
     }
 }
 
-/// Regular pay for a month: the whole, or the share of working days that count. Days count between the first and the last day of work,
-/// without unpaid leave. If terms change within the month, each counts on its own days.
-pub(crate) fn by_terms(world: &World, employee: &Employee, period: Period) -> Due {
-    let (first, last) = (period.first_day(), period.last_day());
-    let from = employee.start_date.max(first);
-    let to = employee.end_date.map_or(last, |end| end.min(last));
+/// Regular pay for a pay period: the whole, or the share of working days that count. Days count between the first and the last day of work,
+/// without unpaid leave. If terms change within the period, each counts on its own days.
+pub(crate) fn by_terms(world: &World, employee: &Employee, span: PaySpan) -> Due {
+    let from = employee.start_date.max(span.start);
+    let to = employee.end_date.map_or(span.end, |end| end.min(span.end));
     let calendar = Calendar::of(&employee.country);
+    let (first, last) = span.whole();
     let days = calendar.working_days(first, last);
+    let of_month = span.frequency.per_year();
     let away = unpaid_leave(world, employee.id, from, to);
     let mut due = Due::default();
     let (mut parts, mut allowances) = (Shares::default(), Shares::default());
@@ -127,14 +131,19 @@ pub(crate) fn by_terms(world: &World, employee: &Employee, period: Period) -> Du
         paid_days += worked;
         let share = Proration { paid_days: worked, days };
         for part in &terms.components {
-            parts.add(&part.id, &part.id, part.amount, share);
+            parts.add(&part.id, &part.id, part.amount, (share, of_month));
         }
         for Allowance { id, label, amount } in &terms.allowances {
-            allowances.add(id, label, *amount, share);
+            allowances.add(id, label, *amount, (share, of_month));
         }
     }
     if let Some(terms) = employee.terms_on(to).filter(|_| paid_days > 0) {
-        keep_back(&mut due.extras, &terms.deductions);
+        let whole = Proration { paid_days: days, days };
+        let deductions = terms.deductions.iter().cloned().map(|mut deduction| {
+            deduction.amount = part_of(deduction.amount, (whole, of_month));
+            deduction
+        });
+        keep_back(&mut due.extras, &deductions.collect::<Vec<_>>());
     }
     let component = |line: PayLine| Component { id: line.id, amount: line.amount };
     due.parts = parts.0.into_iter().map(component).collect();
@@ -149,7 +158,7 @@ pub(crate) fn by_terms(world: &World, employee: &Employee, period: Period) -> Du
 struct Shares(Vec<PayLine>);
 
 impl Shares {
-    fn add(&mut self, id: &str, label: &str, amount: i64, share: Proration) {
+    fn add(&mut self, id: &str, label: &str, amount: i64, share: (Proration, u32)) {
         let amount = part_of(amount, share);
         match self.0.iter_mut().find(|line| line.id == id) {
             Some(line) => line.amount += amount,
@@ -158,12 +167,13 @@ impl Shares {
     }
 }
 
-/// A month's amount for some of its days; half a minor unit is rounded up.
-fn part_of(amount: i64, share: Proration) -> i64 {
-    if share.paid_days == share.days {
+/// A month's amount for some of the days of a pay period, of which there are `per_year`. Half a minor unit is rounded up.
+fn part_of(amount: i64, (share, per_year): (Proration, u32)) -> i64 {
+    if share.paid_days == share.days && per_year == 12 {
         return amount;
     }
-    let (paid, days) = (i128::from(share.paid_days), i128::from(share.days));
+    let paid = i128::from(share.paid_days) * 12;
+    let days = i128::from(share.days.max(1)) * i128::from(per_year);
     let twice = i128::from(amount) * paid * 2 + days;
     i64::try_from(twice.div_euclid(days * 2)).expect("a part is no more than the whole")
 }
@@ -183,7 +193,7 @@ fn stretches(
     })
 }
 
-/// Arrears: what terms with a date in the past add to months that are already paid, or take from them.
+/// Arrears: what terms with a date in the past add to pay periods that are already paid, or take from them.
 fn arrears(
     world: &World,
     run: &PayrollRun,
@@ -195,15 +205,18 @@ fn arrears(
         return Vec::new();
     };
     let months = (0..run.period.months_since(first)).map(|month| first.plus_months(month));
-    let owed = months.filter_map(|period| {
-        let paid = earlier.by_terms(world, employee, period);
+    let since = earlier.spans(employee.id).filter(|span| span.end >= first.first_day());
+    let spans: BTreeSet<PaySpan> = months.map(PaySpan::month).chain(since).collect();
+    let before = spans.into_iter().filter(|span| span.end < run.span().start);
+    let owed = before.filter_map(|span| {
+        let paid = earlier.by_terms(world, employee, span);
         if paid == 0 {
-            return None; // a month that was not paid at all waits for its own run
+            return None; // days that were not paid at all wait for their own run
         }
-        let due = by_terms(world, employee, period);
+        let due = by_terms(world, employee, span);
         let parts: i64 = due.parts.iter().map(|part| part.amount).sum();
         let amount = parts + sum(&due.extras.allowances) - paid;
-        (amount != 0).then_some(Arrears { period, amount })
+        (amount != 0).then_some(Arrears::new(span, amount))
     });
     owed.collect()
 }
@@ -245,12 +258,13 @@ fn wanted_deductions(run: &PayrollRun, employee: &Employee, pay: &Calculation) -
         of_run.flat_map(|input| &input.deductions).map(|deduction| deduction.amount).sum();
     // Final pay for a month that is already paid does not repeat the month's deductions.
     if run.kind.pays_by_terms() && pay.by_terms() != 0 {
-        let last = employee.end_date.unwrap_or(run.period.last_day());
-        let terms = employee.terms_on(last.min(run.period.last_day()));
+        let span = run.span();
+        let terms = employee.terms_on(employee.end_date.unwrap_or(span.end).min(span.end));
+        let whole = (Proration { paid_days: 1, days: 1 }, span.frequency.per_year());
         wanted += terms
             .into_iter()
             .flat_map(|terms| &terms.deductions)
-            .map(|deduction| deduction.amount)
+            .map(|deduction| part_of(deduction.amount, whole))
             .sum::<i64>();
     }
     wanted
@@ -259,7 +273,7 @@ fn wanted_deductions(run: &PayrollRun, employee: &Employee, pay: &Calculation) -
 /// The country's minimum wage, if the terms are below it. Hours of part-time employees are not on record, so only an hourly rate can be
 /// compared.
 fn below_minimum(run: &PayrollRun, employee: &Employee) -> Option<String> {
-    let terms = employee.terms_on(run.period.last_day())?;
+    let terms = employee.terms_on(run.span().end)?;
     let pack = payroll::library().in_force(employee.payroll_country(), run.pay_date.civil()).pack;
     let begun = pack.minimum_wages.iter().filter(|wage| Date::from(wage.from) <= run.pay_date);
     let wage = begun.max_by_key(|wage| wage.from)?;
@@ -301,9 +315,11 @@ mod tests {
     #[test]
     fn a_part_of_a_month_rounds_half_up_and_all_of_it_is_exact() {
         let share = |paid_days, days| Proration { paid_days, days };
-        assert_eq!(part_of(100, share(1, 8)), 13);
-        assert_eq!(part_of(300_001, share(22, 22)), 300_001);
-        assert_eq!(part_of(300_000, share(0, 22)), 0);
-        assert_eq!(part_of(i64::MAX, share(21, 22)), 8_804_127_853_361_376_907);
+        assert_eq!(part_of(100, (share(1, 8), 12)), 13);
+        assert_eq!(part_of(300_001, (share(22, 22), 12)), 300_001);
+        assert_eq!(part_of(300_000, (share(0, 22), 12)), 0);
+        assert_eq!(part_of(i64::MAX, (share(21, 22), 12)), 8_804_127_853_361_376_907);
+        assert_eq!(part_of(433_333, (share(10, 10), 26)), 200_000);
+        assert_eq!(part_of(433_333, (share(1, 5), 52)), 20_000);
     }
 }

@@ -111,6 +111,7 @@ fn item_paid(world: &mut World, item: &PayrollItem) -> Arc<PayrollItem> {
         payroll_item_id: item.id,
         status: PayslipStatus::Issued,
         period: item.period,
+        pay_period: run.pay_period,
         pay_date: run.pay_date,
         currency: item.currency,
         calculation: Arc::clone(&item.calculation),

@@ -2,8 +2,11 @@
 
 use crate::api::business::companies::blockers;
 use crate::api::prelude::*;
-use crate::model::business::{CompanyStatus, ItemStatus, PayrollItem, PayrollRun, RunType};
+use crate::model::business::{
+    CompanyStatus, ItemStatus, PaySpan, PayrollItem, PayrollRun, RunType,
+};
 use crate::model::growth::workforce::{Selection, standings};
+use crate::model::payroll;
 
 /// Maximum number of employees in a run: a larger run would block its world for too long.
 pub(crate) const MOST_EMPLOYEES: usize = 100_000;
@@ -11,7 +14,7 @@ pub(crate) const MOST_EMPLOYEES: usize = 100_000;
 /// The employees to include in a run.
 pub(crate) struct Wanted<'a> {
     pub(crate) company: &'a Company,
-    pub(crate) period: Period,
+    pub(crate) span: PaySpan,
     pub(crate) kind: RunType,
     /// The member of the body that names the employees.
     pub(crate) member: &'static str,
@@ -24,22 +27,7 @@ impl Wanted<'_> {
 
     /// All employees named in the body, or the 404 that lists the unknown ones.
     pub(crate) fn found(&self, world: &World, ids: &[Id<Employee>]) -> Result<Vec<Arc<Employee>>> {
-        let (mut employees, mut missing) = (Vec::with_capacity(ids.len()), Vec::new());
-        for (place, id) in ids.iter().enumerate() {
-            match world.find(*id) {
-                Some(employee) => employees.push(employee),
-                None => missing.push(Violation::new(
-                    self.pointer(place),
-                    "not_found",
-                    "no employee with this id exists in this key's world",
-                )),
-            }
-        }
-        if missing.is_empty() {
-            return Ok(employees);
-        }
-        let detail = format!("{} of the {} employees do not exist", missing.len(), ids.len());
-        Err(ApiError::new(ErrorCode::ResourceNotFound, detail).with_errors(missing))
+        found(world, self.member, ids)
     }
 
     /// The named employees, who must belong to this company and be payable by such a run. Employees of other companies are reported first:
@@ -79,13 +67,18 @@ impl Wanted<'_> {
             return Some(why.to_owned());
         }
         let by_terms = self.kind.pays_by_terms();
-        if by_terms && employee.start_date > self.period.last_day() {
+        if by_terms && employee.start_date > self.span.end {
             let first = employee.start_date;
-            return Some(format!("the employment starts on {first}, after {}", self.period));
+            return Some(format!("the employment starts on {first}, after {}", self.span));
+        }
+        let (country, frequency) = (employee.payroll_country(), self.span.frequency);
+        let pack = payroll::library().in_force(country, self.span.end.civil()).pack;
+        if !pack.periods.contains(&frequency) {
+            return Some(format!("the payroll pack {} has no {frequency} tables", pack.code));
         }
         let last = employee.end_date.filter(|_| by_terms)?;
-        (last < self.period.first_day())
-            .then(|| format!("the employment ended on {last}, before {}", self.period))
+        (last < self.span.start)
+            .then(|| format!("the employment ended on {last}, before {}", self.span))
     }
 
     /// All employees of the company whom such a run can pay, in creation order.
@@ -125,7 +118,7 @@ impl Wanted<'_> {
         if plan.workforce.count(selection) > MOST_EMPLOYEES as u64 {
             return Err(self.too_many());
         }
-        let all_had_begun = self.period >= base.period(0);
+        let all_had_begun = self.span.period() >= base.period(0);
         let changed: Vec<u64> = world.changed::<Employee>().collect();
         let looked_at = |person| {
             world
@@ -154,6 +147,12 @@ impl Wanted<'_> {
         ApiError::of_member(pointer, "too_many", detail)
     }
 
+    /// Whether each of these employees already has a regular run of the pay period.
+    pub(crate) fn all_have_run(&self, world: &World, employees: &[Id<Employee>]) -> bool {
+        let earlier = EarlierRuns::of(world, self.company.id, self.span, None);
+        employees.iter().all(|id| earlier.run_with(world, *id).is_some())
+    }
+
     /// An employee can be in at most one regular run per period; cancelled and failed runs do not count. `named` says whether the body
     /// names the employees: if not, the error is about the period. `but` is the run itself.
     pub(crate) fn not_yet_run(
@@ -166,11 +165,11 @@ impl Wanted<'_> {
         if self.kind != RunType::Regular {
             return Ok(());
         }
-        let period = self.period;
+        let span = self.span;
         let at = |place| {
             if named { self.pointer(place) } else { "/period".to_owned() }
         };
-        let earlier = EarlierRuns::of(world, self.company.id, period, but);
+        let earlier = EarlierRuns::of(world, self.company.id, span, but);
         let mut run_of_first = None;
         let again: Vec<Violation> = (0..)
             .zip(employees)
@@ -180,13 +179,13 @@ impl Wanted<'_> {
                 Some(Violation::new(
                     at(place),
                     "already_run",
-                    format!("{id} is already in run {run} of {period}"),
+                    format!("{id} is already in run {run} of {span}"),
                 ))
             })
             .collect();
         let Some(run) = run_of_first else { return Ok(()) };
         let detail = format!(
-            "{} of the {} employees already have a regular run in {period}",
+            "{} of the {} employees already have a regular run in {span}",
             again.len(),
             employees.len()
         );
@@ -195,27 +194,28 @@ impl Wanted<'_> {
     }
 }
 
-/// Months that are tried for a run.
-const MONTHS: u32 = 18;
-
-/// The first month from the current one in which none of these employees has a regular run.
-pub(crate) fn first_free_period(
+/// All employees named in a member of the body, or the 404 that lists the unknown ones.
+pub(crate) fn found(
     world: &World,
-    company: Id<Company>,
-    employees: &[Id<Employee>],
-) -> Result<Period, ApiError> {
-    let mut period = world.today().period();
-    for _ in 0..MONTHS {
-        let earlier = EarlierRuns::of(world, company, period, None);
-        if employees.iter().all(|id| earlier.run_with(world, *id).is_none()) {
-            return Ok(period);
+    member: &str,
+    ids: &[Id<Employee>],
+) -> Result<Vec<Arc<Employee>>> {
+    let (mut employees, mut missing) = (Vec::with_capacity(ids.len()), Vec::new());
+    for (place, id) in ids.iter().enumerate() {
+        match world.find(*id) {
+            Some(employee) => employees.push(employee),
+            None => missing.push(Violation::new(
+                format!("/{member}/{place}"),
+                "not_found",
+                "no employee with this id exists in this key's world",
+            )),
         }
-        period = period.plus_months(1);
     }
-    let detail = format!(
-        "{company} has runs for the next {MONTHS} months: advance the clock, or name a period"
-    );
-    Err(ApiError::new(ErrorCode::PayrollPeriodAlreadyRun, detail))
+    if missing.is_empty() {
+        return Ok(employees);
+    }
+    let detail = format!("{} of the {} employees do not exist", missing.len(), ids.len());
+    Err(ApiError::new(ErrorCode::ResourceNotFound, detail).with_errors(missing))
 }
 
 /// Only an active company without open blocking requirements can pay.
@@ -246,7 +246,7 @@ fn counts(run: &PayrollRun) -> bool {
     run.kind == RunType::Regular && !run.is_void()
 }
 
-/// Employees of a company who already have a regular run in a period.
+/// Employees of a company who already have a regular run of a pay period.
 struct EarlierRuns {
     /// The run before the world's start. A large one names no employees; arithmetic tells who was in it.
     grown: Option<(Id<PayrollRun>, u64)>,
@@ -254,14 +254,10 @@ struct EarlierRuns {
 }
 
 impl EarlierRuns {
-    fn of(
-        world: &World,
-        company: Id<Company>,
-        period: Period,
-        but: Option<Id<PayrollRun>>,
-    ) -> Self {
+    fn of(world: &World, company: Id<Company>, span: PaySpan, but: Option<Id<PayrollRun>>) -> Self {
         let base = world.base();
-        let place = base.month_of(period).zip(base.index_of(company));
+        let month = span.is_month().then(|| base.month_of(span.period())).flatten();
+        let place = month.zip(base.index_of(company));
         let grown = place.and_then(|(month, company)| {
             let run: Arc<PayrollRun> = world.at(base.run(month, company))?;
             counts(&run).then_some((run.id, company))
@@ -269,7 +265,7 @@ impl EarlierRuns {
         let runs = world.children::<PayrollRun>(company.bits()).filter_map(|id| world.find(id));
         let mut since = BTreeMap::new();
         let of_period =
-            |run: &Arc<PayrollRun>| run.period == period && counts(run) && Some(run.id) != but;
+            |run: &Arc<PayrollRun>| run.span() == span && counts(run) && Some(run.id) != but;
         for run in runs.filter(of_period) {
             since.extend(run.employees.iter().map(|id| (*id, run.id)));
             if !run.reversed_by.is_empty() {

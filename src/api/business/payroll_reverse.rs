@@ -147,7 +147,7 @@ fn reversal(
     let now = world.now();
     let wanted = Wanted {
         company: &company,
-        period: run.period,
+        span: run.span(),
         kind: RunType::Correction,
         member: "employee_ids",
     };

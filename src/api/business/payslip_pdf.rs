@@ -80,7 +80,13 @@ fn facts(payslip: &Payslip, employee: Option<&Employee>) -> Vec<(String, String)
         fact("Employee", payslip.employee_name.to_string()),
         fact("Pay date", long(payslip.pay_date)),
         fact("Role", known(|employee| employee.role.clone())),
-        fact("Period", format!("1 to {}", long(payslip.period.last_day()))),
+        fact(
+            "Period",
+            match payslip.pay_period {
+                None => format!("1 to {}", long(payslip.period.last_day())),
+                Some(days) => format!("{} to {}", long(days.start), long(days.end)),
+            },
+        ),
         fact("Department", known(|employee| employee.department.clone())),
         fact("Employee no.", payslip.employee_id.to_string()),
         fact("Tax id", known(|employee| employee.tax_id.clone().unwrap_or_else(|| "—".to_owned()))),

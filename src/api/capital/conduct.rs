@@ -3,11 +3,13 @@
 
 use std::collections::BTreeSet;
 
+use crate::api::business::pay_periods::{due_by, schedules};
 use crate::api::business::tax_liabilities;
 use crate::api::prelude::*;
+use crate::model::business::pay_schedule::ending_in;
 use crate::model::business::{
-    FilingStatus, LiabilityStatus, PayrollRun, RunStatus, RunType, TaxFiling, TaxLiability,
-    tax_return,
+    FilingStatus, LiabilityStatus, PaySchedule, PaySpan, PayrollRun, RunStatus, RunType, TaxFiling,
+    TaxLiability, tax_return,
 };
 use crate::model::calendar::Calendar;
 use crate::model::capital::{Loan, LoanStatus};
@@ -18,16 +20,16 @@ const PAY_DAYS: u32 = 2;
 /// The number of late instalments that a default counts as.
 const DEFAULT_COUNTS: i64 = 10;
 
-/// The company's regular payroll; late ones by id, missing months by period.
+/// The company's regular payroll; late ones by id, missing pay periods by their days.
 #[derive(Debug, Default)]
 pub(crate) struct PayrollConduct {
     /// Number of runs that were paid in time.
     pub(crate) in_time: i64,
-    /// Runs that were late or whose funding failed, and months without a run.
+    /// Runs that were late or whose funding failed, and pay periods without a run.
     pub(crate) late: Vec<String>,
     /// Past pay days without wages in the books.
     pub(crate) unbooked: Vec<Date>,
-    /// The cost of a month's wages: that of the most expensive month.
+    /// The cost of the most expensive pay period.
     pub(crate) cost: i128,
 }
 
@@ -67,12 +69,12 @@ fn of_company<T: Grow>(world: &World, company: &Company) -> Vec<Arc<T>> {
         .collect()
 }
 
-/// A month whose wages were due.
+/// A pay period whose wages were due.
 struct Payday {
-    period: Period,
+    span: PaySpan,
     /// The day on which they were due.
     on: Date,
-    /// Whether a run of that month is in the books.
+    /// Whether a run of that pay period is in the books.
     is_booked: bool,
 }
 
@@ -80,6 +82,7 @@ struct Payday {
 struct Paydays<'a> {
     calendar: &'static Calendar,
     company: &'a Company,
+    schedules: Vec<Arc<PaySchedule>>,
     /// Regular runs that were not reversed.
     runs: Vec<Arc<PayrollRun>>,
     /// The first month that was paid.
@@ -96,15 +99,10 @@ impl<'a> Paydays<'a> {
         Self {
             calendar: world.calendar_of(company.id),
             company,
+            schedules: schedules(world, company.id),
             first: runs.iter().map(|run| run.period).min(),
             runs,
         }
-    }
-
-    /// The company's pay day of a month.
-    fn agreed(&self, period: Period) -> Date {
-        let day = period.day(self.company.payroll_settings.pay_day);
-        self.calendar.or_business_day_before(day)
     }
 
     /// The last possible due day of a month's wages.
@@ -130,17 +128,18 @@ impl<'a> Paydays<'a> {
         self.calendar.plus_business_days(due, PAY_DAYS)
     }
 
-    /// The months after the first one whose pay day has passed.
+    /// The pay periods of the months after the first one whose pay day has passed.
     fn since(&self, since: Date, today: Date) -> Vec<Payday> {
         let next = self.first.map(|first| first.plus_months(1));
         let start = next.map(|next| next.max(since.period()));
         let months = (0..).map_while(|ahead| Some(start?.plus_months(ahead)));
-        let paydays = months.map(|period| {
+        let spans = months.flat_map(|month| ending_in(&self.schedules, month));
+        let paydays = spans.map(|span| {
             let mut runs = self.runs.iter();
             Payday {
-                period,
-                on: self.agreed(period),
-                is_booked: runs.any(|run| run.period == period && is_booked(run)),
+                span,
+                on: due_by(&self.schedules, self.calendar, self.company, span),
+                is_booked: runs.any(|run| run.span() == span && is_booked(run)),
             }
         });
         let come = paydays.take_while(|payday| payday.on <= today);
@@ -169,14 +168,14 @@ fn entered(run: &PayrollRun, status: RunStatus) -> Option<Date> {
 /// The regular payroll due since `since`.
 fn payroll(paydays: &Paydays<'_>, since: Date, today: Date) -> PayrollConduct {
     let mut conduct = PayrollConduct::default();
-    let mut costs: BTreeMap<Period, i128> = BTreeMap::new();
+    let mut costs: BTreeMap<PaySpan, i128> = BTreeMap::new();
     for run in &paydays.runs {
         let due = paydays.due(run);
         if due < since {
             continue;
         }
         if let Some(totals) = run.totals.filter(|_| is_booked(run)) {
-            *costs.entry(run.period).or_default() += i128::from(totals.employer_cost);
+            *costs.entry(run.span()).or_default() += i128::from(totals.employer_cost);
         }
         let paid = entered(run, RunStatus::Paid);
         let over = paid.unwrap_or(today) > paydays.limit(due);
@@ -191,9 +190,9 @@ fn payroll(paydays: &Paydays<'_>, since: Date, today: Date) -> PayrollConduct {
     conduct.cost = costs.into_values().max().unwrap_or(0);
     for payday in paydays.since(since, today) {
         let mut runs = paydays.runs.iter();
-        let limit = paydays.limit(paydays.last(payday.period));
-        if limit < today && !runs.any(|run| run.period == payday.period) {
-            conduct.late.push(payday.period.to_string());
+        let limit = paydays.limit(paydays.last(payday.span.period()).max(payday.on));
+        if limit < today && !runs.any(|run| run.span() == payday.span) {
+            conduct.late.push(payday.span.to_string());
         }
         if !payday.is_booked {
             conduct.unbooked.push(payday.on);
@@ -251,9 +250,9 @@ fn taxes(world: &World, paydays: &Paydays<'_>, since: Date) -> TaxConduct {
     // Wages that are missing in the books have missing taxes, too, so that taxes do not look better than payroll.
     for payday in paydays.since(since, today).iter().filter(|it| !it.is_booked) {
         for (country, authority) in &authorities {
-            let due = due_on(country, authority, payday.period, payday.on);
+            let due = due_on(country, authority, payday.span.period(), payday.on);
             if due.is_some_and(|due| due < today) {
-                conduct.late.push(format!("{} {authority}", payday.period));
+                conduct.late.push(format!("{} {authority}", payday.span));
             }
         }
     }

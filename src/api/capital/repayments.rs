@@ -7,23 +7,55 @@ use crate::api::prelude::*;
 use crate::model::capital::{Loan, LoanRepayment, LoanStatus, RepaymentStatus};
 use crate::model::posting::lending;
 
-pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([Operation {
-    path: "/api/capital/loans/{loan_id}/repayments",
-    summary: "Repay a loan",
-    description: "Repays a loan; the amount is debited at once. It pays the due instalments and \
-        that of the current month in order, interest first. The remainder lowers the balance and \
-        the later instalments. The `settlement_amount` of `getLoan` repays the loan completely; a \
-        larger amount is refused. Nothing is debited without a call.",
-    example: r#"{"amount":4000000,"wallet_id":"@wallet:1"}"#,
-    success: 201,
-    errors: &[
-        ErrorCode::InvalidStateTransition,
-        ErrorCode::CurrencyMismatch,
-        ErrorCode::InsufficientFunds,
-    ],
-    emits: &["loan.repayment_received", "loan.repaid", "wallet.debited", "wallet.low_balance"],
-    ..operation!(write create_loan_repayment)
-}]);
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([
+    Operation {
+        path: "/api/capital/loans/{loan_id}/repayments",
+        summary: "List the repayments of a loan",
+        description: "Lists the repayments of a loan in creation order, each with the interest \
+            and the principal that it paid.",
+        ..operation!(read list_loan_repayments)
+    },
+    Operation {
+        path: "/api/capital/loans/{loan_id}/repayments",
+        summary: "Repay a loan",
+        description: "Repays a loan; the amount is debited at once. It pays the due instalments and \
+            that of the current month in order, interest first. The remainder lowers the balance and \
+            the later instalments. The `settlement_amount` of `getLoan` repays the loan completely; a \
+            larger amount is refused. Nothing is debited without a call.",
+        example: r#"{"amount":4000000,"wallet_id":"@wallet:1"}"#,
+        success: 201,
+        errors: &[
+            ErrorCode::InvalidStateTransition,
+            ErrorCode::CurrencyMismatch,
+            ErrorCode::InsufficientFunds,
+        ],
+        emits: &["loan.repayment_received", "loan.repaid", "wallet.debited", "wallet.low_balance"],
+        ..operation!(write create_loan_repayment)
+    },
+    Operation {
+        path: "/api/capital/loan-repayments/{loan_repayment_id}",
+        summary: "Read a repayment",
+        description: "Returns a repayment of a loan. Journal entries name it as their source.",
+        ..operation!(get get_loan_repayment: LoanRepayment)
+    },
+]);
+
+list! {
+    struct ListLoanRepayments of LoanRepayment;
+    in
+        /// The loan.
+        loan_id: Id<Loan>;
+    filter wallet_id: Id<Wallet>;
+    sort created_at, amount;
+}
+
+fn list_loan_repayments(
+    world: &World,
+    input: ListLoanRepayments,
+) -> Result<List<Shown<LoanRepayment>>> {
+    world.get(input.loan_id)?;
+    select(world, &input, Candidates::created(world, Some(input.loan_id.bits())))
+}
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct CreateLoanRepayment {

@@ -5,7 +5,7 @@ use crate::api::business::employee_verbs::{
     activate, close_payroll, enter_payroll, suspend, terminate_on,
 };
 use crate::api::business::leave::{self, LeaveDecision};
-use crate::api::business::{leave_clock, tax_clock};
+use crate::api::business::{leave_clock, pay_schedules, tax_clock};
 use crate::api::control::hand_move::{
     Wanted, cannot_become, reachable, refused, run_now, take, target,
 };
@@ -13,8 +13,8 @@ use crate::api::prelude::*;
 use crate::model::State;
 use crate::model::business::payroll_verification::CheckName;
 use crate::model::business::{
-    CompanyStatus, Employee, EmployeeStatus, FilingStatus, LeaveRequest, LeaveStatus, PayrollRun,
-    PayrollStatus, PayrollVerification, RunStatus, TaxFiling,
+    CompanyStatus, Employee, EmployeeStatus, FilingStatus, LeaveRequest, LeaveStatus, PaySchedule,
+    PayrollRun, PayrollStatus, PayrollVerification, RunStatus, ScheduleStatus, TaxFiling,
 };
 
 /// Two machines in one resource: a name that both have is the employment's.
@@ -133,6 +133,15 @@ pub(super) fn leave_request(
         LeaveStatus::Pending => unreachable!("no transition leads to the first state"),
     };
     leave::decide(world, id, decision, wanted.reason)
+}
+
+/// The schedule ends after its current pay period.
+pub(super) fn pay_schedule(world: &mut World, id: Id<PaySchedule>, to: &str) -> Result<()> {
+    let schedule = world.get(id)?;
+    match target(AnyId::of(id), schedule.status, to, |_| true)? {
+        ScheduleStatus::Ended => pay_schedules::end(world, id, None).map(drop),
+        ScheduleStatus::Active => unreachable!("no transition leads to the first state"),
+    }
 }
 
 /// The timer of the run runs now. The target is the state in which it leaves the run, not one that the run passes.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::api::business::payroll_people::first_free_period;
+use crate::api::business::pay_periods::{active, first_free_month, paid_until, schedules};
 use crate::api::operation::Call;
 use crate::api::prelude::*;
 use crate::api::{control, product, system};
@@ -142,8 +142,12 @@ fn of_world(world: &World, name: &str) -> Result<Option<Value>, ApiError> {
         }
         "payroll" | "payroll_to_approve" => {
             let (company, employees) = payable(world, 2, name != "payroll")?;
-            let period = first_free_period(world, company, &employees)?;
+            let period = first_free_month(world, &*world.get(company)?, &employees)?;
             json!({ "company_id": company, "employees": employees, "period": period })
+        }
+        "pay_schedule" => {
+            let (company, first_day) = unscheduled(world)?;
+            json!({ "company_id": company, "first_day": first_day })
         }
         _ => return Ok(None),
     };
@@ -161,6 +165,25 @@ fn free_day(world: &World) -> Date {
 
 /// Companies and employees of each company that are tried.
 const TRIED: u64 = 100;
+
+/// A company without a pay schedule that can pay, and the first of the month from which one can begin.
+fn unscheduled(world: &World) -> Result<(Id<Company>, Date), ApiError> {
+    let companies = (0..world.base().shape().companies.min(TRIED))
+        .filter_map(|index| world.at::<Company>(index))
+        .filter(|company| company.status == CompanyStatus::Active)
+        .filter(|company| active(world, company.id).is_none());
+    let mut last_days = companies.filter_map(|company| {
+        let ended = schedules(world, company.id).into_iter().filter_map(|known| known.last_day);
+        Some((company.id, ended.chain(paid_until(world, &company)).max()?))
+    });
+    let (company, last) = last_days.next().ok_or_else(|| {
+        let detail = "every company has a pay schedule: reset the world, or end a schedule";
+        ApiError::new(ErrorCode::InvalidStateTransition, detail)
+    })?;
+    let next = last.plus_days(1);
+    let month = next.period().plus_months(i32::from(next != next.period().first_day()));
+    Ok((company, month.first_day()))
+}
 
 /// A company that pays with or without an approval, and so many of its employees who can be paid.
 fn payable(

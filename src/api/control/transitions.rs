@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use crate::api::business::{compliance, employee_pay, employee_verbs, leave};
+use crate::api::business::{compliance, employee_pay, employee_verbs, leave, pay_schedules};
 use crate::api::capital::{deal_verbs, due_diligence_answers};
 use crate::api::control::hand_move::{Wanted, by_timer, drop_stale, held_to, refused};
 use crate::api::control::{collecting, dealing, employing, identifying, lending, paying};
@@ -26,6 +26,7 @@ pub(crate) const RUNS: &[&[Effects]] = &[
         Effects::of(employee_verbs::OPERATIONS, "terminate_employee"),
         Effects::of(employee_pay::OPERATIONS, "verify_employee_payroll"),
         Effects::of(leave::OPERATIONS, "decide_leave_request"),
+        Effects::of(pay_schedules::OPERATIONS, "end_pay_schedule"),
         Effects::of(compliance::OPERATIONS, "resolve_compliance_requirement"),
         Effects::of(payout_verbs::OPERATIONS, "approve_payout"),
         Effects::of(payout_verbs::OPERATIONS, "cancel_payout"),
@@ -66,6 +67,7 @@ fn apply(world: &mut World, id: AnyId, to: &str, wanted: Wanted) -> Result<()> {
         Kind::Employee => employing::employee(world, Id::from_bits(bits), to, wanted),
         Kind::Company => employing::company(world, Id::from_bits(bits), to, wanted),
         Kind::LeaveRequest => employing::leave_request(world, Id::from_bits(bits), to, wanted),
+        Kind::PaySchedule => employing::pay_schedule(world, Id::from_bits(bits), to),
         Kind::PayrollRun => employing::run(world, Id::from_bits(bits), to),
         Kind::TaxFiling => employing::filing(world, Id::from_bits(bits), to),
         Kind::Payout => paying::payout(world, Id::from_bits(bits), to, wanted),

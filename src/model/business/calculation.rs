@@ -22,6 +22,9 @@ pub(crate) struct Calculation {
     pub(crate) in_force: bool,
     /// The first day of the tax year that the pay counts in.
     pub(crate) tax_year: Date,
+    /// How often the employee is paid.
+    #[serde(default, skip_serializing_if = "PayPeriod::is_month")]
+    frequency: PayPeriod,
     /// The number of the tax period in that year.
     number: u32,
     pub(crate) gross: i64,
@@ -55,6 +58,7 @@ fn nothing_set(attributes: &Arc<BTreeMap<String, String>>) -> bool {
 /// What determines an employee's pay, apart from the law.
 pub(crate) struct Terms<'a> {
     pub(crate) country: &'a str,
+    pub(crate) frequency: PayPeriod,
     /// The parts of the salary that are paid, each from zero.
     pub(crate) parts: &'a [Component],
     pub(crate) extras: Extras,
@@ -109,7 +113,7 @@ impl Calculation {
         pay_date: Date,
         before: Before<'_>,
     ) -> Result<Self, PayError> {
-        let number = pack.period_number(PayPeriod::Monthly, pay_date.civil());
+        let number = pack.period_number(terms.frequency, pay_date.civil());
         let mut earned = earned(pack, terms.parts, &terms.extras);
         let in_cash = earned.iter().filter(|(component, _)| pack.is_cash(*component));
         let gross = in_cash.map(|(_, amount)| amount).sum::<i64>();
@@ -126,7 +130,7 @@ impl Calculation {
             typed::give(pack, typed, &mut profile.inputs);
         }
         let pay = pack.evaluate(&PayInput {
-            period: PayPeriod::Monthly,
+            period: terms.frequency,
             number,
             attributes: profile.attributes,
             inputs: &profile.inputs,
@@ -140,6 +144,7 @@ impl Calculation {
             pack: Cow::Borrowed(&pack.code),
             in_force: fit == Match::InForce,
             tax_year: tax_year(pack, pay_date),
+            frequency: terms.frequency,
             number,
             gross,
             taxable: pay.taxable.unwrap_or(pay.gross),
@@ -251,10 +256,11 @@ impl Calculation {
     }
 
     /// Whether the pay belongs to the tax period of that date.
-    pub(crate) fn is_of(&self, country: &str, pay_date: Date) -> bool {
+    pub(crate) fn is_of(&self, country: &str, frequency: PayPeriod, pay_date: Date) -> bool {
         let pack = payroll::library().in_force(country, pay_date.civil()).pack;
         self.counts_with(country, pay_date)
-            && self.number == pack.period_number(PayPeriod::Monthly, pay_date.civil())
+            && self.frequency == frequency
+            && self.number == pack.period_number(frequency, pay_date.civil())
     }
 
     /// Amounts other than the parts of the salary.

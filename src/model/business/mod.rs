@@ -9,6 +9,7 @@ pub(crate) mod employee;
 pub(crate) mod leave_request;
 pub(crate) mod pay_abroad;
 pub(crate) mod pay_extras;
+pub(crate) mod pay_schedule;
 pub(crate) mod pay_terms;
 pub(crate) mod payroll_item;
 pub(crate) mod payroll_run;
@@ -36,6 +37,7 @@ pub(crate) use self::employee::{
 pub(crate) use self::leave_request::{LeaveRequest, LeaveStatus, LeaveType};
 pub(crate) use self::pay_abroad::PayConversion;
 pub(crate) use self::pay_extras::{Extras, Proration};
+pub(crate) use self::pay_schedule::{NextDraft, PaySchedule, PaySpan, ScheduleStatus};
 pub(crate) use self::pay_terms::{
     Allowance, BroughtIn, Compensation, Component, Deduction, DeductionTiming, PayInterval,
 };

@@ -1,6 +1,6 @@
 //! Parts of a pay other than the month's salary: allowances, single payments, arrears, deductions, reimbursed expenses.
 
-use crate::model::business::PayLine;
+use crate::model::business::{PayLine, PaySpan};
 use crate::model::prelude::*;
 
 /// Parts of a pay other than the month's salary.
@@ -39,15 +39,29 @@ pub(crate) struct Extras {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Arrears {
     pub(crate) period: Period,
+    /// The days, if they are not the whole month.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) pay_period: Option<PaySpan>,
     pub(crate) amount: i64,
 }
 
-/// The part of a month that is paid, in working days without weekends.
+impl Arrears {
+    pub(crate) fn new(span: PaySpan, amount: i64) -> Self {
+        Self { period: span.period(), pay_period: span.beside_its_month(), amount }
+    }
+
+    /// The days that it pays.
+    pub(crate) fn span(&self) -> PaySpan {
+        self.pay_period.unwrap_or_else(|| PaySpan::month(self.period))
+    }
+}
+
+/// The part of a pay period that is paid, in working days without weekends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Proration {
     /// Days that are paid.
     pub(crate) paid_days: u32,
-    /// Days in the month.
+    /// Days in the pay period.
     pub(crate) days: u32,
 }
 
@@ -60,7 +74,7 @@ impl Extras {
     /// Lines of gross pay other than the parts of the salary.
     pub(crate) fn earning_lines(&self) -> Vec<PayLine> {
         let arrears = self.arrears.iter().map(|arrears| {
-            let label = format!("Arrears of {}", arrears.period);
+            let label = format!("Arrears of {}", arrears.span());
             PayLine::plain("arrears".to_owned(), label, arrears.amount)
         });
         let plain = self.allowances.iter().chain(&self.earnings).cloned();
@@ -141,7 +155,7 @@ mod tests {
         let extras = Extras {
             earnings: vec![line("bonus", 500)],
             after_tax: vec![line("loan", 20)],
-            arrears: vec![Arrears { period: "2026-01".parse().expect("a period"), amount: 7 }],
+            arrears: vec![Arrears::new(PaySpan::month("2026-01".parse().expect("a period")), 7)],
             ..Extras::default()
         };
         let negated = extras.negated();

@@ -1,6 +1,6 @@
 //! A payroll run: one pay day of one company, from gross pay to settled payouts.
 
-use crate::model::business::{Calculation, Deduction, Employee, PayLine, PayrollItem};
+use crate::model::business::{Calculation, Deduction, Employee, PayLine, PaySpan, PayrollItem};
 use crate::model::payments::Wallet;
 use crate::model::prelude::*;
 
@@ -56,6 +56,9 @@ resource! {
         company_id: Id<Company>,
         /// The month of the pay.
         period: Period,
+        /// The days that the run pays, if they are not the whole month.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pay_period: Option<PaySpan>,
         /// The type of run.
         #[serde(rename = "type")]
         kind: RunType,
@@ -97,6 +100,11 @@ resource! {
 }
 
 impl PayrollRun {
+    /// The days that the run pays.
+    pub(crate) fn span(&self) -> PaySpan {
+        self.pay_period.unwrap_or_else(|| PaySpan::month(self.period))
+    }
+
     /// Whether the run has no effect: its pay does not count, and its employees may be in another run of the period.
     pub(crate) const fn is_void(&self) -> bool {
         matches!(self.status, RunStatus::Cancelled | RunStatus::Failed | RunStatus::Reversed)

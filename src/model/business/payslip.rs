@@ -6,6 +6,7 @@ use crate::model::business::calculation::Calculation;
 use crate::model::business::earnings::{PackUsed, PayLine};
 use crate::model::business::employee::Employee;
 use crate::model::business::pay_extras::Proration;
+use crate::model::business::pay_schedule::PaySpan;
 use crate::model::business::payroll_item::PayrollItem;
 use crate::model::business::payroll_run::PayrollRun;
 use crate::model::prelude::*;
@@ -44,6 +45,9 @@ pub(crate) struct Payslip {
     pub(crate) payroll_item_id: Id<PayrollItem>,
     pub(crate) status: PayslipStatus,
     pub(crate) period: Period,
+    /// The days of the pay, if they are not the whole month.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) pay_period: Option<PaySpan>,
     pub(crate) pay_date: Date,
     pub(crate) currency: Currency,
     pub(crate) calculation: Arc<Calculation>,
@@ -93,6 +97,9 @@ shown! {
         status: PayslipStatus;
         /// The month of the pay.
         period: Period;
+        /// The days of the pay, if they are not the whole month.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pay_period: Option<PaySpan>;
         /// The day on which wages were due.
         pay_date: Date;
         /// The currency of every amount.

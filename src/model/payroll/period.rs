@@ -4,13 +4,29 @@ use std::fmt;
 use std::str::FromStr;
 
 use jiff::civil::Date;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How often an employee is paid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+)]
+#[schemars(rename = "PayFrequency")]
 #[serde(rename_all = "lowercase")]
 pub enum PayPeriod {
     /// 12 a year.
+    #[default]
     Monthly,
     /// 24 a year.
     Semimonthly,
@@ -50,6 +66,12 @@ impl PayPeriod {
             Self::Fourweekly => 14,
             Self::Weekly => 56,
         }
+    }
+
+    /// Whether it is a month.
+    #[must_use]
+    pub const fn is_month(&self) -> bool {
+        matches!(self, Self::Monthly)
     }
 
     /// Its name in packs and on the command line.

@@ -30,6 +30,27 @@ fn to_day(caller: &Caller, loan: &Value, place: usize, days: u32) -> Vec<String>
 }
 
 #[test]
+fn a_repayment_can_be_read_by_the_source_of_its_entry() {
+    let caller = Caller::manual();
+    let lent = lent(&caller, AMOUNT);
+    caller.advance(&json!({"until": "idle"}));
+    let made =
+        [1_000, 2_000].map(|amount| repay(&caller, &lent, amount).expect(201)["data"].take());
+    let list = format!("/api/capital/loans/{}/repayments", id(&lent));
+    assert_eq!(caller.all(&list), made);
+    assert_eq!(caller.all(&format!("{list}?sort=-amount"))[0], made[1]);
+    let company = caller.company(0);
+    let entries = caller.all(&format!("/api/business/journal-entries?company_id={company}"));
+    let source = entries.iter().rev().map(|entry| &entry["source"]);
+    let source = source.filter(|source| source["type"] == "loan_repayment").next().unwrap();
+    assert_eq!(source["id"], made[1]["id"]);
+    let path = format!("/api/capital/loan-repayments/{}", id(source));
+    assert_eq!(caller.get(&path).data(), made[1]);
+    caller.get("/api/capital/loan-repayments/lrp_0000000000000").refused(404, "not_found");
+    caller.get("/api/capital/loans/lon_0000000000000/repayments").refused(404, "not_found");
+}
+
+#[test]
 fn a_loan_arrives_in_the_wallet_and_is_a_liability() {
     let caller = Caller::manual();
     let company = caller.company(0);

@@ -6,6 +6,7 @@ mod drafts;
 mod law;
 mod parts;
 mod refusals;
+mod schedules;
 mod undone;
 
 use serde_json::{Value, json};

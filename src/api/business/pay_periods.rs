@@ -1,0 +1,165 @@
+//! The pay periods of a company, and the one that a new run pays.
+//!
+//! Schedules are in `pay_schedules`. A company without one pays whole months.
+
+use crate::api::business::payroll_people::Wanted;
+use crate::api::prelude::*;
+use crate::model::business::pay_schedule::ending_in;
+use crate::model::business::{PaySchedule, PaySpan, PayrollRun, RunType, ScheduleStatus};
+use crate::model::calendar::Calendar;
+
+/// The company's schedules in order of their days.
+pub(crate) fn schedules(world: &World, company: Id<Company>) -> Vec<Arc<PaySchedule>> {
+    let ids = world.children::<PaySchedule>(company.bits());
+    ids.filter_map(|id| world.find(id)).collect()
+}
+
+/// The company's active schedule.
+pub(crate) fn active(world: &World, company: Id<Company>) -> Option<Arc<PaySchedule>> {
+    let mut all = schedules(world, company).into_iter();
+    all.find(|schedule| schedule.status == ScheduleStatus::Active)
+}
+
+/// The company's pay periods that end in a month.
+pub(crate) fn ending(world: &World, company: Id<Company>, month: Period) -> Vec<PaySpan> {
+    ending_in(&schedules(world, company), month)
+}
+
+/// The pay period that contains a day.
+pub(crate) fn containing(world: &World, company: Id<Company>, day: Date) -> PaySpan {
+    let months = [day.period(), day.period().plus_months(1)];
+    let mut spans = months.into_iter().flat_map(|month| ending(world, company, month));
+    let found = spans.find(|span| (span.start..=span.end).contains(&day));
+    found.unwrap_or_else(|| PaySpan::month(day.period()))
+}
+
+/// The day on which the wages of a pay period are due.
+pub(crate) fn due_on(world: &World, company: &Company, span: PaySpan) -> Date {
+    due_by(&schedules(world, company.id), world.calendar_of(company.id), company, span)
+}
+
+/// The same for the company's schedules and its calendar.
+pub(crate) fn due_by(
+    schedules: &[Arc<PaySchedule>],
+    calendar: &Calendar,
+    company: &Company,
+    span: PaySpan,
+) -> Date {
+    let mut schedules = schedules.iter();
+    let day = match schedules.find(|schedule| schedule.containing(span.end) == Some(span)) {
+        Some(schedule) => span.end.plus_days(i32::from(schedule.pay_days_after)),
+        None => span.period().day(company.payroll_settings.pay_day),
+    };
+    calendar.or_business_day_before(day)
+}
+
+/// The last day that a regular run pays, with the months before the world's start.
+pub(crate) fn paid_until(world: &World, company: &Company) -> Option<Date> {
+    let base = world.base();
+    let history = base.index_of(company.id).map(|_| base.period(0).plus_months(11).last_day());
+    let ids = world.children::<PayrollRun>(company.id.bits());
+    let runs = ids.filter_map(|id| world.find(id));
+    let regular = runs.filter(|run| run.kind == RunType::Regular && !run.is_void());
+    regular.map(|run| run.span().end).chain(history).max()
+}
+
+/// A run that a caller wants.
+pub(crate) struct NewRun<'a> {
+    pub(crate) company: &'a Company,
+    pub(crate) month: Period,
+    pub(crate) kind: RunType,
+    /// The member of the body that names the employees.
+    pub(crate) member: &'static str,
+    /// Whether the body names the employees.
+    pub(crate) named: bool,
+}
+
+impl<'a> NewRun<'a> {
+    pub(crate) fn of(&self, span: PaySpan) -> Wanted<'a> {
+        Wanted { company: self.company, span, kind: self.kind, member: self.member }
+    }
+
+    /// The run with its pay period and its employees. A regular run pays the first pay period that ends in the month and that is not paid
+    /// yet.
+    pub(crate) fn with_employees(
+        &self,
+        world: &World,
+        employees: impl Fn(&Wanted<'_>) -> Result<Vec<Id<Employee>>>,
+    ) -> Result<(Wanted<'a>, Vec<Id<Employee>>)> {
+        let spans = ending(world, self.company.id, self.month);
+        if self.kind == RunType::Termination {
+            return self.final_pay(world, &spans, employees);
+        }
+        let mut refusal = None;
+        for span in spans {
+            let wanted = self.of(span);
+            let employees = match employees(&wanted) {
+                Ok(employees) => employees,
+                Err(error) => {
+                    refusal.get_or_insert(error);
+                    continue;
+                }
+            };
+            match wanted.not_yet_run(world, &employees, self.named, None) {
+                Ok(()) => return Ok((wanted, employees)),
+                Err(error) if wanted.all_have_run(world, &employees) => refusal = Some(error),
+                Err(error) => return Err(error),
+            }
+        }
+        Err(refusal.expect("a pay period ends in every month"))
+    }
+
+    /// Final pay is for the pay period with the last day of work.
+    fn final_pay(
+        &self,
+        world: &World,
+        spans: &[PaySpan],
+        employees: impl Fn(&Wanted<'_>) -> Result<Vec<Id<Employee>>>,
+    ) -> Result<(Wanted<'a>, Vec<Id<Employee>>)> {
+        let last = *spans.last().expect("a pay period ends in every month");
+        let all = PaySpan { start: spans[0].start.min(self.month.first_day()), ..last };
+        let employees = employees(&self.of(all))?;
+        let ends = employees.iter().filter_map(|id| world.find(*id)?.end_date);
+        let Some(end) = ends.max().filter(|end| *end > last.end) else {
+            let ends = employees.iter().filter_map(|id| world.find(*id)?.end_date);
+            let end = ends.max().unwrap_or(last.end);
+            let contains = |span: &&PaySpan| (span.start..=span.end).contains(&end);
+            let span = spans.iter().find(contains).copied().unwrap_or(last);
+            return Ok((self.of(span), employees));
+        };
+        let span = containing(world, self.company.id, end);
+        if span.is_month() {
+            return Ok((self.of(last), employees)); // the days of this month are paid now
+        }
+        let detail = format!(
+            "the employment ends on {end}, in the pay period {span}: run it in {}",
+            span.period()
+        );
+        Err(ApiError::of_member("/period", "other_pay_period", detail))
+    }
+}
+
+/// Months that are tried for a run.
+const MONTHS: u32 = 18;
+
+/// The first month from the current one in which none of these employees has a regular run.
+pub(crate) fn first_free_month(
+    world: &World,
+    company: &Company,
+    employees: &[Id<Employee>],
+) -> Result<Period, ApiError> {
+    let mut month = world.today().period();
+    for _ in 0..MONTHS {
+        let run = NewRun { company, month, kind: RunType::Regular, member: "", named: true };
+        let mut spans = ending(world, company.id, month).into_iter();
+        if spans.any(|span| run.of(span).not_yet_run(world, employees, true, None).is_ok()) {
+            return Ok(month);
+        }
+        month = month.plus_months(1);
+    }
+    let detail = format!(
+        "{} has runs for the next {MONTHS} months: advance the clock, or name a period",
+        company.id
+    );
+    Err(ApiError::new(ErrorCode::PayrollPeriodAlreadyRun, detail))
+}
