@@ -216,7 +216,7 @@ fn a_random_walk_over_the_table_never_breaks_an_invariant() {
         let engine = engine(seed, mode);
         let rows: Vec<&Operation> = api::product().chain(api::control()).collect();
         let (mut writes, mut refused) = (0, 0);
-        for number in 0..300 {
+        for number in 0..400 {
             let key = Key::new(seed).with("walk").at(number);
             let row = rows[key.below(rows.len() as u64) as usize];
             let (target, body) = step(&engine, row, key);

@@ -226,17 +226,17 @@ timers! {
     CompleteTrustScore(TrustScore) "complete_trust_score";
 }
 
-/// What an underwriter goes by.
+/// How an underwriter decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum UnderwriterDecision {
-    /// The score and the sales.
+    /// By the score and the sales.
     ByScore,
-    /// It is approved, whatever the score.
+    /// Approved, without regard to the score.
     Approved,
-    /// It is not, whatever the score.
+    /// Rejected, without regard to the score.
     Rejected,
-    /// Something is to be shown first.
+    /// More information is required first.
     InformationRequested,
 }
 

@@ -48,6 +48,7 @@ pub(crate) mod tax_filings;
 pub(crate) mod tax_liabilities;
 pub(crate) mod tax_payment;
 pub(crate) mod tax_submit;
+pub(crate) mod worked_hours;
 
 #[cfg(test)]
 mod tests;

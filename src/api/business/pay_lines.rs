@@ -31,6 +31,12 @@ pub(crate) struct DeductionInput {
     /// Its type in the payroll pack of the country, such as `401k`, `pension_net_pay` or `rrsp`. The pack states what it reduces.
     #[serde(rename = "type")]
     kind: Option<TypeName>,
+    /// The least net pay, in minor units, that it leaves to the employee, such as the protected earnings of a court order. It requires a
+    /// `type`.
+    protected: Option<MonthlySum>,
+    /// The most that deductions of its type take in a tax year, in minor units. The limit of the payroll pack applies, too. It requires a
+    /// `type`.
+    annual_limit: Option<MonthlySum>,
 }
 
 /// The name of a type in a payroll pack.
@@ -96,7 +102,15 @@ pub(crate) fn deductions(
         let kind = one.kind.map(|kind| kind.0);
         let law = kind.as_ref().and_then(|kind| pack.deduction_type(kind));
         let amount = law.and_then(|law| law.taken_of(one.amount.0)).unwrap_or(one.amount.0);
-        Deduction { id, label: one.label.into_string(), amount, timing, kind }
+        Deduction {
+            id,
+            label: one.label.into_string(),
+            amount,
+            timing,
+            kind,
+            protected: one.protected.map(|sum| sum.0),
+            annual_limit: one.annual_limit.map(|sum| sum.0),
+        }
     });
     Ok(named.collect())
 }
@@ -107,6 +121,10 @@ fn timing(
     one: &DeductionInput,
 ) -> core::result::Result<DeductionTiming, (&'static str, &'static str, String)> {
     let Some(TypeName(kind)) = &one.kind else {
+        let limits = [("protected", one.protected), ("annual_limit", one.annual_limit)];
+        if let Some((member, _)) = limits.into_iter().find(|(_, limit)| limit.is_some()) {
+            return Err((member, "needs_type", format!("`{member}` requires a `type`")));
+        }
         let missing = || ("timing", "required", "a deduction needs `timing` or `type`".to_owned());
         return one.timing.ok_or_else(missing);
     };

@@ -25,7 +25,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
             amounts of pay terms, allowances and deductions are converted by the number of pay \
             periods in a year. Days that no schedule covers are paid by the month. With \
             `draft_days_before`, the clock drafts each run for all payable employees.",
-        example: r#"{"company_id":"@company:1","frequency":"monthly","first_day":"2026-02-01","pay_days_after":0,"draft_days_before":5}"#,
+        example: r#"{"company_id":"@company:3","frequency":"monthly","first_day":"2026-02-01","pay_days_after":0,"draft_days_before":5}"#,
         success: 201,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &["pay_schedule.created"],

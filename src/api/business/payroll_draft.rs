@@ -7,6 +7,7 @@ use crate::api::business::pay_lines::{AllowanceInput, DeductionInput, allowances
 use crate::api::business::pay_periods::NewRun;
 use crate::api::business::payroll::{CALCULATION, first_day_to_pay, new_run};
 use crate::api::business::payroll_people::{MOST_EMPLOYEES, Wanted};
+use crate::api::business::worked_hours::{HoursInput, worked_hours};
 use crate::api::prelude::*;
 use crate::model::business::{Allowance, PayLine, PayrollRun, RunInput, RunStatus, RunType};
 
@@ -140,6 +141,10 @@ pub(crate) struct ItemInput {
     #[serde(default)]
     #[schemars(length(max = 20))]
     earnings: Vec<EarningInput>,
+    /// Hours worked: `regular` ones instead of the pay by hourly terms, and others, such as `overtime`, in addition.
+    #[serde(default)]
+    #[schemars(length(max = 10))]
+    hours: Vec<HoursInput>,
     /// Amounts to deduct.
     #[serde(default)]
     #[schemars(length(max = 20))]
@@ -191,8 +196,7 @@ fn update_payroll_run(world: &mut World, input: UpdatePayrollRun) -> Result<Sing
             }
             inputs.retain(|input| input.employee_id != id);
             let employee = world.get(id)?;
-            let law = (employee.payroll_country(), run.pay_date);
-            inputs.extend(run_input(item, law, &format!("/items/{place}"))?);
+            inputs.extend(run_input(&employee, &run, item, &format!("/items/{place}"))?);
         }
     }
     run.employee_count = employees.len() as u64;
@@ -210,7 +214,13 @@ fn update_payroll_run(world: &mut World, input: UpdatePayrollRun) -> Result<Sing
 }
 
 /// The amounts for one employee; none if there are no lines.
-fn run_input(item: ItemInput, (country, day): (&str, Date), at: &str) -> Result<Option<RunInput>> {
+fn run_input(
+    employee: &Employee,
+    run: &PayrollRun,
+    item: ItemInput,
+    at: &str,
+) -> Result<Option<RunInput>> {
+    let (country, day) = (employee.payroll_country(), run.pay_date);
     let lines = |list: Vec<AllowanceInput>, member| {
         let lines = allowances(list, &format!("{at}/{member}"))?;
         Ok::<_, ApiError>(lines.into_iter().map(line).collect::<Vec<_>>())
@@ -218,11 +228,14 @@ fn run_input(item: ItemInput, (country, day): (&str, Date), at: &str) -> Result<
     let input = RunInput {
         employee_id: item.employee_id,
         earnings: earnings((country, day), item.earnings, &format!("{at}/earnings"))?,
+        hours: worked_hours(employee, run, item.hours, &format!("{at}/hours"))?,
         deductions: deductions(country, day, item.deductions, &format!("{at}/deductions"))?,
         reimbursements: lines(item.reimbursements, "reimbursements")?,
     };
-    let nothing =
-        input.earnings.is_empty() && input.deductions.is_empty() && input.reimbursements.is_empty();
+    let nothing = input.earnings.is_empty()
+        && input.hours.is_empty()
+        && input.deductions.is_empty()
+        && input.reimbursements.is_empty();
     Ok((!nothing).then_some(input))
 }
 

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use crate::api::business::leave_clock::unpaid_leave;
 use crate::api::business::payroll_earlier::{Earlier, EarlierPay};
+use crate::api::business::worked_hours::pay_hours;
 use crate::api::prelude::*;
 use crate::model::business::pay_extras::{Arrears, sum};
 use crate::model::business::payroll_run::{RunWarning, WarningCode};
@@ -67,6 +68,10 @@ fn due(world: &World, run: &PayrollRun, employee: &Employee, earlier: &EarlierPa
     }
     let input = run.inputs.iter().find(|input| input.employee_id == employee.id);
     if let Some(input) = input {
+        let country = employee.payroll_country();
+        let pack = payroll::library().in_force(country, run.pay_date.civil()).pack;
+        let terms = employee.terms_on(run.span().end);
+        pay_hours(terms, pack, &input.hours, &mut due.parts, &mut due.extras);
         add(&mut due.extras, input);
     }
     due
@@ -104,8 +109,12 @@ fn keep_back(extras: &mut Extras, deductions: &[Deduction]) {
             (None, DeductionTiming::PostTax) => &mut extras.after_tax,
         };
         let (id, label) = (deduction.id.clone(), deduction.label.clone());
-        let kind = deduction.kind.clone();
-        lines.push(PayLine { kind, ..PayLine::plain(id, label, deduction.amount) });
+        lines.push(PayLine {
+            kind: deduction.kind.clone(),
+            protected: deduction.protected,
+            annual_limit: deduction.annual_limit,
+            ..PayLine::plain(id, label, deduction.amount)
+        });
     }
 }
 
@@ -240,7 +249,7 @@ pub(crate) fn warnings(
     if pay.deductions() < wanted {
         let currency = employee.paid_in().unwrap_or(run.currency);
         let detail = format!(
-            "deductions of {} were reduced to {}, the pay that is available",
+            "deductions of {} were reduced to {} by the available pay or by a limit",
             currency.display(wanted),
             currency.display(pay.deductions())
         );

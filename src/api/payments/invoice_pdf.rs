@@ -129,8 +129,8 @@ fn sums(invoice: &Invoice) -> Table {
 
 fn remark(invoice: &Invoice) -> String {
     match invoice.status {
-        InvoiceStatus::Draft => "Not sent yet: nothing is owed".to_owned(),
-        InvoiceStatus::Void => "Withdrawn: nothing is owed".to_owned(),
+        InvoiceStatus::Draft => "Not sent yet: nothing is due".to_owned(),
+        InvoiceStatus::Void => "Withdrawn: nothing is due".to_owned(),
         InvoiceStatus::Paid => "Paid in full, with thanks".to_owned(),
         _ if invoice.overdue => format!("Was due on {}", long(invoice.due_date)),
         _ => format!("Due on {}", long(invoice.due_date)),

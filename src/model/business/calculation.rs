@@ -90,16 +90,21 @@ impl Calculation {
         let extras = &mut terms.extras;
         extras.typed.splice(0..0, year.carried.iter().cloned());
         typed::in_legal_order(pack, &mut extras.typed);
+        let mut taken = year.typed.clone();
+        for earlier in before.same_period.iter().filter_map(|pay| pay.extras()) {
+            typed::count(&earlier.typed, 1, &mut taken);
+        }
+        typed::limit(pack, &mut extras.typed, taken);
         let mut calculation = Self::calculated(&terms, (pack, fit), pay_date, before)?;
         let extras = &mut terms.extras;
         let left = calculation.left(extras);
-        extras.carried = typed::fit(pack, &mut extras.typed, left);
+        extras.carried = typed::fit(pack, &mut extras.typed, left, terms.frequency);
         if !extras.carried.is_empty() || typed::was_cut(extras) {
             // The smaller deductions may leave more tax to pay.
             calculation = Self::calculated(&terms, (pack, fit), pay_date, before)?;
             let extras = &mut terms.extras;
             let left = calculation.left(extras);
-            let more = typed::fit(pack, &mut extras.typed, left);
+            let more = typed::fit(pack, &mut extras.typed, left, terms.frequency);
             typed::merge(&mut extras.carried, more);
         }
         calculation.settle(terms.extras);
@@ -252,7 +257,12 @@ impl Calculation {
     /// Totals of the tax year, including this pay.
     pub(crate) fn year_so_far(&self) -> YearSoFar {
         let carried = self.extras().map(|extras| extras.carried.clone()).unwrap_or_default();
-        YearSoFar { by_pack: self.ytd.clone(), beside: self.ytd_beside, carried }
+        YearSoFar {
+            by_pack: self.ytd.clone(),
+            beside: self.ytd_beside,
+            carried,
+            ..YearSoFar::default()
+        }
     }
 
     /// Whether the pay belongs to the tax period of that date.

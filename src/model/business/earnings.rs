@@ -21,12 +21,18 @@ pub(crate) struct PayLine {
     /// The method by which a payment of this type is taxed, if one was chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) method: Option<String>,
+    /// The least net pay that a deduction leaves to the employee, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) protected: Option<i64>,
+    /// The most that a deduction of this type takes in a tax year, if it has a limit of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) annual_limit: Option<i64>,
 }
 
 impl PayLine {
     /// A line without a type.
     pub(crate) const fn plain(id: String, label: String, amount: i64) -> Self {
-        Self { id, label, amount, kind: None, method: None }
+        Self { id, label, amount, kind: None, method: None, protected: None, annual_limit: None }
     }
 
     /// The component of a pack that the line counts as: that of its type and method, or else its id.

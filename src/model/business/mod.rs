@@ -43,7 +43,7 @@ pub(crate) use self::pay_terms::{
 };
 pub(crate) use self::payroll_item::{ItemStatus, PayrollItem};
 pub(crate) use self::payroll_run::{
-    Funding, PayrollRun, RunInput, RunStatus, RunTotals, RunType, Settlement,
+    Funding, HoursWorked, PayrollRun, RunInput, RunStatus, RunTotals, RunType, Settlement,
 };
 pub(crate) use self::payroll_verification::{BankAnswer, PayrollVerification, VerificationStatus};
 pub(crate) use self::payslip::{Payslip, PayslipStatus, PayslipType};

@@ -98,6 +98,12 @@ pub(crate) struct Deduction {
     /// Its type in the payroll pack, which decides what it reduces.
     #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
     pub(crate) kind: Option<String>,
+    /// The least net pay, in minor units, that it leaves to the employee.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) protected: Option<i64>,
+    /// The most that deductions of its type take in a tax year, in minor units.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) annual_limit: Option<i64>,
 }
 
 /// What an employee was paid in a tax year before this employer's payroll started.

@@ -143,10 +143,25 @@ pub(crate) struct RunInput {
     pub(crate) employee_id: Id<Employee>,
     /// Taxable additions such as bonus, overtime and commission.
     pub(crate) earnings: Vec<PayLine>,
+    /// Hours worked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) hours: Vec<HoursWorked>,
     /// Amounts to deduct.
     pub(crate) deductions: Vec<Deduction>,
     /// Reimbursed expenses, not part of gross pay.
     pub(crate) reimbursements: Vec<PayLine>,
+}
+
+/// Hours of one type that an employee worked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct HoursWorked {
+    /// `regular`, or a type of earnings of the payroll pack.
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    /// The time worked, in minutes.
+    pub(crate) minutes: u32,
+    /// The pay of an hour, in percent of the hourly rate.
+    pub(crate) rate_percent: u32,
 }
 
 /// Sums over the employees of a run, in minor units.

@@ -1,9 +1,11 @@
 //! Deductions of a type of the payroll pack: what they reduce, the order in which the law takes them, and what happens if pay does not
 //! cover them.
 
+use std::collections::BTreeMap;
+
 use crate::model::business::earnings::PayLine;
 use crate::model::business::pay_extras::Extras;
-use crate::model::payroll::{DeductionType, Pack, Short};
+use crate::model::payroll::{DeductionType, Pack, PayPeriod, Short};
 
 fn type_of<'a>(pack: &'a Pack, line: &PayLine) -> Option<&'a DeductionType> {
     line.kind.as_ref().and_then(|kind| pack.deduction_type(kind))
@@ -23,18 +25,62 @@ pub(super) fn give(pack: &Pack, lines: &[PayLine], inputs: &mut [i64]) {
     }
 }
 
+/// Adds what deductions took to the totals of their types.
+pub(super) fn count(lines: &[PayLine], times: i64, taken: &mut BTreeMap<String, i64>) {
+    for line in lines {
+        if let Some(kind) = &line.kind {
+            *taken.entry(kind.clone()).or_default() += times * line.amount;
+        }
+    }
+}
+
+fn sum_of(taken: &BTreeMap<String, i64>, kind: &str, with: &[String]) -> i64 {
+    let all = core::iter::once(kind).chain(with.iter().map(String::as_str));
+    all.filter_map(|kind| taken.get(kind)).sum()
+}
+
+/// Limits deductions to what the tax year leaves of their annual limits, by what earlier pays of the year took. The rest is not taken later.
+pub(super) fn limit(pack: &Pack, lines: &mut Vec<PayLine>, mut taken: BTreeMap<String, i64>) {
+    for line in lines.iter_mut() {
+        let Some(kind) = type_of(pack, line) else { continue };
+        let room = |limit: Option<i64>, with: &[String]| {
+            limit.map(|limit| (limit - sum_of(&taken, &kind.id, with)).max(0))
+        };
+        let by_law = room(kind.annual_limit, &kind.annual_limit_with);
+        let by_terms = room(line.annual_limit, &[]);
+        for room in by_law.into_iter().chain(by_terms) {
+            line.amount = line.amount.min(room);
+        }
+        count(core::slice::from_ref(line), 1, &mut taken);
+    }
+    lines.retain(|line| line.amount != 0);
+}
+
 /// Takes the deductions from what is left of the pay, in their order. Returns what later pays still owe.
-pub(super) fn fit(pack: &Pack, lines: &mut [PayLine], mut left: i64) -> Vec<PayLine> {
+pub(super) fn fit(
+    pack: &Pack,
+    lines: &mut [PayLine],
+    mut left: i64,
+    period: PayPeriod,
+) -> Vec<PayLine> {
+    let (disposable, mut taken_by) = (left, BTreeMap::new());
     let mut carried = Vec::new();
     for line in lines.iter_mut() {
-        let short = type_of(pack, line).map_or(Short::Drop, |kind| kind.short);
-        let fits = line.amount.min(left.max(0));
+        let law = type_of(pack, line);
+        let short = law.map_or(Short::Drop, |kind| kind.short);
+        let most = law.and_then(|kind| {
+            let most = kind.most.as_ref()?;
+            Some(most.of(disposable, period) - sum_of(&taken_by, &kind.id, &most.with))
+        });
+        let room = left - line.protected.unwrap_or(0);
+        let fits = line.amount.min(most.map_or(room, |most| most.min(room)).max(0));
         let taken = if short == Short::Refuse && fits < line.amount { 0 } else { fits };
         if short == Short::Carry && taken < line.amount {
             carried.push(PayLine { amount: line.amount - taken, ..line.clone() });
         }
         line.amount = taken;
         left -= taken;
+        count(core::slice::from_ref(line), 1, &mut taken_by);
     }
     carried
 }
@@ -69,7 +115,7 @@ mod tests {
     fn taken(pack: &str, mut lines: Vec<PayLine>, left: i64) -> (Vec<i64>, Vec<PayLine>) {
         let pack = library().pack(pack).expect("an embedded pack");
         in_legal_order(pack, &mut lines);
-        let carried = fit(pack, &mut lines, left);
+        let carried = fit(pack, &mut lines, left, PayPeriod::Monthly);
         (lines.iter().map(|line| line.amount).collect(), carried)
     }
 
@@ -86,6 +132,44 @@ mod tests {
         let lines = vec![line("salary_sacrifice", 300), line("pension_net_pay", 200)];
         assert_eq!(taken("GB", lines, 250), (vec![0, 200], Vec::new()));
         assert_eq!(taken("GB", vec![line("pension_net_pay", 200)], 50), (vec![50], Vec::new()));
+    }
+
+    /// 15 USC 1673(a): the lesser of 25 % and what exceeds 30 times 7.25 a week; 29 CFR 870.11: support counts.
+    #[test]
+    fn ordinary_debts_take_a_part_of_disposable_pay_that_support_counts_towards() {
+        let order = |left| taken("US", vec![line("garnishment", 1_000_000)], left).0;
+        assert_eq!(order(94_250), [0]);
+        assert_eq!(order(100_000), [5_750]);
+        assert_eq!(order(125_666), [31_416]);
+        assert_eq!(order(200_000), [50_000]);
+        let both = vec![line("garnishment", 60_000), line("child_support", 40_000)];
+        assert_eq!(taken("US", both, 200_000).0, [40_000, 10_000]);
+        let support = taken("US", vec![line("child_support", 150_000)], 200_000);
+        assert_eq!(support, (vec![100_000], vec![line("child_support", 50_000)]));
+    }
+
+    /// The Child Support (Collection and Enforcement) Regulations 1992 (GB) reg. 11: 60 % of net earnings stay with the employee. An order of a court
+    /// names its protected earnings.
+    #[test]
+    fn protected_earnings_stay_with_the_employee() {
+        assert_eq!(taken("GB", vec![line("child_maintenance", 90_000)], 200_000).0, [80_000]);
+        let order = PayLine { protected: Some(150_000), ..line("court_order", 90_000) };
+        let rest = PayLine { amount: 40_000, ..order.clone() };
+        assert_eq!(taken("GB", vec![order], 200_000), (vec![50_000], vec![rest]));
+    }
+
+    /// 26 USC 402(g): traditional and Roth deferrals share one limit, 24,500 in 2026.
+    #[test]
+    fn an_annual_limit_counts_all_types_that_share_it() {
+        let pack = library().pack("US").expect("an embedded pack");
+        let taken = BTreeMap::from([("401k".to_owned(), 2_000_000)]);
+        let mut lines = vec![line("roth_401k", 300_000), line("401k", 300_000)];
+        limit(pack, &mut lines, taken.clone());
+        assert_eq!(lines, [line("roth_401k", 300_000), line("401k", 150_000)]);
+        let own = PayLine { annual_limit: Some(2_100_000), ..line("401k", 300_000) };
+        let mut lines = vec![own.clone()];
+        limit(pack, &mut lines, taken);
+        assert_eq!(lines, [PayLine { amount: 100_000, ..own }]);
     }
 
     #[test]

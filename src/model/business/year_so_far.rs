@@ -1,8 +1,11 @@
 //! Totals of a tax year before a pay: those that the pack counts, and those beside it.
 
+use std::collections::BTreeMap;
+
 use crate::model::business::calculation::Calculation;
 use crate::model::business::earnings::PayLine;
 use crate::model::business::pay_extras::{Extras, sum};
+use crate::model::business::typed_deductions as typed;
 use crate::model::payroll::YearToDate;
 use crate::model::prelude::*;
 
@@ -39,6 +42,8 @@ impl Beside {
 pub(crate) struct YearSoFar {
     pub(crate) by_pack: YearToDate,
     pub(crate) beside: Beside,
+    /// What deductions of each type took.
+    pub(crate) typed: BTreeMap<String, i64>,
     /// Deductions that the last pay did not cover and this one takes.
     pub(crate) carried: Vec<PayLine>,
 }
@@ -58,6 +63,7 @@ impl YearSoFar {
         }
         if let Some(extras) = pay.extras() {
             self.beside.add(Beside::of(extras), times);
+            typed::count(&extras.typed, times, &mut self.typed);
         }
     }
 }

@@ -19,9 +19,9 @@ states! {
 )]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum LineOfCover {
-    /// The lives of the employees.
+    /// Life insurance of the employees.
     GroupLife,
-    /// The health of the employees.
+    /// Health insurance of the employees.
     Health,
     /// The company's property.
     Property,

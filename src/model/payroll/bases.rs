@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::line::Scope;
 use super::pack::{Base, Input, InputScope, MAX_COMPONENTS};
 use super::rule::Frame;
-use super::schema::{RawBase, RawDeduction, RawPack};
-use super::types::DeductionType;
+use super::schema::{RawBase, RawDeduction, RawMost, RawPack};
+use super::types::{DeductionType, MostOfPay};
 
 /// Bases and components, before deductions are known.
 pub(super) struct Bases {
@@ -94,6 +94,7 @@ pub(super) fn deductions(
     raw: Vec<RawDeduction>,
     scope: &mut Scope,
 ) -> Result<Vec<DeductionType>, String> {
+    let names: Vec<String> = raw.iter().map(|one| one.id.clone()).collect();
     let read = |raw: RawDeduction| {
         let name = format!("deduction.{}", raw.id);
         let input = scope.inputs.iter().position(|input| input.name == name);
@@ -106,7 +107,22 @@ pub(super) fn deductions(
         for base in &reduces {
             scope.bases[*base].less.push(input);
         }
+        let known = |name: &String| {
+            let found = names.contains(name);
+            found
+                .then_some(())
+                .ok_or_else(|| format!("deduction `{}`: `{name}` is not a deduction", raw.id))
+        };
+        let with = raw.most.as_ref().map_or(&[][..], |most| &most.with);
+        raw.annual_limit_with.iter().chain(with).try_for_each(known)?;
+        if raw.annual_limit.is_some_and(|limit| limit <= 0) {
+            return Err(format!("deduction `{}`: `annual_limit` must be above 0", raw.id));
+        }
+        let most = raw.most.map(|most| most_of_pay(&raw.id, most)).transpose()?;
         Ok(DeductionType {
+            annual_limit: raw.annual_limit,
+            annual_limit_with: raw.annual_limit_with,
+            most,
             taken: raw.taken.map(|taken| taken.parse()).transpose()?,
             id: raw.id,
             label: raw.label,
@@ -117,4 +133,12 @@ pub(super) fn deductions(
         })
     };
     raw.into_iter().map(read).collect()
+}
+
+fn most_of_pay(id: &str, raw: RawMost) -> Result<MostOfPay, String> {
+    let rate: Ratio = raw.rate.parse()?;
+    if rate.minus(Ratio::ONE).is_none_or(|over| over.over(over.denominator()) > Some(0)) {
+        return Err(format!("deduction `{id}`: the rate of `most` is above 1"));
+    }
+    Ok(MostOfPay { rate, above: raw.above, with: raw.with })
 }

@@ -64,5 +64,5 @@ pub use self::library::{CONTRACTORS, InForce, Library, Match, check_ranges, libr
 pub use self::pack::{Attribute, Attributes, Component, Input, InputScope, Pack, Role, RoleLine};
 pub use self::period::{PayPeriod, period_number};
 pub use self::profile::Profile;
-pub use self::types::{DeductionType, EarningType, Short};
+pub use self::types::{DeductionType, EarningType, MostOfPay, Short};
 pub use self::ytd::YearToDate;

@@ -95,11 +95,30 @@ pub(super) struct RawDeduction {
     pub(super) order: u8,
     #[serde(default)]
     pub(super) short: Short,
+    /// The most that is taken in a tax year.
+    pub(super) annual_limit: Option<i64>,
+    /// Other types that count towards the same annual limit.
+    #[serde(default)]
+    pub(super) annual_limit_with: Vec<String>,
+    pub(super) most: Option<RawMost>,
     #[expect(
         dead_code,
         reason = "a remark for readers of the TOML, accepted so that it is not an unknown key"
     )]
     pub(super) note: Option<String>,
+}
+
+/// `most`: the part of disposable pay that an order may take.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawMost {
+    pub(super) rate: String,
+    /// What the order leaves to the employee in any case, by pay period.
+    #[serde(default)]
+    pub(super) above: BTreeMap<PayPeriod, i64>,
+    /// Other types whose amounts count.
+    #[serde(default)]
+    pub(super) with: Vec<String>,
 }
 
 /// A `[[version]]`: other figures of some lines, for pay dates until a day of the tax year.

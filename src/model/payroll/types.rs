@@ -1,8 +1,11 @@
 //! Types of earnings and deductions that a pack knows, and what each of them does to the bases.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::exact::{Ratio, Rounder, Rounding};
+use super::period::PayPeriod;
 
 /// An `[[earning]]`: a type of earnings and the methods by which the pack taxes it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -18,6 +21,9 @@ pub struct EarningType {
     /// The methods that may be chosen, the usual one first. Empty: there is one.
     #[serde(default)]
     pub methods: Vec<String>,
+    /// The pay of an hour of it, in percent of the hourly rate. `None`: the law has no rate.
+    #[serde(default)]
+    pub rate_percent: Option<u32>,
     /// A remark for readers.
     #[serde(default)]
     pub note: Option<String>,
@@ -73,6 +79,38 @@ pub struct DeductionType {
     pub order: u8,
     /// What happens if the pay does not cover it.
     pub short: Short,
+    /// The most that is taken in a tax year, in minor units.
+    pub annual_limit: Option<i64>,
+    /// Other types that count towards the same annual limit.
+    pub annual_limit_with: Vec<String>,
+    /// The part of disposable pay that the law lets it take.
+    pub most: Option<MostOfPay>,
+}
+
+/// The most that an order takes from disposable pay: what taxes and contributions by law leave of it.
+#[derive(Debug)]
+pub struct MostOfPay {
+    pub(super) rate: Ratio,
+    pub(super) above: BTreeMap<PayPeriod, i64>,
+    /// Other types whose amounts count towards it.
+    pub with: Vec<String>,
+}
+
+impl MostOfPay {
+    /// The amount for that disposable pay, rounded down; 0 if it is too large to calculate.
+    #[must_use]
+    pub fn of(&self, disposable: i64, period: PayPeriod) -> i64 {
+        let disposable = disposable.max(0);
+        let part = || {
+            let part = Ratio::whole(i128::from(disposable)).times(self.rate)?;
+            i64::try_from(part.over(part.denominator())?.div_euclid(part.denominator())).ok()
+        };
+        let share = part().unwrap_or(0);
+        match self.above.get(&period) {
+            Some(kept) => share.min((disposable - kept).max(0)),
+            None => share,
+        }
+    }
 }
 
 impl DeductionType {

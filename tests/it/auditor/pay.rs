@@ -236,7 +236,7 @@ fn account(authority: &str) -> String {
     }
 }
 
-/// What stands for a run where tax on sales has none.
+/// The key of tax on sales, which has no run.
 const SALES: &str = "sales";
 
 /// Whether an entry's source charges tax on sales, or gives it back.

@@ -2,7 +2,7 @@
 //! one difference, and the test compares their
 //! scores on the way.
 //!
-//! `SANDBOX_TEST_LIVES=SEED:LIVES` generates other sequences of calls.
+//! `SANDBOX_TEST_SEQUENCES=SEED:COUNT` generates other sequences of calls.
 
 use std::sync::Arc;
 
@@ -20,26 +20,21 @@ const DAYS: [&str; 6] =
     ["2026-02-05", "2026-02-13", "2026-02-27", "2026-03-24", "2026-05-05", "2026-08-10"];
 
 /// Every sequence: two equal worlds, a company, and the random numbers of the sequence.
-fn lives(live: impl Fn([&Caller; 2], &str, &str, &mut Chance)) {
-    let wanted = std::env::var("SANDBOX_TEST_LIVES").ok();
+fn sequences(run: impl Fn([&Caller; 2], &str, &str, &mut Chance)) {
+    let wanted = std::env::var("SANDBOX_TEST_SEQUENCES").ok();
     let wanted = wanted.map(|text| {
-        let (seed, lives) = text.split_once(':').expect("SEED:LIVES");
-        vec![(seed.parse().expect("a seed"), lives.parse().expect("lives"))]
+        let (seed, count) = text.split_once(':').expect("SEED:COUNT");
+        vec![(seed.parse().expect("a seed"), count.parse().expect("a count"))]
     });
-    for (seed, lives) in wanted.unwrap_or_else(|| WORLDS.to_vec()) {
+    for (seed, count) in wanted.unwrap_or_else(|| WORLDS.to_vec()) {
         let server = Arc::new(Server::start(&["--seed", &seed.to_string()]));
-        for life in 0..lives {
+        for sequence in 0..count {
             let twins = [Caller::of(&server), Caller::of(&server)];
             let company =
-                twins[0].get("/api/business/companies").expect(200)["data"][life % 3].take();
-            let mut chance = Chance(seed ^ (life as u64) << 32);
-            println!("seed {seed}, life {life}");
-            live(
-                twins.each_ref(),
-                id(&company),
-                company["currency"].as_str().unwrap(),
-                &mut chance,
-            );
+                twins[0].get("/api/business/companies").expect(200)["data"][sequence % 3].take();
+            let mut chance = Chance(seed ^ (sequence as u64) << 32);
+            println!("seed {seed}, sequence {sequence}");
+            run(twins.each_ref(), id(&company), company["currency"].as_str().unwrap(), &mut chance);
         }
     }
 }
@@ -94,7 +89,7 @@ fn held(twins: [&Caller; 2], company: &str, about: &str) -> [Value; 2] {
 
 #[test]
 fn paying_payroll_late_never_raises_the_score() {
-    lives(|twins, company, currency, chance| {
+    sequences(|twins, company, currency, chance| {
         let [prompt, tardy] = twins;
         let files = chance.once_in(2);
         // The funding fails, or the payroll runs on a later day, or not at all.
@@ -146,7 +141,7 @@ fn paying_payroll_late_never_raises_the_score() {
 
 #[test]
 fn more_revenue_never_lowers_the_score() {
-    lives(|twins, company, currency, chance| {
+    sequences(|twins, company, currency, chance| {
         let [rich, poor] = twins;
         let past = ["2025-02-03", "2025-06-30", "2025-10-03", "2025-12-24"];
         for day in DAYS {
@@ -175,7 +170,7 @@ fn more_revenue_never_lowers_the_score() {
 
 #[test]
 fn what_has_nothing_to_do_with_credit_changes_nothing() {
-    lives(|twins, company, currency, chance| {
+    sequences(|twins, company, currency, chance| {
         let [busy, quiet] = twins;
         let people = busy.all(&format!("/api/business/employees?company_id={company}"));
         let others = busy.get("/api/business/companies").expect(200)["data"].take();

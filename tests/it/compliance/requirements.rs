@@ -160,7 +160,7 @@ fn a_late_return_opens_a_requirement_that_does_not_block_and_resolves_itself() {
     assert_eq!(resolved[0]["id"], late["id"]);
     assert!(resolved[0]["evidence"].is_null());
     let pension = requirements(&caller, "status=open");
-    assert_eq!(pension.len(), 1, "what is owed to the pension fund is late still");
+    assert_eq!(pension.len(), 1, "the liability to the pension fund is still late");
     caller.audit();
 }
 

@@ -75,7 +75,7 @@ fn an_employee_abroad_is_taxed_there_and_paid_in_the_local_currency() {
     assert_eq!(number(&run["totals"]["net"]), number(&own["net"]) + value);
     let totals = |member: &str| number(&run["totals"][member]);
     assert_eq!(totals("gross"), totals("net") + totals("taxes") + totals("employee_contributions"));
-    // Accrued: her pay is owed in pounds.
+    // Accrued: her pay is payable in pounds.
     let accrued = moved(&opening, &nets(&caller, &company));
     assert_eq!(of(&accrued, "GBP", "wages_payable"), -number(&hers["net"]));
     assert_eq!(of(&accrued, "GBP", "world:fx"), number(&hers["net"]));

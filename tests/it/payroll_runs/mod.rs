@@ -8,6 +8,7 @@ mod parts;
 mod refusals;
 mod schedules;
 mod undone;
+mod worked_hours;
 
 use serde_json::{Value, json};
 

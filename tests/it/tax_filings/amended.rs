@@ -88,7 +88,7 @@ fn what_an_amended_return_takes_away_is_used_by_the_next() {
     assert_eq!(reserved - wallet(&caller, &company, "reserved"), number(&sent["amount"]));
     assert_eq!(owed(&caller, &company, "tax_payable:SIRS"), december);
     assert_eq!(events_after(&caller, logged)[..2], ["tax_filing.submitted", "wallet.credited"]);
-    // The used credit is owed again if the first return was right.
+    // The used credit is due again if the first return was right.
     let more = json!([{"amount": 90_000, "reason": "The person had not left"}]);
     let third = amend(&caller, &second, &more).expect(201)["data"].take();
     let available = wallet(&caller, &company, "available");
