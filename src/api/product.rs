@@ -4,7 +4,7 @@ use crate::api::business::{
     accounting, audit_logs, cash_flow, companies, compliance, employee_pay, employee_verbs,
     employees, journal_entries, leave, pay_schedules, pay_terms, payroll, payroll_draft,
     payroll_retry, payroll_reverse, payroll_verbs, payslips, regulatory_reports, reports,
-    tax_amend, tax_filings, tax_liabilities, tax_submit,
+    tax_amend, tax_documents, tax_filings, tax_liabilities, tax_submit,
 };
 use crate::api::capital::{
     applications, credit_scores, deal_verbs, deals, due_diligence, due_diligence_answers,
@@ -40,6 +40,7 @@ pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
         tax_filings::OPERATIONS,
         tax_submit::OPERATIONS,
         tax_amend::OPERATIONS,
+        tax_documents::OPERATIONS,
         compliance::OPERATIONS,
         audit_logs::OPERATIONS,
         regulatory_reports::OPERATIONS,

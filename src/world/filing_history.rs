@@ -20,7 +20,7 @@ impl Grow for TaxFiling {
         let sent = due_on < base.shape().start.date();
         let place = usize::try_from(month).ok()?;
         let vat = (posting::vat_account(), history.vat[place]);
-        let owed = history.payroll.months[place].cost.owed.iter().copied().chain([vat]);
+        let owed = history.payroll.months[place].cost.owed_by_account().into_iter().chain([vat]);
         let lines: Vec<FilingLine> = owed
             .filter(|(_, amount)| *amount != 0)
             .map(|(account, amount)| FilingLine {

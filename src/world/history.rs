@@ -124,7 +124,7 @@ impl Journal<'_> {
         self.post(arrival(day), posting::net_pay_paid(run, currency, totals.net));
 
         let filing = self.layout.any_at(Kind::TaxFiling, self.layout.run(month, self.plan.index));
-        for &(account, amount) in &paid.cost.owed {
+        for &(account, amount) in &paid.cost.owed_by_account() {
             self.post(
                 filing_day(self.layout, month),
                 posting::filing_paid(filing, currency, account, amount),

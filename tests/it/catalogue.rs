@@ -8,12 +8,21 @@ use crate::harness::contract::product;
 /// `operationId METHOD path` of every operation of the catalogue, in its order.
 const CATALOGUE: &str = include_str!("goldens/catalogue.txt");
 
-/// Operations beyond the catalogue. Each reads a resource that an operation of the catalogue returns in
-/// `Location`.
+/// Operations beyond the catalogue: they read resources that an operation of the catalogue returns or names, or belong to an area that it
+/// does not have.
 const BEYOND: &[&str] = &[
+    "createPaySchedule POST /api/business/pay-schedules",
+    "endPaySchedule POST /api/business/pay-schedules/{}/end",
     "getBankStatement GET /api/payments/bank-statements/{}",
     "getLeaveRequest GET /api/business/leave-requests/{}",
+    "getLoanRepayment GET /api/capital/loan-repayments/{}",
+    "getPaySchedule GET /api/business/pay-schedules/{}",
     "getPayrollVerification GET /api/business/payroll-verifications/{}",
+    "getTaxDocument GET /api/business/tax-documents/{}",
+    "listLoanRepayments GET /api/capital/loans/{}/repayments",
+    "listPayPeriods GET /api/business/pay-schedules/{}/periods",
+    "listPaySchedules GET /api/business/pay-schedules",
+    "listTaxDocuments GET /api/business/tax-documents",
 ];
 
 /// A path without the names of its parameters, because names may differ.

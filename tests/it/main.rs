@@ -49,6 +49,7 @@ mod replay;
 mod requests;
 mod scenario;
 mod sizes;
+mod tax_documents;
 mod tax_filings;
 mod walk;
 mod webhooks;

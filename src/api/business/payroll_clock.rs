@@ -232,8 +232,8 @@ pub(crate) fn approve_run(
     let accrual =
         world.post(run.company_id, posting::run_approved(AnyId::of(run.id), run.currency, &cost));
     world.emit("payroll_run.approved", &run);
-    for &(account, amount) in cost.owed.iter().filter(|(_, amount)| *amount != 0) {
-        owe(world, &run, account, amount);
+    for &(party, amount) in cost.owed.iter().filter(|(_, amount)| *amount != 0) {
+        owe(world, &run, (party.account, party.form), amount);
     }
     let calendar = world.calendar_of(run.company_id);
     let day_before = calendar.minus_business_days(run.pay_date, 1);
@@ -241,8 +241,13 @@ pub(crate) fn approve_run(
     accrual
 }
 
-/// Records what a run owes to an account.
-pub(crate) fn owe(world: &mut World, run: &PayrollRun, account: Account, amount: i64) {
+/// Records what a run owes: to an account, with a form.
+pub(crate) fn owe(
+    world: &mut World,
+    run: &PayrollRun,
+    (account, form): (Account, Option<&str>),
+    amount: i64,
+) {
     let authority = code_of(account);
     let jurisdiction =
         jurisdiction(&get(world, run.company_id).country, authority, run.pay_date).to_owned();
@@ -250,7 +255,8 @@ pub(crate) fn owe(world: &mut World, run: &PayrollRun, account: Account, amount:
         company: run.company_id,
         run: Some(run.id),
         authority,
-        due_on: tax_clock::due_on(&jurisdiction, run, authority),
+        form: form.map(str::to_owned),
+        due_on: tax_clock::due_on(&jurisdiction, run, authority, form),
         jurisdiction,
         period: run.period,
         amount,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::api::business::employee_verbs::end_final_pay;
 use crate::api::business::payroll_clock::{get, items};
-use crate::api::business::payroll_payouts::finish;
+use crate::api::business::payroll_payouts::{finish, issue};
 use crate::api::payments::platform_fee::{Meter, platform_fee};
 use crate::api::payments::wallet_level;
 use crate::api::prelude::*;
@@ -24,6 +24,8 @@ pub(crate) const EMITS: &[&str] = &[
     "payroll_run.paid",
     "payroll_run.partially_paid",
     "payroll_item.failed",
+    "payslip.issued",
+    "payslip.corrected",
     "employee.payroll_status_changed",
 ];
 
@@ -169,8 +171,8 @@ fn ask_bank(world: &mut World, run: Id<PayrollRun>) -> BankReply {
     }
 }
 
-/// Creates one payout per employee. An item with net pay zero needs none: it is skipped, and counts as paid. Items that the wallet does not
-/// cover fail before they are sent.
+/// Creates one payout per employee. An item with net pay zero needs none: it is skipped, no payment counts, and its payslip is issued unless
+/// there is nothing to show. Items that the wallet does not cover fail before they are sent.
 fn open_payouts(
     world: &mut World,
     run: &PayrollRun,
@@ -194,7 +196,7 @@ fn open_payouts(
         }
         if item.calculation.net <= 0 {
             item.enter(ItemStatus::Skipped, now);
-            left.push(world.stage(item).employee_id);
+            left.push(world.stage(item));
             continue;
         }
         let payout = salary(world, &item, wallet.id, rail);
@@ -204,15 +206,18 @@ fn open_payouts(
         world.record("payout.created", payout);
     }
     run.settlement.pending -= (left.len() + failed.len()) as u64;
-    run.settlement.paid += left.len() as u64;
     run.settlement.failed += failed.len() as u64;
     run.enter(RunStatus::Processing, world.now());
     let run = world.record("payroll_run.processing", run);
     for item in failed {
         world.emit("payroll_item.failed", &item);
     }
-    for employee in left {
-        end_final_pay(world, employee);
+    for item in left {
+        if item.calculation.employer_cost() == 0 {
+            end_final_pay(world, item.employee_id);
+        } else {
+            issue(world, (*item).clone());
+        }
     }
     if run.settlement.pending == 0 {
         finish(world, &run);

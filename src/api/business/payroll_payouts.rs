@@ -3,7 +3,7 @@
 //! Deliberately absent: what rails and receiving banks do to a payout (`payout_rail`), and which payouts are created (`payroll_funding`).
 
 use crate::api::business::employee_verbs::{end_final_pay, enter_payroll};
-use crate::api::business::payroll_clock::get;
+use crate::api::business::payroll_clock::{get, items};
 use crate::api::business::payroll_undo::{credit_paid, unwind};
 use crate::api::business::tax_clock;
 use crate::api::prelude::*;
@@ -101,6 +101,11 @@ fn item_paid(world: &mut World, item: &PayrollItem) -> Arc<PayrollItem> {
     if item.payslip_id.is_some() {
         return world.stage(item);
     }
+    issue(world, item)
+}
+
+/// Issues the payslip of an item. A payslip that it corrects is marked.
+pub(crate) fn issue(world: &mut World, mut item: PayrollItem) -> Arc<PayrollItem> {
     let run = get(world, item.payroll_run_id);
     let payslip = Payslip {
         id: world.next_id(item.employee_id.bits()),
@@ -146,11 +151,19 @@ fn issued(world: &World, item: &PayrollItem) -> Vec<Arc<Payslip>> {
         .collect()
 }
 
+/// Whether an employee's pay was taken completely by deductions, so that it needed no payment.
+fn has_pay_without_payment(world: &World, run: &PayrollRun) -> bool {
+    let mut items = items(world, run.id).into_iter();
+    items.any(|item| item.status == ItemStatus::Skipped && item.payslip_id.is_some())
+}
+
 /// Every payout has a result.
 pub(crate) fn finish(world: &mut World, run: &PayrollRun) {
     let (status, name) = match run.settlement {
         Settlement { failed: 0, .. } => (RunStatus::Paid, "payroll_run.paid"),
-        Settlement { paid: 0, .. } => (RunStatus::Failed, "payroll_run.failed"),
+        Settlement { paid: 0, .. } if !has_pay_without_payment(world, run) => {
+            (RunStatus::Failed, "payroll_run.failed")
+        }
         _ => (RunStatus::PartiallyPaid, "payroll_run.partially_paid"),
     };
     if status == RunStatus::Failed {

@@ -8,14 +8,14 @@ use crate::api::business::payroll_people::Wanted;
 use crate::api::business::tax_clock;
 use crate::api::business::tax_liabilities::of_run;
 use crate::api::prelude::*;
-use crate::model::business::tax_return::code_of;
+use crate::model::business::tax_return::{DueTo, code_of};
 use crate::model::business::{
     ItemStatus, LiabilityStatus, PayConversion, PayrollItem, PayrollRun, PayslipStatus, RunStatus,
     RunTotals, RunType, Settlement, TaxLiability,
 };
 use crate::model::growth::workforce::Selection;
+use crate::model::posting;
 use crate::model::posting::RunCost;
-use crate::model::{Account, posting};
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([Operation {
     path: "/api/business/payroll-runs/{payroll_run_id}/reverse",
@@ -199,8 +199,8 @@ fn give_back(
     let uncovered = chosen.iter().filter(|item| item.payout_id.is_none());
     let uncovered = RunCost::of(uncovered.map(AsRef::as_ref)).to_reserve();
     let (mut freed, mut void) = (cost.to_send() - arrived.to_send() - uncovered, Vec::new());
-    for &(account, amount) in cost.owed.iter().filter(|(_, amount)| *amount != 0) {
-        if let Some(lowered) = lower(world, run, reversal, (account, amount)) {
+    for &(party, amount) in cost.owed.iter().filter(|(_, amount)| *amount != 0) {
+        if let Some(lowered) = lower(world, run, reversal, (party, amount)) {
             freed += amount;
             void.push(lowered);
         }
@@ -216,20 +216,22 @@ fn give_back(
     void
 }
 
-/// Lowers what is due to one account: the old liability is void, and a new one contains the remainder. Amounts that the authority already
+/// Lowers what is due to one party: the old liability is void, and a new one contains the remainder. Amounts that the authority already
 /// has become a credit.
 fn lower(
     world: &mut World,
     run: &PayrollRun,
     reversal: &PayrollRun,
-    (account, amount): (Account, i64),
+    (DueTo { account, form }, amount): (DueTo, i64),
 ) -> Option<Arc<TaxLiability>> {
     let code = code_of(account);
     let unpaid = of_run(world, run.id).find(|liability| {
-        liability.authority == code && liability.status.may_become(LiabilityStatus::Void)
+        liability.authority == code
+            && liability.form.as_deref() == form
+            && liability.status.may_become(LiabilityStatus::Void)
     });
     let Some(unpaid) = unpaid else {
-        owe(world, reversal, account, -amount);
+        owe(world, reversal, (account, form), -amount);
         return None;
     };
     let left = unpaid.amount - amount;
@@ -237,7 +239,7 @@ fn lower(
     void.enter(LiabilityStatus::Void, world.now());
     let void = world.stage(void);
     if left != 0 {
-        owe(world, run, account, left);
+        owe(world, run, (account, form), left);
     }
     Some(void)
 }

@@ -46,7 +46,7 @@ pub(crate) fn unwind(world: &mut World, run: &PayrollRun) {
 pub(crate) fn credit_paid(world: &mut World, run: &PayrollRun) {
     for liability in paid(world, run) {
         let account = account_of(&liability.authority).expect("a liability has an account");
-        owe(world, run, account, -liability.amount);
+        owe(world, run, (account, liability.form.as_deref()), -liability.amount);
     }
 }
 

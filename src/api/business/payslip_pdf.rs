@@ -76,7 +76,7 @@ pub(crate) fn sender(company: &Company) -> Vec<String> {
 fn facts(payslip: &Payslip, employee: Option<&Employee>) -> Vec<(String, String)> {
     let fact = |name: &str, value: String| (name.to_owned(), value);
     let known = |of: fn(&Employee) -> String| employee.map_or_else(|| "—".to_owned(), of);
-    vec![
+    let mut facts = vec![
         fact("Employee", payslip.employee_name.to_string()),
         fact("Pay date", long(payslip.pay_date)),
         fact("Role", known(|employee| employee.role.clone())),
@@ -91,7 +91,9 @@ fn facts(payslip: &Payslip, employee: Option<&Employee>) -> Vec<(String, String)
         fact("Employee no.", payslip.employee_id.to_string()),
         fact("Tax id", known(|employee| employee.tax_id.clone().unwrap_or_else(|| "—".to_owned()))),
         fact("Payslip no.", payslip.id.to_string()),
-    ]
+    ];
+    facts.extend(payslip.calculation.printed_attributes());
+    facts
 }
 
 fn paid_to(payslip: &Payslip, employee: Option<&Employee>) -> String {
@@ -176,6 +178,7 @@ impl Page<'_> {
             Some(Row::new(label, vec![figure(self.currency, amount?)]))
         };
         let mut rows: Vec<Row> = row("Gross pay", year["gross"].as_i64()).into_iter().collect();
+        rows.extend(row("Taxable pay", year["taxable"].as_i64()));
         for (label, _, of_year) in self.lines(DEDUCTIONS) {
             rows.extend(row(&label, of_year));
         }
@@ -272,6 +275,33 @@ mod tests {
         assert_eq!(shown("UGX", 1_000).as_deref(), Some("1,000"));
         assert_eq!(shown("KWD", 999_999).as_deref(), Some("999.999"));
         assert_eq!(shown("USD", 0).as_deref(), Some("0.00"));
+    }
+
+    /// Employment Rights Act 1996 s. 8 and HMRC practice: a payslip shows the tax code and taxable pay to date. Basic Conditions of Employment
+    /// Act (South Africa) s. 33: each amount has its purpose, by the name that the law gives it.
+    #[test]
+    fn a_page_shows_the_tax_code_taxable_pay_to_date_and_labels_of_the_pack() {
+        let countries = ["GB", "ZA"].map(str::to_owned).to_vec();
+        let shape = Shape { countries, companies: 2, ..Shape::default() };
+        let world = World::new(Arc::new(Base::new(42, shape)), ClockMode::Instant);
+        let (mut british, mut african) = (0, 0);
+        for index in 0..world.base().count(crate::model::Kind::Payslip) {
+            let Some(payslip) = world.at::<Payslip>(index) else { continue };
+            let shown = serde_json::to_value(payslip.wire()).expect("a payslip serialises");
+            let page = Page { shown: &shown, currency: payslip.currency };
+            let year = page.year_to_date();
+            assert!(year.rows.iter().any(|row| row.label == "Taxable pay"), "{shown}");
+            let facts = facts(&payslip, None);
+            if payslip.calculation.country() == "GB" {
+                assert!(facts.contains(&("Tax code".to_owned(), "1257L".to_owned())));
+                british += 1;
+            } else {
+                let employer = page.employer();
+                assert!(employer.rows.iter().any(|row| row.label == "UIF (employer)"));
+                african += 1;
+            }
+        }
+        assert!(british > 100 && african > 100, "{british} {african}");
     }
 
     #[test]

@@ -89,8 +89,9 @@ pub(crate) fn tax_attributes(
         let values = dated.values.into_iter();
         let values: Vec<(String, Option<String>)> =
             values.map(|(name, value)| (name, value.map(Scalar::into_text))).collect();
+        let known = Known::of(pack, from, &values);
         for (name, value) in &values {
-            if let Some((code, detail)) = refusal(pack, name, value.as_deref()) {
+            if let Some((code, detail)) = known.refusal(name, value.as_deref()) {
                 wrong.push(Violation::new(format!("{at}/{}", escaped(name)), code, detail));
             }
         }
@@ -103,6 +104,44 @@ pub(crate) fn tax_attributes(
 /// A name as a part of a JSON pointer.
 fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
+}
+
+/// The packs that know the attributes: the country's, and those of its regions, whose attributes have a prefix.
+struct Known {
+    pack: &'static Pack,
+    regions: Vec<&'static Pack>,
+}
+
+impl Known {
+    /// The packs on a day. If the values name the region, only its own.
+    fn of(pack: &'static Pack, day: Date, values: &[(String, Option<String>)]) -> Self {
+        let named = values.iter().find(|(name, _)| Some(name) == pack.regions.as_ref());
+        let named = named.and_then(|(_, value)| value.as_deref());
+        let regions = payroll::library().regions_of(pack, day.civil()).map(|found| found.pack);
+        let is_meant =
+            |region: &&Pack| named.is_none_or(|named| region.region.as_deref() == Some(named));
+        Self { pack, regions: regions.filter(is_meant).collect() }
+    }
+
+    /// The name of an attribute in the pack of a region.
+    fn in_region<'a>(&self, name: &'a str) -> Option<&'a str> {
+        name.strip_prefix(self.pack.regions.as_deref()?)?.strip_prefix('.')
+    }
+
+    /// Why no pack has that attribute with that value: a code and the reason.
+    fn refusal(&self, name: &str, value: Option<&str>) -> Option<(&'static str, String)> {
+        let Some(own) = self.in_region(name) else { return refusal(self.pack, name, value) };
+        let refusals = self.regions.iter().map(|region| refusal(region, own, value));
+        let mut first = None;
+        for refusal in refusals {
+            match refusal {
+                None => return None,
+                some => first = first.or(some),
+            }
+        }
+        let nowhere = || ("unknown_attribute", "no payroll pack of a region applies".to_owned());
+        Some(first.unwrap_or_else(nowhere))
+    }
 }
 
 /// Why the pack does not have that attribute with that value: a code and the reason.

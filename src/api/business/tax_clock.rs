@@ -65,8 +65,13 @@ pub(crate) fn reject_filing(world: &mut World, id: Id<TaxFiling>) {
 }
 
 /// The due date of a run's liability to an authority, from its country's payroll pack.
-pub(crate) fn due_on(country: &str, run: &PayrollRun, authority: &str) -> Option<Date> {
-    let form = tax_return::of(country, authority, run.period, run.pay_date);
+pub(crate) fn due_on(
+    country: &str,
+    run: &PayrollRun,
+    authority: &str,
+    form: Option<&str>,
+) -> Option<Date> {
+    let form = tax_return::of(country, authority, form, run.period, run.pay_date);
     form.map(|(_, due_on)| due_on)
 }
 

@@ -26,8 +26,9 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         path: "/api/business/tax-filings",
         summary: "Prepare a tax filing",
         description: "Creates a filing with the liabilities of a month to one `authority` of \
-            `listTaxLiabilities` that no filing contains yet. Those to `vat` belong to the return \
-            period with that month. It has the due date of the country's law. It is `blocked` while the money of a run is not reserved. \
+            `listTaxLiabilities`, with one form, that no filing contains yet. If the form is paid \
+            by the quarter or the year, or for `vat`, they are those of the whole period with that \
+            month. It has the due date of the country's law. It is `blocked` while the money of a run is not reserved. \
             A negative amount is declared, and stays as a credit with the authority.",
         example: r#"{"company_id":"@company:1","tax_type":"SIRS","period":"2026-01","jurisdiction":"NG"}"#,
         success: 201,
@@ -63,7 +64,9 @@ pub(crate) struct CreateTaxFiling {
     company_id: Id<Company>,
     /// The authority that the amounts are due to: the `authority` of the liabilities, such as `HMRC`, `SIRS`, `pension`.
     tax_type: Text<32>,
-    /// The month of the pay that is declared; for `vat`, any month of the return period.
+    /// The form of the liabilities. Default: of the authority's forms with such liabilities, the first in the list.
+    form: Option<Text<64>>,
+    /// The month of the pay that is declared; if one payment covers more months, any of them.
     period: Period,
     /// The country of the authority, ISO 3166-1 alpha-2: the company's, or that of employees abroad.
     jurisdiction: Country,
@@ -82,12 +85,9 @@ fn create_tax_filing(world: &mut World, input: CreateTaxFiling) -> Result<Single
         );
         return Err(ApiError::of_member("/jurisdiction", "foreign_jurisdiction", detail));
     }
-    let mut owed: Vec<_> =
-        open.iter().filter(|liability| liability.authority == tax_type).collect();
-    let Some(first) = owed.first() else { return Err(nothing_owed(&tax_type, period, &open)) };
-    let (period, currency) = (first.period, first.currency);
-    owed.retain(|liability| liability.currency == currency);
-    let form = form(world, &owed);
+    let owed = of_one_form(&open, &tax_type, period, input.form.as_ref())?;
+    let (form, currency) = (owed[0].form.clone(), owed[0].currency);
+    let period = covered(owed[0]);
     let amount = owed.iter().map(|liability| liability.amount).sum();
     let due_on = owed.iter().filter_map(|liability| liability.due_on).min();
     let now = world.now();
@@ -97,7 +97,7 @@ fn create_tax_filing(world: &mut World, input: CreateTaxFiling) -> Result<Single
         company_id: company.id,
         jurisdiction,
         period,
-        form: form.map(str::to_owned),
+        form,
         status: FilingStatus::Pending,
         amount,
         amount_paid: 0,
@@ -136,23 +136,58 @@ fn create_tax_filing(world: &mut World, input: CreateTaxFiling) -> Result<Single
     Ok(Data(Shown(world.record("tax_filing.blocked", filing))))
 }
 
-/// The form of liabilities to one authority.
-fn form(world: &World, owed: &[&Arc<TaxLiability>]) -> Option<&'static str> {
-    let first = owed.first()?;
-    let runs = owed.iter().filter_map(|liability| world.find(liability.payroll_run_id?));
-    match runs.map(|run| run.pay_date).min() {
-        None => Return::of(&first.jurisdiction).form.as_deref(),
-        Some(paid_on) => {
-            let (country, code) = (&first.jurisdiction, &first.authority);
-            tax_return::of(country, code, first.period, paid_on).map(|(form, _)| form)
+/// The liabilities to one authority, of one form and currency: the wanted form, or else that of the first. There is at least one.
+fn of_one_form<'a>(
+    open: &'a [Arc<TaxLiability>],
+    tax_type: &str,
+    period: Period,
+    wanted: Option<&Text<64>>,
+) -> Result<Vec<&'a Arc<TaxLiability>>> {
+    let mut owed: Vec<_> =
+        open.iter().filter(|liability| liability.authority == tax_type).collect();
+    if owed.is_empty() {
+        return Err(nothing_owed(tax_type, period, open));
+    }
+    if let Some(form) = wanted.map(Text::as_str) {
+        let others = forms(&owed);
+        owed.retain(|liability| liability.form.as_deref() == Some(form));
+        if owed.is_empty() {
+            let detail = format!(
+                "nothing is due to {tax_type} for {period} with form {form}; forms are: {others}"
+            );
+            return Err(ApiError::of_member("/form", "nothing_owed", detail));
         }
+    }
+    let first = owed[0];
+    owed.retain(|it| it.form == first.form && it.currency == first.currency);
+    Ok(owed)
+}
+
+/// The forms of liabilities, for an error.
+fn forms(owed: &[&Arc<TaxLiability>]) -> String {
+    let mut forms: Vec<&str> = owed.iter().filter_map(|owed| owed.form.as_deref()).collect();
+    forms.sort_unstable();
+    forms.dedup();
+    if forms.is_empty() { "none".to_owned() } else { forms.join(", ") }
+}
+
+/// The last month of the period that the liability's payment covers.
+fn covered(owed: &TaxLiability) -> Period {
+    match owed.payroll_run_id {
+        Some(_) => covering(owed, owed.period),
+        None => owed.period,
     }
 }
 
-/// Liabilities of a month that no filing contains. Tax on sales belongs to each month of its return period.
+fn covering(owed: &TaxLiability, month: Period) -> Period {
+    tax_return::last_month(&owed.jurisdiction, &owed.authority, owed.form.as_deref(), month)
+}
+
+/// Liabilities of a month that no filing contains. Tax on sales belongs to each month of its return period, and other taxes to each month of
+/// the period that one payment covers.
 fn unfiled(world: &World, company: &Company, month: Period) -> Vec<Arc<TaxLiability>> {
     let is_of_month = |liability: &TaxLiability| match liability.payroll_run_id {
-        Some(_) => liability.period == month,
+        Some(_) => covered(liability) == covering(liability, month),
         None => liability.period == Return::of(&liability.jurisdiction).period_of(month),
     };
     let open = tax_liabilities::of_company(world, company.id).filter(|liability| {

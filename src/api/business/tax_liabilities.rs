@@ -7,7 +7,7 @@ use crate::model::business::{LiabilityStatus, PayrollRun, TaxLiability};
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([Operation {
     path: "/api/business/tax-liabilities",
     summary: "List tax liabilities",
-    description: "Lists what each run owes to each authority, and the tax on sales of each return \
+    description: "Lists what each run owes to each authority with each form, and the tax on sales of each return \
         period, in creation order. For months before \
         the world's start, see the filings of those months.",
     ..operation!(read list_tax_liabilities)
@@ -18,6 +18,7 @@ list! {
     filter
         company_id: Id<Company>,
         authority: Text<32>,
+        form: Text<64>,
         /// Filter by month.
         period: Period,
         status: LiabilityStatus;
@@ -30,6 +31,7 @@ pub(crate) struct Accrual {
     /// None for tax on sales.
     pub(crate) run: Option<Id<PayrollRun>>,
     pub(crate) authority: &'static str,
+    pub(crate) form: Option<String>,
     pub(crate) jurisdiction: String,
     pub(crate) period: Period,
     pub(crate) due_on: Option<Date>,
@@ -47,6 +49,7 @@ pub(crate) fn accrue(world: &mut World, new: Accrual) {
         company_id: new.company,
         payroll_run_id: new.run,
         authority: new.authority.to_owned(),
+        form: new.form,
         jurisdiction: new.jurisdiction,
         period: new.period,
         due_on: new.due_on,

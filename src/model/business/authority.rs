@@ -11,6 +11,12 @@ const AUTHORITIES: &[(&str, &str, bool)] = &[
     ("HMRC", "HM Revenue & Customs", false),
     ("IRS", "the Internal Revenue Service", false),
     ("SSA", "the Social Security Administration", false),
+    ("EDD", "the California Employment Development Department", false),
+    ("FDOR", "the Florida Department of Revenue", false),
+    ("IDOR", "the Illinois Department of Revenue", false),
+    ("NYS", "the New York State Department of Taxation and Finance", false),
+    ("NYSIF", "the New York State Insurance Fund", false),
+    ("TWC", "the Texas Workforce Commission", false),
     ("CRA", "the Canada Revenue Agency", false),
     ("KRA", "the Kenya Revenue Authority", false),
     ("NSSF", "the National Social Security Fund", false),
@@ -26,7 +32,14 @@ const AUTHORITIES: &[(&str, &str, bool)] = &[
 ];
 
 /// Ids of payroll pack lines that no filing of the pack names.
-const UNFILED: &[(&str, &str)] = &[("nsitf", "NSITF"), ("itf", "ITF"), ("nhf", "FMBN")];
+const UNFILED: &[(&str, &str)] = &[
+    ("nsitf", "NSITF"),
+    ("itf", "ITF"),
+    ("nhf", "FMBN"),
+    // Premiums of family leave and disability insurance go to the employer's insurer.
+    ("pfl", "NYSIF"),
+    ("dbl", "NYSIF"),
+];
 
 /// An authority without a row of its own, as in the flat pack of other countries.
 const OTHER: &str = "other";
@@ -73,10 +86,9 @@ mod tests {
     use crate::model::payroll::{self, Role};
 
     #[test]
-    fn every_tax_of_every_national_pack_has_a_known_authority() {
-        // Payslips do not use the packs of regions yet. Court orders have receivers of their own, which are no authorities.
-        let national = payroll::library().packs().filter(|pack| pack.region.is_none());
-        for pack in national.filter(|pack| pack.country != "XX") {
+    fn every_tax_of_every_pack_has_a_known_authority() {
+        // Court orders have receivers of their own, which are no authorities.
+        for pack in payroll::library().packs().filter(|pack| pack.country != "XX") {
             let taxes = pack.lines().iter().filter(|line| line.role != Role::EmployeeDeduction);
             for line in taxes {
                 let authority = Authority::of_line(&line.id, line.authority.as_deref());

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::Account;
-use crate::model::business::earnings::{PackUsed, earned, label_of, part, profile, take, tax_year};
+use crate::model::business::earnings::{earned, part, profile, take, tax_year};
 use crate::model::business::pay_extras::{cap, sum};
+use crate::model::business::regional_pay::RegionalPay;
 use crate::model::business::typed_deductions as typed;
 use crate::model::business::year_so_far::{Beside, YearSoFar};
-use crate::model::business::{Authority, Component, Extras, PayLine};
+use crate::model::business::{Component, Extras};
 use crate::model::payroll::{
-    self, InForce, Match, Pack, PayError, PayInput, PayPeriod, Role, RoleLine, YearToDate,
+    self, InForce, Match, Pack, PayError, PayInput, PayPeriod, Role, YearToDate,
 };
 use crate::model::prelude::*;
 
@@ -26,21 +26,24 @@ pub(crate) struct Calculation {
     #[serde(default, skip_serializing_if = "PayPeriod::is_month")]
     frequency: PayPeriod,
     /// The number of the tax period in that year.
-    number: u32,
+    pub(super) number: u32,
     pub(crate) gross: i64,
     pub(crate) taxable: i64,
     pub(crate) taxes: i64,
     pub(crate) employee_contributions: i64,
     pub(crate) employer_contributions: i64,
     pub(crate) net: i64,
-    earnings: Vec<(Cow<'static, str>, i64)>,
+    pub(super) earnings: Vec<(Cow<'static, str>, i64)>,
     /// In the pack's order of role lines.
-    amounts: Vec<i64>,
+    pub(super) amounts: Vec<i64>,
     /// In the pack's order of bases.
-    bases: Vec<i64>,
+    pub(super) bases: Vec<i64>,
     /// Boxed, because most pays have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     extras: Option<Box<Extras>>,
+    /// The part that the pack of the employee's region calculates, if there is one. Sums contain it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) regional: Option<Box<RegionalPay>>,
     /// The tax attributes that were in force on the pay date. Shared with the employee's other pays.
     #[serde(default, skip_serializing_if = "nothing_set")]
     pub(crate) tax_attributes: Arc<BTreeMap<String, String>>,
@@ -161,16 +164,21 @@ impl Calculation {
             amounts: pay.amounts,
             bases: pay.bases,
             extras: None,
+            regional: None,
             tax_attributes: Arc::clone(terms.attributes),
             ytd,
             ytd_beside: year.beside,
         };
         for earlier in before.same_period {
             calculation.subtract(earlier);
-            if let Some(extras) = earlier.extras() {
-                calculation.ytd_beside.add(Beside::of(extras), 1);
-            }
+            calculation.ytd_beside.add(earlier.beside(), 1);
         }
+        if let Some(regional) = RegionalPay::of(pack, terms, pay_date, before)? {
+            calculation.add_regional(&regional, 1);
+            calculation.ytd_beside.regional += regional.withheld();
+            calculation.regional = Some(Box::new(regional));
+        }
+        calculation.leave_nothing_owed(&terms.extras);
         Ok(calculation)
     }
 
@@ -181,8 +189,55 @@ impl Calculation {
         self.gross - sum(&before_tax) - self.taxes - self.employee_contributions
     }
 
-    /// Subtracts an earlier pay of the same tax period, so that only the addition is left.
+    /// An employer withholds at most the pay. What the pay does not cover is left out: first of loans and orders, then of taxes, then of
+    /// contributions, each from the last line. Totals of the year do not contain it, so that cumulative lines take it later.
+    fn leave_nothing_owed(&mut self, extras: &Extras) {
+        let mut short = -self.left(extras);
+        if short <= 0 {
+            return;
+        }
+        for role in [Role::EmployeeDeduction, Role::EmployeeTax, Role::EmployeeSocial] {
+            if let Some(regional) = &mut self.regional {
+                let cut = reduce(regional.pack(), role, &mut regional.amounts, &mut short);
+                regional.ytd.add_parts(&[], &cut, 0, -1);
+                self.ytd_beside.regional -= cut.iter().sum::<i64>();
+                self.lower(role, &cut);
+            }
+            let cut = reduce(self.pack(), role, &mut self.amounts, &mut short);
+            self.ytd.add_parts(&[], &cut, 0, -1);
+            self.lower(role, &cut);
+        }
+    }
+
+    fn lower(&mut self, role: Role, cut: &[i64]) {
+        let sum: i64 = cut.iter().sum();
+        match role {
+            Role::EmployeeTax => self.taxes -= sum,
+            _ => self.employee_contributions -= sum,
+        }
+    }
+
+    /// Adds the sums of the region's part (`times` 1), or subtracts them (`times` −1).
+    fn add_regional(&mut self, regional: &RegionalPay, times: i64) {
+        let sum = |roles: &[Role]| times * regional.sum_of(roles);
+        self.taxes += sum(&[Role::EmployeeTax]);
+        self.employee_contributions += sum(&[Role::EmployeeSocial, Role::EmployeeDeduction]);
+        self.employer_contributions += sum(&[Role::EmployerTax, Role::EmployerSocial]);
+    }
+
+    /// What the pay adds to the totals of the year that the national pack does not count.
+    pub(super) fn beside(&self) -> Beside {
+        let of_region = self.regional.as_ref().map_or(0, |regional| regional.withheld());
+        let mut beside = self.extras().map(Beside::of).unwrap_or_default();
+        beside.regional += of_region;
+        beside
+    }
+
+    /// Subtracts an earlier pay of the same tax period, without its region's part, so that only the addition is left.
     fn subtract(&mut self, earlier: &Self) {
+        if let Some(regional) = &earlier.regional {
+            self.add_regional(regional, 1);
+        }
         self.taxable -= earlier.taxable;
         self.taxes -= earlier.taxes;
         self.employee_contributions -= earlier.employee_contributions;
@@ -206,7 +261,7 @@ impl Calculation {
     }
 
     /// The earnings of an earlier pay that the pack was given.
-    fn evaluated(&self, pack: &Pack) -> Vec<(payroll::Component, i64)> {
+    pub(super) fn evaluated(&self, pack: &Pack) -> Vec<(payroll::Component, i64)> {
         let parts = self
             .earnings
             .iter()
@@ -229,6 +284,7 @@ impl Calculation {
             net: 0,
             earnings: Vec::new(),
             extras: None,
+            regional: None,
             amounts: vec![0; self.amounts.len()],
             bases: vec![0; self.bases.len()],
             ytd: YearToDate::start(),
@@ -250,6 +306,7 @@ impl Calculation {
             amounts: turned(&self.amounts),
             bases: turned(&self.bases),
             extras: self.extras.as_ref().map(|extras| Box::new(extras.negated())),
+            regional: self.regional.as_ref().map(|regional| Box::new(regional.negated())),
             ..self.clone()
         }
     }
@@ -257,8 +314,10 @@ impl Calculation {
     /// Totals of the tax year, including this pay.
     pub(crate) fn year_so_far(&self) -> YearSoFar {
         let carried = self.extras().map(|extras| extras.carried.clone()).unwrap_or_default();
+        let regional = self.regional.iter().map(|it| (it.pack.clone(), it.ytd.clone())).collect();
         YearSoFar {
             by_pack: self.ytd.clone(),
+            regional,
             beside: self.ytd_beside,
             carried,
             ..YearSoFar::default()
@@ -305,111 +364,21 @@ impl Calculation {
         self.pack == pack.code && self.tax_year == tax_year(pack, pay_date)
     }
 
-    /// What this pay owes to each account, except the employee's own.
-    pub(crate) fn owed(&self) -> impl Iterator<Item = (Account, i64)> {
-        self.lines().map(|(line, amount)| {
-            (Authority::of_line(&line.id, line.authority.as_deref()).account(), amount)
-        })
-    }
-
-    /// The parts of gross pay.
-    pub(crate) fn earnings(&self) -> Vec<PayLine> {
-        let line = |(id, amount): &(Cow<'static, str>, i64)| {
-            PayLine::plain(id.to_string(), label_of(id), *amount)
-        };
-        let parts = self.earnings.iter().map(line);
-        let extras = self.extras().map(Extras::earning_lines);
-        let pack = self.pack();
-        let paid = |line: &PayLine| pack.is_cash(line.component(pack));
-        parts.chain(extras.into_iter().flatten().filter(paid)).collect()
-    }
-
-    /// Benefits that are taxed and not paid in money.
-    pub(crate) fn benefit_lines(&self) -> Vec<PayLine> {
-        let pack = self.pack();
-        let lines = self.extras().map(Extras::earning_lines).unwrap_or_default();
-        lines.into_iter().filter(|line| !pack.is_cash(line.component(pack))).collect()
-    }
-
-    /// Bases and amounts, in the pack's order.
-    pub(super) fn parts(&self) -> (&[i64], &[i64]) {
-        (&self.bases, &self.amounts)
-    }
-
-    /// Deductions other than taxes and contributions; those before tax come first.
-    pub(crate) fn deduction_lines(&self) -> Vec<PayLine> {
-        let lines =
-            |extras: &Extras| [&*extras.before_tax, &extras.typed, &extras.after_tax].concat();
-        self.extras().map(lines).unwrap_or_default()
-    }
-
-    /// Reimbursed expenses.
-    pub(crate) fn reimbursement_lines(&self) -> Vec<PayLine> {
-        self.extras().map(|extras| extras.reimbursements.clone()).unwrap_or_default()
-    }
-
-    /// Taxes withheld.
-    pub(crate) fn tax_lines(&self) -> Vec<PayLine> {
-        self.lines_of(&[Role::EmployeeTax])
-    }
-
-    /// Social contributions withheld, and other deductions that the pack itself takes.
-    pub(crate) fn contribution_lines(&self) -> Vec<PayLine> {
-        let taken = self.lines_of(&[Role::EmployeeDeduction]);
-        let taken = taken.into_iter().filter(|line| line.amount != 0);
-        self.lines_of(&[Role::EmployeeSocial]).into_iter().chain(taken).collect()
-    }
-
-    /// Contributions that the employer pays in addition.
-    pub(crate) fn employer_lines(&self) -> Vec<PayLine> {
-        self.lines_of(&[Role::EmployerTax, Role::EmployerSocial])
-    }
-
-    /// Totals of the tax year by name, including `net`.
-    pub(crate) fn year_to_date(&self) -> BTreeMap<String, i64> {
-        let pack = self.pack();
-        let kept_back = |role| !matches!(role, Role::EmployerTax | Role::EmployerSocial);
-        let lines = pack.lines().iter().enumerate().filter(|(_, line)| kept_back(line.role));
-        let withheld: i64 = lines.map(|(index, _)| self.ytd.line(index)).sum();
-        let mut totals = self.ytd.to_names(pack);
-        let beside = self.ytd_beside;
-        let taxed = totals.get("gross").copied().unwrap_or(self.gross);
-        let left = taxed - withheld - beside.after_tax + beside.reimbursed;
-        totals.insert("gross".to_owned(), taxed + beside.before_tax);
-        totals.insert("net".to_owned(), left);
-        let kept_back = beside.before_tax + beside.after_tax;
-        let beside = [("deductions", kept_back), ("reimbursements", beside.reimbursed)];
-        let beside = beside.into_iter().filter(|(_, total)| *total != 0);
-        totals.extend(beside.map(|(name, total)| (name.to_owned(), total)));
-        totals
-    }
-
     /// Whether it is a contractor's fee, and not an employee's pay.
     pub(crate) fn is_fee(&self) -> bool {
         self.pack == payroll::CONTRACTORS
     }
+}
 
-    /// The pack, for the payslip.
-    pub(crate) fn pack_used(&self) -> PackUsed {
-        PackUsed {
-            code: self.pack.to_string(),
-            tax_year: self.pack().tax_year.clone(),
-            in_force: self.in_force,
-        }
+/// Takes what is short from the amounts of the lines with that role, the last first. Returns what was taken from each line.
+fn reduce(pack: &Pack, role: Role, amounts: &mut [i64], short: &mut i64) -> Vec<i64> {
+    let mut cut = vec![0; amounts.len()];
+    let lines = pack.lines().iter().zip(amounts).zip(&mut cut);
+    let lines: Vec<_> = lines.filter(|((line, _), _)| line.role == role).collect();
+    for ((_, amount), cut) in lines.into_iter().rev() {
+        *cut = (*short).clamp(0, (*amount).max(0));
+        *amount -= *cut;
+        *short -= *cut;
     }
-
-    fn pack(&self) -> &'static Pack {
-        payroll::library().pack(&self.pack).expect("a calculation names the pack that made it")
-    }
-
-    fn lines(&self) -> impl Iterator<Item = (&'static RoleLine, i64)> {
-        self.pack().lines().iter().zip(self.amounts.iter().copied())
-    }
-
-    fn lines_of(&self, roles: &[Role]) -> Vec<PayLine> {
-        let wanted = self.lines().filter(|(line, _)| roles.contains(&line.role));
-        wanted
-            .map(|(line, amount)| PayLine::plain(line.id.clone(), line.label.clone(), amount))
-            .collect()
-    }
+    cut
 }

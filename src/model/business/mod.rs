@@ -2,6 +2,7 @@
 
 pub(crate) mod authority;
 pub(crate) mod calculation;
+mod calculation_lines;
 pub(crate) mod company;
 pub(crate) mod compliance_requirement;
 pub(crate) mod earnings;
@@ -15,8 +16,11 @@ pub(crate) mod payroll_item;
 pub(crate) mod payroll_run;
 pub(crate) mod payroll_verification;
 pub(crate) mod payslip;
+pub(crate) mod regional_pay;
 pub(crate) mod regulatory_report;
 pub(crate) mod tax_attributes;
+pub(crate) mod tax_document;
+pub(crate) mod tax_document_boxes;
 pub(crate) mod tax_filing;
 pub(crate) mod tax_liability;
 pub(crate) mod tax_return;

@@ -3,8 +3,8 @@
 //! Earnings and deductions are valued at the reference rate of the calculation day. The net pay is converted at a quoted rate; the
 //! difference in cost is a fee.
 
-use crate::model::Account;
 use crate::model::business::Calculation;
+use crate::model::business::tax_return::DueTo;
 use crate::model::fx_quoting::Rate;
 use crate::model::prelude::*;
 
@@ -86,8 +86,8 @@ pub(crate) struct PayValue {
     pub(crate) deductions: i64,
     pub(crate) reimbursed: i64,
     pub(crate) net: i64,
-    /// Amounts due to others than the employee, by account.
-    pub(crate) owed: Vec<(Account, i64)>,
+    /// Amounts due to others than the employee.
+    pub(crate) owed: Vec<(DueTo, i64)>,
 }
 
 impl PayValue {
@@ -95,8 +95,8 @@ impl PayValue {
     /// equal payments plus deductions.
     pub(crate) fn of(pay: &Calculation, pays_in: Currency, by: Option<&PayConversion>) -> Self {
         let valued = |amount| by.map_or(amount, |by| by.valued(amount, pays_in));
-        let owed: Vec<(Account, i64)> =
-            pay.owed().map(|(account, amount)| (account, valued(amount))).collect();
+        let owed: Vec<(DueTo, i64)> =
+            pay.owed().map(|(party, amount)| (party, valued(amount))).collect();
         let mut value = Self {
             gross: pay.gross,
             taxes: pay.taxes,

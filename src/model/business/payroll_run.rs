@@ -235,7 +235,7 @@ pub(crate) struct Funding {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "RunSettlement")]
 pub(crate) struct Settlement {
-    /// Number of payouts that settled.
+    /// Number of payouts that settled. Pay of zero needs no payout, and is in none of these numbers.
     pub(crate) paid: u64,
     /// Number of payouts that failed or were returned.
     pub(crate) failed: u64,

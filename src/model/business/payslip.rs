@@ -106,6 +106,9 @@ shown! {
         currency: Currency;
         /// The payroll pack that was applied, and whether it was in force on the pay date.
         pack: PackUsed = it.calculation.pack_used();
+        /// The payroll pack of the employee's region, such as a state, which was applied beside it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        regional_pack: Option<PackUsed> = it.calculation.regional_pack_used();
         /// The employee's tax attributes on the pay date. Absent ones had the pack's defaults.
         #[serde(skip_serializing_if = "BTreeMap::is_empty")]
         tax_attributes: &'a BTreeMap<String, String> = &it.calculation.tax_attributes;

@@ -13,7 +13,7 @@ states! {
 }
 
 resource! {
-    /// What one run owes to one authority, or the tax on sales of one return period.
+    /// What one run owes to one authority with one form, or the tax on sales of one return period.
     TaxLiability: LiabilityStatus {
         /// The company that owes it.
         company_id: Id<Company>,
@@ -21,6 +21,9 @@ resource! {
         payroll_run_id: Option<Id<PayrollRun>>,
         /// The authority that it is due to.
         authority: String,
+        /// The form of its payment, if the country's payroll pack defines it. An authority may have several.
+        #[serde(default)]
+        form: Option<String>,
         /// The country, ISO 3166-1 alpha-2.
         jurisdiction: String,
         /// The month of the pay that is declared; for tax on sales, the last month of the return period.

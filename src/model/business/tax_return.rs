@@ -1,10 +1,10 @@
 //! Which form an authority requires for a month's pay, and its due date, calculated from the packs' `[[filing]]` rows.
 //!
-//! Deliberately absent: annual reconciliations and certificates, which declare what monthly filings have paid.
+//! Deliberately absent: annual reconciliations and certificates, which declare what other filings have paid (`tax_document`).
 
 use crate::model::business::Authority;
 use crate::model::calendar::Calendar;
-use crate::model::payroll::{Day, Due, Filing, Frequency, Pack};
+use crate::model::payroll::{Day, Due, Filing, Pack};
 use crate::model::{Account, payroll};
 use crate::value::{Date, Period};
 
@@ -48,34 +48,60 @@ where
     packs.find(|pack| pack.country != "XX" && owes(pack)).map_or(home, |pack| &pack.country)
 }
 
-/// The form for the liabilities under `code` for the pay of `period`, paid on `paid_on`, with its last day to submit and pay. Pay after the
-/// end of its month is due for the month of the payment.
+/// What is due to an authority: the account that holds it, and the form that its payment belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DueTo {
+    pub(crate) account: Account,
+    /// `None` if no filing of the payroll pack reports it.
+    pub(crate) form: Option<&'static str>,
+}
+
+/// The form for the liabilities under `code` for the pay of `period`, paid on `paid_on`, with its last day to submit and pay: the form of
+/// that name, or else the one that is paid first. Pay after the end of its month is due for the month of the payment.
 pub(crate) fn of(
     country: &str,
     code: &str,
+    form: Option<&str>,
     period: Period,
     paid_on: Date,
 ) -> Option<(&'static str, Date)> {
-    let pack = payroll::library().in_force(country, paid_on.civil()).pack;
-    let period = period.max(paid_on.period());
-    let wanted = pack
-        .filings
-        .iter()
-        .filter(|filing| code_of(Authority::of_line("", Some(&filing.authority)).account()) == code)
-        .filter_map(|filing| Some((rank(filing)?, filing)));
-    let (_, filing) = wanted.min_by_key(|(rank, _)| *rank)?;
+    let (pack, filing) = filing(country, code, form, paid_on)?;
     let calendar = Calendar::of(country);
+    let period = last_month_of(pack, filing, period.max(paid_on.period()));
     Some((&filing.form, due_on(pack, filing, calendar, period, paid_on)))
 }
 
-/// The form that the month's payment belongs to: first one with a payment day, then a monthly one, then one per pay day.
-fn rank(filing: &Filing) -> Option<u8> {
-    match filing.frequency {
-        _ if filing.deposit.is_some() || filing.remit.is_some() => Some(0),
-        Frequency::Monthly => Some(1),
-        Frequency::EveryPayday | Frequency::Weekly => Some(2),
-        Frequency::Quarterly | Frequency::HalfYearly | Frequency::Annual => None,
-    }
+/// The last month of the period that one payment with that form covers: the month itself, or for example the last month of a quarter.
+pub(crate) fn last_month(country: &str, code: &str, form: Option<&str>, month: Period) -> Period {
+    let found = filing(country, code, form, month.last_day());
+    found.map_or(month, |(pack, filing)| last_month_of(pack, filing, month))
+}
+
+fn last_month_of(pack: &Pack, filing: &Filing, month: Period) -> Period {
+    let months = i32::from(filing.months_paid());
+    let first = Date::from(pack.effective_from).period();
+    let place = month.months_since(first).rem_euclid(months);
+    month.plus_months(months - 1 - place)
+}
+
+/// The filing of liabilities under `code`, with its pack: the country's, or that of one of its regions.
+fn filing(
+    country: &str,
+    code: &str,
+    form: Option<&str>,
+    paid_on: Date,
+) -> Option<(&'static Pack, &'static Filing)> {
+    let pack = payroll::library().in_force(country, paid_on.civil()).pack;
+    let to_code = |filing: &Filing| {
+        code_of(Authority::of_line("", Some(&filing.authority)).account()) == code
+    };
+    let is_wanted =
+        |filing: &Filing| to_code(filing) && form.is_none_or(|form| filing.form == form);
+    let regions = payroll::library().regions_of(pack, paid_on.civil()).map(|found| found.pack);
+    let packs = core::iter::once(pack).chain(regions);
+    let filings = packs.flat_map(|pack| pack.filings.iter().map(move |filing| (pack, filing)));
+    let wanted = filings.filter(|(_, filing)| is_wanted(filing));
+    wanted.min_by_key(|(_, filing)| filing.payment_rank())
 }
 
 fn due_on(
@@ -140,7 +166,7 @@ mod tests {
         ];
         for (country, code, paid_on, expected) in rows {
             let paid_on: Date = paid_on.parse().expect("a date");
-            let found = of(country, code, paid_on.period(), paid_on);
+            let found = of(country, code, None, paid_on.period(), paid_on);
             let found = found.map(|(form, due)| (form, due.to_string()));
             let expected = expected.map(|(form, due)| (form, due.to_owned()));
             assert_eq!(found, expected, "{country} {code}");
@@ -172,8 +198,31 @@ mod tests {
         let deposits = deposits.map(|(month, due)| ("US", "IRS", month, due));
         for (country, code, month, due) in deposits.into_iter().chain(others) {
             let month: Period = month.parse().expect("a month");
-            let found = of(country, code, month, month.day(23)).map(|(_, day)| day.to_string());
+            let found = of(country, code, None, month, month.day(23));
+            let found = found.map(|(_, day)| day.to_string());
             assert_eq!(found.as_deref(), Some(due), "{country} {month}");
+        }
+    }
+
+    /// 26 CFR 31.6011(a)-3: FUTA is reported on Form 940. 26 CFR 31.6302(c)-3: it is deposited by the last day of the month after the
+    /// quarter. 26 USC 7503 moves that day from a weekend.
+    #[test]
+    fn unemployment_tax_is_paid_by_the_quarter_with_its_own_form() {
+        let rows = [
+            ("2026-01", "2026-03", "2026-04-30"),
+            ("2026-03", "2026-03", "2026-04-30"),
+            ("2026-04", "2026-06", "2026-07-31"),
+            ("2026-09", "2026-09", "2026-11-02"), // 31 October is a Saturday
+            ("2026-12", "2026-12", "2027-02-01"), // 31 January is a Sunday
+            ("2025-12", "2025-12", "2026-02-02"),
+        ];
+        for (month, last, due) in rows {
+            let month: Period = month.parse().expect("a month");
+            let found = of("US", "IRS", Some("940"), month, month.day(23));
+            let found = found.map(|(form, day)| (form, day.to_string()));
+            assert_eq!(found, Some(("940", due.to_owned())), "{month}");
+            assert_eq!(last_month("US", "IRS", Some("940"), month).to_string(), last, "{month}");
+            assert_eq!(last_month("US", "IRS", Some("941"), month), month);
         }
     }
 
@@ -181,7 +230,7 @@ mod tests {
     fn what_is_paid_after_its_month_is_owed_for_the_month_of_the_payment() {
         let due = |period: &str, paid_on: &str| {
             let (period, paid_on) = (period.parse().expect("a month"), paid_on.parse());
-            let found = of("NG", "SIRS", period, paid_on.expect("a date"));
+            let found = of("NG", "SIRS", None, period, paid_on.expect("a date"));
             found.map(|(_, due)| due.to_string())
         };
         assert_eq!(due("2026-01", "2026-03-05").as_deref(), Some("2026-04-10"));

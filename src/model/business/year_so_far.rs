@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::model::business::calculation::Calculation;
 use crate::model::business::earnings::PayLine;
 use crate::model::business::pay_extras::{Extras, sum};
+use crate::model::business::regional_pay::RegionalYear;
 use crate::model::business::typed_deductions as typed;
 use crate::model::payroll::YearToDate;
 use crate::model::prelude::*;
@@ -15,6 +16,14 @@ pub(crate) struct Beside {
     pub(super) before_tax: i64,
     pub(super) after_tax: i64,
     pub(super) reimbursed: i64,
+    /// What packs of regions withheld.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) regional: i64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(amount: &i64) -> bool {
+    *amount == 0
 }
 
 impl Beside {
@@ -23,6 +32,7 @@ impl Beside {
             before_tax: sum(&extras.before_tax),
             after_tax: sum(&extras.after_tax) + sum(&extras.typed),
             reimbursed: extras.reimbursed(),
+            regional: 0,
         }
     }
 
@@ -34,6 +44,7 @@ impl Beside {
         self.before_tax += times * other.before_tax;
         self.after_tax += times * other.after_tax;
         self.reimbursed += times * other.reimbursed;
+        self.regional += times * other.regional;
     }
 }
 
@@ -41,6 +52,8 @@ impl Beside {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct YearSoFar {
     pub(crate) by_pack: YearToDate,
+    /// By the pack of each region in which the employee worked.
+    pub(crate) regional: RegionalYear,
     pub(crate) beside: Beside,
     /// What deductions of each type took.
     pub(crate) typed: BTreeMap<String, i64>,
@@ -62,8 +75,12 @@ impl YearSoFar {
             self.carried = pay.extras().map(|extras| extras.carried.clone()).unwrap_or_default();
         }
         if let Some(extras) = pay.extras() {
-            self.beside.add(Beside::of(extras), times);
             typed::count(&extras.typed, times, &mut self.typed);
         }
+        if let Some(regional) = &pay.regional {
+            let year = self.regional.entry(regional.pack.clone()).or_default();
+            year.add_parts(&regional.bases, &regional.amounts, 0, times);
+        }
+        self.beside.add(pay.beside(), times);
     }
 }

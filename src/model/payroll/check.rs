@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use super::cache::Plans;
 use super::error::PackError;
-use super::filing::Filing;
+use super::filing::{self, Filing, Payslip};
 use super::line::{self, Scope};
-use super::pack::{Input, Pack, Role, RoleLine};
+use super::pack::{Attribute, Input, Pack, Role, RoleLine};
 use super::period::PayPeriod;
+use super::profile::Code;
 use super::rule::{Formula, Frame, Name, RuleLine, When};
 use super::schema::{RawLine, RawPack, RawVersion};
 use super::{attributes, bases};
@@ -69,6 +70,8 @@ fn build(code: &str, raw: RawPack) -> Result<Pack, Problem> {
     let show: Vec<bool> = raw.line.iter().map(|line| line.show).collect();
     let lines = read_lines(raw.line, &mut scope)?;
     check_filings(&raw.filing, &role_lines)?;
+    let regions = raw.regions.map(|regions| regions.attribute);
+    check_attributes(regions.as_ref(), raw.payslip.as_ref(), &scope.attributes, &staff.codes)?;
     for kind in &mut deduction_types {
         let used =
             |line: &RuleLine| line.formula.names().any(|name| name == Name::Input(kind.input));
@@ -79,6 +82,7 @@ fn build(code: &str, raw: RawPack) -> Result<Pack, Problem> {
         code: code.to_owned(),
         country: raw.country,
         region: raw.region,
+        regions,
         name: raw.name,
         currency: raw.currency,
         minor_digits: raw.minor_digits,
@@ -185,6 +189,7 @@ fn role_line(raw: &RawLine, filings: &[Filing]) -> Option<RoleLine> {
         label: raw.label.clone().unwrap_or_else(|| readable(&raw.id)),
         role: raw.role?,
         authority: filing.map(|filing| filing.authority.clone()),
+        form: filing.and_then(|filing| filing::payment_form(filings, &raw.id, &filing.authority)),
     })
 }
 
@@ -193,6 +198,25 @@ fn readable(id: &str) -> String {
     let spaced = id.replace('_', " ");
     let mut letters = spaced.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// Refuses a name that `[regions]` or `[payslip]` uses and no attribute has.
+fn check_attributes(
+    regions: Option<&String>,
+    payslip: Option<&Payslip>,
+    attributes: &[Attribute],
+    codes: &[Code],
+) -> Result<(), String> {
+    let known = |name: &String| {
+        attributes.iter().any(|attribute| attribute.name == *name)
+            || codes.iter().any(|code| code.name == *name)
+    };
+    let printed = payslip.iter().flat_map(|payslip| &payslip.attributes);
+    let mut named = regions.into_iter().chain(printed.map(|(name, _)| name));
+    match named.find(|name| !known(name)) {
+        Some(name) => Err(format!("`{name}` of `[regions]` or `[payslip]` is not an attribute")),
+        None => Ok(()),
+    }
 }
 
 fn check_filings(filings: &[Filing], lines: &[RoleLine]) -> Result<(), String> {

@@ -35,6 +35,44 @@ pub struct Filing {
     pub lines: Vec<String>,
 }
 
+/// The form that the payment of a line belongs to: one of the authority's forms that name the line, or that name no line and have a day of
+/// payment. Of several, the one that is paid first.
+pub(super) fn payment_form(filings: &[Filing], line: &str, authority: &str) -> Option<String> {
+    let of_authority = filings.iter().filter(|filing| filing.authority == authority);
+    let reports = of_authority.filter(|filing| match filing.lines.as_slice() {
+        [] => filing.remit.is_some() || filing.deposit.is_some(),
+        lines => lines.iter().any(|name| name == line),
+    });
+    reports.min_by_key(|filing| filing.payment_rank()).map(|filing| filing.form.clone())
+}
+
+impl Filing {
+    /// The order in which an authority's forms are paid: first the ones with a day of payment of their own, then the ones of a month.
+    #[must_use]
+    pub const fn payment_rank(&self) -> u8 {
+        match self.frequency {
+            _ if self.deposit.is_some() || self.remit.is_some() => 0,
+            Frequency::Monthly => 1,
+            Frequency::EveryPayday | Frequency::Weekly => 2,
+            Frequency::Quarterly => 3,
+            Frequency::HalfYearly => 4,
+            Frequency::Annual => 5,
+        }
+    }
+
+    /// The number of months that one payment covers: those of the deposit schedule, if there is one.
+    #[must_use]
+    pub fn months_paid(&self) -> u8 {
+        let deposit = self.deposit.as_ref().map(|deposit| deposit.schedule);
+        match deposit.unwrap_or(self.frequency) {
+            Frequency::EveryPayday | Frequency::Weekly | Frequency::Monthly => 1,
+            Frequency::Quarterly => 3,
+            Frequency::HalfYearly => 6,
+            Frequency::Annual => 12,
+        }
+    }
+}
+
 /// How often a return is filed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -132,6 +170,9 @@ pub struct Payslip {
     pub statutory: bool,
     /// The required contents.
     pub fields: Vec<String>,
+    /// Attributes of the employee that a printed payslip shows, each with its label.
+    #[serde(default)]
+    pub attributes: Vec<(String, String)>,
 }
 
 /// A minimum wage from a given day.

@@ -100,6 +100,15 @@ impl Library {
         packs.map(|(_, pack)| &**pack).filter(national)
     }
 
+    /// The packs of a country's regions that apply beside a national pack, each the one in force on the pay date or the nearest.
+    pub fn regions_of(self, national: &Pack, pay_date: Date) -> impl Iterator<Item = InForce> {
+        let name = national.regions.as_ref();
+        let attribute =
+            name.and_then(|name| national.attributes.iter().find(|known| known.name == *name));
+        let values = attribute.map(|attribute| attribute.values.as_slice()).unwrap_or_default();
+        values.iter().filter_map(move |region| self.of_region(&national.country, region, pay_date))
+    }
+
     /// The pack of a part of a country that is in force on the pay date, or else its nearest. `None` if it has none.
     #[must_use]
     pub fn of_region(self, country: &str, region: &str, pay_date: Date) -> Option<InForce> {

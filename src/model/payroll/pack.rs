@@ -25,6 +25,8 @@ pub struct Pack {
     pub country: String,
     /// The part of the country that it is for, beside the country's own pack; `CA` of `US-CA`.
     pub region: Option<String>,
+    /// The attribute whose value is the region of an employee, if packs of regions apply beside this one.
+    pub regions: Option<String>,
     /// The country and, if it matters, the region.
     pub name: String,
     /// ISO 4217.
@@ -143,6 +145,8 @@ pub struct RoleLine {
     pub role: Role,
     /// The recipient: the authority of the first filing that names it.
     pub authority: Option<String>,
+    /// The form that its payment belongs to. `None` if no filing of that authority reports it.
+    pub form: Option<String>,
 }
 
 /// One value for each attribute of a pack. Valid only with that pack.

@@ -129,6 +129,15 @@ impl Pack {
         Ok(profile)
     }
 
+    /// The default of an attribute or a code, as text.
+    #[must_use]
+    pub fn default_of(&self, name: &str) -> Option<String> {
+        let code = self.codes.iter().find(|code| code.name == name);
+        let attribute = self.attributes.iter().find(|attribute| attribute.name == name);
+        code.map(|code| code.default.clone())
+            .or_else(|| attribute.map(|it| it.values[it.default].clone()))
+    }
+
     fn is_preset(&self, name: &str) -> bool {
         self.presets.iter().any(|(known, _)| known == name)
     }

@@ -35,6 +35,8 @@ pub(super) struct RawPack {
     #[serde(default)]
     pub(super) inputs: BTreeMap<String, RawInput>,
     #[serde(default)]
+    pub(super) regions: Option<RawRegions>,
+    #[serde(default)]
     pub(super) presets: BTreeMap<String, BTreeMap<String, BTreeMap<String, toml::Value>>>,
     #[serde(default)]
     pub(super) earning: Vec<EarningType>,
@@ -52,6 +54,13 @@ pub(super) struct RawPack {
     pub(super) minimum_wage: Vec<MinimumWage>,
     #[serde(default)]
     pub(super) source: Vec<Source>,
+}
+
+/// `[regions]`: the attribute that names the part of the country whose pack applies, too.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawRegions {
+    pub(super) attribute: String,
 }
 
 #[derive(Deserialize)]

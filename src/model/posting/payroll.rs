@@ -1,6 +1,7 @@
 //! Entries of runs: accrual at approval, sending and recalling wages, and the service's fee.
 
 use super::{Conversion, Credit, Debit, Posting};
+use crate::model::business::tax_return::DueTo;
 use crate::model::business::{Calculation, PayrollItem};
 use crate::model::{Account, AnyId};
 use crate::value::Currency;
@@ -17,8 +18,8 @@ pub(crate) struct RunCost {
     pub(crate) deductions: i64,
     /// Reimbursed expenses.
     pub(crate) reimbursed: i64,
-    /// By account: `tax_payable` of each authority, `pension_payable`.
-    pub(crate) owed: Vec<(Account, i64)>,
+    /// By account, `tax_payable` of each authority or `pension_payable`, and by form.
+    pub(crate) owed: Vec<(DueTo, i64)>,
     /// Net pay in other currencies, by currency. It is not part of the other sums.
     pub(crate) abroad: Vec<Abroad>,
 }
@@ -49,12 +50,26 @@ impl RunCost {
         self.net += pay.net * people;
         self.deductions += pay.deductions() * people;
         self.reimbursed += pay.reimbursed() * people;
-        for (account, amount) in pay.owed() {
-            match self.owed.iter_mut().find(|(known, _)| *known == account) {
-                Some((_, sum)) => *sum += amount * people,
-                None => self.owed.push((account, amount * people)),
-            }
+        for (party, amount) in pay.owed() {
+            add_to(&mut self.owed, party, amount * people);
         }
+    }
+
+    /// What is due by account, for all forms together.
+    pub(crate) fn owed_by_account(&self) -> Vec<(Account, i64)> {
+        let mut by_account = Vec::new();
+        for &(DueTo { account, .. }, amount) in &self.owed {
+            add_to(&mut by_account, account, amount);
+        }
+        by_account
+    }
+}
+
+/// Adds an amount to the sum of its party.
+fn add_to<T: PartialEq>(sums: &mut Vec<(T, i64)>, party: T, amount: i64) {
+    match sums.iter_mut().find(|(known, _)| *known == party) {
+        Some((_, sum)) => *sum += amount,
+        None => sums.push((party, amount)),
     }
 }
 
@@ -75,11 +90,8 @@ impl RunCost {
         self.employer_contributions += pay.employer_contributions;
         self.deductions += pay.deductions;
         self.reimbursed += pay.reimbursed;
-        for (account, amount) in pay.owed {
-            match self.owed.iter_mut().find(|(known, _)| *known == account) {
-                Some((_, sum)) => *sum += amount,
-                None => self.owed.push((account, amount)),
-            }
+        for (party, amount) in pay.owed {
+            add_to(&mut self.owed, party, amount);
         }
         let Some(fx) = &item.fx else {
             self.net += pay.net;
@@ -146,8 +158,8 @@ fn accrual(
         (Account::WorldFx, Credit, value),
         (Account::DeductionsPayable, Credit, cost.deductions),
     ];
-    let owed = cost.owed.iter();
-    lines.extend(owed.map(|&(account, amount)| (account, Credit, amount)));
+    let owed = cost.owed_by_account().into_iter();
+    lines.extend(owed.map(|(account, amount)| (account, Credit, amount)));
     for (_, _, amount) in &mut lines {
         *amount *= sign;
     }

@@ -305,7 +305,8 @@ fn owed(company: &Company, books: &Books, found: &mut Vec<String>, looked: &mut 
         *gross.entry(root(id(run))).or_default() += amount;
     }
     for (run, gross) in gross {
-        let wages = moved.get(&(run, "wages".to_owned())).copied().unwrap_or_default();
+        let expensed = |account: &str| moved.get(&(run, account.to_owned())).copied();
+        let wages: i128 = ["wages", "contractors"].into_iter().filter_map(expensed).sum();
         if gross != -wages {
             found.push(format!("{run} is of {gross}, its entries of {}", -wages));
         }

@@ -71,6 +71,7 @@ pub(super) const VERBS: &[Verb] = &[
     verb!("setEmployeePaymentMethod" "employee" "employee_id" "set_payment_method", machine: "payroll_status"),
     verb!("decideLeaveRequest" "leave_request" "leave_request_id" "approve"),
     verb!("decideLeaveRequest" "leave_request" "leave_request_id" "decline", with: r#"{"decision":"decline"}"#),
+    verb!("endPaySchedule" "pay_schedule" "pay_schedule_id" "end"),
     verb!("updatePayrollRun" "payroll_run" "payroll_run_id" "calculate" "edit", with: "{}"),
     verb!("calculatePayrollRun" "payroll_run" "payroll_run_id" "calculate"),
     verb!("approvePayrollRun" "payroll_run" "payroll_run_id" "approve"),

@@ -7,8 +7,10 @@ mod law;
 mod parts;
 mod refusals;
 mod schedules;
+mod states;
 mod undone;
 mod worked_hours;
+mod zero;
 
 use serde_json::{Value, json};
 

@@ -3,6 +3,7 @@
 
 mod amended;
 mod deadlines;
+mod forms;
 mod sales_tax;
 
 use serde_json::{Value, json};

@@ -1,0 +1,180 @@
+//! What a calculation shows: lines of a payslip, amounts due to others, and totals of the tax year.
+
+use std::collections::BTreeMap;
+
+use crate::model::business::calculation::Calculation;
+use crate::model::business::earnings::{PackUsed, label_of};
+use crate::model::business::tax_return::DueTo;
+use crate::model::business::{Authority, Extras, PayLine};
+use crate::model::payroll::{self, Pack, Role, RoleLine};
+use crate::model::prelude::*;
+
+impl Calculation {
+    /// What this pay owes to each party, except the employee.
+    pub(crate) fn owed(&self) -> impl Iterator<Item = (DueTo, i64)> {
+        self.lines().map(|(line, amount)| {
+            let authority = Authority::of_line(&line.id, line.authority.as_deref());
+            (DueTo { account: authority.account(), form: line.form.as_deref() }, amount)
+        })
+    }
+
+    /// The parts of gross pay.
+    pub(crate) fn earnings(&self) -> Vec<PayLine> {
+        let line = |(id, amount): &(Cow<'static, str>, i64)| {
+            PayLine::plain(id.to_string(), label_of(id), *amount)
+        };
+        let parts = self.earnings.iter().map(line);
+        let extras = self.extras().map(Extras::earning_lines);
+        let pack = self.pack();
+        let paid = |line: &PayLine| pack.is_cash(line.component(pack));
+        parts.chain(extras.into_iter().flatten().filter(paid)).collect()
+    }
+
+    /// Benefits that are taxed and not paid in money.
+    pub(crate) fn benefit_lines(&self) -> Vec<PayLine> {
+        let pack = self.pack();
+        let lines = self.extras().map(Extras::earning_lines).unwrap_or_default();
+        lines.into_iter().filter(|line| !pack.is_cash(line.component(pack))).collect()
+    }
+
+    /// Bases and amounts, in the pack's order.
+    pub(super) fn parts(&self) -> (&[i64], &[i64]) {
+        (&self.bases, &self.amounts)
+    }
+
+    /// Deductions other than taxes and contributions; those before tax come first.
+    pub(crate) fn deduction_lines(&self) -> Vec<PayLine> {
+        let lines =
+            |extras: &Extras| [&*extras.before_tax, &extras.typed, &extras.after_tax].concat();
+        self.extras().map(lines).unwrap_or_default()
+    }
+
+    /// Reimbursed expenses.
+    pub(crate) fn reimbursement_lines(&self) -> Vec<PayLine> {
+        self.extras().map(|extras| extras.reimbursements.clone()).unwrap_or_default()
+    }
+
+    /// Taxes withheld.
+    pub(crate) fn tax_lines(&self) -> Vec<PayLine> {
+        self.lines_of(&[Role::EmployeeTax])
+    }
+
+    /// Social contributions withheld, and other deductions that the pack itself takes.
+    pub(crate) fn contribution_lines(&self) -> Vec<PayLine> {
+        let taken = self.lines_of(&[Role::EmployeeDeduction]);
+        let taken = taken.into_iter().filter(|line| line.amount != 0);
+        self.lines_of(&[Role::EmployeeSocial]).into_iter().chain(taken).collect()
+    }
+
+    /// Contributions that the employer pays in addition.
+    pub(crate) fn employer_lines(&self) -> Vec<PayLine> {
+        self.lines_of(&[Role::EmployerTax, Role::EmployerSocial])
+    }
+
+    /// Totals of the tax year by name, including `net`.
+    pub(crate) fn year_to_date(&self) -> BTreeMap<String, i64> {
+        let pack = self.pack();
+        let kept_back = |role| !matches!(role, Role::EmployerTax | Role::EmployerSocial);
+        let lines = pack.lines().iter().enumerate().filter(|(_, line)| kept_back(line.role));
+        let withheld: i64 = lines.map(|(index, _)| self.ytd.line(index)).sum();
+        let mut totals = self.ytd.to_names(pack);
+        let beside = self.ytd_beside;
+        let taxed = totals.get("gross").copied().unwrap_or(self.gross);
+        let left = taxed - withheld - beside.regional - beside.after_tax + beside.reimbursed;
+        totals.insert("gross".to_owned(), taxed + beside.before_tax);
+        totals.insert("net".to_owned(), left);
+        if let Some(regional) = &self.regional {
+            let lines = regional.pack().lines().iter().enumerate();
+            totals.extend(lines.map(|(place, line)| (line.id.clone(), regional.ytd.line(place))));
+        }
+        let kept_back = beside.before_tax + beside.after_tax;
+        let beside = [("deductions", kept_back), ("reimbursements", beside.reimbursed)];
+        let beside = beside.into_iter().filter(|(_, total)| *total != 0);
+        totals.extend(beside.map(|(name, total)| (name.to_owned(), total)));
+        totals
+    }
+
+    /// The pack, for the payslip.
+    pub(crate) fn pack_used(&self) -> PackUsed {
+        PackUsed {
+            code: self.pack.to_string(),
+            tax_year: self.pack().tax_year.clone(),
+            in_force: self.in_force,
+        }
+    }
+
+    /// The pack of the employee's region, for the payslip.
+    pub(crate) fn regional_pack_used(&self) -> Option<PackUsed> {
+        self.regional.as_ref().map(|regional| PackUsed {
+            code: regional.pack.to_string(),
+            tax_year: regional.pack().tax_year.clone(),
+            in_force: regional.in_force,
+        })
+    }
+
+    /// The amount of a line of the pack, or of the region's pack, on this pay, and its total of the tax year.
+    pub(crate) fn line(&self, id: &str) -> (i64, i64) {
+        let place = |pack: &Pack| pack.lines().iter().position(|line| line.id == id);
+        if let Some(place) = place(self.pack()) {
+            return (self.amounts[place], self.ytd.line(place));
+        }
+        let regional = self.regional.as_ref();
+        let found = regional.and_then(|it| place(it.pack()).map(|place| (it, place)));
+        found.map_or((0, 0), |(it, place)| (it.amounts[place], it.ytd.line(place)))
+    }
+
+    /// The amount of a base of the pack on this pay, and its total of the tax year.
+    pub(crate) fn base(&self, name: &str) -> (i64, i64) {
+        let place = self.pack().base_names().position(|base| base == name);
+        place.map_or((0, 0), |place| (self.bases[place], self.ytd.base(place)))
+    }
+
+    /// The amount of a base of the region's pack on this pay.
+    pub(crate) fn regional_base(&self, name: &str) -> i64 {
+        let Some(regional) = &self.regional else { return 0 };
+        let place = regional.pack().base_names().position(|base| base == name);
+        place.map_or(0, |place| regional.bases[place])
+    }
+
+    /// A tax attribute of this pay: the employee's, or the default of the pack.
+    pub(crate) fn attribute(&self, name: &str) -> Option<String> {
+        let set = self.tax_attributes.get(name).cloned();
+        set.or_else(|| self.pack().default_of(name))
+    }
+
+    /// The attributes that a printed payslip shows, with their labels.
+    pub(crate) fn printed_attributes(&self) -> Vec<(String, String)> {
+        let shown = self.pack().payslip.iter().flat_map(|payslip| &payslip.attributes);
+        let known = shown.map(|(name, label)| (label.clone(), self.attribute(name)));
+        known.filter_map(|(label, value)| Some((label, value?))).collect()
+    }
+
+    /// The country of the pack.
+    pub(crate) fn country(&self) -> &'static str {
+        &self.pack().country
+    }
+
+    /// The number of the tax period in the tax year.
+    pub(crate) const fn tax_period(&self) -> u32 {
+        self.number
+    }
+
+    pub(super) fn pack(&self) -> &'static Pack {
+        payroll::library().pack(&self.pack).expect("a calculation names the pack that made it")
+    }
+
+    /// The lines of the pack, then those of the region's pack.
+    fn lines(&self) -> impl Iterator<Item = (&'static RoleLine, i64)> {
+        let regional = self.regional.iter().flat_map(|regional| {
+            regional.pack().lines().iter().zip(regional.amounts.iter().copied())
+        });
+        self.pack().lines().iter().zip(self.amounts.iter().copied()).chain(regional)
+    }
+
+    fn lines_of(&self, roles: &[Role]) -> Vec<PayLine> {
+        let wanted = self.lines().filter(|(line, _)| roles.contains(&line.role));
+        wanted
+            .map(|(line, amount)| PayLine::plain(line.id.clone(), line.label.clone(), amount))
+            .collect()
+    }
+}

@@ -1,0 +1,135 @@
+//! The taxes of a region beside those of the country: the same pay by the pack of the region.
+//!
+//! An attribute of the national pack names the region (`[regions]`). Attributes of the region's pack have the name of that attribute as a
+//! prefix: `state.allowances`.
+
+use std::collections::BTreeMap;
+
+use crate::model::business::calculation::{Before, Calculation, Terms};
+use crate::model::business::earnings::{earned, profile, take};
+use crate::model::business::pay_extras::{cap, sum};
+use crate::model::business::typed_deductions as typed;
+use crate::model::payroll::{
+    self, InForce, Match, Pack, PayError, PayInput, Role, YearToDate,
+};
+use crate::model::prelude::*;
+
+/// The part of a pay that the pack of a region calculates.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct RegionalPay {
+    /// Code of the pack that was applied.
+    pub(super) pack: Cow<'static, str>,
+    /// Whether the pack was in force on the pay date.
+    pub(super) in_force: bool,
+    /// In the pack's order of role lines.
+    pub(super) amounts: Vec<i64>,
+    /// In the pack's order of bases.
+    pub(super) bases: Vec<i64>,
+    /// Totals of the tax year in this region, including this pay.
+    pub(super) ytd: YearToDate,
+}
+
+/// Totals of a tax year before a pay, by the code of the region's pack.
+pub(crate) type RegionalYear = BTreeMap<Cow<'static, str>, YearToDate>;
+
+impl RegionalPay {
+    /// The pay by the pack of the employee's region. `None` if no such pack applies.
+    pub(super) fn of(
+        national: &Pack,
+        terms: &Terms<'_>,
+        pay_date: Date,
+        before: Before<'_>,
+    ) -> Result<Option<Self>, PayError> {
+        let Some((pack, fit)) = pack_of(national, terms.attributes, pay_date) else {
+            return Ok(None);
+        };
+        let mut earned_now = earned(pack, terms.parts, &terms.extras);
+        let in_cash = earned_now.iter().filter(|(component, _)| pack.is_cash(*component));
+        let gross = in_cash.map(|(_, amount)| amount).sum::<i64>();
+        let mut before_tax = terms.extras.before_tax.clone();
+        cap(&mut before_tax, gross);
+        take(pack, &mut earned_now, sum(&before_tax));
+        let mut profile = profile(pack, &own_values(national, terms.attributes));
+        typed::give(pack, &terms.extras.typed, &mut profile.inputs);
+        let of_region = |earlier: &&Arc<Calculation>| {
+            earlier.regional.as_ref().is_some_and(|regional| regional.pack == pack.code)
+        };
+        let same_period: Vec<_> = before.same_period.iter().filter(of_region).collect();
+        for earlier in &same_period {
+            earned_now.extend(earlier.evaluated(pack));
+            let typed = earlier.extras().map_or(&[][..], |extras| &extras.typed);
+            typed::give(pack, typed, &mut profile.inputs);
+        }
+        let year = before.year.and_then(|year| year.regional.get(pack.code.as_str()));
+        let mut ytd = year.cloned().unwrap_or_default();
+        let mut pay = pack.evaluate(&PayInput {
+            period: terms.frequency,
+            number: pack.period_number(terms.frequency, pay_date.civil()),
+            attributes: profile.attributes,
+            inputs: &profile.inputs,
+            on: Some(pay_date.civil()),
+            earnings: &earned_now,
+            ytd: &ytd,
+        })?;
+        ytd.add(&pay)?;
+        for earlier in same_period.iter().filter_map(|earlier| earlier.regional.as_ref()) {
+            subtract(&mut pay.amounts, &earlier.amounts);
+            subtract(&mut pay.bases, &earlier.bases);
+        }
+        Ok(Some(Self {
+            pack: Cow::Borrowed(&pack.code),
+            in_force: fit == Match::InForce,
+            amounts: pay.amounts,
+            bases: pay.bases,
+            ytd,
+        }))
+    }
+
+    /// The same with the opposite sign of every amount.
+    pub(super) fn negated(&self) -> Self {
+        let turned = |amounts: &[i64]| amounts.iter().map(|amount| -amount).collect();
+        Self { amounts: turned(&self.amounts), bases: turned(&self.bases), ..self.clone() }
+    }
+
+    pub(super) fn pack(&self) -> &'static Pack {
+        payroll::library().pack(&self.pack).expect("a calculation names the pack that made it")
+    }
+
+    /// The sum of the lines with these roles.
+    pub(super) fn sum_of(&self, roles: &[Role]) -> i64 {
+        let lines = self.pack().lines().iter().zip(&self.amounts);
+        lines.filter(|(line, _)| roles.contains(&line.role)).map(|(_, amount)| amount).sum()
+    }
+
+    /// What is withheld from the employee.
+    pub(super) fn withheld(&self) -> i64 {
+        self.sum_of(&[Role::EmployeeTax, Role::EmployeeSocial, Role::EmployeeDeduction])
+    }
+}
+
+fn subtract(amounts: &mut [i64], earlier: &[i64]) {
+    for (amount, before) in amounts.iter_mut().zip(earlier) {
+        *amount -= before;
+    }
+}
+
+/// The pack of the employee's region, and how well it fits the pay date.
+fn pack_of(
+    national: &Pack,
+    attributes: &BTreeMap<String, String>,
+    pay_date: Date,
+) -> Option<(&'static Pack, Match)> {
+    let region = attributes.get(national.regions.as_ref()?)?;
+    let found = payroll::library().of_region(&national.country, region, pay_date.civil());
+    found.map(|InForce { pack, fit }| (pack, fit))
+}
+
+/// The employee's values for the pack of the region, without their prefix.
+fn own_values(national: &Pack, attributes: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let Some(prefix) = &national.regions else { return BTreeMap::new() };
+    let own = attributes.iter().filter_map(|(name, value)| {
+        let own = name.strip_prefix(prefix.as_str())?.strip_prefix('.')?;
+        Some((own.to_owned(), value.clone()))
+    });
+    own.collect()
+}

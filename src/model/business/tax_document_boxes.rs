@@ -1,0 +1,197 @@
+//! The contents of a form's boxes, added up from payslips.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::business::tax_document::{
+    Content, Count, Fact, Form, FormBox, RowsBy, Term, TermAmount, Window,
+};
+use crate::model::business::{Employee, PayLine, Payslip};
+use crate::model::prelude::*;
+
+/// A box of a document. It has an amount, a number or a text; a text that is not known is absent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "TaxDocumentBox")]
+pub(crate) struct FilledBox {
+    /// The official number of the box or, if it has none, its name.
+    #[serde(rename = "box")]
+    pub(crate) id: String,
+    /// What is in the box.
+    pub(crate) label: String,
+    /// An amount in minor units.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) amount: Option<i64>,
+    /// A number of something.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) count: Option<u64>,
+    /// A text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) text: Option<String>,
+}
+
+/// A row of a document.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "TaxDocumentRow")]
+pub(crate) struct FilledRow {
+    /// The employee, if each row is about an employee.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) employee_id: Option<Id<Employee>>,
+    /// The month (`2026-01`) or the quarter (`2026-Q1`), if each row is about one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) period: Option<String>,
+    /// The boxes of the row.
+    pub(crate) boxes: Vec<FilledBox>,
+}
+
+/// What a document is about.
+pub(crate) struct Subject<'a> {
+    pub(crate) company: &'a Company,
+    /// The employees of the payslips.
+    pub(crate) employees: &'a BTreeMap<Id<Employee>, Arc<Employee>>,
+    pub(crate) first_day: Date,
+    pub(crate) last_day: Date,
+}
+
+/// The boxes of the form for these payslips, which are in the order of their pay dates.
+pub(crate) fn boxes(
+    form: &Form,
+    subject: &Subject<'_>,
+    payslips: &[Arc<Payslip>],
+) -> Vec<FilledBox> {
+    form.boxes.iter().map(|it| filled(it, subject, payslips)).collect()
+}
+
+/// The rows of the form for these payslips.
+pub(crate) fn rows(
+    form: &Form,
+    subject: &Subject<'_>,
+    payslips: &[Arc<Payslip>],
+) -> Vec<FilledRow> {
+    let Some(by) = form.rows else { return Vec::new() };
+    let mut groups: BTreeMap<(usize, String), Vec<Arc<Payslip>>> = BTreeMap::new();
+    let mut places = BTreeMap::new();
+    for payslip in payslips {
+        let next = places.len();
+        let key = match by {
+            RowsBy::Employee => (*places.entry(payslip.employee_id).or_insert(next), String::new()),
+            RowsBy::Month => (0, payslip.pay_date.period().to_string()),
+            RowsBy::Quarter => (0, quarter(payslip.pay_date)),
+        };
+        groups.entry(key).or_default().push(Arc::clone(payslip));
+    }
+    let row = |((_, period), payslips): ((usize, String), Vec<Arc<Payslip>>)| FilledRow {
+        employee_id: (by == RowsBy::Employee).then(|| payslips[0].employee_id),
+        period: (by != RowsBy::Employee).then_some(period),
+        boxes: form.columns.iter().map(|it| filled(it, subject, &payslips)).collect(),
+    };
+    groups.into_iter().map(row).collect()
+}
+
+/// `2026-Q1`.
+pub(crate) fn quarter(day: Date) -> String {
+    format!("{}-Q{}", day.period().year(), (day.civil().month() + 2) / 3)
+}
+
+fn filled(form_box: &FormBox, subject: &Subject<'_>, payslips: &[Arc<Payslip>]) -> FilledBox {
+    let mut it = FilledBox {
+        id: form_box.id.clone(),
+        label: form_box.label.clone(),
+        amount: None,
+        count: None,
+        text: None,
+    };
+    match &form_box.content {
+        Content::Sum { terms, window } => {
+            it.amount = Some(terms.iter().map(|term| sum(term, window.as_ref(), payslips)).sum());
+        }
+        Content::Fact(fact) => it.text = known(*fact, subject, payslips),
+        Content::Attribute(name) => {
+            it.text = payslips.last().and_then(|payslip| payslip.calculation.attribute(name));
+        }
+        Content::Count(Count::Employees) => {
+            let employees: BTreeSet<_> = payslips.iter().map(|it| it.employee_id).collect();
+            it.count = Some(employees.len() as u64);
+        }
+        Content::Count(Count::Months) => {
+            let months: BTreeSet<_> = payslips.iter().map(|it| it.period).collect();
+            it.count = Some(months.len() as u64);
+        }
+        Content::Text(text) => it.text = Some(text.clone()),
+    }
+    it
+}
+
+fn sum(term: &Term, window: Option<&Window>, payslips: &[Arc<Payslip>]) -> i64 {
+    let to_date = matches!(term.amount, TermAmount::LineToDate(_) | TermAmount::BaseToDate(_));
+    let amount = |payslip: &Arc<Payslip>| amount(&term.amount, window, payslip);
+    let sum: i64 = if to_date {
+        let last: BTreeMap<_, _> = payslips.iter().map(|it| (it.employee_id, it)).collect();
+        last.into_values().map(amount).sum()
+    } else {
+        payslips.iter().map(amount).sum()
+    };
+    if term.is_negative { -sum } else { sum }
+}
+
+fn amount(term: &TermAmount, window: Option<&Window>, payslip: &Payslip) -> i64 {
+    let pay = &payslip.calculation;
+    let of_kind = |lines: Vec<PayLine>, kind: &str| -> i64 {
+        let wanted = lines.iter().filter(|line| line.kind.as_deref().unwrap_or(&line.id) == kind);
+        wanted.map(|line| line.amount).sum()
+    };
+    match term {
+        TermAmount::Gross => pay.gross,
+        TermAmount::Net => pay.net,
+        TermAmount::Taxable => pay.taxable,
+        TermAmount::Line(id) => pay.line(id).0,
+        TermAmount::LineToDate(id) => pay.line(id).1,
+        TermAmount::Base(id) => {
+            let (now, to_date) = pay.base(id);
+            match window {
+                Some(window) => {
+                    let part = |total| window.part(&pay.pack, total);
+                    part(to_date) - part(to_date - now)
+                }
+                None => now,
+            }
+        }
+        TermAmount::RegionalBase(id) => pay.regional_base(id),
+        TermAmount::BaseToDate(id) => pay.base(id).1,
+        TermAmount::Earning(kind) => {
+            of_kind(pay.earnings(), kind) + of_kind(pay.benefit_lines(), kind)
+        }
+        TermAmount::Deduction(kind) => of_kind(pay.deduction_lines(), kind),
+    }
+}
+
+/// A text about the employer, the employee or the period.
+fn known(fact: Fact, subject: &Subject<'_>, payslips: &[Arc<Payslip>]) -> Option<String> {
+    let last = payslips.last()?;
+    let company = subject.company;
+    let employee = subject.employees.get(&last.employee_id);
+    match fact {
+        Fact::EmployerName => Some(company.legal_name.clone()),
+        Fact::EmployerNameAndAddress => {
+            let address = company.address.as_ref();
+            let mut parts = vec![company.legal_name.as_str()];
+            parts.extend(address.map(|it| it.line1.as_str()));
+            parts.extend(address.map(|it| it.city.as_str()));
+            parts.extend(address.and_then(|it| it.region.as_deref()));
+            parts.extend(address.and_then(|it| it.postal_code.as_deref()));
+            Some(parts.join(", "))
+        }
+        Fact::EmployerTaxId => company.tax_id.clone(),
+        Fact::EmployeeName => Some(last.employee_name.to_string()),
+        Fact::EmployeeTaxId => employee?.tax_id.clone(),
+        Fact::EmployeeRole => Some(employee?.role.clone()),
+        Fact::EmployeeStartDate => Some(employee?.start_date.to_string()),
+        Fact::EmployeeEndDate => employee?.end_date.map(|day| day.to_string()),
+        Fact::EmployedFrom => Some(employee?.start_date.max(subject.first_day).to_string()),
+        Fact::EmployedTo => {
+            let end = employee?.end_date.map_or(subject.last_day, |end| end.min(subject.last_day));
+            Some(end.to_string())
+        }
+        Fact::LastPayDate => Some(last.pay_date.to_string()),
+        Fact::TaxPeriod => Some(last.calculation.tax_period().to_string()),
+        Fact::YearOfLastDay => Some(subject.last_day.period().year().to_string()),
+    }
+}

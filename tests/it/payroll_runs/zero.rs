@@ -1,0 +1,128 @@
+//! Pay that deductions or taxes take completely: a payslip without a payment.
+
+use serde_json::{Value, json};
+
+use super::{calculated, draft, edit, items, paid, verb};
+use crate::harness::Caller;
+use crate::harness::world::{id, number};
+
+const SUMS: [&str; 3] = ["gross", "net", "employer_cost"];
+
+fn payslips(caller: &Caller, run: &Value) -> Vec<Value> {
+    caller.all(&format!("/api/business/payslips?payroll_run_id={}", id(run)))
+}
+
+/// A draft of the first company in which a loan takes the whole pay of the first employee.
+fn drafted(caller: &Caller, people: &[String]) -> Value {
+    let body = json!({
+        "company_id": caller.company(0), "period": "2026-01", "employee_ids": people,
+    });
+    let run = draft(caller, &body);
+    let loan = json!({"label": "Loan", "amount": 900_000_000_000_i64, "timing": "post_tax"});
+    let body = json!({"items": [{"employee_id": people[0], "deductions": [loan]}]});
+    edit(caller, &run, &body).expect(200);
+    calculated(caller, &run)
+}
+
+fn payouts(caller: &Caller, run: &Value) -> usize {
+    items(caller, run).iter().filter(|item| item["payout_id"].is_string()).count()
+}
+
+/// Issue of a pay statement is owed for each payment of wages earned, also where deductions take all (Labour Act, Nigeria, s. 1 and 5): the
+/// payslip exists, and no payment is counted or made.
+#[test]
+fn pay_that_a_deduction_takes_completely_has_a_payslip_and_no_payment() {
+    let caller = Caller::manual();
+    let people = caller.payable(&caller.company(0));
+    let run = paid(&caller, &drafted(&caller, &people[..2]));
+    assert_eq!(run["status"], "paid");
+    assert_eq!(run["settlement"], json!({"paid": 1, "failed": 0, "pending": 0}));
+    assert_eq!(payouts(&caller, &run), 1);
+    let issued = payslips(&caller, &run);
+    assert_eq!(issued.len(), 2);
+    let nothing = issued.iter().find(|it| it["employee_id"] == *people[0]).unwrap();
+    assert_eq!(nothing["net"], 0);
+    assert_eq!(nothing["status"], "issued");
+    let item = items(&caller, &run).into_iter().find(|it| it["employee_id"] == *people[0]);
+    let item = item.unwrap();
+    assert_eq!((&item["status"], &item["payslip_id"]), (&json!("skipped"), &nothing["id"]));
+    for member in SUMS {
+        let sum: i64 = issued.iter().map(|it| number(&it[member])).sum();
+        assert_eq!(run["totals"][member], sum, "{member}");
+    }
+    caller.audit();
+}
+
+#[test]
+fn a_run_in_which_nobody_receives_money_is_paid_and_its_taxes_are_due() {
+    for caller in [Caller::manual(), Caller::instant()] {
+        let people = caller.payable(&caller.company(0));
+        let drafted = drafted(&caller, &people[..1]);
+        verb(&caller, &drafted, "approve", &json!({})).expect(200);
+        if caller.get("/_sandbox/clock").expect(200)["mode"] == "manual" {
+            caller.advance(&json!({"by": "40d"}));
+        }
+        let run = caller.run(id(&drafted));
+        assert_eq!(run["status"], "paid");
+        assert_eq!(run["settlement"], json!({"paid": 0, "failed": 0, "pending": 0}));
+        assert_eq!(payouts(&caller, &run), 0);
+        assert_eq!(payslips(&caller, &run).len(), 1);
+        let owed = caller.all(&format!(
+            "/api/business/tax-liabilities?company_id={}&authority=SIRS",
+            caller.company(0)
+        ));
+        assert_eq!(owed[0]["amount"], run["totals"]["taxes"]);
+        caller.audit();
+    }
+}
+
+/// If the only payment fails, the pay that needed none still counts.
+#[test]
+fn a_failed_payment_does_not_undo_pay_that_needed_none() {
+    let caller = Caller::manual();
+    let people = caller.payable(&caller.company(0));
+    let run = drafted(&caller, &people[..2]);
+    let target = format!("/api/business/payroll-runs/{}/approve", id(&run));
+    let request = caller.request("POST", &target).json(&json!({}));
+    caller.send(&request.header("Sandbox-Scenario", "payout.settle=failed")).expect(200);
+    caller.advance(&json!({"by": "40d"}));
+    let run = caller.run(id(&run));
+    assert_eq!(run["status"], "partially_paid");
+    assert_eq!(run["settlement"], json!({"paid": 0, "failed": 1, "pending": 0}));
+    let issued = payslips(&caller, &run);
+    assert_eq!((issued.len(), &issued[0]["status"]), (1, &json!("issued")));
+    caller.audit();
+}
+
+/// 26 USC 3402(a) and 3102(a): tax is deducted from wages, so at most the wages are withheld. Social Security and Medicare come first
+/// (Publication 15, section 6).
+#[test]
+fn no_more_than_the_pay_is_withheld() {
+    let caller = Caller::manual();
+    let company = caller.company(2);
+    let person = caller.payable(&company).remove(0);
+    let path = format!("/api/business/employees/{person}");
+    let extra = json!({"tax_attributes": {"extra_withholding": 100_000_000}});
+    caller.patch(&path, &extra).expect(200);
+    let body = json!({
+        "company_id": company, "period": "2026-01", "type": "off_cycle", "employee_ids": [person],
+    });
+    let run = draft(&caller, &body);
+    let earnings = json!([{"id": "fee", "label": "Fee", "amount": 300_000}]);
+    let body = json!({"items": [{"employee_id": person, "earnings": earnings}]});
+    edit(&caller, &run, &body).expect(200);
+    let run = paid(&caller, &calculated(&caller, &run));
+    assert_eq!(run["status"], "paid");
+    assert_eq!(run["settlement"], json!({"paid": 0, "failed": 0, "pending": 0}));
+    let payslip = payslips(&caller, &run).remove(0);
+    assert_eq!(payslip["net"], 0);
+    let amount = |member: &str, id: &str| {
+        let lines = payslip[member].as_array().unwrap().iter();
+        lines.filter(|line| line["id"] == *id).map(|line| number(&line["amount"])).sum::<i64>()
+    };
+    assert_eq!(amount("contributions", "social_security"), 18_600);
+    assert_eq!(amount("contributions", "medicare"), 4_350);
+    assert_eq!(amount("taxes", "federal_income_tax"), 300_000 - 18_600 - 4_350);
+    assert_eq!(payslip["ytd"]["federal_income_tax"], 300_000 - 18_600 - 4_350);
+    caller.audit();
+}
