@@ -6,7 +6,6 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::api::host::Host;
 use crate::model::decision::{DECISIONS, Decision};
-use crate::model::payments::ReturnCode;
 use crate::value::{ApiError, ErrorCode, Span};
 use crate::world::script::{OutcomeRule, When};
 use crate::world::{Decided, Why, World};
@@ -67,8 +66,10 @@ fn outcome(text: &str) -> Result<OutcomeRule, ApiError> {
     for part in parts {
         match part.split_once('=') {
             Some(("code", code)) if choice.code.is_some() => {
-                let code: ReturnCode = code.parse().map_err(|expected: &str| unknown(expected))?;
-                outcome.code = Some(code.to_string());
+                if let Some(scope) = decision.codes {
+                    scope.check(None, code).map_err(unknown)?;
+                }
+                outcome.code = Some(code.to_owned());
             }
             Some(("after", after)) if choice.after.is_some() => {
                 let after: Span = after.parse().map_err(|expected: &str| unknown(expected))?;
@@ -114,7 +115,8 @@ pub(super) fn header(decided: &[Arc<Decided>]) -> Option<HeaderValue> {
     let parts: Vec<String> = kinds
         .iter()
         .map(|(decided, times)| {
-            let code = decided.code.map(|code| format!(";code={code}")).unwrap_or_default();
+            let code = decided.code.as_ref().map(|code| format!(";code={code}"));
+            let code = code.unwrap_or_default();
             let times = if *times > 1 { format!(";times={times}") } else { String::new() };
             let why = decided.why.name();
             format!("{}={}{code};why={why}{times}", decided.decision, decided.chosen)

@@ -16,7 +16,7 @@ use crate::model::identity::{
 use crate::model::kind::OfKind;
 use crate::model::payments::{
     BankStatement, Beneficiary, Collection, Dispute, Escrow, FxQuote, FxTransfer, Invoice, Payment,
-    Payout, Refund, ReturnCode,
+    Payout, Refund, Refusal,
 };
 use crate::model::prelude::*;
 
@@ -187,7 +187,7 @@ timers! {
     /// The last day to pay an invoice is over.
     InvoiceOverdue(Invoice) "miss_invoice" deadline;
     /// The payer's bank accepts or refuses a refund.
-    SettleRefund(Refund, Option<ReturnCode>) "settle_refund";
+    SettleRefund(Refund, Option<Refusal>) "settle_refund";
     /// A bank statement is read, and its lines are compared with the books.
     ImportStatement(BankStatement) "import_statement";
     /// The bureau completes a company's credit score.
@@ -247,9 +247,11 @@ pub(crate) enum Fate {
     /// The money arrives.
     Paid,
     /// The rail gives up.
-    Failed(ReturnCode),
+    Failed(Refusal),
+    /// The receiving bank refuses at once, on an instant rail.
+    Refused(Refusal),
     /// The money comes back.
-    Returned(ReturnCode),
+    Returned(Refusal),
     /// The money arrives, and comes back so much later.
-    PaidThenReturned(ReturnCode, Span),
+    PaidThenReturned(Refusal, Span),
 }

@@ -63,8 +63,6 @@ pub(crate) enum Spelling {
     Instant,
     /// `+3d` or an instant.
     Moment,
-    /// `R01` to `R85`.
-    ReturnCode,
     /// `2..`, `2..4`.
     Places,
     /// `100/min`.
@@ -80,7 +78,6 @@ impl Spelling {
             Self::Span => "expected a duration such as \"2bd\", \"90s\" or \"1h30m\"",
             Self::Instant => "expected an instant such as \"2026-03-20T08:00:00Z\"",
             Self::Moment => "expected \"+3d\" or an instant such as \"2026-03-20T08:00:00Z\"",
-            Self::ReturnCode => "expected a return code from \"R01\" to \"R85\"",
             Self::Places => "expected a number from 1, a list of them, \"2..\" or \"2..4\"",
             Self::Rate => "expected a rate such as \"100/min\", \"10/s\" or \"1000/h\"",
             Self::Identifier => {
@@ -98,7 +95,6 @@ impl Spelling {
             Self::Moment => {
                 "^(\\+([0-9]+bd|([0-9]+(ms|s|m|h|d|w))+)|[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt].+)$"
             }
-            Self::ReturnCode => "^R(0[1-9]|[1-7][0-9]|8[0-5])$",
             Self::Places => "^[1-9][0-9]*\\.\\.([1-9][0-9]*)?$",
             Self::Rate => "^[1-9][0-9]*/(s|min|h)$",
             Self::Identifier => "^[a-z][a-z0-9_]*$",
@@ -196,7 +192,11 @@ pub(crate) static OUTCOME: Table = Table {
         TIMES,
         CHANCE,
         required("then", Takes::Name(choices), "The choice."),
-        key("code", Takes::Spelt(Spelling::ReturnCode), "The rail's return code."),
+        key(
+            "code",
+            Takes::Text,
+            "A code of the payment's rail; one of another rail of the same direction stands for its reason.",
+        ),
         key("after", SPAN, "A duration that replaces the normal one."),
     ],
 };

@@ -7,12 +7,13 @@ use serde_json::Value;
 use crate::api::json::quoted;
 use crate::model::Kind;
 use crate::model::decision::{Choice, Decision};
-use crate::scenario::form::Spelling;
 use crate::scenario::reading::{At, Fields, Reading, listed, meant};
 use crate::scenario::select::named_by;
 use crate::scenario::vocabulary::vocabulary;
 use crate::value::{Diagnostic, Span};
-use crate::world::script::{BodyFault, Fault, FaultRow, Lose, OutcomeRule, Shaping, WebhookRow};
+use crate::world::script::{
+    BodyFault, Fault, FaultRow, Lose, OutcomeRule, RailFault, Shaping, WebhookRow, When, check_rail,
+};
 
 /// The longest delay of a reply. A longer one would test a client's patience, not its code.
 const LONGEST_LATENCY_MS: i64 = 5 * 60 * 1_000;
@@ -55,10 +56,12 @@ impl<'a> Reading<'a> {
             _ => None,
         };
         let code = self.text(row, "code");
-        let code = code.filter(|code| self.is_return_code(code));
         let after = self.spelt::<Span>(row, "after");
         if let (Some(decision), Some(choice)) = (decision, choice) {
             self.carried(row, decision, choice);
+        }
+        if let Some(decision) = decision {
+            self.rail(row, decision, &when, code.as_ref());
         }
         Some(OutcomeRule {
             on: decision?.name.into(),
@@ -82,14 +85,26 @@ impl<'a> Reading<'a> {
         found
     }
 
-    fn is_return_code(&mut self, code: &At<&str>) -> bool {
-        let digits = code.value.strip_prefix('R').filter(|digits| digits.len() == 2);
-        let number = digits.and_then(|digits| digits.parse::<u8>().ok());
-        let known = number.is_some_and(|number| (1..=85).contains(&number));
-        if !known {
-            self.misspelt("code", code, Spelling::ReturnCode.expected());
+    /// Reports a rail that the decision's payments do not use, and a code that no payment of the row can have.
+    fn rail(
+        &mut self,
+        row: &Fields<'a>,
+        decision: &Decision,
+        when: &When,
+        code: Option<&At<&str>>,
+    ) {
+        match check_rail(decision, &when.select, code.map(|code| code.value)) {
+            Err(RailFault::Rail(detail)) => {
+                let span = row.key_span("where").unwrap_or_else(|| row.span.clone());
+                self.note(Diagnostic::new(span, "`payment_rail` is wrong").expected(detail));
+            }
+            Err(RailFault::Code(detail)) => {
+                let code = code.expect("only a code can be wrong");
+                let message = format!("`code` cannot be {}", quoted(code.value));
+                self.note(Diagnostic::new(code.span.clone(), message).expected(detail));
+            }
+            Ok(()) => {}
         }
-        known
     }
 
     /// Reports a code or a time for a choice that takes none.

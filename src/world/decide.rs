@@ -12,7 +12,7 @@ use std::sync::Arc;
 use imbl::Vector;
 
 use crate::model::decision::Decision;
-use crate::model::payments::FeeSchedule;
+use crate::model::payments::{FeeSchedule, RailId, Refusal};
 use crate::model::{AnyId, Task};
 use crate::value::Timestamp;
 use crate::world::World;
@@ -41,8 +41,19 @@ impl World {
         subject: AnyId,
         magic: Option<(DecisionAnswer, String)>,
     ) -> DecisionAnswer {
-        let by_rule = self.by_rule(decision, subject);
-        let by_header = || self.by_header(decision, subject);
+        self.decide_payment(decision, subject, None, magic)
+    }
+
+    /// The same about a payment that travels by a rail: a refusal has a code of that rail.
+    pub(crate) fn decide_payment(
+        &mut self,
+        decision: &'static Decision,
+        subject: AnyId,
+        rail: Option<RailId>,
+        magic: Option<(DecisionAnswer, String)>,
+    ) -> DecisionAnswer {
+        let by_rule = self.by_rule(decision, subject, rail);
+        let by_header = || self.by_header(decision, subject, rail);
         let (answer, why, source) = by_rule
             .map(|(answer, source)| (answer, Why::Rule, Some(source)))
             .or_else(by_header)
@@ -57,7 +68,7 @@ impl World {
             decision: Cow::Borrowed(decision.name),
             subject,
             chosen: Cow::Borrowed(answer.choice),
-            code: answer.code,
+            code: answer.code.and_then(Refusal::code).map(|code| Cow::Borrowed(&*code.code)),
             after: answer.after,
             why,
             source,
@@ -77,6 +88,7 @@ impl World {
         &mut self,
         decision: &'static Decision,
         subject: AnyId,
+        rail: Option<RailId>,
     ) -> Option<(DecisionAnswer, String)> {
         let rows = &self.script.outcomes;
         if !rows.iter().any(|state| state.row.on == decision.name) {
@@ -99,7 +111,7 @@ impl World {
             self.transaction.undo.push(Undo::Asked { place, asked, hits });
             if acts {
                 let row = &self.script.outcomes[place].row;
-                return Some((answer(decision, row), row.source.clone()));
+                return Some((answer(decision, row, rail), row.source.clone()));
             }
         }
         None
@@ -110,6 +122,7 @@ impl World {
         &self,
         decision: &'static Decision,
         subject: AnyId,
+        rail: Option<RailId>,
     ) -> Option<(DecisionAnswer, Why, Option<String>)> {
         let cause = self.transaction.cause.as_ref()?;
         let mut rows = cause.outcomes.iter().filter(|row| row.on == decision.name).peekable();
@@ -119,7 +132,7 @@ impl World {
             row.when.select.iter().all(|selector| self.selects(selector, &facts))
                 && self.draws(row.when.chance_ppm, decision.name, subject, &row.then)
         })?;
-        Some((answer(decision, row), Why::Header, Some(row.source.clone())))
+        Some((answer(decision, row, rail), Why::Header, Some(row.source.clone())))
     }
 
     fn draws(&self, chance_ppm: Option<u32>, decision: &str, subject: AnyId, then: &str) -> bool {
@@ -277,12 +290,10 @@ impl World {
 }
 
 /// The answer of a row; it was checked against the table when it was read.
-fn answer(decision: &'static Decision, row: &OutcomeRule) -> DecisionAnswer {
-    let plain = DecisionAnswer::plain(decision, &row.then);
-    let code = row.code.as_deref().map(str::parse);
-    DecisionAnswer {
-        code: code.map_or(plain.code, |code| Some(code.expect("checked when it was read"))),
-        after: row.after,
-        ..plain
-    }
+fn answer(decision: &'static Decision, row: &OutcomeRule, rail: Option<RailId>) -> DecisionAnswer {
+    let answer = match rail {
+        Some(rail) => DecisionAnswer::on_rail(decision, &row.then, rail, row.code.as_deref()),
+        None => DecisionAnswer::plain(decision, &row.then),
+    };
+    DecisionAnswer { after: row.after, ..answer }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::AnyId;
 use crate::model::decision::Decision;
-use crate::model::payments::return_code::ReturnCode;
+use crate::model::payments::{RailId, Refusal};
 use crate::value::span::Span;
 use crate::value::time::Timestamp;
 
@@ -15,22 +15,33 @@ use crate::value::time::Timestamp;
 pub(crate) struct DecisionAnswer {
     /// The name of the choice.
     pub(crate) choice: &'static str,
-    /// The return code, if the choice has one.
-    pub(crate) code: Option<ReturnCode>,
+    /// Why the payment does not arrive, if the choice says so.
+    pub(crate) code: Option<Refusal>,
     /// A duration that replaces the normal one.
     pub(crate) after: Option<Span>,
 }
 
 impl DecisionAnswer {
-    /// This choice, with its own code and the normal timing.
+    /// This choice, with the normal timing.
     pub(crate) fn plain(decision: &'static Decision, choice: &str) -> Self {
         let choice = decision.choice(choice).expect("a choice of the table");
-        let code = choice.code.map(str::parse);
-        Self {
-            choice: choice.name,
-            code: code.map(|code| code.expect("the table holds return codes")),
-            after: None,
-        }
+        Self { choice: choice.name, code: None, after: None }
+    }
+
+    /// This choice about a payment on that rail, with the given code or its own.
+    pub(crate) fn on_rail(
+        decision: &'static Decision,
+        choice: &str,
+        rail: RailId,
+        code: Option<&str>,
+    ) -> Self {
+        let plain = Self::plain(decision, choice);
+        let choice = decision.choice(choice).expect("a choice of the table");
+        let refusal = |reason| match (code, decision.codes) {
+            (Some(code), Some(scope)) => Refusal::with_code(rail, code, scope, choice.late),
+            _ => Refusal::because(rail, reason, choice.late),
+        };
+        Self { code: choice.code.map(refusal), ..plain }
     }
 }
 
@@ -70,7 +81,7 @@ pub(crate) struct Decided {
     pub(crate) decision: Cow<'static, str>,
     pub(crate) subject: AnyId,
     pub(crate) chosen: Cow<'static, str>,
-    pub(crate) code: Option<ReturnCode>,
+    pub(crate) code: Option<Cow<'static, str>>,
     pub(crate) after: Option<Span>,
     pub(crate) why: Why,
     /// The row, header or value that decided.

@@ -84,7 +84,7 @@ impl DecisionShape {
             subject_id: decided.subject.to_string(),
             choices: choices.iter().map(|choice| choice.name).collect(),
             chosen: decided.chosen.to_string(),
-            code: decided.code.map(|code| code.to_string()),
+            code: decided.code.as_deref().map(str::to_owned),
             after: decided.after,
             why: decided.why,
             source: decided.source.clone(),

@@ -15,7 +15,8 @@ use crate::model::business::{
 };
 use crate::model::growth::workforce::Selection;
 use crate::model::growth::{accounts, identity};
-use crate::model::payments::{Payout, PayoutStatus, Rail, Recipient};
+use crate::model::payments::rails::route;
+use crate::model::payments::{Payout, PayoutStatus, Rail, Recipient, Service};
 use crate::model::{AnyId, Kind, Object, StatusChange};
 use crate::value::{Date, Metadata, Timestamp};
 use crate::world::base::Grow;
@@ -246,6 +247,7 @@ fn salary_payout(base: &Base, index: u64, paid: &PastPay) -> Payout {
         fx: None,
         fee: None,
         rail: Rail::Standard,
+        payment_rail: route(Service::Standard, paid.plan.country.code, paid.plan.currency),
         estimated_arrival: None,
         recipient: Arc::new(Recipient::new(
             &paid.name(),
@@ -292,6 +294,7 @@ fn vendor_payout(base: &Base, index: u64, month: u64, company: u64, vendor: u64)
         fx: None,
         fee: None,
         rail: Rail::Instant,
+        payment_rail: route(Service::Instant, plan.country.code, plan.currency),
         estimated_arrival: None,
         recipient: Arc::new(Recipient::new(
             &supplier,

@@ -9,6 +9,7 @@
 
 use crate::model::growth::{accounts, identity, industries};
 use crate::model::payments::invoice::{TaxOfRate, number};
+use crate::model::payments::rails::{Service, route};
 use crate::model::payments::{
     Collection, CollectionMethod, CollectionPayer, CollectionStatus, Customer, Invoice,
     InvoiceLine, InvoiceStatus, RefundStanding, VirtualAccount, vat,
@@ -169,6 +170,7 @@ impl Grow for Collection {
             company_id: base.id_at(sale.company),
             status,
             method: CollectionMethod::BankTransfer,
+            payment_rail: route(Service::BankTransfer, sale.plan.country.code, sale.plan.currency),
             amount: sale.total(),
             currency: sale.plan.currency,
             amount_received: if status.is_paid() { sale.total() } else { 0 },

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::model::payments::FeeSchedule;
+use crate::model::decision::Decision;
+use crate::model::payments::{FeeSchedule, RailId};
 use crate::value::{Span, Timestamp};
 pub(crate) use crate::world::selector::{Comparison, Range, Selector, Wanted, When};
 use crate::world::{Base, Shape};
@@ -85,13 +86,38 @@ pub(crate) struct OutcomeRule {
     pub(crate) when: When,
     /// The name of the choice.
     pub(crate) then: Cow<'static, str>,
-    /// A return code `R01` … `R85`.
+    /// A code of a payment rail.
     pub(crate) code: Option<String>,
     /// A duration that replaces the normal one.
     pub(crate) after: Option<Span>,
     /// The source of the row, for the reason of a decision: `partial-failure.toml:14`, `rule rul_…`,
     /// `Sandbox-Scenario`.
     pub(crate) source: String,
+}
+
+/// What a row names that its decision does not know.
+pub(crate) enum RailFault {
+    /// `payment_rail` of its conditions.
+    Rail(String),
+    /// The code.
+    Code(String),
+}
+
+/// Checks the code of a row: a code of the rail that its conditions name, or of any rail of the decision's payments.
+pub(crate) fn check_rail(
+    decision: &Decision,
+    select: &[Selector],
+    code: Option<&str>,
+) -> Result<(), RailFault> {
+    let Some(scope) = decision.codes else { return Ok(()) };
+    let named = select.iter().find(|selector| selector.field == "payment_rail");
+    let named: Option<RailId> = named
+        .map(|selector| match &selector.wanted {
+            Wanted::Is(Value::String(name)) => scope.rail(name).map_err(RailFault::Rail),
+            _ => Err(RailFault::Rail("expected the name of a payment rail".to_owned())),
+        })
+        .transpose()?;
+    code.map_or(Ok(()), |code| scope.check(named, code).map_err(RailFault::Code))
 }
 
 /// `[[webhook]]`: a change of deliveries of matching events.

@@ -5,6 +5,7 @@ use crate::model::business::{PaymentMethod, PaymentMethodType};
 use crate::model::growth::accounts::AccountFault;
 use crate::model::growth::countries::Country;
 use crate::model::growth::{accounts, countries};
+use crate::model::payments::Scope;
 
 /// Number of digits of a mobile money number, including the country code (E.164).
 const PHONE_DIGITS: core::ops::RangeInclusive<usize> = 7..=15;
@@ -34,7 +35,10 @@ pub(crate) fn payment_method(
     let country = countries::find(country);
     // Reserved numbers choose a result and are not real accounts, so no country's rule applies.
     let fault = match (method.kind, country) {
-        _ if accounts::is_reserved(number) => None,
+        _ if accounts::is_reserved(number) => {
+            let wrong = Scope::Payouts.check_account(number).err();
+            wrong.map(|detail| ("account_number", "code_of_another_rail", detail))
+        }
         (PaymentMethodType::MobileMoney, _) => mobile_fault(number),
         (PaymentMethodType::Bank, None) => None,
         (PaymentMethodType::Bank, Some(country)) => bank_fault(country, code, number),

@@ -8,9 +8,10 @@ use crate::api::business::payroll_payouts::{finish, issue};
 use crate::api::payments::platform_fee::{Meter, platform_fee};
 use crate::api::payments::wallet_level;
 use crate::api::prelude::*;
-use crate::model::business::{ItemStatus, PayrollItem, PayrollRun, RunStatus};
+use crate::model::business::{ItemStatus, PaymentMethodType, PayrollItem, PayrollRun, RunStatus};
 use crate::model::decision::RUN_FUND;
-use crate::model::payments::{Failure, Payout, PayoutStatus, Rail, Recipient};
+use crate::model::payments::rails::route;
+use crate::model::payments::{Failure, Payout, PayoutStatus, Rail, Recipient, Service};
 use crate::model::posting::{self, RunCost};
 
 /// The events of funding a run.
@@ -233,6 +234,7 @@ const NOT_COVERED: Failure = Failure {
     return_code: None,
     rail_message: None,
     retryable: true,
+    retry: None,
 };
 
 /// The payout for an item.
@@ -246,6 +248,10 @@ pub(crate) fn salary(
     let account =
         employee.payment_method.as_ref().expect("a payable employee has a payment method");
     let now = world.now();
+    let service = match account.kind {
+        PaymentMethodType::Bank => rail.service(),
+        PaymentMethodType::MobileMoney => Service::MobileWallet,
+    };
     Payout {
         id: world.next_id(item.company_id.bits()),
         object: Object::NAME,
@@ -258,6 +264,7 @@ pub(crate) fn salary(
         fx: item.fx,
         fee: None,
         rail,
+        payment_rail: route(service, &employee.country, item.currency),
         estimated_arrival: None,
         recipient: Arc::new(Recipient::new(
             &account.account_name,

@@ -43,6 +43,12 @@ pub(crate) fn bounced(world: &mut World, payout: &Payout, before: PayoutStatus) 
     });
 }
 
+/// The bank of an employee refused the wages at once: they are sent again only after the account was checked, like returned ones.
+pub(crate) fn refused(world: &mut World, payout: &Payout) {
+    let employee = item_of(world, payout).employee_id;
+    hold_employee(world, employee);
+}
+
 fn item_of(world: &World, payout: &Payout) -> Arc<PayrollItem> {
     let source = payout.source.expect("a salary payout names its item");
     get(world, Id::from_bits(source.bits))

@@ -4,7 +4,8 @@ use crate::api::control::hand_move::{Wanted, run_now, take, target};
 use crate::api::payments::{collection_clock, collections, dispute_clock, wallets};
 use crate::api::prelude::*;
 use crate::model::payments::{
-    Collection, CollectionStatus, Dispute, DisputeStatus, Payment, Refund, RefundStatus, ReturnCode,
+    Collection, CollectionStatus, Dispute, DisputeStatus, Late, Payment, RailId, Refund,
+    RefundStatus, Refusal, Scope,
 };
 
 /// The payer or the payer's bank acts now.
@@ -36,9 +37,10 @@ pub(super) fn collection(
         }
         CollectionStatus::Settled => run_now(world, Task::SettleCollection(id)),
         CollectionStatus::Failed => {
-            let code = wanted.code.or_else(|| ReturnCode::new(1));
-            let code = code.expect("the first return code");
-            run_now(world, Task::FinishCollection(id, Payment::Fails(code)));
+            let rail = (collection.payment_rail, Scope::Collections);
+            let refusal = refusal(rail, wanted.code.as_deref(), "insufficient_funds");
+            let refusal = collection_clock::by_payer(&collection, refusal);
+            run_now(world, Task::FinishCollection(id, Payment::Fails(refusal)));
         }
         CollectionStatus::Cancelled => {
             collections::cancel(world, &collection, wanted.reason);
@@ -54,11 +56,22 @@ pub(super) fn refund(world: &mut World, id: Id<Refund>, to: &str, wanted: &Wante
     let refund = world.get(id)?;
     let failed = match target(AnyId::of(id), refund.status, to, |_| true)? {
         RefundStatus::Succeeded => None,
-        RefundStatus::Failed => wanted.code.or_else(|| ReturnCode::new(2)),
+        RefundStatus::Failed => {
+            let rail = (refund.payment_rail, Scope::Refunds);
+            Some(refusal(rail, wanted.code.as_deref(), "account_closed"))
+        }
         RefundStatus::Pending => unreachable!("no transition leads to the first state"),
     };
     run_now(world, Task::SettleRefund(id, failed));
     Ok(())
+}
+
+/// The refusal with the given code, or for the usual reason.
+fn refusal((rail, scope): (RailId, Scope), code: Option<&str>, reason: &str) -> Refusal {
+    match code {
+        Some(code) => Refusal::with_code(rail, code, scope, Late::No),
+        None => Refusal::because(rail, reason, Late::No),
+    }
 }
 
 /// The decision arrives now, or the deadline for evidence passes now.

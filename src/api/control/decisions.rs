@@ -78,7 +78,10 @@ struct DecisionRow {
 /// The result of a payout to a reserved account (`docs/conventions.md`).
 const BANK_ACCOUNTS: &[(&str, &str)] = &[
     ("9999999900", "paid"),
-    ("9999999901 … 9999999985", "returned with the code R01 … R85"),
+    (
+        "9999999902 … 9999999934",
+        "returned for the reason of the ACH code R02 … R34, with the code of the payment's rail",
+    ),
     ("9999999990", "delayed"),
     ("9999999991", "held, then released"),
     ("9999999992", "held, then rejected"),
@@ -89,7 +92,10 @@ const BANK_ACCOUNTS: &[(&str, &str)] = &[
 /// The behaviour of a payer with a reserved account.
 const PAYER_ACCOUNTS: &[(&str, &str)] = &[
     ("9999999900", "paid"),
-    ("9999999901 … 9999999985", "declined with the code R01 … R85"),
+    (
+        "9999999901 … 9999999951",
+        "declined for the reason of the ACH code R01 … R51, with the code of the payment's rail",
+    ),
     ("9999999990", "paid late"),
     ("9999999993", "paid by half"),
     ("9999999994", "never paid"),

@@ -1,7 +1,6 @@
 //! What all moves by hand share: the typed target, the refusal, and a timer that runs now.
 
 use crate::api::timers::{self, entered};
-use crate::model::payments::ReturnCode;
 use crate::model::{AnyId, Record, State, Task, TaskKind, registry};
 use crate::value::{ApiError, ErrorCode};
 use crate::world::World;
@@ -9,7 +8,8 @@ use crate::world::World;
 /// What a caller says about a move.
 pub(crate) struct Wanted {
     pub(crate) reason: Option<String>,
-    pub(crate) code: Option<ReturnCode>,
+    /// A code that the payments of this kind know.
+    pub(crate) code: Option<String>,
 }
 
 pub(super) fn refused(

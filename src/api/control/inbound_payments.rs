@@ -3,7 +3,7 @@
 use crate::api::payments::collection_clock;
 use crate::api::payments::wallets::{fits, room};
 use crate::api::prelude::*;
-use crate::model::payments::{Collection, CollectionMethod, Dispute, ReturnCode};
+use crate::model::payments::{Collection, CollectionMethod, Dispute, Late, Refusal};
 use crate::model::posting;
 
 /// Money that arrives by bank transfer.
@@ -183,8 +183,8 @@ pub(super) fn card_payment(world: &mut World, input: CardPayment) -> Result<Sing
     if paid {
         collection_clock::succeed(world, (*paying).clone(), collection.amount);
     } else {
-        let code = ReturnCode::new(1).expect("the first return code");
-        collection_clock::fail(world, (*paying).clone(), code.failure());
+        let refusal = Refusal::because(paying.payment_rail, "insufficient_funds", Late::No);
+        collection_clock::fail(world, (*paying).clone(), refusal.failure());
     }
     crate::api::crud::show(world, input.collection)
 }

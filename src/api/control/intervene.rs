@@ -6,11 +6,11 @@ use crate::api::control::faults::{Removed, RuleFault};
 use crate::api::control::{faults, hand_move, transitions};
 use crate::api::prelude::*;
 use crate::model::decision::{DECISIONS, Decision};
-use crate::model::payments::ReturnCode;
+use crate::model::payments::Scope;
 use crate::tester::wire::Armed;
 use crate::value::id::encode_to_string;
 use crate::world::facts::kind_named;
-use crate::world::script::{OutcomeRule, Range, Selector, When};
+use crate::world::script::{self, OutcomeRule, RailFault, Range, Selector, When};
 use crate::world::script_state::OutcomeState;
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
@@ -81,8 +81,8 @@ pub(crate) struct Matched {
 pub(crate) struct Answered {
     /// The name of the choice.
     then: Text<64>,
-    /// A return code, if the choice can have one.
-    code: Option<Text<8>>,
+    /// A code of the payment's rail, if the choice can have one. A code of another rail of the same direction stands for its reason.
+    code: Option<Text<32>>,
     /// Replaces the normal delay, if the choice can have one.
     after: Option<Span>,
 }
@@ -256,12 +256,17 @@ fn outcome(matched: &Matched, wanted: &Answered, source: String) -> Result<Outco
             }
         }
     }
-    if let Some(code) = &wanted.code
-        && let Err(expected) = code.as_str().parse::<ReturnCode>()
-    {
-        wrong.push(Violation::new("/outcome/code", "pattern", expected));
-    }
     let select = selectors(matched, decision, &mut wrong);
+    let code = wanted.code.as_ref().map(Text::as_str);
+    match script::check_rail(decision, &select, code) {
+        Err(RailFault::Rail(detail)) => {
+            wrong.push(Violation::new("/match/where/payment_rail", "unknown", detail));
+        }
+        Err(RailFault::Code(detail)) => {
+            wrong.push(Violation::new("/outcome/code", "code_of_another_rail", detail));
+        }
+        Ok(()) => {}
+    }
     ApiError::if_any(wrong)?;
     Ok(OutcomeRule {
         on: decision.name.into(),
@@ -336,8 +341,9 @@ pub(crate) struct TransitionResource {
     to: Text<64>,
     /// The reason, stored in the status history or in a payout's failure.
     reason: Option<Text<200>>,
-    /// The return code of a failed or returned payout, `R01` … `R85`. Default: `R01`.
-    return_code: Option<Text<8>>,
+    /// The code of a payout, collection or refund that fails or is returned. A code of another rail of the same direction stands for its reason.
+    /// Default: the rail's code for an account that does not exist, for missing money, or for a closed account.
+    return_code: Option<Text<32>>,
 }
 
 /// A resource after its transition.
@@ -349,10 +355,18 @@ pub(crate) struct Moved {
 }
 
 fn transition_resource(world: &mut World, input: TransitionResource) -> Result<Plain<Moved>> {
-    let code = input.return_code.as_ref().map(|code| code.as_str().parse());
-    let code: Option<ReturnCode> = code
-        .transpose()
-        .map_err(|expected: &str| ApiError::of_member("/return_code", "pattern", expected))?;
+    let code = input.return_code.map(Text::into_string);
+    if let Some(code) = &code {
+        let prefix = input.resource_id.as_str().split_once('_').map_or("", |(prefix, _)| prefix);
+        let scope = match Kind::ALL.iter().find(|kind| kind.prefix() == prefix) {
+            Some(Kind::Collection) => Scope::Collections,
+            Some(Kind::Refund) => Scope::Refunds,
+            _ => Scope::Payouts,
+        };
+        scope.check(None, code).map_err(|detail| {
+            ApiError::of_member("/return_code", "code_of_another_rail", detail)
+        })?;
+    }
     let reason = input.reason.map(Text::into_string);
     let wanted = hand_move::Wanted { reason, code };
     let resource = transitions::go(world, input.resource_id.as_str(), input.to.as_str(), wanted)?;

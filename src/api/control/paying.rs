@@ -30,7 +30,9 @@ pub(super) fn payout(world: &mut World, id: Id<Payout>, to: &str, wanted: Wanted
         | PayoutStatus::Sent
         | PayoutStatus::Paid
         | PayoutStatus::Failed
-        | PayoutStatus::Returned => payout_rail::force(world, id, to, wanted.code, wanted.reason),
+        | PayoutStatus::Returned => {
+            payout_rail::force(world, id, to, wanted.code.as_deref(), wanted.reason);
+        }
         PayoutStatus::PendingApproval => unreachable!("no transition leads to the first state"),
     }
     Ok(())

@@ -7,8 +7,9 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
     path: "/_sandbox/rails",
     summary: "List payment rails",
     description: "Lists the payment rails of each country: direction, cut-off, settlement, and the \
-        codes of refusals and returns, with their meaning and whether a retry makes sense. Every \
-        rail names its sources. The outcomes of payouts do not use this table yet.",
+        codes of refusals and returns, with their meaning, the reason and whether a retry makes \
+        sense. Every rail names its sources. A payout, a collection and a refund name their rail \
+        in `payment_rail`, and their failures have its codes.",
     ..operation!(read list_rails)
 }]);
 

@@ -3,6 +3,7 @@
 use crate::api::payments::collection_clock;
 use crate::api::prelude::*;
 use crate::model::growth::{accounts, countries};
+use crate::model::payments::rails::route;
 use crate::model::payments::{
     Collection, CollectionMethod, CollectionPayer, CollectionStatus, Invoice, RefundStanding,
     VirtualAccount,
@@ -43,6 +44,7 @@ pub(super) fn ask(world: &mut World, company: &Company, asked: Asked) -> Arc<Col
         company_id: company.id,
         status: CollectionStatus::Pending,
         method: asked.method,
+        payment_rail: route(asked.method.service(), &company.country, asked.currency),
         amount: asked.amount,
         currency: asked.currency,
         amount_received: 0,

@@ -11,7 +11,7 @@ use crate::model::payments::beneficiary::{
     BeneficiaryAccount, BeneficiaryType, NameMatch, Rejection,
 };
 use crate::model::payments::{
-    Beneficiary, BeneficiaryStatus, MatchResult, Recipient, account_rules,
+    Beneficiary, BeneficiaryStatus, MatchResult, Recipient, Scope, account_rules,
 };
 
 /// From the request to the bank's answer, unless the decision sets another delay.
@@ -123,6 +123,9 @@ fn account(input: AccountInput) -> Result<BeneficiaryAccount> {
     account_rules::check(&input.country.0, bank_code, number).map_err(|fault| {
         let at = format!("/account/{}", fault.member);
         ApiError::of_member(at, fault.code, fault.detail)
+    })?;
+    Scope::Payouts.check_account(number).map_err(|detail| {
+        ApiError::of_member("/account/account_number", "code_of_another_rail", detail)
     })?;
     let bank_name = bank_code.and_then(|code| account_rules::bank_name(&input.country.0, code));
     Ok(BeneficiaryAccount {

@@ -8,7 +8,8 @@ use crate::api::prelude::*;
 use crate::model::decision::{COLLECTION_PAY, COLLECTION_SETTLE};
 use crate::model::payments::invoice::{Invoice, InvoiceStatus};
 use crate::model::payments::{
-    Collection, CollectionMethod, CollectionStatus, Dispute, Failure, Payment, RaisedBy, ReturnCode,
+    Collection, CollectionMethod, CollectionStatus, Dispute, Failure, Payment, RaisedBy, Refusal,
+    Scope,
 };
 use crate::model::{Account, posting};
 
@@ -39,7 +40,8 @@ pub(crate) const FINISHED: &[&str] = &[
 /// Sets the timer for the action of a new collection's payer.
 pub(super) fn follow(world: &mut World, collection: &Collection) {
     let id = collection.id;
-    let answer = world.decide(&COLLECTION_PAY, AnyId::of(id), magic(collection));
+    let rail = Some(collection.payment_rail);
+    let answer = world.decide_payment(&COLLECTION_PAY, AnyId::of(id), rail, magic(collection));
     if let Some(until) = collection.expires_at {
         world.remind_at(until, Task::ExpireCollection(id));
     }
@@ -50,7 +52,10 @@ pub(super) fn follow(world: &mut World, collection: &Collection) {
     let payment = match answer.choice {
         "never" => return,
         "short" => Payment::Pays((collection.amount / 2).max(1)),
-        "declined" => Payment::Fails(answer.code.expect("a choice that fails has a code")),
+        "declined" => {
+            let refusal = answer.code.expect("a choice that fails has a code");
+            Payment::Fails(by_payer(collection, refusal))
+        }
         "disputed" => Payment::PaysAndDisputes(answer.after),
         _ => whole,
     };
@@ -59,6 +64,14 @@ pub(super) fn follow(world: &mut World, collection: &Collection) {
         ("late", None) => world.remind_at(late(world, collection), task),
         ("disputed", _) => world.settle_after(collection.method.payment(), task),
         (_, after) => world.settle_when(collection.method.payment(), after, task),
+    }
+}
+
+/// The refusal of a payment. A transfer that the payer's bank refuses never enters the rail, so only the rail's own code for that reason fits.
+pub(crate) fn by_payer(collection: &Collection, refusal: Refusal) -> Refusal {
+    match collection.method {
+        CollectionMethod::BankTransfer => refusal.unless_exact(),
+        _ => refusal,
     }
 }
 
@@ -77,18 +90,21 @@ fn late(world: &World, collection: &Collection) -> Timestamp {
 /// The reserved account numbers `99999999RR` choose the result of a collection from there.
 fn magic(collection: &Collection) -> Option<(DecisionAnswer, String)> {
     let account = collection.payer.account_number.as_ref()?;
-    let number = account.strip_prefix("99999999")?;
-    let number: u8 = number.parse().ok().filter(|_| number.len() == 2)?;
-    let plain = |choice| DecisionAnswer::plain(&COLLECTION_PAY, choice);
-    let answer = match number {
-        0 => plain("paid"),
-        90 => plain("late"),
-        93 => plain("short"),
-        94 => plain("never"),
-        95 => plain("disputed"),
-        number => DecisionAnswer { code: Some(ReturnCode::new(number)?), ..plain("declined") },
+    let choice = match &**account {
+        "9999999900" => "paid",
+        "9999999990" => "late",
+        "9999999993" => "short",
+        "9999999994" => "never",
+        "9999999995" => "disputed",
+        _ => "declined",
     };
-    Some((answer, format!("account 99999999{number:02}")))
+    let code = Scope::Collections.magic_code(account);
+    if choice == "declined" && code.is_none() {
+        return None;
+    }
+    let rail = collection.payment_rail;
+    let answer = DecisionAnswer::on_rail(&COLLECTION_PAY, choice, rail, code.as_deref());
+    Some((answer, format!("account {account}")))
 }
 
 fn find(world: &World, id: Id<Collection>) -> Collection {
@@ -112,7 +128,8 @@ pub(crate) fn pay(world: &mut World, id: Id<Collection>, payment: Payment) {
         return; // paid otherwise, withdrawn or expired meanwhile
     }
     let collection = begin(world, collection);
-    world.settle_after(collection.method.processing(), Task::FinishCollection(id, payment));
+    let time = collection.payment_rail.time(collection.method.service());
+    world.settle_after(time, Task::FinishCollection(id, payment));
 }
 
 /// The rail processes the payment. Emits `collection.processing`.
@@ -155,6 +172,7 @@ fn admitted(world: &mut World, collection: Collection, amount: i64) -> Option<Co
         return_code: None,
         rail_message: Some(Cow::Borrowed("The receiving wallet holds no more")),
         retryable: true,
+        retry: None,
     };
     fail(world, collection, failure);
     None

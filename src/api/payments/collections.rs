@@ -6,7 +6,7 @@ use crate::api::payments::collection_clock;
 use crate::api::payments::wallets::fits;
 use crate::api::prelude::*;
 use crate::model::payments::{
-    Collection, CollectionMethod, CollectionPayer, CollectionStatus, Invoice, Refund,
+    Collection, CollectionMethod, CollectionPayer, CollectionStatus, Invoice, Refund, Scope,
 };
 use crate::value::Email;
 use crate::world::{HISTORY_MONTHS, INVOICES_A_MONTH};
@@ -161,6 +161,10 @@ fn faults(world: &World, input: &CreateCollection, invoice: Option<&Invoice>) ->
     if let Some(until) = input.expires_at.filter(|until| *until <= world.now()) {
         let detail = format!("{until} is in the past: the time is {}", world.now());
         fault("/expires_at", "in_the_past", detail);
+    }
+    let account = input.payer.account_number.as_ref().map(Text::as_str);
+    if let Some(Err(detail)) = account.map(|number| Scope::Collections.check_account(number)) {
+        fault("/payer/account_number", "code_of_another_rail", detail);
     }
     let Some(invoice) = invoice else { return wrong };
     if invoice.company_id != input.company_id {

@@ -221,6 +221,7 @@ fn undo(world: &mut World, transfer: &FxTransfer, code: &'static str, message: C
         return_code: None,
         rail_message: Some(message),
         retryable: true,
+        retry: None,
     });
     transfer.enter(FxTransferStatus::Failed, world.now());
     let transfer = world.stage(transfer);

@@ -7,7 +7,7 @@ use crate::api::payments::invoice_clock;
 use crate::api::payments::invoice_pdf::invoice_pdf;
 use crate::api::prelude::*;
 use crate::model::payments::invoice::Sums;
-use crate::model::payments::{Customer, Invoice, InvoiceLine, InvoiceStatus, vat};
+use crate::model::payments::{Customer, Invoice, InvoiceLine, InvoiceStatus, Scope, vat};
 use crate::value::Email;
 
 /// Maximum number of days until the due date: ten years.
@@ -160,6 +160,10 @@ fn create_invoice(world: &mut World, input: CreateInvoice) -> Result<Single<Invo
     } else if input.due_date > latest {
         let detail = format!("must be on or before {latest}");
         wrong.push(Violation::new("/due_date", "range", detail));
+    }
+    let account = input.customer.account_number.as_ref().map(Text::as_str);
+    if let Some(Err(detail)) = account.map(|number| Scope::Collections.check_account(number)) {
+        wrong.push(Violation::new("/customer/account_number", "code_of_another_rail", detail));
     }
     let standard = vat::standard(&company.country);
     let rate = |line: &NewInvoiceLine| line.tax_rate.unwrap_or(standard);

@@ -6,6 +6,7 @@ use crate::api::payments::payout_rail::{arrival, departure};
 use crate::api::payments::platform_fee::platform_fee;
 use crate::api::payments::wallet_level;
 use crate::api::prelude::*;
+use crate::model::payments::rails::route;
 use crate::model::payments::{Beneficiary, BeneficiaryStatus, Payout, PayoutStatus, Rail};
 use crate::model::posting::payouts as posting;
 
@@ -46,7 +47,7 @@ pub(crate) struct CreatePayout {
     amount: Amount,
     /// The currency of the wallet and of the beneficiary's account.
     currency: Currency,
-    /// The payment rail.
+    /// The speed. With the country and the currency of the account it determines the payment rail.
     rail: Rail,
     /// The reference on the recipient's statement.
     reference: Text<140>,
@@ -152,6 +153,8 @@ impl Parties<'_> {
     ) -> Payout {
         let (company, now) = (self.company.id, world.now());
         let leaves = departure(world, company, rail);
+        let country = &self.beneficiary.0.account.country;
+        let payment_rail = route(rail.service(), country, self.currency);
         Payout {
             id: world.next_id(company.bits()),
             object: Object::NAME,
@@ -164,7 +167,8 @@ impl Parties<'_> {
             fx: None,
             fee: None,
             rail,
-            estimated_arrival: Some(arrival(world, company, rail, leaves)),
+            payment_rail,
+            estimated_arrival: Some(arrival(world, company, (payment_rail, rail), leaves)),
             recipient: Arc::clone(&self.beneficiary.0.recipient),
             reference,
             source: None,

@@ -10,23 +10,27 @@ use crate::api::identity::{alert_facts, monitoring};
 use crate::api::prelude::*;
 use crate::model::business::{PayrollItem, PayrollRun};
 use crate::model::decision::PAYOUT_SETTLE;
-use crate::model::payments::{Failure, Payout, PayoutStatus, Pays, Rail, ReturnCode};
+use crate::model::payments::{
+    Failure, Late, Payout, PayoutStatus, Pays, Rail, RailId, Refusal, Scope,
+};
 use crate::model::posting::payouts as posting;
 use crate::model::task::Fate;
 
 /// How long a rail holds a payout for a review.
 const HOLD: Span = Span::BusinessDays(1);
-/// How long a return takes.
+/// How long a return takes that the rail has no time for.
 const RETURN: Span = Span::BusinessDays(2);
+/// How long the refusal of an instant rail takes.
+const REFUSAL: Span = Span::seconds(10);
 /// The delay of late money.
 const LATE: Span = Span::BusinessDays(3);
-/// The default failure of a payout.
-const NO_FUNDS: ReturnCode = ReturnCode::new(1).expect("R01 is a return code");
+/// The reason of a failure without a code.
+const NO_ACCOUNT: &str = "account_not_found";
 /// Hour of a business day at which rails with a cut-off start.
 const OPENS_HOUR: i64 = 9;
 
-/// When a rail accepts a payout created now: `instant` at any time, the others until the cut-off of a business day, and otherwise in the
-/// morning of the next one.
+/// When a payout created now is sent: `instant` at any time, the others until the cut-off of a business day, and otherwise in the morning of
+/// the next one.
 pub(crate) fn departure(world: &World, company: Id<Company>, rail: Rail) -> Timestamp {
     let now = world.now();
     if rail == Rail::Instant {
@@ -40,10 +44,10 @@ pub(crate) fn departure(world: &World, company: Id<Company>, rail: Rail) -> Time
 pub(crate) fn arrival(
     world: &World,
     company: Id<Company>,
-    rail: Rail,
+    (rail, speed): (RailId, Rail),
     departure: Timestamp,
 ) -> Timestamp {
-    world.calendar_of(company).after(departure, rail.delay())
+    world.calendar_of(company).after(departure, rail.time(speed.service()))
 }
 
 /// The rail accepts a queued payout.
@@ -65,7 +69,7 @@ pub(crate) fn force(
     world: &mut World,
     id: Id<Payout>,
     to: PayoutStatus,
-    code: Option<ReturnCode>,
+    code: Option<&str>,
     reason: Option<String>,
 ) {
     let plain = |world: &mut World, name| {
@@ -80,7 +84,14 @@ pub(crate) fn force(
             pay(world, id);
         }
         PayoutStatus::Failed | PayoutStatus::Returned => {
-            let mut failure = code.unwrap_or(NO_FUNDS).failure();
+            let payout = get(world, id);
+            let late = if payout.status == PayoutStatus::Paid { Late::Yes } else { Late::No };
+            let rail = payout.payment_rail;
+            let refusal = match code {
+                Some(code) => Refusal::with_code(rail, code, Scope::Payouts, late),
+                None => Refusal::because(rail, NO_ACCOUNT, late),
+            };
+            let mut failure = refusal.failure();
             if let Some(reason) = reason {
                 failure.rail_message = Some(reason.into());
             }
@@ -101,21 +112,27 @@ pub(crate) fn hand_over(world: &mut World, id: Id<Payout>) {
     if alert_facts::freezes(world, &payout) {
         return freeze(world, id);
     }
-    let magic = account_number(world, &payout).and_then(|number| magic(&number));
-    let answer = world.decide(&PAYOUT_SETTLE, AnyId::of(id), magic);
+    let rail = payout.payment_rail;
+    let magic = account_number(world, &payout).and_then(|number| magic(&number, rail));
+    let answer = world.decide_payment(&PAYOUT_SETTLE, AnyId::of(id), Some(rail), magic);
     let payout = enter(world, id, PayoutStatus::Processing);
     world.emit("payout.processing", &payout);
     let code = || answer.code.expect("a choice that sends money back has a code");
     // A choice's own delay or the rail's delay applies; a delay set by the decision replaces both.
-    let normal = payout.rail.delay();
+    let normal = rail.time(payout.rail.service());
+    let rail = rail.rail();
+    // An instant rail answers at once: money that it did not refuse has arrived.
+    let refused = if rail.instant { REFUSAL } else { normal };
+    let back = rail.returns.unwrap_or(RETURN);
     let (fate, delay, named) = match answer.choice {
         "held_then_paid" => return hold(world, id, answer.after, Fate::Paid),
         "held_then_rejected" => return hold(world, id, answer.after, Fate::Failed(code())),
         "delayed" => (Fate::Paid, LATE, Some(answer.after.unwrap_or(LATE))),
-        "failed" => (Fate::Failed(code()), normal, answer.after),
-        "returned" => (Fate::Returned(code()), RETURN, answer.after),
+        "returned" if rail.instant => (Fate::Refused(code()), refused, answer.after),
+        "failed" => (Fate::Failed(code()), refused, answer.after),
+        "returned" => (Fate::Returned(code()), back, answer.after),
         "returned_late" => {
-            let back = answer.after.unwrap_or(RETURN);
+            let back = answer.after.unwrap_or(back);
             (Fate::PaidThenReturned(code(), back), normal, None)
         }
         "rail_down" => (Fate::Failed(code()), Span::seconds(0), answer.after),
@@ -136,20 +153,22 @@ fn account_number(world: &World, payout: &Payout) -> Option<String> {
 }
 
 /// The reserved account numbers `99999999RR` choose the result of a payout.
-fn magic(account_number: &str) -> Option<(DecisionAnswer, String)> {
-    let number = account_number.strip_prefix("99999999")?;
-    let number: u8 = number.parse().ok().filter(|_| number.len() == 2)?;
-    let plain = |choice| DecisionAnswer::plain(&PAYOUT_SETTLE, choice);
-    let answer = match number {
-        0 => plain("paid"),
-        90 => plain("delayed"),
-        91 => plain("held_then_paid"),
-        92 => plain("held_then_rejected"),
-        98 => plain("rail_down"),
-        99 => plain("returned_late"),
-        number => DecisionAnswer { code: Some(ReturnCode::new(number)?), ..plain("returned") },
+fn magic(account_number: &str, rail: RailId) -> Option<(DecisionAnswer, String)> {
+    let choice = match account_number {
+        "9999999900" => "paid",
+        "9999999990" => "delayed",
+        "9999999991" => "held_then_paid",
+        "9999999992" => "held_then_rejected",
+        "9999999998" => "rail_down",
+        "9999999999" => "returned_late",
+        _ => "returned",
     };
-    Some((answer, format!("account 99999999{number:02}")))
+    let code = Scope::Payouts.magic_code(account_number);
+    if choice == "returned" && code.is_none() {
+        return None;
+    }
+    let answer = DecisionAnswer::on_rail(&PAYOUT_SETTLE, choice, rail, code.as_deref());
+    Some((answer, format!("account {account_number}")))
 }
 
 /// The task of the receiving bank's answer. Wages have a task of their own, because more follows from it.
@@ -195,7 +214,8 @@ pub(crate) fn release_payout(world: &mut World, id: Id<Payout>, fate: Fate) {
     let payout = enter(world, id, PayoutStatus::Processing);
     world.emit("payout.processing", &payout);
     send(world, id);
-    world.settle_after(payout.rail.delay(), settling(&payout, fate));
+    let time = payout.payment_rail.time(payout.rail.service());
+    world.settle_after(time, settling(&payout, fate));
 }
 
 fn send(world: &mut World, id: Id<Payout>) {
@@ -210,7 +230,7 @@ fn send(world: &mut World, id: Id<Payout>) {
 pub(crate) fn settle_payout(world: &mut World, id: Id<Payout>, fate: Fate) {
     let status = match fate {
         Fate::Paid | Fate::PaidThenReturned(..) => PayoutStatus::Paid,
-        Fate::Failed(_) => PayoutStatus::Failed,
+        Fate::Failed(_) | Fate::Refused(_) => PayoutStatus::Failed,
         Fate::Returned(_) => PayoutStatus::Returned,
     };
     if !get(world, id).status.may_become(status) {
@@ -221,6 +241,13 @@ pub(crate) fn settle_payout(world: &mut World, id: Id<Payout>, fate: Fate) {
             pay(world, id);
         }
         Fate::Failed(code) | Fate::Returned(code) => unsettled(world, id, status, code.failure()),
+        Fate::Refused(code) => {
+            unsettled(world, id, status, code.failure());
+            let payout = get(world, id);
+            if payout.pays() == Pays::Wages {
+                payroll_payouts::refused(world, &payout);
+            }
+        }
         Fate::PaidThenReturned(code, after) => {
             let payout = pay(world, id);
             let back = settling(&payout, Fate::Returned(code));

@@ -70,7 +70,8 @@ pub(crate) fn approve(world: &mut World, id: Id<Payout>, approver: Option<String
     let found = "its status was already checked";
     let mut payout = (*world.find(id).expect(found)).clone();
     let leaves = departure(world, payout.company_id, payout.rail);
-    payout.estimated_arrival = Some(arrival(world, payout.company_id, payout.rail, leaves));
+    payout.estimated_arrival =
+        Some(arrival(world, payout.company_id, (payout.payment_rail, payout.rail), leaves));
     let reason = approver.as_ref().map(|approver| format!("by {approver}"));
     payout.approver = approver;
     payout.enter_because(PayoutStatus::Queued, world.now(), reason);

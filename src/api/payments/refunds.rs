@@ -4,7 +4,8 @@ use crate::api::business::sales_tax;
 use crate::api::payments::wallet_level::debited;
 use crate::api::prelude::*;
 use crate::model::decision::REFUND_SETTLE;
-use crate::model::payments::{Collection, Refund, RefundStanding, RefundStatus, ReturnCode};
+use crate::model::payments::rails::{RailId, Service, route};
+use crate::model::payments::{Collection, Refund, RefundStanding, RefundStatus, Refusal};
 use crate::model::posting;
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
@@ -84,7 +85,7 @@ fn create_refund(world: &mut World, input: CreateRefund) -> Result<Single<Refund
         let error = wallet.map_or(error.clone(), |wallet| error.about(wallet.id));
         return Err(error.with_errors(vec![Violation::new("/amount", "short", detail)]));
     }
-    let now = world.now();
+    let (now, payer) = (world.now(), world.get(company)?);
     let invoice = collection.invoice_id.and_then(|id| world.find(id));
     let before = collection.amount_refunded + collection.amount_refund_pending;
     let tax = invoice.map_or(0, |invoice| sales_tax::within(&invoice, before, amount));
@@ -94,6 +95,7 @@ fn create_refund(world: &mut World, input: CreateRefund) -> Result<Single<Refund
         company_id: company,
         collection_id: collection.id,
         status: RefundStatus::Pending,
+        payment_rail: rail_back(&payer, &collection),
         amount,
         tax_amount: tax,
         currency,
@@ -114,12 +116,20 @@ fn create_refund(world: &mut World, input: CreateRefund) -> Result<Single<Refund
     let refund = world.record("refund.created", refund);
     sales_tax::book(world, company, currency, -tax);
     let wallet = world.wallet_for(company, currency);
-    let payer = world.get(company)?;
     debited(world, &payer, &wallet, available);
-    let answer = world.decide(&REFUND_SETTLE, AnyId::of(refund.id), None);
+    let rail = Some(refund.payment_rail);
+    let answer = world.decide_payment(&REFUND_SETTLE, AnyId::of(refund.id), rail, None);
     let failed = answer.code.filter(|_| answer.choice == "failed");
     world.settle_when(delay, answer.after, Task::SettleRefund(refund.id, failed));
     Ok(Data(Shown(refund)))
+}
+
+/// By card and mobile money the money travels back by the rail of the payment, otherwise as a bank transfer.
+fn rail_back(company: &Company, collection: &Collection) -> RailId {
+    if collection.payment_rail.rail().refunds {
+        return collection.payment_rail;
+    }
+    route(Service::BankTransfer, &company.country, collection.currency)
 }
 
 /// The amount that can be refunded.
@@ -135,7 +145,7 @@ fn refundable(collection: &Collection) -> Result<i64> {
 }
 
 /// The payer's bank accepts or refuses the refund.
-pub(crate) fn settle(world: &mut World, id: Id<Refund>, failed: Option<ReturnCode>) {
+pub(crate) fn settle(world: &mut World, id: Id<Refund>, failed: Option<Refusal>) {
     let pending = world.find(id).filter(|refund| refund.status == RefundStatus::Pending);
     let Some(refund) = pending else { return };
     let collection = world.find(refund.collection_id);

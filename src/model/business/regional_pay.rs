@@ -9,9 +9,7 @@ use crate::model::business::calculation::{Before, Calculation, Terms};
 use crate::model::business::earnings::{earned, profile, take};
 use crate::model::business::pay_extras::{cap, sum};
 use crate::model::business::typed_deductions as typed;
-use crate::model::payroll::{
-    self, InForce, Match, Pack, PayError, PayInput, Role, YearToDate,
-};
+use crate::model::payroll::{self, InForce, Match, Pack, PayError, PayInput, Role, YearToDate};
 use crate::model::prelude::*;
 
 /// The part of a pay that the pack of a region calculates.

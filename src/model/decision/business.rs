@@ -9,6 +9,7 @@ pub(crate) static RUN_CALCULATE: Decision = Decision {
     about: "How long the calculation of a run takes",
     subject: Kind::PayrollRun,
     related: &[Kind::Company],
+    codes: None,
     choices: &[
         choice("on_time", "after two seconds"),
         choice("delayed", "after more than two seconds")
@@ -22,6 +23,7 @@ pub(crate) static RUN_FUND: Decision = Decision {
     about: "Whether the company's bank releases the money for an approved run",
     subject: Kind::PayrollRun,
     related: &[Kind::Company],
+    codes: None,
     choices: &[
         choice("funded", "the money is reserved"),
         choice(
@@ -39,6 +41,7 @@ pub(crate) static BANK_ACCOUNT_CHECK: Decision = Decision {
     about: "What the bank answers when an employee's account is checked",
     subject: Kind::Employee,
     related: &[Kind::Company],
+    codes: None,
     choices: &[
         choice("match", "the account is open and the name is the employee's")
             .after("from the request to the answer; default 30 seconds"),
@@ -57,6 +60,7 @@ pub(crate) static TAX_OFFICE: Decision = Decision {
     about: "What the tax office answers to a submitted tax filing",
     subject: Kind::TaxFiling,
     related: &[Kind::Company],
+    codes: None,
     choices: &[
         choice("accepted", "acknowledged after an hour, accepted two business days later")
             .after("from the acknowledgement to the answer; default two business days"),
@@ -73,6 +77,7 @@ pub(crate) static REGULATOR: Decision = Decision {
     about: "What the regulator answers to a submitted report",
     subject: Kind::RegulatoryReport,
     related: &[Kind::Company],
+    codes: None,
     choices: &[
         choice("accepted", "acknowledged on the next business day")
             .after("from the submission to the answer; default one business day"),

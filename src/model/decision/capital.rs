@@ -9,6 +9,7 @@ pub(crate) static INVESTOR: Decision = Decision {
     about: "What the investor of a deal replies when the deal enters screening",
     subject: Kind::Deal,
     related: &[Kind::Company],
+    codes: None,
     choices: &[
         choice("interested", "the investor continues; the deal records it")
             .after("from the question to the reply; default two business days"),
@@ -23,6 +24,7 @@ pub(crate) static UNDERWRITER: Decision = Decision {
     about: "What the underwriter decides about an application in review",
     subject: Kind::Application,
     related: &[Kind::Company],
+    codes: None,
     choices: &[
         choice("by_score", "according to the credit score and the sales")
             .after("from the review to the decision; default one business day"),

@@ -1,6 +1,7 @@
 //! What a decision is: a question to the outside world, and its answers.
 
 use crate::model::Kind;
+use crate::model::payments::{Late, Scope};
 
 /// One decision of the outside world.
 pub(crate) struct Decision {
@@ -12,6 +13,8 @@ pub(crate) struct Decision {
     pub(crate) subject: Kind,
     /// Related kinds that a selector may use, nearest first.
     pub(crate) related: &'static [Kind],
+    /// The payments whose codes its choices take.
+    pub(crate) codes: Option<Scope>,
     /// Every choice; the first is the default.
     pub(crate) choices: &'static [Choice],
 }
@@ -19,8 +22,10 @@ pub(crate) struct Decision {
 pub(crate) struct Choice {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
-    /// The default return code; none if the choice has no code.
+    /// The reason of the default code of the payment's rail; none if the choice has no code.
     pub(crate) code: Option<&'static str>,
+    /// Whether the money had arrived before.
+    pub(crate) late: Late,
     /// What `after` changes; none if the choice has no delay.
     pub(crate) after: Option<&'static str>,
 }
@@ -32,8 +37,12 @@ impl Decision {
 }
 
 impl Choice {
-    pub(super) const fn code(self, code: &'static str) -> Self {
-        Self { code: Some(code), ..self }
+    pub(super) const fn code(self, reason: &'static str) -> Self {
+        Self { code: Some(reason), ..self }
+    }
+
+    pub(super) const fn late(self) -> Self {
+        Self { late: Late::Yes, ..self }
     }
 
     pub(super) const fn after(self, after: &'static str) -> Self {
@@ -43,5 +52,5 @@ impl Choice {
 
 /// A choice without a code and without a delay.
 pub(super) const fn choice(name: &'static str, about: &'static str) -> Choice {
-    Choice { name, about, code: None, after: None }
+    Choice { name, about, code: None, late: Late::No, after: None }
 }

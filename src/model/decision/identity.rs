@@ -9,6 +9,7 @@ pub(crate) static BUREAU_REPLY: Decision = Decision {
     about: "What the bureau answers to a submitted verification",
     subject: Kind::Verification,
     related: &[Kind::Subject, Kind::Employee, Kind::Company],
+    codes: None,
     choices: &[
         choice("approved", "the identity is confirmed")
             .after("from the submission to the answer; default 2 or 60 seconds"),
@@ -34,6 +35,7 @@ pub(crate) static WATCHLIST_REPLY: Decision = Decision {
     about: "What the watchlist provider replies about a screened subject",
     subject: Kind::AmlScreening,
     related: &[Kind::Subject, Kind::Employee, Kind::Company],
+    codes: None,
     choices: &[
         choice("by_name", "the entries that match the name")
             .after("from the request to the reply; default 5 seconds"),
@@ -54,6 +56,7 @@ pub(crate) static ACCOUNT_RESOLVE: Decision = Decision {
     about: "What the bank answers about the holder of an account",
     subject: Kind::BankAccountVerification,
     related: &[],
+    codes: None,
     choices: &[
         choice("match", "the holder has the expected name"),
         choice("partial_match", "the holder's name matches partly"),

@@ -2,6 +2,7 @@
 
 use crate::model::Kind;
 use crate::model::decision::choice::{Decision, choice};
+use crate::model::payments::Scope;
 
 /// The result of one payout.
 pub(crate) static PAYOUT_SETTLE: Decision = Decision {
@@ -16,27 +17,32 @@ pub(crate) static PAYOUT_SETTLE: Decision = Decision {
         Kind::PayrollRun,
         Kind::Company,
     ],
+    codes: Some(Scope::Payouts),
     choices: &[
         choice("paid", "the money arrives after the rail's own time")
             .after("from sent to paid; default the rail's own time"),
         choice("delayed", "the money arrives late")
             .after("from sent to paid; default three business days"),
         choice("failed", "the rail fails; no money left the bank")
-            .code("R03")
+            .code("account_not_found")
             .after("from sent to failed; default the rail's own time"),
-        choice("returned", "the money is returned instead of arriving")
-            .code("R02")
-            .after("from sent to returned; default two business days"),
+        choice(
+            "returned",
+            "the money is returned instead of arriving; an instant rail refuses at once, and the payout fails",
+        )
+            .code("account_closed")
+            .after("from sent to returned; default the time of the rail"),
         choice("returned_late", "the money arrives and is returned later")
-            .code("R02")
+            .code("account_closed")
+            .late()
             .after("from paid to returned; default two business days"),
         choice("held_then_paid", "the rail holds it for a review and then releases it")
             .after("how long it is held; default one business day"),
         choice("held_then_rejected", "the rail holds it for a review and then rejects it")
-            .code("R16")
+            .code("account_frozen")
             .after("how long it is held; default one business day"),
         choice("rail_down", "the rail does not respond; another attempt can succeed")
-            .code("R85")
+            .code("rail_unavailable")
             .after("from sent to failed; default immediately"),
     ],
 };
@@ -47,6 +53,7 @@ pub(crate) static BENEFICIARY_CHECK: Decision = Decision {
     about: "What the bank answers when a beneficiary's account is checked",
     subject: Kind::Beneficiary,
     related: &[Kind::Company],
+    codes: None,
     choices: &[
         choice(
             "match",
@@ -68,6 +75,7 @@ pub(crate) static FX_TRANSFER_SETTLE: Decision = Decision {
     about: "Whether a transfer between two currencies is executed",
     subject: Kind::FxTransfer,
     related: &[Kind::Company],
+    codes: None,
     choices: &[
         choice("completed", "the other currency arrives within a minute")
             .after("from the debit to the credit; default one minute"),
@@ -84,6 +92,7 @@ pub(crate) static COLLECTION_PAY: Decision = Decision {
     about: "What the payer of a collection does",
     subject: Kind::Collection,
     related: &[Kind::Invoice, Kind::Company],
+    codes: Some(Scope::Collections),
     choices: &[
         choice("paid", "pays after the method's own time")
             .after("from the request to the payment; default the method's own time"),
@@ -95,7 +104,7 @@ pub(crate) static COLLECTION_PAY: Decision = Decision {
             .after("from the request to the payment; default the method's own time"),
         choice("never", "never pays: the request expires"),
         choice("declined", "attempts to pay, and the payment fails")
-            .code("R01")
+            .code("insufficient_funds")
             .after("from the request to the attempt; default the method's own time"),
         choice("disputed", "pays, and disputes the payment later")
             .after("from the payment to the chargeback; default ten days"),
@@ -108,6 +117,7 @@ pub(crate) static COLLECTION_SETTLE: Decision = Decision {
     about: "When collected money is settled into the wallet",
     subject: Kind::Collection,
     related: &[Kind::Invoice, Kind::Company],
+    codes: None,
     choices: &[
         choice("on_time", "on the next business day")
             .after("from the payment to the settlement; default one business day"),
@@ -122,11 +132,12 @@ pub(crate) static REFUND_SETTLE: Decision = Decision {
     about: "What the payer's bank does with a refund",
     subject: Kind::Refund,
     related: &[Kind::Collection, Kind::Invoice, Kind::Company],
+    codes: Some(Scope::Refunds),
     choices: &[
         choice("succeeded", "the money arrives")
             .after("from the refund to its arrival; default the method's own time"),
         choice("failed", "the payer's bank refuses it; the money is returned")
-            .code("R02")
+            .code("account_closed")
             .after("from the refund to its failure; default the method's own time"),
     ],
 };
@@ -137,6 +148,7 @@ pub(crate) static DISPUTE_VERDICT: Decision = Decision {
     about: "What the payer's bank decides about a contested dispute",
     subject: Kind::Dispute,
     related: &[Kind::Collection, Kind::Invoice, Kind::Company],
+    codes: None,
     choices: &[
         choice("won", "the company keeps the money")
             .after("from the evidence to the decision; default 14 days"),
@@ -151,6 +163,7 @@ pub(crate) static STATEMENT_NOISE: Decision = Decision {
     about: "How much a simulated bank statement differs from the books",
     subject: Kind::Wallet,
     related: &[Kind::Company],
+    codes: None,
     choices: &[
         choice(
             "usual",

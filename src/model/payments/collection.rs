@@ -1,6 +1,6 @@
 //! A collection: a request for money from a payer.
 
-use crate::model::payments::{Dispute, Failure, Invoice};
+use crate::model::payments::{Dispute, Failure, Invoice, RailId, Refusal, Service};
 use crate::model::prelude::*;
 use crate::value::id::encode_to_string;
 
@@ -59,13 +59,13 @@ impl CollectionMethod {
         }
     }
 
-    /// From the payer's response to settlement.
-    pub(crate) const fn processing(self) -> Span {
+    /// What it needs from its payment rail.
+    pub(crate) const fn service(self) -> Service {
         match self {
-            Self::Card => Span::seconds(2),
-            Self::BankTransfer => Span::seconds(60),
-            Self::DirectDebit => Span::BusinessDays(3),
-            Self::MobileMoney => Span::seconds(30),
+            Self::Card => Service::Card,
+            Self::BankTransfer => Service::BankTransfer,
+            Self::DirectDebit => Service::DirectDebit,
+            Self::MobileMoney => Service::MobileMoney,
         }
     }
 
@@ -141,6 +141,8 @@ resource! {
         status: CollectionStatus,
         /// How the payer pays.
         method: CollectionMethod,
+        /// The payment rail by which the payment travels. It follows from the method, the company's country, and the currency.
+        payment_rail: RailId,
         /// Amount requested, in minor units.
         amount: i64,
         /// Currency of the amount.
@@ -225,5 +227,5 @@ pub(crate) enum Payment {
     /// Pays all of it, and disputes the payment after the given time, or after the bank's usual time if none is given.
     PaysAndDisputes(Option<Span>),
     /// Does not pay.
-    Fails(crate::model::payments::return_code::ReturnCode),
+    Fails(Refusal),
 }

@@ -15,7 +15,6 @@ pub(crate) mod rails;
 pub(crate) mod reconcile;
 pub(crate) mod reconciliation_match;
 pub(crate) mod refund;
-pub(crate) mod return_code;
 pub(crate) mod statement_file;
 pub(crate) mod statement_noise;
 pub(crate) mod vat;
@@ -37,10 +36,10 @@ pub(crate) use self::fx_transfer::{FxTransfer, FxTransferStatus};
 pub(crate) use self::invoice::{Customer, Invoice, InvoiceLine, InvoiceStatus};
 pub(crate) use self::payout::{Failure, Payout, PayoutStatus, Pays, Rail, Recipient};
 pub(crate) use self::platform_fee::{FeeSchedule, FeeTier};
+pub(crate) use self::rails::{Late, RailId, Refusal, Scope, Service};
 pub(crate) use self::reconciliation_match::{
     CERTAIN, ExceptionKind, MatchStatus, Reason, ReconciliationMatch, Side,
 };
 pub(crate) use self::refund::{Refund, RefundStatus};
-pub(crate) use self::return_code::ReturnCode;
 pub(crate) use self::statement_noise::{Bank, Draft, Level, Sent};
 pub(crate) use self::wallet::{Balances, Wallet};

@@ -1,7 +1,8 @@
 //! A payout: a payment to an account.
 
 use crate::model::business::PayConversion;
-use crate::model::payments::{Beneficiary, Wallet};
+use crate::model::payments::rails::{RailRetry, Service};
+use crate::model::payments::{Beneficiary, RailId, Wallet};
 use crate::model::prelude::*;
 
 states! {
@@ -20,7 +21,7 @@ states! {
     "cancel": PendingApproval | Queued | Processing | OnHold => Cancelled;
 }
 
-/// The payment rail, which determines the speed.
+/// The speed of a payout. Speed, account and currency determine the payment rail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Rail {
@@ -30,12 +31,12 @@ pub(crate) enum Rail {
 }
 
 impl Rail {
-    /// Time from sending to settlement.
-    pub(crate) const fn delay(self) -> Span {
+    /// What it needs from its payment rail.
+    pub(crate) const fn service(self) -> Service {
         match self {
-            Self::Instant => Span::seconds(10),
-            Self::SameDay => Span::seconds(4 * 60 * 60),
-            Self::Standard => Span::BusinessDays(2),
+            Self::Instant => Service::Instant,
+            Self::SameDay => Service::SameDay,
+            Self::Standard => Service::Standard,
         }
     }
 }
@@ -61,8 +62,10 @@ resource! {
         /// The platform's fee, debited from the wallet in addition to the amount. Only for payouts to a beneficiary.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fee: Option<i64>,
-        /// The payment rail.
+        /// The speed.
         rail: Rail,
+        /// The payment rail by which it travels. It follows from the speed, the country of the account, and the currency.
+        payment_rail: RailId,
         /// When it should arrive if the receiving bank is not late.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         estimated_arrival: Option<Timestamp>,
@@ -145,12 +148,15 @@ impl Recipient {
 pub(crate) struct Failure {
     /// The reason, independent of the rail: `account_closed`, `account_not_found` …
     pub(crate) code: Cow<'static, str>,
-    /// The rail's own code.
+    /// The code of the payment's rail. Null if the rail gave none, such as a rail that does not respond.
     pub(crate) return_code: Option<Cow<'static, str>>,
     /// The rail's own message.
     pub(crate) rail_message: Option<Cow<'static, str>>,
-    /// Whether another attempt can succeed.
+    /// Whether the same payment can succeed later.
     pub(crate) retryable: bool,
+    /// Whether another attempt makes sense, by the rail's code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) retry: Option<RailRetry>,
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! A refund: collected money that is returned to the payer.
 
-use crate::model::payments::{Collection, Failure};
+use crate::model::payments::{Collection, Failure, RailId};
 use crate::model::prelude::*;
 
 states! {
@@ -19,6 +19,8 @@ resource! {
         collection_id: Id<Collection>,
         /// Current status.
         status: RefundStatus,
+        /// The payment rail by which the money travels back.
+        payment_rail: RailId,
         /// Minor units.
         amount: i64,
         /// The part of the amount that is tax on the sale. It lowers the tax to declare for the current return period.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::exact::Ratio;
 use super::line::Scope;
 use super::pack::{Base, Input, InputScope, MAX_COMPONENTS};
 use super::rule::Frame;

@@ -19,7 +19,7 @@ use crate::walk::Chance;
 const OUTCOMES: [&str; 9] = [
     "payout.settle=returned;code=R02",
     "payout.settle=failed;code=R03",
-    "payout.settle=returned_late;code=R10",
+    "payout.settle=returned_late;code=R16",
     "payout.settle=held_then_paid",
     "payout.settle=delayed",
     "payroll_run.fund=insufficient_funds",

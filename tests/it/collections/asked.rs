@@ -126,7 +126,7 @@ fn payers_are_late_short_absent_or_declined_by_their_account() {
     let declined = of("9999999902", json!({}), "1m");
     assert_eq!(statuses(&declined), ["pending", "processing", "failed"]);
     assert_eq!(declined["failure"]["code"], "account_closed");
-    assert_eq!(declined["failure"]["return_code"], "R02");
+    assert_eq!(declined["failure"]["return_code"], "46");
     assert_eq!(of("9999999992", json!({}), "1m")["status"], "succeeded");
 }
 

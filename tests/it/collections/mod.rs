@@ -5,6 +5,7 @@ mod disputes;
 mod history;
 mod inbound;
 mod invoices;
+mod rail_codes;
 mod refunds;
 
 use serde_json::{Value, json};

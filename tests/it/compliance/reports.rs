@@ -158,7 +158,7 @@ fn suspicious_activity_is_what_the_rules_find() {
     let person = caller.payable(&company).remove(0);
     let body = json!({"company_id": company, "period": "2026-01", "employees": [person]});
     let request = caller.request("POST", "/v1/payroll/run").json(&body);
-    caller.send(&request.header("Sandbox-Scenario", "payout.settle=returned")).expect(201);
+    caller.send(&request.header("Sandbox-Scenario", "payout.settle=returned_late")).expect(201);
     let payout = caller.all("/api/payments/payouts?status=returned").remove(0);
 
     let said = contents(&caller, &company, "suspicious_activity", "2026-01");

@@ -132,7 +132,7 @@ fn wages_that_bounce_are_converted_back_at_their_own_rate_and_sent_again() {
     caller.advance(&json!({"by": "40d"}));
     assert_eq!(caller.run(id(&run))["status"], "partially_paid");
     let hers = item(&caller, &run, &ada);
-    assert_eq!(hers["status"], "returned");
+    assert_eq!(hers["status"], "returned", "{hers}");
     let bounced = moved(&opening, &nets(&caller, &company));
     assert_eq!(of(&bounced, "GBP", "payouts_in_transit"), 0);
     assert_eq!(of(&bounced, "GBP", "wages_payable"), -number(&hers["net"]));

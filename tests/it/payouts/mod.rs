@@ -3,6 +3,7 @@
 mod beneficiaries;
 mod outcomes;
 mod race;
+mod rail_codes;
 mod rails;
 mod refusals;
 mod words;

@@ -18,7 +18,7 @@ fn reserved_accounts_choose_what_becomes_of_a_payout() {
     let payer = Payer::manual();
     for (account, path, code, lost) in [
         ("9999999900", &["processing", "sent", "paid"][..], None, Lost::All),
-        ("9999999902", &["processing", "sent", "returned"], Some("account_closed"), Lost::Fee),
+        ("9999999902", &["processing", "sent", "failed"], Some("account_closed"), Lost::Nothing),
         ("9999999990", &["processing", "sent", "paid"], None, Lost::All),
         ("9999999991", &["processing", "on_hold", "processing", "sent", "paid"], None, Lost::All),
         ("9999999992", &["processing", "on_hold", "failed"], Some("account_frozen"), Lost::Nothing),
@@ -59,7 +59,7 @@ fn headers_and_rules_come_before_the_account() {
     let events = payer.caller.advance(&json!({"by": "1h"}));
     assert_eq!(events, ["payout.processing", "payout.sent", "payout.failed", "wallet.credited"]);
     let failed = payer.payout(&asked);
-    assert_eq!(failed["failure"]["return_code"], "R03");
+    assert_eq!(failed["failure"]["return_code"], "07");
     assert_eq!(failed["failure"]["code"], "account_not_found");
     payer.caller.post("/_sandbox/rules", &rule).expect(201);
     let held = payer.pay(600, &json!({}));

@@ -121,9 +121,9 @@ fn rails_are_listed_by_country_and_direction_with_their_codes() {
         table["rails"].as_array().unwrap().clone()
     };
     let all = rails("");
-    assert_eq!(all.len(), 21);
+    assert_eq!(all.len(), 27);
     let ids = |rows: &[Value]| -> Vec<Value> { rows.iter().map(|row| row["id"].clone()).collect() };
-    assert_eq!(ids(&rails("?country=US")), ["us_ach_credit", "us_ach_debit"]);
+    assert_eq!(ids(&rails("?country=US")), ["us_ach_credit", "us_ach_debit", "us_rtp"]);
     let payments = ["gb_faster_payments", "gb_bacs_credit", "gb_chaps"];
     assert_eq!(ids(&rails("?country=GB&direction=credit")), payments);
     let nip = rails("?country=NG").remove(0);

@@ -1,10 +1,18 @@
 //! Payment rails (`fixtures/rails.toml`): country, direction, cut-off, settlement, and the codes of refusals and returns.
 //!
-//! Data only. Deliberately absent: which rail a payout uses, and the decision about it.
+//! `route` finds the rail of a payment, `refusal` the code with which it is refused or comes back. Deliberately absent: the decision about it.
+
+mod codes;
+mod refusal;
+mod route;
 
 use std::sync::LazyLock;
 
 use crate::model::prelude::*;
+
+pub(crate) use self::codes::Scope;
+pub(crate) use self::refusal::{Late, Refusal};
+pub(crate) use self::route::{RailId, Service, Services, route};
 
 /// Whether a rail moves money to an account or collects it from one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -58,6 +66,8 @@ pub(crate) struct RailCode {
     pub(crate) stage: RailStage,
     /// Whether another attempt makes sense.
     pub(crate) retry: RailRetry,
+    /// The meaning, independent of the rail: the `code` of a payment's `failure`.
+    pub(crate) reason: String,
 }
 
 /// A rail.
@@ -80,27 +90,65 @@ pub(crate) struct PaymentRail {
     pub(crate) cut_off: String,
     /// When it settles.
     pub(crate) settlement: String,
+    /// The services that travel by it, with the time from sending to the result.
+    pub(crate) serves: Services,
+    /// The code of a refusal with a reason for which the rail has no code.
+    pub(crate) default: String,
+    /// The time from sending to a return. Absent if the rail refuses at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) returns: Option<Span>,
+    /// The countries that the rail serves, if it serves an area.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) area: Vec<String>,
+    /// Whether a refund travels back by the rail of the payment.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub(crate) refunds: bool,
     /// The sources of these facts. One that starts with `unverified` has no document behind it.
     pub(crate) sources: Vec<String>,
     /// The codes with which a payment is refused or comes back.
     pub(crate) codes: Vec<RailCode>,
 }
 
+/// Why a payment does not arrive, independent of the rail.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Reason {
+    name: String,
+    about: String,
+    /// The nearest other reasons, for a rail without a code of this one.
+    #[serde(default)]
+    instead: Vec<String>,
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
     rail: Vec<PaymentRail>,
+    reason: Vec<Reason>,
 }
 
-static RAILS: LazyLock<Vec<PaymentRail>> = LazyLock::new(|| {
-    let file: Result<File, _> = toml::from_str(include_str!("../../../fixtures/rails.toml"));
-    file.expect("the embedded rails are whole: a test reads them").rail
+static FILE: LazyLock<File> = LazyLock::new(|| {
+    let file: Result<File, _> = toml::from_str(include_str!("../../../../fixtures/rails.toml"));
+    file.expect("the embedded rails are whole: a test reads them")
 });
 
 /// All rails, in the order of the table.
 pub(crate) fn all() -> &'static [PaymentRail] {
-    &RAILS
+    &FILE.rail
 }
+
+fn reasons() -> &'static [Reason] {
+    &FILE.reason
+}
+
+/// The codes with which a payment does not arrive or comes back: neither that of a success, nor information, nor a later claim.
+fn refusals(rail: &'static PaymentRail) -> impl Iterator<Item = &'static RailCode> {
+    let at = [RailStage::Submit, RailStage::Settle, RailStage::Return];
+    rail.codes.iter().filter(move |code| at.contains(&code.stage) && !OPEN.contains(&&*code.reason))
+}
+
+/// Reasons of codes with which no payment is refused.
+const OPEN: [&str; 3] = ["done", "status_unknown", "details_corrected"];
 
 #[cfg(test)]
 mod tests {
