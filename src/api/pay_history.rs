@@ -1,11 +1,15 @@
 //! Employees paid before a world's start, by rank: the source of lists of payslips and payouts.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "numbers of months and companies, of which a world has at most 10^9"
+)]
+
 use core::ops::Range;
 
 use crate::api::business::payroll::Months;
 use crate::api::prelude::*;
 use crate::model::business::PayrollRun;
-use crate::model::growth::workforce::Selection;
 
 /// One employee's pay in one month.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +26,7 @@ pub(crate) struct GrownPayments<'a> {
     companies: Range<u64>,
     /// The only employee, if filtered.
     employee: Option<u64>,
-    /// Cumulative number of employees paid per month, by company; the last is a month's total.
+    /// Cumulative number of payments: month by month, and within a month by company.
     before: Vec<u64>,
 }
 
@@ -68,17 +72,21 @@ impl<'a> GrownPayments<'a> {
     }
 
     fn running_counts(&self) -> Vec<u64> {
+        let (companies, months) = (self.companies.clone(), self.months.clone());
+        let width = months.clone().count();
+        let mut counts = vec![Vec::new(); width];
+        for company in companies {
+            let plan = self.world.base().plan(company);
+            for (counts, month) in counts.iter_mut().zip(months.clone()) {
+                counts.push(match self.employee {
+                    Some(employee) => u64::from(plan.is_paid_in(month, employee)),
+                    None => plan.paid_in(month).count(),
+                });
+            }
+        }
         let mut before = vec![0];
-        let mut sum = 0;
-        for company in self.companies.clone() {
-            let workforce = self.world.base().plan(company).workforce;
-            sum += match self.employee {
-                Some(employee) => {
-                    u64::from(workforce.chooses(Selection::PAID_IN_HISTORY, employee))
-                }
-                None => workforce.count(Selection::PAID_IN_HISTORY),
-            };
-            before.push(sum);
+        for count in counts.into_iter().flatten() {
+            before.push(before.last().copied().unwrap_or(0) + count);
         }
         before
     }
@@ -93,28 +101,27 @@ impl<'a> GrownPayments<'a> {
         self.companies.clone()
     }
 
-    /// Number of employees paid each month.
-    pub(crate) fn a_month(&self) -> u64 {
-        self.before.last().copied().unwrap_or(0)
+    /// Number of payments before a month, or of all if it is after the last one.
+    pub(crate) fn count_before(&self, month: u64) -> u64 {
+        let passed = month.saturating_sub(self.months.start) as usize;
+        let place = passed * self.companies.clone().count();
+        self.before.get(place).or(self.before.last()).copied().unwrap_or(0)
     }
 
     /// Total number of payments.
     pub(crate) fn count(&self) -> u64 {
-        self.a_month() * (self.months.end - self.months.start)
+        self.before.last().copied().unwrap_or(0)
     }
 
     pub(crate) fn find(&self, rank: u64) -> Option<GrownPayment> {
-        let a_month = self.a_month();
         if rank >= self.count() {
             return None;
         }
-        let (month, within) = (self.months.start + rank / a_month, rank % a_month);
-        let place = self.before.partition_point(|&before| before <= within) - 1;
-        let company = self.companies.start + place as u64;
-        let workforce = self.world.base().plan(company).workforce;
-        let rank = within - self.before[place];
-        let employee =
-            self.employee.or_else(|| workforce.find(Selection::PAID_IN_HISTORY, rank))?;
-        Some(GrownPayment { month, company, employee })
+        let place = self.before.partition_point(|&before| before <= rank) - 1;
+        let (rank, width) = (rank - self.before[place], self.companies.clone().count());
+        let month = self.months.start + (place / width) as u64;
+        let company = self.companies.start + (place % width) as u64;
+        let paid = || self.world.base().plan(company).paid_in(month).find(rank);
+        Some(GrownPayment { month, company, employee: self.employee.or_else(paid)? })
     }
 }

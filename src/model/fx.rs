@@ -205,13 +205,32 @@ mod tests {
     #[test]
     fn every_published_rate_is_met_on_the_first_of_its_month() {
         let published = read(include_str!("../../fixtures/fx.toml")).expect("whole");
-        assert_eq!(published.anchors.len(), 25);
+        assert_eq!(published.anchors.len(), 43);
         let mut rates = Rates::new(Key::new(42));
         for (&code, anchors) in &published.anchors {
             for (ahead, &anchor) in (0..).zip(anchors) {
                 let first = published.first.plus_months(ahead).first_day();
                 assert_eq!(rates.units(code, first), Some(anchor), "{code} {first}");
             }
+        }
+    }
+
+    /// One table decides the decimal places: `value::money`. Each currency without hundredths can be converted.
+    #[test]
+    fn minor_digits_are_those_of_the_currency_and_every_unusual_one_has_a_rate() {
+        #[derive(Deserialize)]
+        struct Digits {
+            minor_digits: BTreeMap<Currency, u32>,
+        }
+        let file: Digits =
+            toml::from_str(include_str!("../../fixtures/fx.toml")).expect("the table is whole");
+        assert!(file.minor_digits.keys().copied().eq(known()));
+        for (currency, digits) in file.minor_digits {
+            assert_eq!(currency.exponent(), digits, "{currency}");
+        }
+        let unusual = Currency::all().filter(|currency| currency.exponent() != 2);
+        for currency in unusual {
+            assert!(is_known(currency), "{currency}");
         }
     }
 

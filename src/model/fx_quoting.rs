@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::{Deserializer, Serializer, de};
 
-use crate::model::fx::half_even;
+use crate::model::fx::{self, half_even};
 use crate::model::prelude::*;
 
 /// Fixed-point parts of one unit in a rate.
@@ -124,37 +124,72 @@ struct Corridor {
     basis_points: u32,
 }
 
-/// Spreads by pair of currencies in alphabetical order, and by single currency.
+/// The spread of each pair of currencies that have a reference rate, in the order of `fx::known`.
 struct Table {
-    corridors: BTreeMap<[Currency; 2], u32>,
-    classes: BTreeMap<Currency, u32>,
-    otherwise: u32,
+    places: BTreeMap<Currency, usize>,
+    spreads: Vec<Vec<u32>>,
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let spreads: Spreads = toml::from_str(include_str!("../../fixtures/fx_spreads.toml"))
         .expect("the embedded spreads are whole: a test reads them");
-    let points = &spreads.basis_points;
-    let major = spreads.class.major.iter().map(|&code| (code, points.major));
-    let frontier = spreads.class.frontier.iter();
-    let corridors = spreads.corridor.iter();
-    Table {
-        classes: major.chain(frontier.map(|&code| (code, points.frontier))).collect(),
-        otherwise: points.regional,
-        corridors: corridors.map(|row| (in_order(row.between), row.basis_points)).collect(),
-    }
+    Table::of(&spreads)
 });
+
+impl Table {
+    fn of(written: &Spreads) -> Self {
+        let points = &written.basis_points;
+        let class = |currency: Currency| match &written.class {
+            class if class.major.contains(&currency) => points.major,
+            class if class.frontier.contains(&currency) => points.frontier,
+            _ => points.regional,
+        };
+        let corridor = |pair: [Currency; 2]| {
+            let mut rows = written.corridor.iter();
+            let row = rows.find(|row| in_order(row.between) == in_order(pair));
+            row.map(|row| row.basis_points)
+        };
+        let all: Vec<Currency> = fx::known().collect();
+        let direct = |one: Currency, other: Currency| {
+            corridor([one, other]).unwrap_or(class(one).max(class(other)))
+        };
+        let row = |&one: &Currency| all.iter().map(|&other| direct(one, other)).collect();
+        let mut spreads: Vec<Vec<u32>> = all.iter().map(row).collect();
+        cap_by_detours(&mut spreads);
+        Self { places: all.into_iter().zip(0..).collect(), spreads }
+    }
+}
+
+/// Lowers each spread to that of the cheapest chain of conversions, so that no chain is cheaper than the direct one.
+fn cap_by_detours(spreads: &mut [Vec<u32>]) {
+    for by in 0..spreads.len() {
+        for one in 0..spreads.len() {
+            for other in (0..spreads.len()).filter(|&other| other != by && one != by) {
+                let detour = together(spreads[one][by], spreads[by][other]);
+                spreads[one][other] = spreads[one][other].min(detour);
+            }
+        }
+    }
+}
+
+/// The spread of two conversions in a row, rounded down: the second one applies to what the first one leaves.
+fn together(first: u32, second: u32) -> u32 {
+    let left = (WHOLE - i128::from(first)) * (WHOLE - i128::from(second));
+    let kept = (left + WHOLE - 1) / WHOLE;
+    u32::try_from(WHOLE - kept).expect("a spread is a part of the whole")
+}
 
 fn in_order(mut pair: [Currency; 2]) -> [Currency; 2] {
     pair.sort_unstable();
     pair
 }
 
-/// The spread of a quote between two currencies, in basis points.
+/// The spread of a quote between two currencies with reference rates, in basis points.
 pub(crate) fn spread(source: Currency, target: Currency) -> u32 {
-    let of = |currency| *TABLE.classes.get(&currency).unwrap_or(&TABLE.otherwise);
-    let named = TABLE.corridors.get(&in_order([source, target]));
-    named.copied().unwrap_or(of(source).max(of(target)))
+    let place = |currency| TABLE.places.get(&currency).copied();
+    let pair = place(source).zip(place(target));
+    let (source, target) = pair.expect("a quote requires reference rates of both currencies");
+    TABLE.spreads[source][target]
 }
 
 /// The part of an amount that a spread costs, in minor units, rounded half to even.
@@ -216,11 +251,28 @@ mod tests {
     }
 
     #[test]
-    fn a_corridor_costs_what_the_dearer_currency_costs_both_ways() {
+    fn a_pair_costs_what_its_more_expensive_currency_costs_or_the_cheapest_chain() {
         let of = |one, other| spread(currency(one), currency(other));
         assert_eq!((of("USD", "GBP"), of("GBP", "USD")), (20, 20));
         assert_eq!((of("USD", "CAD"), of("ZAR", "CAD")), (30, 75));
         assert_eq!((of("USD", "UGX"), of("UGX", "KES")), (150, 150));
         assert_eq!(of("NGN", "GBP"), 120);
+        assert_eq!(of("NGN", "USD"), 139); // 1.2 % and then 0.2 % of the rest, through GBP
+        assert_eq!(of("KWD", "JPY"), 75);
+    }
+
+    #[test]
+    fn no_chain_of_two_conversions_is_cheaper_than_the_direct_one() {
+        let all: Vec<Currency> = fx::known().collect();
+        let left = |one, other| WHOLE - i128::from(spread(one, other));
+        for &one in &all {
+            for &other in all.iter().filter(|&&other| other != one) {
+                assert_eq!(spread(one, other), spread(other, one));
+                for &by in all.iter().filter(|&&by| by != one && by != other) {
+                    let detour = left(one, by) * left(by, other);
+                    assert!(left(one, other) * WHOLE >= detour, "{one} {by} {other}");
+                }
+            }
+        }
     }
 }

@@ -86,6 +86,10 @@ chart! {
     EmployerContributions "employer_contributions" Expense   "Employer contributions";
     Purchases             "purchases"              Expense   "Purchases";
     Rent                  "rent"                   Expense   "Rent";
+    Utilities             "utilities"              Expense   "Utilities";
+    Insurance             "insurance"              Expense   "Insurance";
+    Marketing             "marketing"              Expense   "Marketing";
+    ProfessionalFees      "professional_fees"      Expense   "Professional fees";
     Fees                  "fees"                   Expense   "Fees";
     Interest              "interest"               Expense   "Interest";
     ChargebackLosses      "chargeback_losses"      Expense   "Chargeback losses";

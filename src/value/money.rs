@@ -41,6 +41,11 @@ impl Currency {
         CODES.binary_search(&code).ok().map(|_| Self(code))
     }
 
+    /// Every currency, by code.
+    pub fn all() -> impl Iterator<Item = Self> {
+        CODES.iter().copied().map(Self)
+    }
+
     /// The three letters.
     ///
     /// # Panics

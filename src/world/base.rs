@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 use crate::model::business::{Calculation, Company};
 use crate::model::fx::Rates;
 use crate::model::fx_quoting::Rate;
-use crate::model::growth::workforce::{Selection, Slots};
+use crate::model::growth::tenure::Tenure;
+use crate::model::growth::workforce::Slots;
 use crate::model::{Entity, Kind, Record};
 use crate::value::id::Id;
 use crate::value::money::Currency;
@@ -23,6 +24,11 @@ use crate::world::layout::{HISTORY_MONTHS, Layout, Shape};
 pub(crate) trait Grow: Entity {
     /// The resource with this index, if the fresh world has it.
     fn grow(base: &Base, index: u64) -> Option<Self>;
+
+    /// The same on a later day, if the calendar alone has changed it. Timers change what calls have created or changed.
+    fn aged(&self, _today: Date) -> Option<Self> {
+        None
+    }
 }
 
 /// The most cached histories: a few megabytes.
@@ -187,12 +193,14 @@ impl Base {
         counts: impl Fn(&Calculation) -> bool,
     ) -> Option<Arc<Calculation>> {
         let size = self.shape().employees_per_company;
-        let workforce = self.plan(employee / size).workforce;
-        let paid = workforce.chooses(Selection::PAID_IN_HISTORY, employee % size);
-        let place = paid.then(|| workforce.place(employee % size))?;
+        let plan = self.plan(employee / size);
+        let place = plan.workforce.place(employee % size);
+        if !Tenure::is_ever_paid(place) {
+            return None;
+        }
         let history = self.history_at(employee / size);
         let months = (0..HISTORY_MONTHS).rev();
-        let mut paid = months.filter_map(|month| history.payroll.calculation(place, month));
+        let mut paid = months.filter_map(|month| history.payroll.calculation(&plan, place, month));
         paid.find(|pay| counts(pay)).cloned()
     }
 }

@@ -1,43 +1,39 @@
-//! The tax returns of the months before the world's start: one for each month and company, for all its
-//! liabilities. The last one is often not sent yet when the world
-//! begins.
+//! The tax returns of the months before the world's start: one for each authority, month and company. The last ones are often not sent
+//! yet when the world begins.
 
-use crate::model::business::tax_filing::MONTHLY;
 use crate::model::business::tax_return::code_of;
 use crate::model::business::{FilingLine, FilingStatus, TaxFiling};
-use crate::model::{Kind, Object, StatusChange, posting};
-use crate::value::Metadata;
-use crate::world::history::{POSTING_HOUR, filing_day};
+use crate::model::{Kind, Object, StatusChange};
+use crate::value::{Date, Metadata};
+use crate::world::history::POSTING_HOUR;
+use crate::world::obligations::{self, Obligation};
 use crate::world::{Base, Grow};
+
+/// The return with this index, with its company and the number of its month.
+pub(crate) fn obligation(base: &Base, index: u64) -> Option<(Obligation, u64, u64)> {
+    let index = (index < base.count(Kind::TaxFiling)).then_some(index)?;
+    let (month, company, number) = base.filing_place(index);
+    let country = base.plan(company).country.code;
+    let returns = obligations::returns(base, country, month);
+    let due = *returns.get(usize::try_from(number).ok()?)?;
+    Some((obligations::obligation(base, country, month, due), company, month))
+}
 
 impl Grow for TaxFiling {
     fn grow(base: &Base, index: u64) -> Option<Self> {
-        let (month, company) =
-            (index < base.count(Kind::TaxFiling)).then(|| base.run_place(index))?;
-        let (plan, history, period) =
-            (base.plan(company), base.history_at(company), base.period(month));
-        let due_on = filing_day(base, month);
-        let sent = due_on < base.shape().start.date();
-        let place = usize::try_from(month).ok()?;
-        let vat = (posting::vat_account(), history.vat[place]);
-        let owed = history.payroll.months[place].cost.owed_by_account().into_iter().chain([vat]);
-        let lines: Vec<FilingLine> = owed
-            .filter(|(_, amount)| *amount != 0)
-            .map(|(account, amount)| FilingLine {
-                authority: code_of(account).to_owned(),
-                amount,
-                amount_paid: if sent { amount } else { 0 },
-            })
-            .collect();
-        let amount = lines.iter().map(|line| line.amount).sum();
+        let (obligation, company, month) = obligation(base, index)?;
+        let (plan, history) = (base.plan(company), base.history_at(company));
+        let amount = history.declared(base, &plan, month, obligation.due);
+        let sent = obligation.paid_on < base.shape().start.date();
+        let amount_paid = if sent { amount } else { 0 };
+        let authority = code_of(obligation.due.account).to_owned();
         let nth = i64::try_from(company).ok()?;
-        let created_at = period.last_day().at_hour(18).plus_millis(nth);
-        let submitted = due_on.at_hour(POSTING_HOUR);
-        let acknowledged = due_on.at_hour(POSTING_HOUR + 1);
-        let accepted = due_on.at_hour(POSTING_HOUR + 2);
+        let created_at = base.period(month).last_day().at_hour(18).plus_millis(nth);
+        let at = |hour| obligation.paid_on.at_hour(hour);
         let mut steps = vec![(FilingStatus::Pending, created_at)];
         if sent {
-            steps.extend([(FilingStatus::Submitted, submitted), (FilingStatus::Filed, accepted)]);
+            steps.push((FilingStatus::Submitted, at(POSTING_HOUR)));
+            steps.push((FilingStatus::Filed, at(POSTING_HOUR + 2)));
         }
         let (status, updated_at) = *steps.last()?;
         Some(Self {
@@ -45,21 +41,21 @@ impl Grow for TaxFiling {
             object: Object::NAME,
             company_id: base.id_at(company),
             jurisdiction: plan.country.code.to_owned(),
-            tax_type: MONTHLY.to_owned(),
-            period,
-            form: None,
+            tax_type: authority.clone(),
+            period: obligation.period,
+            form: obligation.form.map(str::to_owned),
             status,
             amount,
-            amount_paid: if sent { amount } else { 0 },
+            amount_paid,
             credit_used: 0,
             currency: plan.currency,
-            lines,
-            due_on: Some(due_on),
+            lines: vec![FilingLine { authority, amount, amount_paid }],
+            due_on: obligation.due_on,
             late: false,
             tax_liability_ids: Vec::new(),
             blocked_reasons: Vec::new(),
             declaration: None,
-            acknowledged_at: sent.then_some(acknowledged),
+            acknowledged_at: sent.then(|| at(POSTING_HOUR + 1)),
             rejection_reason: None,
             amends: None,
             adjustments: Vec::new(),
@@ -71,5 +67,11 @@ impl Grow for TaxFiling {
                 .map(|(status, at)| StatusChange::plain(status, at))
                 .collect(),
         })
+    }
+
+    /// A return that was not sent becomes late after its day.
+    fn aged(&self, today: Date) -> Option<Self> {
+        let is_missed = self.status == FilingStatus::Pending && self.due_on? < today;
+        (is_missed && !self.late).then(|| Self { late: true, ..self.clone() })
     }
 }

@@ -10,8 +10,8 @@
 )]
 
 use crate::model::business::{
-    Address, Company, CompanyStatus, Contact, Employee, EmployeeStatus, EmploymentType,
-    PaymentMethod, PaymentMethodType, PayrollSettings, PayrollStatus,
+    Address, Company, CompanyStatus, Compensation, Contact, Employee, EmployeeStatus,
+    EmploymentType, PaymentMethod, PaymentMethodType, PayrollSettings, PayrollStatus,
 };
 use crate::model::growth::workforce::Place;
 use crate::model::growth::{accounts, identity, names, people};
@@ -127,11 +127,14 @@ impl Grow for Employee {
         let name = format!("{} {}", face.first, face.last);
         let account = accounts::bank_account(plan.country, key);
         let (status, payroll_status) = (place.status(), place.payroll_status());
-        let start_date = start_date(base, key, status, payroll_status);
+        let start_date = start_date(base, key, (status, payroll_status), plan.tenure.first(place));
         let created_at = base.first_day().midnight().plus_millis(index as i64);
         let domain = identity::company(plan.country, plan.industry, plan.key).domain;
         let effective_from = start_date.max(base.first_day());
-        let status_history = status_history(base, key, status, start_date, created_at);
+        let left_on = plan.tenure.last(place).map(|last| base.period(last).last_day());
+        let left_on = left_on.map(Date::or_business_day_before);
+        let status_history = status_history(base, key, (status, left_on), start_date, created_at);
+        let terms = pay_terms(base, &plan, place, effective_from);
         let updated_at = status_history.last().map_or(created_at, |change| change.at);
         let left = (status == EmployeeStatus::Terminated).then(|| updated_at.date());
         Some(Self {
@@ -150,15 +153,8 @@ impl Grow for Employee {
             end_date: left,
             end_reason: None,
             final_pay: None,
-            compensation: Some(people::compensation(
-                plan.country,
-                plan.industry,
-                plan.currency,
-                place.role,
-                place.step,
-                effective_from,
-            )),
-            compensation_history: Vec::new(),
+            compensation: terms.last().cloned(),
+            compensation_history: if terms.len() > 1 { terms } else { Vec::new() },
             brought_in: None,
             payment_method: (payroll_status != PayrollStatus::NotEnrolled).then(|| PaymentMethod {
                 kind: PaymentMethodType::Bank,
@@ -185,11 +181,26 @@ impl Grow for Employee {
     }
 }
 
-/// All statuses that a grown person had. A person who is away or has left worked on the last pay day.
+/// The pay terms since the first day of history: two after a raise.
+fn pay_terms(base: &Base, plan: &Plan, place: Place, effective_from: Date) -> Vec<Compensation> {
+    let [before, now] = plan.monthly_pay(place);
+    let of = |amount, from| people::compensation(plan.country, plan.currency, amount, from);
+    let raised = base.period(plan.raise_month()).first_day();
+    let has_left = plan.tenure.last(place).is_some_and(|last| last < plan.raise_month());
+    if has_left {
+        vec![of(before, effective_from)]
+    } else if before == now {
+        vec![of(now, effective_from)]
+    } else {
+        vec![of(before, effective_from), of(now, raised)]
+    }
+}
+
+/// All statuses that a grown person had. A person who is away worked on the last pay day.
 fn status_history(
     base: &Base,
     key: Key,
-    status: EmployeeStatus,
+    (status, left_on): (EmployeeStatus, Option<Date>),
     start_date: Date,
     created_at: Timestamp,
 ) -> Vec<StatusChange<EmployeeStatus>> {
@@ -204,14 +215,18 @@ fn status_history(
         EmployeeStatus::Active | EmployeeStatus::Pending => {
             vec![StatusChange::plain(status, created_at)]
         }
-        _ => since(EmployeeStatus::Active, last_days.at_hour(17)),
+        _ => since(EmployeeStatus::Active, left_on.unwrap_or(last_days).at_hour(17)),
     }
 }
 
-/// People who were paid in the history began at least a year before it, so that their year to date is
-/// complete. A newcomer began in its last weeks, and a future
-/// employee begins after the start.
-fn start_date(base: &Base, key: Key, status: EmployeeStatus, payroll: PayrollStatus) -> Date {
+/// Who was there before the history began at least a year before it, so that their year to date is complete. Others joined on the first
+/// working day of a month. A newcomer began in its last weeks, and a future employee begins after the start.
+fn start_date(
+    base: &Base,
+    key: Key,
+    (status, payroll): (EmployeeStatus, PayrollStatus),
+    first: u64,
+) -> Date {
     let days = key.with("start_date").below(2_500) as i32;
     let start = base.shape().start.date();
     match (status, payroll) {
@@ -219,6 +234,7 @@ fn start_date(base: &Base, key: Key, status: EmployeeStatus, payroll: PayrollSta
         (EmployeeStatus::Active, PayrollStatus::Pending) => {
             start.plus_days(-3 - days % 5).or_business_day_before()
         }
+        _ if first > 0 => base.period(first).first_day().or_business_day_after(),
         _ => base.first_day().plus_days(-366 - days).or_business_day_before(),
     }
 }

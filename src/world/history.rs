@@ -10,7 +10,6 @@ use std::sync::Arc;
 use crate::model::business::company::Company;
 use crate::model::ledger::{Account, EntryStatus, JournalEntry, WalletTransaction};
 use crate::model::lifecycle::StatusChange;
-use crate::model::payments::vat;
 use crate::model::payments::wallet::{Balances, Wallet, WalletStatus};
 use crate::model::posting::{self, Posting};
 use crate::model::{Kind, Object};
@@ -18,20 +17,21 @@ use crate::value::id::Id;
 use crate::value::text::Metadata;
 use crate::value::time::Date;
 use crate::world::days::Days;
-use crate::world::layout::{
-    ENTRIES_A_COMPANY, HISTORY_MONTHS, INVOICES_A_MONTH, Layout, Plan, VENDORS_A_MONTH,
-};
+use crate::world::layout::{ENTRIES_A_COMPANY, HISTORY_MONTHS, Layout, Plan, VENDORS_A_MONTH};
+use crate::world::obligations;
 use crate::world::payroll_history::PayrollHistory;
+use crate::world::sales::{InvoiceDays, SalesHistory};
 use crate::world::sums::Sums;
+use crate::world::suppliers::{self, MonthSales};
 
 /// The months of payroll that the owners paid in as capital.
 const SEED_MONTHS: i64 = 6;
+/// The months of payroll that always stay in the wallet.
+const LEAST_MONTHS: i64 = 2;
 /// The hour of the day at which history posts.
 pub(crate) const POSTING_HOUR: i64 = 10;
-/// The day of the month by which the last month's withholdings and sales tax must be paid.
-const FILING_DAY: i8 = 9;
-/// The day of the month on which suppliers are paid.
-pub(crate) const VENDOR_DAY: i8 = 26;
+/// The day of the month on which suppliers are paid, or the business day before.
+const VENDOR_DAY: i8 = 26;
 
 /// The twelve months of a grown company's books.
 #[derive(Debug)]
@@ -41,10 +41,7 @@ pub(crate) struct History {
     pub(crate) entries: Vec<Arc<JournalEntry>>,
     pub(crate) statement: Vec<Arc<WalletTransaction>>,
     pub(crate) payroll: PayrollHistory,
-    /// Sales tax on each month's invoices.
-    pub(crate) vat: Vec<i64>,
-    /// The amount of each invoice of a month: without tax, and the tax.
-    pub(crate) invoices: Vec<[(i64, i64); INVOICES_A_MONTH as usize]>,
+    pub(crate) sales: SalesHistory,
     /// The amounts paid to each supplier, by month.
     vendors: Vec<[i64; VENDORS_A_MONTH as usize]>,
 }
@@ -53,65 +50,98 @@ impl History {
     /// Grows the books of the company of this plan.
     pub(crate) fn grow(layout: &Layout, plan: &Plan) -> Self {
         let payroll = PayrollHistory::grow(layout, plan);
-        let mut journal = Journal {
-            layout,
-            plan,
-            postings: Vec::new(),
-            vat: Vec::new(),
-            invoices: Vec::new(),
-            vendors: Vec::new(),
-        };
-        journal.owners(&payroll);
+        let sales = SalesHistory::grow(layout, plan, &payroll);
+        let mut journal =
+            Journal { layout, plan, payroll: &payroll, sales: &sales, postings: Vec::new() };
+        let mut vendors = Vec::new();
         for month in 0..HISTORY_MONTHS {
-            journal.payroll(&payroll, month);
-            let sales = journal.sales(&payroll, month);
-            journal.vendors(sales, month);
+            journal.payroll(month);
+            journal.sales(month);
+            vendors.push(journal.vendors(month));
+            journal.filings(month);
         }
-        journal.close(payroll)
+        journal.owners();
+        let Written { sums, days, entries, statement } = journal.close();
+        Self { sums, days, entries, statement, payroll, sales, vendors }
     }
 
     /// The amount paid to a supplier in this month.
     pub(crate) fn vendor(&self, month: u64, vendor: u64) -> Option<i64> {
         self.vendors.get(usize::try_from(month).ok()?)?.get(usize::try_from(vendor).ok()?).copied()
     }
+
+    /// The amount that the return of a month declares for an account.
+    pub(crate) fn declared(&self, layout: &Layout, plan: &Plan, month: u64, due: DueTo) -> i64 {
+        declared(layout, plan, (&self.payroll, &self.sales), (month, due))
+    }
+}
+
+fn declared(
+    layout: &Layout,
+    plan: &Plan,
+    (payroll, sales): (&PayrollHistory, &SalesHistory),
+    (month, due): (u64, DueTo),
+) -> i64 {
+    let months = obligations::months(layout, plan.country.code, month, due);
+    let of_month = |month: u64| {
+        if due.account == posting::vat_account() {
+            return sales.months[month as usize].vat;
+        }
+        let mut owed = payroll.months[month as usize].cost.owed.iter();
+        owed.find(|(known, _)| *known == due).map_or(0, |(_, amount)| *amount)
+    };
+    months.into_iter().flatten().map(of_month).sum()
 }
 
 /// The books while they are built.
 struct Journal<'a> {
     layout: &'a Layout,
     plan: &'a Plan,
+    payroll: &'a PayrollHistory,
+    sales: &'a SalesHistory,
     /// In any order; sorted by day at the end.
     postings: Vec<(Date, Posting)>,
-    vat: Vec<i64>,
-    invoices: Vec<[(i64, i64); INVOICES_A_MONTH as usize]>,
-    vendors: Vec<[i64; VENDORS_A_MONTH as usize]>,
+}
+
+/// The finished books.
+struct Written {
+    sums: Sums,
+    days: Days,
+    entries: Vec<Arc<JournalEntry>>,
+    statement: Vec<Arc<WalletTransaction>>,
 }
 
 impl Journal<'_> {
     /// Posts on a past day. Postings after the world's start are left out.
-    fn post(&mut self, day: Date, posting: Posting) -> bool {
-        let past = day < self.layout.shape().start.date();
-        if past && !posting.lines.is_empty() {
+    fn post(&mut self, day: Date, posting: Posting) {
+        if day < self.layout.shape().start.date() && !posting.lines.is_empty() {
             self.postings.push((day, posting));
         }
-        past
     }
 
-    fn owners(&mut self, payroll: &PayrollHistory) {
-        let month =
-            payroll.months.iter().map(|month| month.totals.employer_cost).max().unwrap_or(0);
+    /// The owners pay in some months of payroll, or more if the company needs it.
+    fn owners(&mut self) {
+        self.postings.sort_by_key(|(day, _)| *day); // stable: keeps the order of postings within a day
+        let (mut cash, mut least) = (0, 0);
+        for line in self.postings.iter().flat_map(|(_, posting)| &posting.lines) {
+            if line.account == Account::CashAvailable {
+                cash += line.signed();
+                least = least.min(cash);
+            }
+        }
+        let costs = self.payroll.months.iter().map(|month| month.totals.employer_cost);
+        let month = costs.max().unwrap_or(0);
         let unit = 1_000 * self.plan.currency.minor_per_major();
-        let amount = ((month * SEED_MONTHS) / unit + 1) * unit;
+        let needed = (month * SEED_MONTHS).max(month * LEAST_MONTHS - least);
         let company = self.layout.any_at(Kind::Company, self.plan.index);
-        self.post(
-            self.layout.first_day(),
-            posting::seed_money(company, self.plan.currency, amount),
-        );
+        let amount = (needed / unit + 1) * unit;
+        let seed = posting::seed_money(company, self.plan.currency, amount);
+        self.postings.insert(0, (self.layout.first_day(), seed));
     }
 
-    /// One run: approved, funded, sent and paid; its withholdings are paid in the next month.
-    fn payroll(&mut self, payroll: &PayrollHistory, month: u64) {
-        let paid = &payroll.months[month as usize];
+    /// One run: approved, funded, sent and paid.
+    fn payroll(&mut self, month: u64) {
+        let paid = &self.payroll.months[month as usize];
         let (currency, totals) = (self.plan.currency, &paid.totals);
         let run = self.layout.any_at(Kind::PayrollRun, self.layout.run(month, self.plan.index));
         let day = paid.pay_date;
@@ -122,90 +152,62 @@ impl Journal<'_> {
         );
         self.post(day, posting::net_pay_sent(run, currency, totals.net));
         self.post(arrival(day), posting::net_pay_paid(run, currency, totals.net));
+    }
 
-        let filing = self.layout.any_at(Kind::TaxFiling, self.layout.run(month, self.plan.index));
-        for &(account, amount) in &paid.cost.owed_by_account() {
-            self.post(
-                filing_day(self.layout, month),
-                posting::filing_paid(filing, currency, account, amount),
-            );
+    /// The returns for a month. Withheld amounts were reserved with the run, and tax on sales is set aside now.
+    fn filings(&mut self, month: u64) {
+        let (country, currency) = (self.plan.country.code, self.plan.currency);
+        let returns = obligations::returns(self.layout, country, month);
+        for (number, due) in (0..).zip(returns) {
+            let account = due.account;
+            let made = (self.payroll, self.sales);
+            let amount = declared(self.layout, self.plan, made, (month, due));
+            let index = self.layout.filing(month, self.plan.index, number);
+            let filing = self.layout.any_at(Kind::TaxFiling, index);
+            let day = obligations::obligation(self.layout, country, month, due).paid_on;
+            if account == posting::vat_account() {
+                self.post(day, posting::reserved("Sales tax set aside", filing, currency, amount));
+            }
+            self.post(day, posting::filing_paid(filing, currency, account, amount));
         }
     }
 
-    /// A month's invoices, most of them paid within weeks. Returns the month's sales without tax.
-    fn sales(&mut self, payroll: &PayrollHistory, month: u64) -> i64 {
-        let industry = self.plan.industry;
-        let cost = payroll.months[month as usize].totals.employer_cost;
-        let key = self.plan.key.with("sales").at(month);
-        let season = 85 + key.below(31);
-        let month_sales = scale(cost, industry.revenue_percent * season, 10_000);
-        let (vat_account, vat_rate) =
-            (posting::vat_account(), vat::standard(self.plan.country.code));
-        let (mut sales, mut vat_owed) = (0, 0);
-        let mut invoices = [(0, 0); INVOICES_A_MONTH as usize];
-        for (number, sums) in (0_u64..).zip(&mut invoices) {
-            let key = key.at(number);
-            let net = scale(month_sales, 80 + key.with("share").below(41), 100 * INVOICES_A_MONTH);
-            let vat = vat::on(net, vat_rate);
-            *sums = (net, vat);
-            self.invoice(month, number, net, (vat_account, vat));
-            sales += net;
-            vat_owed += vat;
+    /// A month's invoices and their payments.
+    fn sales(&mut self, month: u64) {
+        let (currency, sales) = (self.plan.currency, self.sales);
+        for (number, sold) in (0_u64..).zip(&sales.months[month as usize].invoices) {
+            let index = self.layout.invoice(month, self.plan.index, number);
+            let invoice = self.layout.any_at(Kind::Invoice, index);
+            let collection = self.layout.any_at(Kind::Collection, index);
+            let days = InvoiceDays::of(self.layout, self.plan, month, number);
+            let (tax, amount) = ((posting::vat_account(), sold.tax), sold.net + sold.tax);
+            self.post(days.sent, posting::invoice_sent(invoice, currency, sold.net, Some(tax)));
+            let Some((paid, settled)) = days.paid.zip(days.settled) else { continue };
+            let owed = Account::AccountsReceivable;
+            self.post(paid, posting::collection_succeeded(collection, currency, owed, amount));
+            self.post(settled, posting::collection_settled(collection, currency, amount, 0));
         }
-        self.invoices.push(invoices);
-        let filing = self.layout.any_at(Kind::TaxFiling, self.layout.run(month, self.plan.index));
-        let (day, currency) = (filing_day(self.layout, month), self.plan.currency);
-        self.post(day, posting::reserved("Sales tax set aside", filing, currency, vat_owed));
-        self.post(day, posting::filing_paid(filing, currency, vat_account, vat_owed));
-        self.vat.push(vat_owed);
-        sales
     }
 
-    fn invoice(&mut self, month: u64, number: u64, net: i64, vat: (Account, i64)) {
+    /// Purchases, rent and other expenses.
+    fn vendors(&mut self, month: u64) -> [i64; VENDORS_A_MONTH as usize] {
         let currency = self.plan.currency;
-        let index = self.layout.invoice(month, self.plan.index, number);
-        let invoice = self.layout.any_at(Kind::Invoice, index);
-        let collection = self.layout.any_at(Kind::Collection, index);
-        let days = InvoiceDays::of(self.layout, self.plan, month, number);
-        let amount = net + vat.1;
-        self.post(days.sent, posting::invoice_sent(invoice, currency, net, Some(vat)));
-        let owed = Account::AccountsReceivable;
-        self.post(days.paid, posting::collection_succeeded(collection, currency, owed, amount));
-        self.post(days.settled, posting::collection_settled(collection, currency, amount, 0));
-    }
-
-    /// Rent and purchases.
-    fn vendors(&mut self, sales: i64, month: u64) {
-        let industry = self.plan.industry;
-        let currency = self.plan.currency;
+        let net = self.sales.months[month as usize].net();
+        let sales = MonthSales { net, average: self.sales.average };
         let mut amounts = [0; VENDORS_A_MONTH as usize];
         for (number, amount) in (0_u64..).zip(&mut amounts) {
-            let share = self.plan.key.with("purchases").at(month).at(number).below(41) + 80;
-            let (expense, sum) = match number {
-                0 => (Account::Rent, scale(sales, industry.rent_percent, 100)),
-                _ => (
-                    Account::Purchases,
-                    scale(
-                        sales,
-                        industry.purchases_percent * share,
-                        10_000 * (VENDORS_A_MONTH - 1),
-                    ),
-                ),
-            };
-            *amount = sum;
-            let payout = self
-                .layout
-                .any_at(Kind::Payout, self.layout.vendor_payout(month, self.plan.index, number));
-            let day = self.layout.period(month).day(VENDOR_DAY);
-            self.post(day, posting::vendor_payout_sent(payout, currency, sum));
-            self.post(day, posting::vendor_payout_paid(payout, currency, expense, sum));
+            *amount = suppliers::amount(self.plan, month, number, sales);
+            let index = self.layout.vendor_payout(month, self.plan.index, number);
+            let payout = self.layout.any_at(Kind::Payout, index);
+            let (day, expense) = (vendor_day(self.layout, month), suppliers::account(number));
+            self.post(day, posting::vendor_payout_sent(payout, currency, *amount));
+            self.post(day, posting::vendor_payout_paid(payout, currency, expense, *amount));
         }
-        self.vendors.push(amounts);
+        amounts
     }
 
-    /// Sorts the postings and writes them into the books.
-    fn close(mut self, payroll: PayrollHistory) -> History {
-        self.postings.sort_by_key(|(day, _)| *day); // stable: keeps the order of postings within a day
+    /// Writes the postings into the books.
+    fn close(self) -> Written {
         let company: Id<Company> = self.layout.id_at(self.plan.index);
         let wallet = wallet(self.layout, self.plan.index);
         let wallet = wallet.expect("a company is grown with a wallet");
@@ -225,16 +227,7 @@ impl Journal<'_> {
             days.add(&entry);
             entries.push(Arc::new(entry));
         }
-        History {
-            sums,
-            days,
-            entries,
-            statement,
-            payroll,
-            vat: self.vat,
-            invoices: self.invoices,
-            vendors: self.vendors,
-        }
+        Written { sums, days, entries, statement }
     }
 }
 
@@ -281,38 +274,13 @@ pub(crate) fn wallet(layout: &Layout, index: u64) -> Option<Wallet> {
     })
 }
 
-/// The day on which the liabilities of a month of history are filed and paid.
-pub(crate) fn filing_day(layout: &Layout, month: u64) -> Date {
-    let next = layout.period(month).plus_months(1);
-    next.day(FILING_DAY).or_business_day_before()
+/// The day on which suppliers are paid.
+pub(crate) fn vendor_day(layout: &Layout, month: u64) -> Date {
+    layout.period(month).day(VENDOR_DAY).or_business_day_before()
 }
 
 /// The day on which wages sent on `day` arrive: two business days later, but within the month, so that every
 /// run of history has ended when the world starts.
 pub(crate) fn arrival(day: Date) -> Date {
     day.plus_business_days(2).min(day.period().last_day())
-}
-
-/// `amount` × `numerator` / `denominator`, rounded down.
-fn scale(amount: i64, numerator: u64, denominator: u64) -> i64 {
-    let scaled = i128::from(amount) * i128::from(numerator) / i128::from(denominator);
-    i64::try_from(scaled).expect("sales and purchases are small multiples of a payroll")
-}
-
-/// The times of the steps of an invoice, past or future.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct InvoiceDays {
-    pub(crate) sent: Date,
-    pub(crate) paid: Date,
-    pub(crate) settled: Date,
-}
-
-impl InvoiceDays {
-    /// The times for an invoice of history.
-    pub(crate) fn of(layout: &Layout, plan: &Plan, month: u64, number: u64) -> Self {
-        let key = plan.key.with("payer").at(month).at(number);
-        let sent = layout.period(month).day(3 + 7 * number as i8).or_business_day_after();
-        let paid = sent.plus_days(10 + key.below(31) as i32).or_business_day_after();
-        Self { sent, paid, settled: paid.plus_business_days(1) }
-    }
 }

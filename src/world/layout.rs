@@ -10,9 +10,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::business::PayrollSettings;
 use crate::model::growth::countries::{self, Country};
 use crate::model::growth::industries::{self, Industry};
-use crate::model::growth::workforce::Workforce;
+use crate::model::growth::people::{self, PayPlan};
+use crate::model::growth::tenure::{Paid, Tenure};
+use crate::model::growth::workforce::{Place, Workforce};
 use crate::model::{AnyId, Entity, Kind};
 use crate::value::id::{Id, Permutation};
 use crate::value::money::Currency;
@@ -20,13 +23,15 @@ use crate::value::stream::Key;
 use crate::value::time::{Date, Period, Timestamp};
 
 /// Names what seeds grow into: raise it when a seed grows into something else.
-pub(crate) const WORLD_VERSION: u32 = 3;
+pub(crate) const WORLD_VERSION: u32 = 4;
 /// The months of history before a world's start.
 pub(crate) const HISTORY_MONTHS: u64 = 12;
 /// The invoices that a company sends in a month of its history.
-pub(crate) const INVOICES_A_MONTH: u64 = 4;
-/// The suppliers that a company pays in a month of its history; the first is the landlord.
-pub(crate) const VENDORS_A_MONTH: u64 = 4;
+pub(crate) const INVOICES_A_MONTH: u64 = 8;
+/// The suppliers that a company pays in a month of its history: `world::suppliers`.
+pub(crate) const VENDORS_A_MONTH: u64 = 8;
+/// The most tax returns of a company for a month of its history. Some of these indexes are not used.
+pub(crate) const FILINGS_A_MONTH: u64 = 8;
 /// The number of entry ids for a company's history; it never posts more.
 pub(crate) const ENTRIES_A_COMPANY: u64 = 4_096;
 
@@ -92,6 +97,41 @@ pub(crate) struct Plan {
     pub(crate) people: Key,
     pub(crate) currency: Currency,
     pub(crate) workforce: Workforce,
+    pub(crate) tenure: Tenure,
+}
+
+impl Plan {
+    /// What determines the pay in the company.
+    pub(crate) const fn pay(&self) -> PayPlan<'static> {
+        PayPlan {
+            country: self.country,
+            industry: self.industry,
+            currency: self.currency,
+            company: self.key,
+        }
+    }
+
+    /// The employees who are paid in a month of history.
+    pub(crate) fn paid_in(&self, month: u64) -> Paid {
+        self.tenure.paid_in(self.workforce, month)
+    }
+
+    /// Whether an employee is paid in a month of history.
+    pub(crate) fn is_paid_in(&self, month: u64, employee: u64) -> bool {
+        let place = (employee < self.workforce.size()).then(|| self.workforce.place(employee));
+        place.is_some_and(|place| self.tenure.is_paid(place, month))
+    }
+
+    /// The month of history from which raises apply.
+    pub(crate) const fn raise_month(&self) -> u64 {
+        1 + self.key.with("raise").below(HISTORY_MONTHS - 1)
+    }
+
+    /// The monthly pay of an employee before and after the raise. An employee who joined within the history has had none.
+    pub(crate) fn monthly_pay(&self, place: Place) -> [i64; 2] {
+        let [before, now] = people::monthly_pay(self.pay(), place.role, place.step);
+        if self.tenure.first(place) > 0 { [now, now] } else { [before, now] }
+    }
 }
 
 /// What is grown where, from a seed and a shape.
@@ -153,7 +193,8 @@ impl Layout {
             {
                 0
             }
-            Kind::PayrollRun | Kind::TaxFiling => companies * HISTORY_MONTHS,
+            Kind::PayrollRun => companies * HISTORY_MONTHS,
+            Kind::TaxFiling => companies * HISTORY_MONTHS * FILINGS_A_MONTH,
             Kind::PayrollItem | Kind::Payslip => people * HISTORY_MONTHS,
             Kind::Payout => (people + companies * VENDORS_A_MONTH) * HISTORY_MONTHS,
             Kind::Invoice | Kind::Collection => companies * INVOICES_A_MONTH * HISTORY_MONTHS,
@@ -203,6 +244,7 @@ impl Layout {
             people: key.with("employee"),
             currency,
             workforce,
+            tenure: Tenure::new(key),
         }
     }
 
@@ -215,6 +257,21 @@ impl Layout {
     pub(crate) fn month_of(&self, period: Period) -> Option<u64> {
         let months = period.months_since(self.period(0));
         u64::try_from(months).ok().filter(|&month| month < HISTORY_MONTHS)
+    }
+
+    /// The pay date of a month. Every grown company pays on the default day, and in December on the first one of their countries, so that
+    /// the histories of several companies are in the order of time.
+    pub(crate) fn pay_date(&self, period: Period) -> Date {
+        let usual = PayrollSettings::default().pay_day;
+        let december = period.first_day().civil().month() == 12;
+        let days = self.countries.iter().filter_map(|(country, _)| country.pay.december);
+        let day = days.filter(|_| december).fold(usual, i8::min);
+        period.day(day).or_business_day_before()
+    }
+
+    /// The pay date of a month of history.
+    pub(crate) fn paid_on(&self, month: u64) -> Date {
+        self.pay_date(self.period(month))
     }
 
     /// The first day of history.
@@ -233,6 +290,17 @@ impl Layout {
     /// The month and the company of a run.
     pub(crate) const fn run_place(&self, index: u64) -> (u64, u64) {
         (index / self.shape.companies, index % self.shape.companies)
+    }
+
+    /// The tax return with this number of this month and company.
+    pub(crate) const fn filing(&self, month: u64, company: u64, number: u64) -> u64 {
+        self.run(month, company) * FILINGS_A_MONTH + number
+    }
+
+    /// The month, the company and the number of a tax return.
+    pub(crate) const fn filing_place(&self, index: u64) -> (u64, u64, u64) {
+        let (month, company) = self.run_place(index / FILINGS_A_MONTH);
+        (month, company, index % FILINGS_A_MONTH)
     }
 
     /// The item and the payslip of this employee in a run.

@@ -12,8 +12,8 @@ use crate::model::{Entity, Kind};
 use crate::value::Id;
 use crate::world::{HISTORY_MONTHS, INVOICES_A_MONTH, World};
 
-/// The last months of history with possibly open invoices: customers pay within six weeks.
-const OPEN_MONTHS: usize = 3;
+/// The last months of history with possibly open collections: they expire three months after the invoice.
+const OPEN_MONTHS: usize = 4;
 
 impl World {
     /// The company's open collection with this name: `Collection::by_reference` and similar.

@@ -27,10 +27,12 @@ pub(crate) mod journal;
 pub(crate) mod layout;
 pub(crate) mod log;
 mod lookup;
+pub(crate) mod obligations;
 pub(crate) mod overlay;
 mod pay_growth;
 pub(crate) mod payroll_history;
 pub(crate) mod reconciled;
+pub(crate) mod sales;
 pub(crate) mod sales_history;
 mod scheduling;
 pub(crate) mod script;
@@ -39,6 +41,7 @@ mod selector;
 pub(crate) mod situation;
 pub(crate) mod statement;
 pub(crate) mod sums;
+pub(crate) mod suppliers;
 pub(crate) mod timers;
 mod transaction;
 mod wallets;
@@ -188,7 +191,10 @@ impl World {
     pub(crate) fn find<T: Grow>(&self, id: Id<T>) -> Option<Arc<T>> {
         match self.overlay.get(T::KIND, id.bits()) {
             Some(record) => T::of_record(record).cloned(),
-            None => self.base.record(self.base.index_of(id)?),
+            None => {
+                let grown = self.base.record::<T>(self.base.index_of(id)?)?;
+                Some(grown.aged(self.today()).map_or(grown, Arc::new))
+            }
         }
     }
 

@@ -6,14 +6,12 @@
     reason = "a shape bounds every index to 10^9 by twelve months; draws are below small bounds"
 )]
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::model::business::{
     Funding, ItemStatus, PayrollItem, PayrollRun, Payslip, PayslipStatus, RunStatus, RunType,
     Settlement,
 };
-use crate::model::growth::workforce::Selection;
 use crate::model::growth::{accounts, identity};
 use crate::model::payments::rails::route;
 use crate::model::payments::{Payout, PayoutStatus, Rail, Recipient, Service};
@@ -21,10 +19,9 @@ use crate::model::{AnyId, Kind, Object, StatusChange};
 use crate::value::{Date, Metadata, Timestamp};
 use crate::world::base::Grow;
 use crate::world::grow::{Face, face, person_key};
-use crate::world::history::{VENDOR_DAY, arrival};
+use crate::world::history::{arrival, vendor_day};
 use crate::world::layout::PayoutPlace;
-use crate::world::payroll_history::pay_date;
-use crate::world::{Base, Plan};
+use crate::world::{Base, Plan, suppliers};
 
 /// The most employees that a run of history lists: a list of runs could otherwise have a hundred megabytes.
 const MOST_NAMED: u64 = 1_000;
@@ -40,7 +37,7 @@ struct RunTimes {
 impl RunTimes {
     fn of(base: &Base, month: u64, nth: u64) -> Self {
         let later = |day: Date, hour| day.at_hour(hour).plus_millis(nth as i64);
-        let pay_date = pay_date(base.period(month));
+        let pay_date = base.paid_on(month);
         Self {
             created: later(base.period(month).first_day(), 9),
             approved: later(pay_date.minus_business_days(2), 9),
@@ -59,9 +56,9 @@ impl Grow for PayrollRun {
         let paid = &history.payroll.months[month as usize];
         let times = RunTimes::of(base, month, company);
         let size = base.shape().employees_per_company;
-        let named = if history.payroll.head_count > MOST_NAMED { 0 } else { size };
-        let paid_people =
-            (0..named).filter(|&e| plan.workforce.chooses(Selection::PAID_IN_HISTORY, e));
+        let named = if paid.people > MOST_NAMED { 0 } else { size };
+        let is_paid = |e: &u64| plan.tenure.is_paid(plan.workforce.place(*e), month);
+        let paid_people = (0..named).filter(is_paid);
         let steps = [
             (RunStatus::Calculating, times.created),
             (RunStatus::Calculated, times.created.plus_millis(2_000)),
@@ -79,7 +76,7 @@ impl Grow for PayrollRun {
             kind: RunType::Regular,
             status: RunStatus::Paid,
             employees: Arc::new(paid_people.map(|e| base.id_at(company * size + e)).collect()),
-            employee_count: history.payroll.head_count,
+            employee_count: paid.people,
             pay_date: paid.pay_date,
             currency: plan.currency,
             totals: Some(paid.totals),
@@ -90,7 +87,7 @@ impl Grow for PayrollRun {
                 platform_fee: 0,
                 shortfall: 0,
             }),
-            settlement: Settlement { paid: history.payroll.head_count, failed: 0, pending: 0 },
+            settlement: Settlement { paid: paid.people, failed: 0, pending: 0 },
             blockers: Vec::new(),
             warnings: Arc::default(),
             inputs: Arc::default(),
@@ -120,12 +117,9 @@ struct PastPay {
 impl PastPay {
     fn find(base: &Base, month: u64, company: u64, employee: u64) -> Option<Self> {
         let plan = base.plan(company);
-        if !plan.workforce.chooses(Selection::PAID_IN_HISTORY, employee) {
-            return None;
-        }
         let face = face(&plan, employee);
         let history = base.history_at(company);
-        let calculation = Arc::clone(history.payroll.calculation(face.place, month)?);
+        let calculation = Arc::clone(history.payroll.calculation(&plan, face.place, month)?);
         let times =
             RunTimes::of(base, month, company * base.shape().employees_per_company + employee);
         Some(Self {
@@ -201,7 +195,7 @@ impl Grow for Payslip {
             status: PayslipStatus::Issued,
             period: base.period(paid.month),
             pay_period: None,
-            pay_date: pay_date(base.period(paid.month)),
+            pay_date: base.paid_on(paid.month),
             currency: paid.plan.currency,
             created_at: paid.times.paid,
             calculation: paid.calculation,
@@ -228,7 +222,7 @@ impl Grow for Payout {
 
 fn salary_payout(base: &Base, index: u64, paid: &PastPay) -> Payout {
     let account = accounts::bank_account(paid.plan.country, person_key(&paid.plan, paid.employee));
-    let sent = pay_date(base.period(paid.month)).at_hour(9);
+    let sent = base.paid_on(paid.month).at_hour(9);
     let steps = [
         (PayoutStatus::Queued, paid.times.funded),
         (PayoutStatus::Processing, sent),
@@ -271,15 +265,11 @@ fn salary_payout(base: &Base, index: u64, paid: &PastPay) -> Payout {
 fn vendor_payout(base: &Base, index: u64, month: u64, company: u64, vendor: u64) -> Option<Payout> {
     let plan = base.plan(company);
     let amount = base.history_at(company).vendor(month, vendor)?;
-    let key = plan.key.with("vendor").at(vendor);
-    let what: Cow<'static, str> = match vendor {
-        0 => "Office rent".into(),
-        _ => plan.industry.buys[key.below(plan.industry.buys.len() as u64) as usize].into(),
-    };
+    let (key, what) = (suppliers::key(&plan, vendor), suppliers::sells(&plan, vendor));
     let supplier = identity::company(plan.country, plan.industry, key).legal_name;
     let account = accounts::bank_account(plan.country, key);
     let nth = base.run(0, company) as i64;
-    let at = base.period(month).day(VENDOR_DAY).at_hour(9).plus_millis(nth);
+    let at = vendor_day(base, month).at_hour(9).plus_millis(nth);
     let steps =
         [PayoutStatus::Queued, PayoutStatus::Processing, PayoutStatus::Sent, PayoutStatus::Paid];
     (amount > 0).then(|| Payout {

@@ -16,15 +16,14 @@ use crate::model::payments::{
 };
 use crate::model::{Kind, Object, StatusChange};
 use crate::value::{Date, Metadata, Timestamp};
-use crate::world::history::{InvoiceDays, POSTING_HOUR};
+use crate::world::history::POSTING_HOUR;
+use crate::world::sales::{InvoiceDays, TERMS};
 use crate::world::{Base, Grow, INVOICES_A_MONTH, Plan};
 
-/// The days within which customers must pay.
-const TERMS: i32 = 30;
 /// The days after the due date for which the collection of an invoice stays open.
 pub(crate) const GRACE: i32 = 60;
-/// The number of regular customers of a company.
-const CUSTOMERS: u64 = 6;
+/// The number of the first customer who buys only once, after all others.
+const FIRST_ONE_TIME: u64 = 1_000;
 
 /// An invoice of history, and its payment.
 struct Sale {
@@ -49,7 +48,7 @@ impl Sale {
         }
         let (month, company, place) = base.invoice_place(index);
         let plan = base.plan(company);
-        let (net, tax) = base.history_at(company).invoices[month as usize][place as usize];
+        let sold = base.history_at(company).sales.months[month as usize].invoices[place as usize];
         let year = base.period(month).year();
         let first = (0..month).filter(|earlier| base.period(*earlier).year() == year);
         let before = first.count() as u64 * INVOICES_A_MONTH + place;
@@ -57,7 +56,7 @@ impl Sale {
         Some(Self {
             days: InvoiceDays::of(base, &plan, month, place),
             number: number(year, before + 1),
-            customer: customer(&plan, key.with("customer").below(CUSTOMERS)),
+            customer: customer(&plan, customer_of(&plan, month, place)),
             sold: plan.industry.sells
                 [key.with("sold").below(plan.industry.sells.len() as u64) as usize],
             rate: vat::standard(plan.country.code),
@@ -65,8 +64,8 @@ impl Sale {
             start: base.shape().start.date(),
             plan,
             company,
-            net,
-            tax,
+            net: sold.net,
+            tax: sold.tax,
         })
     }
 
@@ -82,10 +81,26 @@ impl Sale {
         self.days.sent.plus_days(TERMS)
     }
 
+    /// The day on which its collection expires.
+    fn over(&self) -> Date {
+        self.due().plus_days(1 + GRACE)
+    }
+
     /// The steps that had happened when the world began.
-    fn past<S>(&self, steps: impl IntoIterator<Item = (S, Date)>) -> Vec<StatusChange<S>> {
-        let past = steps.into_iter().filter(|(_, day)| *day < self.start);
+    fn past<S>(&self, steps: impl IntoIterator<Item = (S, Option<Date>)>) -> Vec<StatusChange<S>> {
+        let past = steps.into_iter().filter_map(|(status, day)| Some((status, day?)));
+        let past = past.filter(|(_, day)| *day < self.start);
         past.map(|(status, day)| StatusChange::plain(status, self.at(day))).collect()
+    }
+}
+
+/// The number of the customer of an invoice.
+fn customer_of(plan: &Plan, month: u64, place: u64) -> u64 {
+    let (kind, before) = plan.industry.customers.of_invoice(place);
+    let key = plan.key.with("sale").at(month).at(place).with("customer");
+    match kind.customers {
+        0 => FIRST_ONE_TIME + month * INVOICES_A_MONTH + place,
+        customers => before + key.below(customers),
     }
 }
 
@@ -107,8 +122,8 @@ impl Grow for Invoice {
         let sale = Sale::find(base, index)?;
         let days = sale.days;
         let status_history = sale.past([
-            (InvoiceStatus::Draft, days.sent),
-            (InvoiceStatus::Open, days.sent),
+            (InvoiceStatus::Draft, Some(days.sent)),
+            (InvoiceStatus::Open, Some(days.sent)),
             (InvoiceStatus::Paid, days.paid),
         ]);
         let status = status_history.last()?.status;
@@ -145,6 +160,12 @@ impl Grow for Invoice {
             customer: sale.customer,
         })
     }
+
+    /// An invoice that is not paid becomes overdue after its day.
+    fn aged(&self, today: Date) -> Option<Self> {
+        let is_overdue = self.status.is_owed() && self.due_date < today;
+        (is_overdue && !self.overdue).then(|| Self { overdue: true, ..self.clone() })
+    }
 }
 
 impl Grow for Collection {
@@ -152,10 +173,11 @@ impl Grow for Collection {
         let sale = Sale::find(base, index)?;
         let days = sale.days;
         let status_history = sale.past([
-            (CollectionStatus::Pending, days.sent),
+            (CollectionStatus::Pending, Some(days.sent)),
             (CollectionStatus::Processing, days.paid),
             (CollectionStatus::Succeeded, days.paid),
             (CollectionStatus::Settled, days.settled),
+            (CollectionStatus::Expired, Some(sale.over()).filter(|_| days.paid.is_none())),
         ]);
         let status = status_history.last()?.status;
         let account = accounts::bank_account(
@@ -163,7 +185,6 @@ impl Grow for Collection {
             sale.plan.key.with("virtual account").at(index),
         );
         let holder = identity::company(sale.plan.country, sale.plan.industry, sale.plan.key);
-        let until = sale.due().plus_days(1 + GRACE).midnight();
         Some(Self {
             id: base.id_at(index),
             object: Object::NAME,
@@ -192,7 +213,7 @@ impl Grow for Collection {
             }),
             checkout_url: None,
             failure: None,
-            expires_at: Some(until),
+            expires_at: Some(sale.over().midnight()),
             created_at: sale.at(days.sent),
             updated_at: status_history.last()?.at,
             metadata: Metadata::default(),
@@ -240,6 +261,6 @@ mod tests {
             let invoice = Invoice::grow(&base, base.invoice(month, 1, place)).expect("grown");
             assert_eq!(invoice.number, Some(number(2025, nth)));
         }
-        assert_eq!((base.invoices_of(2025), base.invoices_of(2026)), (48, 0));
+        assert_eq!((base.invoices_of(2025), base.invoices_of(2026)), (96, 0));
     }
 }

@@ -113,7 +113,12 @@ const fn activity(account: Account) -> Option<Activity> {
         | Account::RefundsPayable
         | Account::Sales
         | Account::ChargebackLosses => Activity::ReceiptsFromCustomers,
-        Account::Purchases | Account::Rent => Activity::PaymentsToSuppliers,
+        Account::Purchases
+        | Account::Rent
+        | Account::Utilities
+        | Account::Insurance
+        | Account::Marketing
+        | Account::ProfessionalFees => Activity::PaymentsToSuppliers,
         Account::WagesPayable
         | Account::DeductionsPayable
         | Account::Wages

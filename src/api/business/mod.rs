@@ -14,6 +14,7 @@ pub(crate) mod employee_pay;
 pub(crate) mod employee_verbs;
 pub(crate) mod employees;
 pub(crate) mod figures;
+pub(crate) mod filing_history;
 mod journal_checks;
 pub(crate) mod journal_entries;
 pub(crate) mod leave;

@@ -7,7 +7,6 @@ use crate::model::business::{
     ItemStatus, PaySpan, PayrollItem, PayrollRun, RunStatus, RunType, Settlement,
 };
 use crate::model::decision::RUN_CALCULATE;
-use crate::model::growth::workforce::Selection;
 
 /// From the call to the calculated run.
 pub(crate) const CALCULATION: Span = Span::seconds(2);
@@ -161,7 +160,7 @@ pub(crate) fn first_day_to_pay(world: &World, company: &Company) -> Date {
 
 list! {
     fn list_payroll_runs(ListPayrollRuns) -> PayrollRun,
-        from |world, input| monthly(world, input.company_id, input.period), of company_id;
+        from |world, input| runs(world, input.company_id, input.period), of company_id;
     filter
         company_id: Id<Company>,
         /// Filter by month.
@@ -171,14 +170,14 @@ list! {
     sort created_at, period, pay_date;
 }
 
-/// The rows of a kind that has one grown row for each company and month, then those created since.
-pub(crate) fn monthly<T: Grow>(
+/// Runs of companies and months before the world's start, then those created since.
+fn runs(
     world: &World,
     company: Option<Id<Company>>,
     period: Option<Period>,
-) -> Candidates<'_, T> {
+) -> Candidates<'_, PayrollRun> {
     let (base, months) = (world.base(), Months::of(world, period));
-    let any = base.count(T::KIND);
+    let any = base.count(Kind::PayrollRun);
     if let Some(company) = company {
         let index = base.index_of(company);
         let grown = if index.is_some() { months.count().min(any) } else { 0 };
@@ -271,10 +270,10 @@ fn items_of(world: &World, run: Id<PayrollRun>) -> Candidates<'_, PayrollItem> {
     match base.index_of(run) {
         None => Candidates::new(0, |_| None, created),
         Some(run) => {
-            let workforce = base.plan(base.run_place(run).1).workforce;
-            let find =
-                move |rank| Some(base.item(run, workforce.find(Selection::PAID_IN_HISTORY, rank)?));
-            Candidates::new(workforce.count(Selection::PAID_IN_HISTORY), find, created)
+            let (month, company) = base.run_place(run);
+            let paid = base.plan(company).paid_in(month);
+            let find = move |rank| Some(base.item(run, paid.find(rank)?));
+            Candidates::new(paid.count(), find, created)
         }
     }
 }

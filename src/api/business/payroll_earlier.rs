@@ -7,7 +7,6 @@ use crate::api::prelude::*;
 use crate::model::business::earnings::tax_year;
 use crate::model::business::year_so_far::YearSoFar;
 use crate::model::business::{Before, Calculation, ItemStatus, PaySpan, PayrollItem, PayrollRun};
-use crate::model::growth::workforce::Selection;
 use crate::model::payroll;
 use crate::model::payroll::{PayPeriod, YearToDate};
 
@@ -141,14 +140,14 @@ impl EarlierPay {
         };
         let size = base.shape().employees_per_company;
         let (company, number) = (index / size, index % size);
-        let workforce = base.plan(company).workforce;
+        let plan = base.plan(company);
         let reversed = self.taken_back.get(&employee.id).into_iter().flatten();
         let reversed = reversed.filter(|item| item.period == period).count() > 0;
-        if reversed || !workforce.chooses(Selection::PAID_IN_HISTORY, number) {
+        if reversed {
             return 0;
         }
         let history = base.history_at(company);
-        let pay = history.payroll.calculation(workforce.place(number), month);
+        let pay = history.payroll.calculation(&plan, plan.workforce.place(number), month);
         pay.map_or(0, |pay| pay.by_terms())
     }
 }

@@ -286,10 +286,8 @@ impl EarlierRuns {
             let (run, company) = self.grown?;
             let index = base.index_of(employee)?;
             let number = index.checked_sub(company * base.shape().employees_per_company)?;
-            let workforce = base.plan(company).workforce;
-            let paid = number < base.shape().employees_per_company
-                && workforce.chooses(Selection::PAID_IN_HISTORY, number);
             let place = base.index_of(run)?;
+            let paid = base.plan(company).is_paid_in(base.run_place(place).0, number);
             let item = paid.then(|| world.at::<PayrollItem>(base.item(place, number)))??;
             (item.status != ItemStatus::Reversed).then_some(run)
         };

@@ -13,7 +13,6 @@ use crate::model::business::{
     ItemStatus, LiabilityStatus, PayConversion, PayrollItem, PayrollRun, PayslipStatus, RunStatus,
     RunTotals, RunType, Settlement, TaxLiability,
 };
-use crate::model::growth::workforce::Selection;
 use crate::model::posting;
 use crate::model::posting::RunCost;
 
@@ -104,12 +103,10 @@ fn reverse_payroll_run(world: &mut World, input: ReversePayrollRun) -> Result<Si
 fn standing_items(world: &World, run: &PayrollRun) -> Vec<Arc<PayrollItem>> {
     let base = world.base();
     let grown = base.index_of(run.id).map(|index| {
-        let workforce = base.plan(base.run_place(index).1).workforce;
-        let people = workforce.count(Selection::PAID_IN_HISTORY);
-        (0..people).filter_map(move |rank| {
-            let number = workforce.find(Selection::PAID_IN_HISTORY, rank)?;
-            world.at::<PayrollItem>(base.item(index, number))
-        })
+        let (month, company) = base.run_place(index);
+        let paid = base.plan(company).paid_in(month);
+        (0..paid.count())
+            .filter_map(move |rank| world.at::<PayrollItem>(base.item(index, paid.find(rank)?)))
     });
     let all = grown.into_iter().flatten().chain(items(world, run.id));
     all.filter(|item| item.status.may_become(ItemStatus::Reversed)).collect()

@@ -9,7 +9,6 @@ use crate::model::business::regulatory_report::{
 use crate::model::business::{
     ItemStatus, PayrollItem, PayrollRun, ReportType, RunStatus, Threshold,
 };
-use crate::model::growth::workforce::Selection;
 use crate::model::identity::AmlAlert;
 use crate::model::payments::{Payout, PayoutStatus};
 
@@ -47,9 +46,9 @@ fn paid_items(world: &World, run: &PayrollRun) -> Result<Vec<Arc<PayrollItem>>> 
     let base = world.base();
     let mut items = Vec::new();
     if let Some(index) = base.index_of(run.id) {
-        let workforce = base.plan(base.run_place(index).1).workforce;
-        let ranks = 0..workforce.count(Selection::PAID_IN_HISTORY);
-        let people = ranks.filter_map(|rank| workforce.find(Selection::PAID_IN_HISTORY, rank));
+        let (month, company) = base.run_place(index);
+        let paid = base.plan(company).paid_in(month);
+        let people = (0..paid.count()).filter_map(|rank| paid.find(rank));
         items.extend(people.filter_map(|person| world.at::<PayrollItem>(base.item(index, person))));
     }
     let since = world.children::<PayrollItem>(run.id.bits());

@@ -4,7 +4,7 @@
 //! Deliberately absent: filings that no call has prepared. `listTaxLiabilities` shows what must still be filed, with due dates.
 
 use crate::api::business::companies::Country;
-use crate::api::business::payroll::monthly;
+use crate::api::business::filing_history::filings;
 use crate::api::business::tax_liabilities;
 use crate::api::business::tax_submit::unfunded;
 use crate::api::prelude::*;
@@ -18,8 +18,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         path: "/api/business/tax-filings",
         summary: "List tax filings",
         description: "Lists filings in creation order, starting with the twelve months before the \
-            world's start: one per month and company for everything due. The last of these may \
-            still be `pending`.",
+            world's start: one for each authority. The last ones are \
+            `pending`, and become `late` after their day.",
         ..operation!(read list_tax_filings)
     },
     Operation {
@@ -46,7 +46,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
 
 list! {
     fn list_tax_filings(ListTaxFilings) -> TaxFiling,
-        from |world, input| monthly(world, input.company_id, input.period), of company_id;
+        from |world, input| filings(world, input.company_id, input.period), of company_id;
     filter
         company_id: Id<Company>,
         /// Filter by type.

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::api::business::pay_periods::{due_by, schedules};
-use crate::api::business::tax_liabilities;
+use crate::api::business::{filing_history, tax_liabilities};
 use crate::api::prelude::*;
 use crate::model::business::pay_schedule::ending_in;
 use crate::model::business::{
@@ -56,17 +56,14 @@ pub(crate) struct LoanConduct {
     pub(crate) has_defaulted: bool,
 }
 
-/// The grown resources of a company, one per month, and the created ones.
-fn of_company<T: Grow>(world: &World, company: &Company) -> Vec<Arc<T>> {
+/// The runs of a company, those before the world's start first.
+fn runs_of(world: &World, company: &Company) -> Vec<Arc<PayrollRun>> {
     let base = world.base();
     let grown = base.index_of(company.id).into_iter().flat_map(|index| {
-        (0..HISTORY_MONTHS).filter_map(move |month| world.at::<T>(base.run(month, index)))
+        (0..HISTORY_MONTHS).filter_map(move |month| world.at::<PayrollRun>(base.run(month, index)))
     });
-    let since = world.children::<T>(company.id.bits());
-    grown
-        .chain(since.filter_map(|id| world.find(id)))
-        .filter(|one| one.company() == company.id)
-        .collect()
+    let since = world.children::<PayrollRun>(company.id.bits());
+    grown.chain(since.filter_map(|id| world.find(id))).collect()
 }
 
 /// A pay period whose wages were due.
@@ -91,7 +88,7 @@ struct Paydays<'a> {
 
 impl<'a> Paydays<'a> {
     fn of(world: &World, company: &'a Company) -> Self {
-        let mut runs: Vec<Arc<PayrollRun>> = of_company(world, company);
+        let mut runs = runs_of(world, company);
         runs.retain(|run| {
             let never = matches!(run.status, RunStatus::Cancelled | RunStatus::Reversed);
             run.kind == RunType::Regular && run.reverses.is_none() && !never
@@ -218,7 +215,7 @@ fn taxes(world: &World, paydays: &Paydays<'_>, since: Date) -> TaxConduct {
     let in_window = |due_on: Option<Date>| due_on.is_some_and(|day| day >= since);
     let mut conduct = TaxConduct::default();
     let mut authorities = BTreeSet::new();
-    let filings: Vec<Arc<TaxFiling>> = of_company(world, company);
+    let filings = filing_history::every(world, company.id);
     for filing in filings.iter().filter(|filing| in_window(filing.due_on)) {
         let sent = !matches!(filing.status, FilingStatus::Pending | FilingStatus::Blocked);
         // Liabilities of runs are counted one by one, and an amendment by the due date of the amended filing.

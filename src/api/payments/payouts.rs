@@ -57,16 +57,20 @@ impl SourceType {
 fn candidates(world: &World, company: Option<Id<Company>>) -> Candidates<'_, Payout> {
     let people = GrownPayments::new(world, Months::of(world, None), company, None, None);
     let base = world.base();
-    let companies = people.companies();
+    let (companies, months) = (people.companies(), people.months());
     let suppliers =
-        if people.a_month() == 0 { 0 } else { (companies.end - companies.start) * VENDORS_A_MONTH };
-    let a_month = people.a_month() + suppliers;
-    let grown = a_month * (people.months().end - people.months().start);
+        if people.count() == 0 { 0 } else { (companies.end - companies.start) * VENDORS_A_MONTH };
+    let before = move |month: u64, people: &GrownPayments<'_>| {
+        people.count_before(month) + (month - months.start) * suppliers
+    };
+    let months = people.months();
+    let grown = before(months.end, &people);
     let find = move |rank: u64| {
-        let (month, within) = (rank / a_month, rank % a_month);
-        match within.checked_sub(people.a_month()) {
+        let month = months.clone().rev().find(|month| before(*month, &people) <= rank)?;
+        let (rank, wages) = (rank - before(month, &people), people.count_before(month));
+        match rank.checked_sub(people.count_before(month + 1) - wages) {
             None => people
-                .find(within)
+                .find(wages + rank)
                 .map(|paid| base.salary_payout(month, paid.company, paid.employee)),
             Some(supplier) => {
                 let company = companies.start + supplier / VENDORS_A_MONTH;

@@ -16,9 +16,6 @@ states! {
     "amend": Filed | Rejected => Amended;
 }
 
-/// The `tax_type` of filings before the world's start. Each contains everything that was due.
-pub(crate) const MONTHLY: &str = "monthly";
-
 /// What a filing declares to one authority.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct FilingLine {
@@ -49,10 +46,9 @@ resource! {
         company_id: Id<Company>,
         /// The country, ISO 3166-1 alpha-2.
         jurisdiction: String,
-        /// The authority that the amounts are due to: a liability's `authority`. `monthly` before the world's start, where one filing covers
-        /// all authorities.
+        /// The authority that the amounts are due to: a liability's `authority`.
         tax_type: String,
-        /// The month of the pay that is declared.
+        /// The month of the pay that is declared; for tax on sales, the last month of the return period.
         period: Period,
         /// The name of the form, if the country's payroll pack defines it.
         form: Option<String>,
@@ -71,7 +67,7 @@ resource! {
         lines: Vec<FilingLine>,
         /// The last day to submit and pay, if the country's payroll pack defines it.
         due_on: Option<Date>,
-        /// Whether it was submitted after that day.
+        /// Whether it was submitted after that day, or was not submitted by then.
         late: bool,
         /// The liabilities that it declares. Empty before the world's start.
         tax_liability_ids: Vec<Id<TaxLiability>>,

@@ -64,6 +64,9 @@ pub(crate) struct Pay {
     pub(crate) interval: &'static str,
     /// Day of the month, at most 28.
     pub(crate) day: u8,
+    /// The last day of December to pay wages, if it is before the usual day.
+    #[serde(default)]
+    pub(crate) december: Option<i8>,
     /// Parts of a salary; the percentages sum to 100.
     pub(crate) components: Vec<Component>,
     /// Annual gross salary of the grades 1 to 8.

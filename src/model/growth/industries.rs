@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
+use super::customers::{self, Mix};
 use super::table;
 
 /// Number of role slots of a company; a larger company repeats them.
@@ -25,16 +26,51 @@ pub(crate) struct Industry {
     pub(crate) sells: Vec<&'static str>,
     /// Categories of suppliers.
     pub(crate) buys: Vec<&'static str>,
-    /// Monthly sales, in percent of the payroll cost.
+    /// Monthly sales, in percent of the payroll cost of an average month.
     pub(crate) revenue_percent: u64,
     /// Purchases, in percent of sales.
     pub(crate) purchases_percent: u64,
-    /// Rent, in percent of sales.
-    pub(crate) rent_percent: u64,
+    /// Other expenses, in percent of sales.
+    pub(crate) costs: Costs,
+    /// Sales of January to December; 100 is an average month.
+    season: [u64; 12],
+    /// Growth of sales within a year, in percent.
+    pub(crate) growth_percent: u64,
+    pub(crate) bonus: Bonus,
+    /// The mix of customers, by id.
+    #[serde(deserialize_with = "customers::by_id")]
+    pub(crate) customers: &'static Mix,
     /// The title of the head of each further 25 people, instead of the first role.
     pub(crate) lead: &'static str,
     /// Grouped by department; the head of the company comes first.
     pub(crate) roles: [Role; ROLES],
+}
+
+/// Expenses other than wages and purchases, in percent of sales, named like their accounts.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Costs {
+    pub(crate) rent: u64,
+    pub(crate) utilities: u64,
+    pub(crate) insurance: u64,
+    pub(crate) marketing: u64,
+    pub(crate) professional_fees: u64,
+}
+
+impl Costs {
+    pub(crate) const fn sum(self) -> u64 {
+        self.rent + self.utilities + self.insurance + self.marketing + self.professional_fees
+    }
+}
+
+/// A bonus for every employee, once a year.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Bonus {
+    /// 1 to 12.
+    pub(crate) month: i8,
+    /// Percent of a month's pay, for employees who have worked for a year.
+    pub(crate) percent: u64,
 }
 
 /// A role in the company.
@@ -47,6 +83,12 @@ pub(crate) struct Role {
 }
 
 impl Industry {
+    /// The sales of a month, from 1, as a fraction of those of an average month.
+    pub(crate) fn season(&self, month: i8) -> (u64, u64) {
+        let place = usize::try_from(month - 1).expect("a month is from 1 to 12");
+        (self.season[place] * 12, self.season.iter().sum())
+    }
+
     /// The title of the employee at that position in the company, from 0.
     pub(crate) fn title(&self, position: u64) -> &'static str {
         if position > 0 && position.is_multiple_of(ROLES as u64) {

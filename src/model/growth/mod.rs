@@ -10,11 +10,13 @@
 pub(crate) mod accounts;
 pub(crate) mod checksum;
 pub(crate) mod countries;
+pub(crate) mod customers;
 pub(crate) mod identity;
 pub(crate) mod industries;
 pub(crate) mod names;
 pub(crate) mod people;
 pub(crate) mod scheme;
+pub(crate) mod tenure;
 pub(crate) mod workforce;
 
 #[cfg(test)]

@@ -22,17 +22,10 @@ type Shares = &'static [(&'static str, u64)];
 /// Pay of a role slot at a step of its band: a round monthly amount, split into the country's usual parts.
 pub(crate) fn compensation(
     country: &Country,
-    industry: &Industry,
     currency: Currency,
-    role: u8,
-    step: u8,
+    amount: i64,
     effective_from: Date,
 ) -> Compensation {
-    let band = country.pay.grades[usize::from(industry.roles[usize::from(role)].grade) - 1];
-    let year = band.low + (band.high - band.low) * u64::from(step) / (STEPS - 1);
-    // Rounded up to a multiple of five major units, so that no salary falls below the band's minimum.
-    let month = year.div_ceil(12).next_multiple_of(5) * currency.minor_per_major().unsigned_abs();
-    let amount = i64::try_from(month).expect("salary bands are far below the limit");
     let components = parts(country, amount);
     Compensation {
         amount,
@@ -44,6 +37,38 @@ pub(crate) fn compensation(
         allowances: Vec::new(),
         deductions: Vec::new(),
     }
+}
+
+/// The monthly pay of a pay class before and after its last raise; equal if it had none.
+pub(crate) fn monthly_pay(plan: PayPlan<'_>, role: u8, step: u8) -> [i64; 2] {
+    let PayPlan { country, industry, currency, company } = plan;
+    let band = country.pay.grades[usize::from(industry.roles[usize::from(role)].grade) - 1];
+    let year = band.low + (band.high - band.low) * u64::from(step) / (STEPS - 1);
+    // Rounded up to a multiple of five major units, so that no salary falls below the band's minimum.
+    let rounded = |major: u64| major.next_multiple_of(5);
+    let (now, least) = (rounded(year.div_ceil(12)), rounded(band.low.div_ceil(12)));
+    let draw = company.with("raise").at(u64::from(role)).at(u64::from(step)).below(8);
+    let percent = [0, 2, 3, 3, 4, 4, 5, 7][usize::try_from(draw).unwrap_or_default()];
+    let before = rounded((now * 100).div_ceil(100 + percent)).clamp(least, now);
+    [before, now].map(|major| {
+        let minor = major * currency.minor_per_major().unsigned_abs();
+        i64::try_from(minor).expect("salary bands are far below the limit")
+    })
+}
+
+/// What determines the pay in a company.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PayPlan<'a> {
+    pub(crate) country: &'a Country,
+    pub(crate) industry: &'a Industry,
+    pub(crate) currency: Currency,
+    pub(crate) company: Key,
+}
+
+/// The bonus of an employee who has worked for some months of the last year, at most 12.
+pub(crate) fn bonus(industry: &Industry, month_pay: i64, months: u64) -> i64 {
+    let share = i128::from(industry.bonus.percent) * i128::from(months.min(12));
+    i64::try_from(i128::from(month_pay) * share / 1_200).expect("a bonus is a part of a salary")
 }
 
 /// A month's gross pay in the country's usual parts; the last part takes the remainder.

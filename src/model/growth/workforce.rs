@@ -56,7 +56,7 @@ const STANDINGS: [(EmployeeStatus, PayrollStatus); CYCLE as usize] = [
     (Terminated, Closed),
 ];
 
-/// The standings in [`STANDINGS`] that were paid in the months before the world's start: all except employees who have not started, and the
+/// The standings in [`STANDINGS`] that were paid in months before the world's start (`tenure` says in which): all except employees who have not started, and the
 /// new employee whose checks are pending.
 pub(crate) const PAID_IN_HISTORY: Slots = ALL_SLOTS & !(1 << 19) & !(1 << 20) & !(1 << 23);
 
@@ -103,9 +103,6 @@ pub(crate) struct Selection {
 impl Selection {
     /// Everybody.
     pub(crate) const ALL: Self = Self { roles: ALL_SLOTS, standings: ALL_SLOTS };
-    /// All employees who were paid in the months before the world's start.
-    pub(crate) const PAID_IN_HISTORY: Self = Self { roles: ALL_SLOTS, standings: PAID_IN_HISTORY };
-
     fn has(self, place: Place) -> bool {
         self.roles >> place.role & 1 == 1 && self.standings >> place.standing & 1 == 1
     }
@@ -130,6 +127,10 @@ impl Workforce {
     /// The `size` employees of the company with that key.
     pub(crate) const fn new(company: Key, size: u64) -> Self {
         Self { key: company.with("workforce"), size }
+    }
+
+    pub(crate) const fn size(&self) -> u64 {
+        self.size
     }
 
     /// The position of the employee with that index.
@@ -179,26 +180,27 @@ impl Workforce {
         self.count_before(selection, self.size)
     }
 
-    /// The index of the selected employee with `rank` selected ones before.
-    pub(crate) fn find(&self, selection: Selection, rank: u64) -> Option<u64> {
-        if selection == Selection::ALL {
-            return (rank < self.size).then_some(rank);
-        }
-        if rank >= self.count(selection) {
+    /// The index of the selected employee with `rank` selected ones before. The selections have no employee in common.
+    pub(crate) fn find_among(&self, selections: &[Selection], rank: u64) -> Option<u64> {
+        let before = |index| -> u64 {
+            selections.iter().map(|selection| self.count_before(*selection, index)).sum()
+        };
+        if self.size > CYCLE && rank >= before(self.size) {
             return None;
         }
         let (mut low, mut high) = (0, self.size);
         while high - low > CYCLE {
             let middle = low + (high - low) / 2;
-            if self.count_before(selection, middle) > rank {
+            if before(middle) > rank {
                 high = middle;
             } else {
                 low = middle;
             }
         }
-        let mut left = rank - self.count_before(selection, low);
+        let mut left = rank - before(low);
         for index in low..self.size {
-            if selection.has(self.place(index)) {
+            let place = self.place(index);
+            if selections.iter().any(|selection| selection.has(place)) {
                 if left == 0 {
                     return Some(index);
                 }
@@ -218,14 +220,11 @@ impl Workforce {
         cycle > 0 && selection.per_cycle(cycle) == 0
     }
 
-    /// Number of selected employees by role slot and step.
-    pub(crate) fn classes(&self, selection: Selection) -> [[u64; STEPS as usize]; CYCLE as usize] {
-        let mut counts = [[0; STEPS as usize]; CYCLE as usize];
+    /// Calls `add` with every kind of place and the number of employees in it, in several parts.
+    pub(crate) fn tally(&self, mut add: impl FnMut(Place, u64)) {
         let mut scan = |from: u64, to: u64, times: u64| {
-            for place in
-                (from..to).map(|index| self.place(index)).filter(|place| selection.has(*place))
-            {
-                counts[place.role as usize][place.step as usize] += times;
+            for index in from..to {
+                add(self.place(index), times);
             }
         };
         // The first cycle differs from all others, so the first round is counted separately.
@@ -237,7 +236,6 @@ impl Workforce {
             }
             scan((rounds + 1) * ROUND, self.size, 1);
         }
-        counts
     }
 }
 
@@ -287,7 +285,7 @@ mod tests {
     fn counting_and_finding_agree_with_a_scan() {
         let selections = [
             Selection::ALL,
-            Selection::PAID_IN_HISTORY,
+            Selection { roles: ALL_SLOTS, standings: PAID_IN_HISTORY },
             Selection { roles: 0b1011, standings: ALL_SLOTS },
             Selection {
                 roles: 0x00F0_F0F0 & ALL_SLOTS,
@@ -302,25 +300,25 @@ mod tests {
                     (0..size).filter(|&i| selection.has(people.place(i))).collect();
                 assert_eq!(people.count(selection), scanned.len() as u64);
                 for rank in (0..scanned.len()).step_by(1 + scanned.len() / 50) {
-                    assert_eq!(people.find(selection, rank as u64), Some(scanned[rank]));
+                    assert_eq!(people.find_among(&[selection], rank as u64), Some(scanned[rank]));
                     assert_eq!(people.count_before(selection, scanned[rank]), rank as u64);
                 }
-                assert_eq!(people.find(selection, scanned.len() as u64), None);
+                assert_eq!(people.find_among(&[selection], scanned.len() as u64), None);
             }
         }
     }
 
     #[test]
-    fn classes_agree_with_a_scan() {
+    fn a_tally_agrees_with_a_scan() {
         for size in [0, 25, 4_999, 5_001, 10_000, 15_123] {
             let people = workforce(size);
-            let mut scanned = [[0; 8]; 25];
-            for place in
-                (0..size).map(|i| people.place(i)).filter(|p| Selection::PAID_IN_HISTORY.has(*p))
-            {
-                scanned[place.role as usize][place.step as usize] += 1;
-            }
-            assert_eq!(people.classes(Selection::PAID_IN_HISTORY), scanned, "{size}");
+            let count = |counts: &mut [[u64; 8]; 25], place: Place, times| {
+                counts[usize::from(place.role)][usize::from(place.step)] += times;
+            };
+            let (mut scanned, mut tallied) = ([[0; 8]; 25], [[0; 8]; 25]);
+            (0..size).for_each(|index| count(&mut scanned, people.place(index), 1));
+            people.tally(|place, times| count(&mut tallied, place, times));
+            assert_eq!(tallied, scanned, "{size}");
         }
     }
 }

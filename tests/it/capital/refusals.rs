@@ -258,7 +258,7 @@ fn currencies_without_a_reference_rate_are_refused() {
     let caller = Caller::instant();
     let company = caller.company(0);
     let body =
-        json!({"company_id": company, "target_amount": 1, "currency": "ISK", "line": "health"});
+        json!({"company_id": company, "target_amount": 1, "currency": "PLN", "line": "health"});
     let mut readiness = body.clone();
     readiness.as_object_mut().unwrap().remove("line");
     let path = "/api/capital/readiness-assessments";

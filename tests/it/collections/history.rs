@@ -11,7 +11,7 @@ fn the_sources_of_history_can_be_read_and_agree_with_their_entries() {
     let caller = Caller::manual();
     let company = caller.company(0);
     let invoices = caller.all(&format!("{INVOICES}?company_id={company}"));
-    assert_eq!(invoices.len(), 48);
+    assert_eq!(invoices.len(), 96);
     let mut open = 0;
     for invoice in &invoices {
         let total = number(&invoice["total"]);
@@ -28,9 +28,11 @@ fn the_sources_of_history_can_be_read_and_agree_with_their_entries() {
             ("paid", "succeeded") => {
                 assert!(paid.contains(&("collections_in_transit".to_owned(), total)));
             }
-            ("open", "pending") => {
+            ("open", state @ ("pending" | "expired")) => {
                 open += 1;
                 assert_eq!(paid, []);
+                let is_over = asked["expires_at"].as_str().unwrap() < "2026-01-01T00:00:00.001Z";
+                assert_eq!(state == "expired", is_over, "{asked}");
             }
             other => panic!("{other:?}"),
         }

@@ -29,10 +29,17 @@ fn lines(expected: &[(&str, i64)]) -> Vec<(String, i64)> {
     expected.iter().map(line).collect()
 }
 
+/// A payable employee of the first company who had no raise in the history.
+fn unraised(caller: &Caller) -> String {
+    let people = caller.payable(&caller.company(0)).into_iter();
+    let mut unraised = people.filter(|it| employee(caller, it)["compensation_history"].is_null());
+    unraised.next().unwrap()
+}
+
 #[test]
 fn terms_of_a_future_day_wait_for_it() {
     for caller in [Caller::instant(), Caller::manual()] {
-        let ada = caller.payable(&caller.company(0)).remove(0);
+        let ada = unraised(&caller);
         let before = employee(&caller, &ada)["compensation"].take();
         assert!(before["recorded_on"].is_null());
         let set = set(&caller, &ada, 50_000_000, Some("2026-03-01")).data();
@@ -54,7 +61,7 @@ fn terms_of_a_future_day_wait_for_it() {
 #[test]
 fn terms_are_in_force_until_the_next_ones() {
     let caller = Caller::manual();
-    let ada = caller.payable(&caller.company(0)).remove(0);
+    let ada = unraised(&caller);
     let grown = employee(&caller, &ada)["compensation"]["effective_from"].clone();
     let grown = (grown.as_str().unwrap().to_owned(), {
         let amount = &employee(&caller, &ada)["compensation"]["amount"];
@@ -189,7 +196,7 @@ fn malformed_terms_are_refused_with_every_pointer() {
 #[test]
 fn an_employee_has_a_hundred_terms_at_most() {
     let caller = Caller::instant();
-    let ada = caller.payable(&caller.company(0)).remove(0);
+    let ada = unraised(&caller);
     let day = |place: i64| format!("{:04}-01-01", 2027 + place);
     for place in 0..99 {
         set(&caller, &ada, 1_000 + place, Some(&day(place))).expect(200);

@@ -144,8 +144,9 @@ fn a_rejected_return_is_amended_and_filed() {
 fn adjustments_name_a_line_and_change_something() {
     let caller = Caller::instant();
     let (company, first) = filed(&caller);
-    let open = caller.all(&format!("{FILINGS}?company_id={company}&status=pending")).remove(0);
-    submit(&caller, &open).expect(202);
+    let open = caller.all(&format!("{FILINGS}?company_id={company}&tax_type=vat&status=pending"));
+    let open = open.last().unwrap();
+    submit(&caller, open).expect(202);
     let reason = "Typing error";
     let faults = [
         (&first, json!([{"amount": 0, "reason": reason}]), "/adjustments/0/amount"),
@@ -154,7 +155,6 @@ fn adjustments_name_a_line_and_change_something() {
             json!([{"amount": 1, "reason": reason}, {"amount": 1, "authority": "HMRC", "reason": reason}]),
             "/adjustments/1/authority",
         ),
-        (&open, json!([{"amount": 1, "reason": reason}]), "/adjustments/0/authority"),
         (&first, json!([{"amount": 1}]), "/adjustments/0/reason"),
         (&first, json!([{"reason": reason}]), "/adjustments/0/amount"),
         (&first, json!([{"amount": 1.5, "reason": reason}]), "/adjustments/0/amount"),
@@ -175,7 +175,7 @@ fn adjustments_name_a_line_and_change_something() {
     let none = caller.post(&target, &json!({})).refused(422, "validation_failed");
     assert_eq!(pointers(&none), ["/reason"]);
     let vat = json!([{"authority": "vat", "amount": 12_345, "reason": "An invoice was left out"}]);
-    let amended = amend(&caller, &open, &vat).expect(201)["data"].take();
+    let amended = amend(&caller, open, &vat).expect(201)["data"].take();
     submit(&caller, &amended).expect(202);
     assert_eq!(owed(&caller, &company, "tax_payable:vat"), 0);
     caller.audit();

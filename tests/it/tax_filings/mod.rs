@@ -157,10 +157,8 @@ fn returns_of_the_history_agree_with_the_journal() {
     for place in 0..3 {
         let company = caller.company(place);
         let filings = caller.all(&format!("{FILINGS}?company_id={company}"));
-        assert_eq!(filings.len(), 12);
-        let (last, past) = filings.split_last().unwrap();
-        for one in past {
-            assert_eq!(one["status"], "filed");
+        assert!(filings.len() >= 12);
+        for one in &filings {
             let entries =
                 format!("/api/business/journal-entries?company_id={company}&source_id={}", id(one));
             let entries = caller.all(&entries);
@@ -176,30 +174,35 @@ fn returns_of_the_history_agree_with_the_journal() {
                 .filter(|line| line["account"].as_str().unwrap().contains("payable"))
                 .map(signed)
                 .sum();
-            assert_eq!(paid, number(&one["amount"]), "{one}");
+            assert_eq!(paid, number(&one["amount_paid"]), "{one}");
+            let is_sent = one["status"] == "filed";
+            assert_eq!(paid, if is_sent { number(&one["amount"]) } else { 0 }, "{one}");
+            let is_old = one["period"].as_str().unwrap() < "2025-11";
+            assert!(is_sent || !is_old, "{one}");
             assert_eq!(filing(&caller, one), *one);
         }
-        assert_eq!((&last["status"], &last["due_on"]), (&json!("pending"), &json!("2026-01-09")));
+        assert!(filings.iter().any(|one| one["status"] == "pending"));
     }
 }
 
 #[test]
-fn the_return_that_is_open_at_the_start_can_be_sent() {
+fn the_returns_that_are_open_at_the_start_can_be_sent() {
     let caller = Caller::instant();
     let company = caller.company(0);
     let open = caller.all(&format!("{FILINGS}?company_id={company}&status=pending"));
-    let [open] = open.as_slice() else { panic!("{open:?}") };
-    let lines = open["lines"].as_array().unwrap();
-    let vat = lines.iter().find(|line| line["authority"] == "vat").map(|l| number(&l["amount"]));
+    let vat = open.iter().filter(|filing| filing["tax_type"] == "vat");
+    let vat: i64 = vat.map(|filing| number(&filing["amount"])).sum();
     let available = wallet(&caller, &company, "available");
     assert!(wallet(&caller, &company, "reserved") > 0);
-    submit(&caller, open).expect(202);
-    assert_eq!(available - wallet(&caller, &company, "available"), vat.unwrap());
+    for filing in &open {
+        submit(&caller, filing).expect(202);
+    }
+    assert_eq!(available - wallet(&caller, &company, "available"), vat);
     assert_eq!(wallet(&caller, &company, "reserved"), 0, "December's withholdings are paid");
     for account in ["tax_payable:SIRS", "tax_payable:vat", "pension_payable"] {
         assert_eq!(owed(&caller, &company, account), 0, "{account}");
     }
-    assert_eq!(filing(&caller, open)["status"], "filed");
+    assert!(open.iter().all(|one| filing(&caller, one)["status"] == "filed"));
     caller.audit();
 }
 

@@ -2,6 +2,7 @@
 
 mod believable;
 mod check_digits;
+mod history;
 mod shape;
 mod snapshots;
 

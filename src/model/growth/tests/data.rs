@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::model::growth::countries::Country;
-use crate::model::growth::{countries, industries, names};
+use crate::model::growth::{countries, customers, industries, names};
 
 /// Hourly, daily or monthly statutory minimum wages of the payroll packs as major units a year (2,080 hours).
 const MINIMUM_WAGES: &[(&str, u64)] = &[
@@ -119,9 +119,47 @@ fn every_industry_has_25_places_of_at_least_4_departments_in_one_run_each() {
 #[test]
 fn an_industry_earns_a_little_more_than_it_spends() {
     for industry in industries::all() {
-        // Per 100 of payroll cost, what sales leave after purchases and rent: no loss, and no dream either.
+        // Per 100 of payroll cost, what sales leave after other expenses: no loss, and no dream either.
         let left =
-            industry.revenue_percent * (100 - industry.purchases_percent - industry.rent_percent);
+            industry.revenue_percent * (100 - industry.purchases_percent - industry.costs.sum());
         assert!((105..=130).contains(&(left / 100)), "{}: {}", industry.id, left / 100);
+    }
+}
+
+/// The pattern of retail: United States Census Bureau, Monthly Retail Trade Survey, factors of clothing stores.
+#[test]
+fn seasons_bonuses_and_customers_of_an_industry_are_whole() {
+    for industry in industries::all() {
+        let id = industry.id;
+        let months: Vec<u64> = (1..=12).map(|month| industry.season(month).0).collect();
+        let year = industry.season(1).1;
+        assert!((1_150..=1_250).contains(&year), "{id}: {year}");
+        assert_eq!(months.iter().sum::<u64>(), 12 * year, "{id}");
+        assert!(months.iter().all(|month| (year / 2..2 * year).contains(month)), "{id}");
+        assert!((1..=12).contains(&industry.bonus.month), "{id}");
+        assert!((20..=150).contains(&industry.bonus.percent), "{id}");
+        assert!((1..=30).contains(&industry.growth_percent), "{id}");
+        assert!((8..=20).contains(&industry.costs.sum()), "{id}");
+    }
+    let retail = industries::all().iter().find(|industry| industry.id == "retail");
+    let (december, year) = retail.expect("an industry").season(12);
+    assert!((140..=180).contains(&(december * 100 / year)), "{december} of {year}");
+}
+
+#[test]
+fn a_mix_of_customers_sends_all_invoices_and_makes_all_sales() {
+    for mix in customers::all() {
+        let kinds = || mix.kinds.iter();
+        assert_eq!(kinds().map(|kind| kind.invoices).sum::<u64>(), 8, "{}", mix.id);
+        assert_eq!(kinds().map(|kind| kind.share).sum::<u64>(), 100, "{}", mix.id);
+        assert!(kinds().any(|kind| kind.customers == 0), "{}", mix.id);
+        assert!(kinds().any(|kind| kind.customers > 20), "{}", mix.id);
+        assert!(kinds().any(|kind| kind.never > 0), "{}", mix.id);
+        for kind in kinds() {
+            let [soonest, latest] = kind.pays;
+            assert!(soonest <= latest && kind.late + kind.never < 50, "{} {}", mix.id, kind.id);
+        }
+        let last = kinds().map(|kind| kind.invoices).sum::<u64>() - 1;
+        assert_eq!(mix.of_invoice(last).0.id, mix.kinds[mix.kinds.len() - 1].id);
     }
 }

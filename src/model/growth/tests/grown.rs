@@ -136,10 +136,9 @@ fn tax_numbers_of_people_have_the_check_digits_of_their_country() {
 
 fn person_is_right(country: &str, number: &str) -> bool {
     match country {
-        // Neither a social security number (9xx) nor an ITIN (groups 50 to 65, 70 to 88, 90 to 92, 94 to 99).
-        "US" => number.starts_with('9') && ("01".."50").contains(&&number[4..6]),
-        "GB" => number.starts_with("QQ"),
-        "CA" => number.starts_with('0') && reference::luhn(number),
+        "US" => issued_ssn(number) && number.starts_with('8'),
+        "GB" => allocated_nino(number) && number.starts_with("MW"),
+        "CA" => reference::luhn(number) && !number.starts_with(['0', '8']),
         "ZA" | "AE" => reference::luhn(number),
         "GH" => reference::ghana_tin(number),
         "CN" => reference::china_resident(number),
@@ -160,6 +159,51 @@ fn person_is_right(country: &str, number: &str) -> bool {
         "TR" => reference::turkey_tckn(number),
         _ => !number.is_empty(),
     }
+}
+
+/// Social Security Administration, POMS RM 10201.035: no area 000, 666 or 900 to 999, no group 00, no serial number 0000.
+fn issued_ssn(number: &str) -> bool {
+    let parts: Vec<&str> = number.split('-').collect();
+    let [area, group, serial] = parts.as_slice() else { return false };
+    let shape = [area.len(), group.len(), serial.len()] == [3, 2, 4];
+    let digits = parts.iter().all(|part| part.bytes().all(|byte| byte.is_ascii_digit()));
+    shape
+        && digits
+        && !matches!(*area, "000" | "666")
+        && !area.starts_with('9')
+        && *group != "00"
+        && *serial != "0000"
+}
+
+/// HM Revenue & Customs, National Insurance Manual NIM39110.
+fn allocated_nino(number: &str) -> bool {
+    let Some((prefix, rest)) = number.split_at_checked(2) else { return false };
+    let Some((digits, suffix)) = rest.split_at_checked(6) else { return false };
+    let letters = prefix.bytes().all(|byte| byte.is_ascii_uppercase());
+    letters
+        && !prefix.contains(['D', 'F', 'I', 'Q', 'U', 'V'])
+        && !prefix.ends_with('O')
+        && !["BG", "GB", "KN", "NK", "NT", "TN", "ZZ"].contains(&prefix)
+        && digits.bytes().all(|byte| byte.is_ascii_digit())
+        && ["A", "B", "C", "D"].contains(&suffix)
+}
+
+#[test]
+fn validators_refuse_numbers_that_no_authority_issues() {
+    for wrong in ["000-12-3456", "666-12-3456", "912-12-3456", "812-00-3456", "812-12-0000"] {
+        assert!(!issued_ssn(wrong), "{wrong}");
+    }
+    for wrong in ["QQ123456A", "DW123456A", "MO123456A", "GB123456A", "MW123456E", "MW12345A"] {
+        assert!(!allocated_nino(wrong), "{wrong}");
+    }
+}
+
+/// The prefixes of the clearing banks, and all prefixes that the modulus table of the British clearing system covers.
+#[test]
+fn british_sort_codes_begin_with_prefixes_of_no_bank() {
+    let country = countries::find("GB").expect("known");
+    let free = ["03", "06", "19", "75", "78", "84", "85", "96", "97"];
+    assert!(country.banks.iter().all(|bank| free.contains(&bank.code)));
 }
 
 /// The control of the checks above: most numbers with their last character changed must be refused (a rule modulo 9 or

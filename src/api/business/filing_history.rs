@@ -1,0 +1,119 @@
+//! Tax filings of the months before a world's start, by rank. Companies of one country file the same returns, so counting is arithmetic.
+
+use core::ops::Range;
+
+use crate::api::business::payroll::Months;
+use crate::api::crud::Candidates;
+use crate::api::prelude::*;
+use crate::model::Kind;
+use crate::model::business::TaxFiling;
+use crate::world::{Base, HISTORY_MONTHS, obligations};
+
+/// The filings of some months: ordered by month, then company, then authority.
+struct GrownFilings<'a> {
+    base: &'a Base,
+    months: Range<u64>,
+    companies: Range<u64>,
+    /// For each month, cumulative numbers of filings of companies, for as many companies as there are countries.
+    before: Vec<Vec<u64>>,
+}
+
+impl<'a> GrownFilings<'a> {
+    fn new(base: &'a Base, months: Range<u64>, companies: Range<u64>) -> Self {
+        let countries = base.shape().countries.len() as u64;
+        let cycle = companies.start..companies.end.min(companies.start + countries);
+        let before = months.clone().map(|month| {
+            let mut before = vec![0];
+            for company in cycle.clone() {
+                let filed = obligations::returns(base, base.plan(company).country.code, month);
+                before.push(before.last().copied().unwrap_or(0) + filed.len() as u64);
+            }
+            before
+        });
+        Self { base, before: before.collect(), months, companies }
+    }
+
+    /// The number of filings of a month.
+    fn of_month(&self, before: &[u64]) -> u64 {
+        let (companies, cycle) =
+            (self.companies.end - self.companies.start, before.len() as u64 - 1);
+        let rest = usize::try_from(companies % cycle.max(1)).unwrap_or_default();
+        companies / cycle.max(1) * before[before.len() - 1] + before[rest]
+    }
+
+    fn count(&self) -> u64 {
+        self.before.iter().map(|before| self.of_month(before)).sum()
+    }
+
+    fn index(&self, rank: u64) -> Option<u64> {
+        let mut rank = rank;
+        for (month, before) in self.months.clone().zip(&self.before) {
+            let of_month = self.of_month(before);
+            if rank < of_month {
+                let (cycle, of_cycle) = (before.len() as u64 - 1, before[before.len() - 1]);
+                let (cycles, within) = (rank / of_cycle, rank % of_cycle);
+                let place = before.partition_point(|&before| before <= within) - 1;
+                let company = self.companies.start + cycles * cycle + place as u64;
+                return Some(self.base.filing(month, company, within - before[place]));
+            }
+            rank -= of_month;
+        }
+        None
+    }
+}
+
+/// Filings before the world's start, then those created since.
+pub(super) fn filings(
+    world: &World,
+    company: Option<Id<Company>>,
+    period: Option<Period>,
+) -> Candidates<'_, TaxFiling> {
+    let base = world.base();
+    let mut months = Months::of(world, period);
+    if period.is_some_and(|period| period > base.period(HISTORY_MONTHS - 1)) {
+        // The last returns of tax on sales may belong to a period that ends later.
+        months = Months { first: HISTORY_MONTHS - 1, end: HISTORY_MONTHS };
+    }
+    let companies = match company {
+        None => 0..base.shape().companies,
+        Some(company) => base.index_of(company).map_or(0..0, |index| index..index + 1),
+    };
+    let companies = if base.count(Kind::TaxFiling) == 0 { 0..0 } else { companies };
+    let grown = GrownFilings::new(base, months.first..months.end, companies);
+    let count = grown.count();
+    let find = move |rank| grown.index(rank);
+    match company {
+        Some(company) => Candidates::new(count, find, world.children(company.bits())),
+        None => Candidates::new(count, find, world.created()),
+    }
+}
+
+/// Every filing of a company.
+pub(crate) fn every(world: &World, company: Id<Company>) -> Vec<Arc<TaxFiling>> {
+    filings(world, Some(company), None).every(world)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::Shape;
+
+    #[test]
+    fn every_rank_is_another_filing_in_order() {
+        for companies in [1, 3, 7, 20] {
+            let base = Base::new(42, Shape { companies, ..Shape::default() });
+            let grown = GrownFilings::new(&base, 0..12, 0..companies);
+            let found: Vec<u64> = (0..grown.count()).filter_map(|rank| grown.index(rank)).collect();
+            let all = (0..base.count(Kind::TaxFiling))
+                .filter(|&index| base.record::<TaxFiling>(index).is_some());
+            assert_eq!(found, all.collect::<Vec<u64>>(), "{companies}");
+            assert_eq!(grown.index(grown.count()), None);
+            for company in 0..companies {
+                let own = GrownFilings::new(&base, 3..5, company..company + 1);
+                let found = (0..own.count()).filter_map(|rank| own.index(rank));
+                let places = found.map(|index| base.filing_place(index));
+                assert!(places.into_iter().all(|(month, of, _)| of == company && month / 3 == 1));
+            }
+        }
+    }
+}

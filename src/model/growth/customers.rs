@@ -1,0 +1,76 @@
+//! Kinds of customers, and how they pay. Data: `fixtures/growth/customers.toml`.
+
+#![cfg_attr(
+    not(test),
+    expect(dead_code, reason = "tests read some columns that the program does not use")
+)]
+
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Deserializer, de};
+
+use super::table;
+
+/// The customers of an industry.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Mix {
+    pub(crate) id: &'static str,
+    pub(crate) kinds: Vec<CustomerKind>,
+}
+
+/// Customers that buy and pay in a similar way.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CustomerKind {
+    pub(crate) id: &'static str,
+    /// Invoices of a month.
+    pub(crate) invoices: u64,
+    /// Their part of the month's sales, in percent.
+    pub(crate) share: u64,
+    /// The number of customers; 0 if nobody buys twice.
+    pub(crate) customers: u64,
+    /// Fewest and most days from an invoice to its payment.
+    pub(crate) pays: [u64; 2],
+    /// Of 100 invoices, those that are paid late.
+    pub(crate) late: u64,
+    /// Of 100 invoices, those that are never paid.
+    pub(crate) never: u64,
+}
+
+impl Mix {
+    /// The kind of the customer of a month's invoice, and the customers of the kinds before.
+    pub(crate) fn of_invoice(&self, number: u64) -> (&CustomerKind, u64) {
+        let (mut invoices, mut customers) = (0, 0);
+        for kind in &self.kinds {
+            invoices += kind.invoices;
+            if number < invoices {
+                return (kind, customers);
+            }
+            customers += kind.customers;
+        }
+        panic!("mix {} has no invoice {number}", self.id)
+    }
+}
+
+/// Every mix.
+pub(crate) fn all() -> &'static [Mix] {
+    &CUSTOMERS.mix
+}
+
+/// Reads the id of a mix.
+pub(crate) fn by_id<'de, D: Deserializer<'de>>(from: D) -> Result<&'static Mix, D::Error> {
+    let id = <&str>::deserialize(from)?;
+    let mix = all().iter().find(|mix| mix.id == id);
+    mix.ok_or_else(|| de::Error::custom(format!("there is no mix {id:?}")))
+}
+
+static CUSTOMERS: LazyLock<File> = LazyLock::new(|| {
+    table("growth/customers.toml", include_str!("../../../fixtures/growth/customers.toml"))
+});
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, bound(deserialize = "'de: 'static"))]
+struct File {
+    mix: Vec<Mix>,
+}

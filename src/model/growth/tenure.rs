@@ -1,0 +1,129 @@
+//! When the employees of a grown company joined and left within its history: a function of role slot and standing.
+//!
+//! Everybody of one role slot and standing joins or leaves in the same month. So the employees of a month are a few selections of
+//! `workforce`, and counting them is arithmetic.
+
+use crate::model::growth::workforce::{
+    ALL_SLOTS, CYCLE, PAID_IN_HISTORY, Place, Selection, Slots, Workforce,
+};
+use crate::value::Key;
+
+/// The standings of employees who joined within the history: active and verified.
+const JOINERS: [u8; 3] = [14, 15, 16];
+/// The standing of employees who have left.
+const LEAVER: u8 = 24;
+/// Months before the first one in which somebody joins or leaves, and the number of such months.
+const QUIET: u64 = 1;
+const BUSY: u64 = 10;
+
+/// The months of employment in one company.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tenure(Key);
+
+/// The employees of a company who are paid in one month.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Paid {
+    workforce: Workforce,
+    /// Without an employee in common.
+    parts: [Selection; 2 + JOINERS.len()],
+}
+
+impl Tenure {
+    /// Of the company with that key.
+    pub(crate) const fn new(company: Key) -> Self {
+        Self(company.with("tenure"))
+    }
+
+    fn draw(self, role: u8, standing: u8) -> u64 {
+        QUIET + self.0.at(u64::from(standing)).at(u64::from(role)).below(BUSY)
+    }
+
+    /// The month of history in which the employee is first paid: 0 for employees who were there before.
+    pub(crate) fn first(self, place: Place) -> u64 {
+        if JOINERS.contains(&place.standing) { self.draw(place.role, place.standing) } else { 0 }
+    }
+
+    /// The last month of history in which the employee is paid, if the employee has left.
+    pub(crate) fn last(self, place: Place) -> Option<u64> {
+        // A month later than joiners: at least three months are paid, and some leave in the last month.
+        (place.standing == LEAVER).then(|| self.draw(place.role, LEAVER) + 1)
+    }
+
+    /// Whether the employee is paid in any month.
+    pub(crate) const fn is_ever_paid(place: Place) -> bool {
+        PAID_IN_HISTORY >> place.standing & 1 == 1
+    }
+
+    /// Whether the employee is paid in a month.
+    pub(crate) fn is_paid(self, place: Place, month: u64) -> bool {
+        Self::is_ever_paid(place)
+            && self.first(place) <= month
+            && self.last(place).is_none_or(|last| month <= last)
+    }
+
+    /// The employees who are paid in a month.
+    pub(crate) fn paid_in(self, workforce: Workforce, month: u64) -> Paid {
+        let of = |standing: u8| {
+            let roles = (0..CYCLE).filter_map(|role| u8::try_from(role).ok());
+            let places = roles.map(|role| Place { role, standing, step: 0 });
+            let paid = places.filter(|place| self.is_paid(*place, month));
+            let roles = paid.fold(0, |set: Slots, place| set | 1 << place.role);
+            Selection { roles, standings: 1 << standing }
+        };
+        let moving = JOINERS.into_iter().chain([LEAVER]);
+        let changing = moving.fold(0, |set: Slots, standing| set | 1 << standing);
+        let steady = Selection { roles: ALL_SLOTS, standings: PAID_IN_HISTORY & !changing };
+        let [a, b, c] = JOINERS;
+        Paid { workforce, parts: [steady, of(a), of(b), of(c), of(LEAVER)] }
+    }
+}
+
+impl Paid {
+    /// How many they are.
+    pub(crate) fn count(&self) -> u64 {
+        self.parts.iter().map(|part| self.workforce.count(*part)).sum()
+    }
+
+    /// The index of the employee with `rank` others before.
+    pub(crate) fn find(&self, rank: u64) -> Option<u64> {
+        self.workforce.find_among(&self.parts, rank)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn selections_agree_with_a_scan_of_the_months() {
+        for (seed, size) in [(1, 1), (2, 25), (3, 26), (4, 700), (5, 16_000)] {
+            let key = Key::new(seed);
+            let (workforce, tenure) = (Workforce::new(key, size), Tenure::new(key));
+            for month in 0..12 {
+                let paid = tenure.paid_in(workforce, month);
+                let is_paid = |index: &u64| tenure.is_paid(workforce.place(*index), month);
+                let scanned: Vec<u64> = (0..size).filter(is_paid).collect();
+                assert_eq!(paid.count(), scanned.len() as u64, "{size} {month}");
+                for rank in (0..scanned.len()).step_by(1 + scanned.len() / 20) {
+                    let found = paid.find(rank as u64);
+                    assert_eq!(found, Some(scanned[rank]), "{size} {month}");
+                }
+                assert_eq!(paid.find(scanned.len() as u64), None);
+            }
+        }
+    }
+
+    #[test]
+    fn people_join_and_leave_within_a_year_of_history() {
+        let key = Key::new(42);
+        let (workforce, tenure) = (Workforce::new(key, 25), Tenure::new(key));
+        let counts: Vec<u64> =
+            (0..12).map(|month| tenure.paid_in(workforce, month).count()).collect();
+        assert!(counts.iter().min() < counts.iter().max(), "{counts:?}");
+        let left: Vec<u64> =
+            (0..25).filter_map(|index| tenure.last(workforce.place(index))).collect();
+        assert!(left.len() == 1 && (2..12).contains(&left[0]), "{left:?}");
+        let joined = (0..25).filter(|&index| tenure.first(workforce.place(index)) > 0);
+        assert_eq!(joined.count(), JOINERS.len());
+    }
+}

@@ -1,0 +1,92 @@
+//! What a grown company declares for a month of its history: one return for each authority, each with its own due day.
+
+use crate::model::Account;
+use crate::model::business::tax_return::DueTo;
+use crate::model::business::{Authority, tax_return};
+use crate::model::calendar::Calendar;
+use crate::model::payments::vat::{self, Return};
+use crate::model::payroll::{self, Role};
+use crate::value::{Date, Period};
+use crate::world::layout::{FILINGS_A_MONTH, HISTORY_MONTHS, Layout};
+
+/// The day of the next month on which amounts are paid for which no law of the pack sets a day.
+const USUAL_DAY: i8 = 9;
+/// Companies file and pay some business days before the due day.
+const BEFORE_DUE: u32 = 2;
+
+/// One return.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Obligation {
+    pub(crate) due: DueTo,
+    pub(crate) form: Option<&'static str>,
+    /// The month of the pay, or the last month of a longer return period.
+    pub(crate) period: Period,
+    /// The last day to file and pay, if the law that the product knows sets one.
+    pub(crate) due_on: Option<Date>,
+    /// The day on which the company files and pays.
+    pub(crate) paid_on: Date,
+}
+
+/// What a company of that country files for a month of history: the forms of its payroll pack that close with it, then tax on sales.
+pub(crate) fn returns(layout: &Layout, country: &str, month: u64) -> Vec<DueTo> {
+    let pack = payroll::library().in_force(country, layout.paid_on(month).civil()).pack;
+    let lines = pack.lines().iter().filter(|line| line.role != Role::EmployeeDeduction);
+    let of_payroll = lines.map(|line| DueTo {
+        account: Authority::of_line(&line.id, line.authority.as_deref()).account(),
+        form: line.form.as_deref(),
+    });
+    let mut returns: Vec<DueTo> = Vec::new();
+    for due in of_payroll.chain([SALES_TAX]) {
+        if !returns.contains(&due) && months(layout, country, month, due).is_some() {
+            returns.push(due);
+        }
+    }
+    assert!(returns.len() as u64 <= FILINGS_A_MONTH, "{country} has too many authorities");
+    returns
+}
+
+/// Tax on sales. Its form is that of the country's return.
+const SALES_TAX: DueTo = DueTo { account: Account::TaxPayable(Authority::VAT), form: None };
+
+/// One of the returns.
+pub(crate) fn obligation(layout: &Layout, country: &str, month: u64, due: DueTo) -> Obligation {
+    let (period, pay_date) = (last_month(layout, country, month, due), layout.paid_on(month));
+    let (form, due_on) = if due == SALES_TAX {
+        let filed = Return::of(country);
+        (filed.form.as_deref(), Some(filed.due_on(country, period)))
+    } else {
+        let code = tax_return::code_of(due.account);
+        tax_return::of(country, code, due.form, layout.period(month), pay_date).unzip()
+    };
+    let paid_on = match due_on {
+        Some(day) => Calendar::of(country).minus_business_days(day, BEFORE_DUE),
+        None => period.plus_months(1).day(USUAL_DAY).or_business_day_before(),
+    };
+    Obligation { due, form, period, due_on, paid_on }
+}
+
+/// The last month of the period that a return with this month covers.
+fn last_month(layout: &Layout, country: &str, month: u64, due: DueTo) -> Period {
+    let month = layout.period(month);
+    if due == SALES_TAX {
+        return Return::of(country).period_of(month);
+    }
+    tax_return::last_month(country, tax_return::code_of(due.account), due.form, month)
+}
+
+/// The months of history that a return for this month declares; none if it is not the last month of its period. The last return of a history may
+/// cover a part of its period: calls declare the rest.
+pub(crate) fn months(
+    layout: &Layout,
+    country: &str,
+    month: u64,
+    due: DueTo,
+) -> Option<core::ops::RangeInclusive<u64>> {
+    if due == SALES_TAX && vat::standard(country) == 0 {
+        return None;
+    }
+    let end = |month| last_month(layout, country, month, due);
+    let closes = end(month) == layout.period(month) || month == HISTORY_MONTHS - 1;
+    let first = (0..=month).rev().take_while(|earlier| end(*earlier) == end(month)).last();
+    first.filter(|_| closes).map(|first| first..=month)
+}
