@@ -1,10 +1,10 @@
 //! The table of the product: every operation of its domains.
 
 use crate::api::business::{
-    accounting, audit_logs, cash_flow, companies, compliance, employee_pay, employee_verbs,
-    employees, journal_entries, leave, pay_schedules, pay_terms, payroll, payroll_draft,
-    payroll_retry, payroll_reverse, payroll_verbs, payslips, regulatory_reports, reports,
-    tax_amend, tax_documents, tax_filings, tax_liabilities, tax_submit,
+    accounting, accounting_periods, audit_logs, cash_flow, companies, compliance, employee_pay,
+    employee_verbs, employees, journal_entries, leave, pay_schedules, pay_terms, payroll,
+    payroll_draft, payroll_retry, payroll_reverse, payroll_verbs, payslips, regulatory_reports,
+    reports, tax_amend, tax_documents, tax_filings, tax_liabilities, tax_submit, trial_balance,
 };
 use crate::api::capital::{
     applications, credit_scores, deal_verbs, deals, due_diligence, due_diligence_answers,
@@ -15,7 +15,7 @@ use crate::api::identity::{
 };
 use crate::api::operation::Operation;
 use crate::api::payments::{
-    bank_statements, beneficiaries, collections, disputes, escrow_verbs, escrows, fx_quotes,
+    bank_statements, beneficiaries, bills, collections, disputes, escrow_verbs, escrows, fx_quotes,
     fx_rates, fx_transfers, invoices, payout_create, payout_verbs, payouts, reconciliation,
     refunds, wallets,
 };
@@ -46,12 +46,15 @@ pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
         regulatory_reports::OPERATIONS,
         accounting::OPERATIONS,
         journal_entries::OPERATIONS,
+        accounting_periods::OPERATIONS,
         reports::OPERATIONS,
+        trial_balance::OPERATIONS,
         cash_flow::OPERATIONS,
         wallets::OPERATIONS,
         payouts::OPERATIONS,
         collections::OPERATIONS,
         invoices::OPERATIONS,
+        bills::OPERATIONS,
         refunds::OPERATIONS,
         fx_quotes::OPERATIONS,
         fx_transfers::OPERATIONS,

@@ -12,7 +12,7 @@ use crate::api::capital::{
 use crate::api::identity::{documents, screenings, trust_scores, verification_clock};
 use crate::api::operation::Effects;
 use crate::api::payments::{
-    beneficiaries, collection_clock, dispute_clock, disputes, escrow_clock, fx_quotes,
+    beneficiaries, bill_clock, collection_clock, dispute_clock, disputes, escrow_clock, fx_quotes,
     fx_transfers, invoice_clock, payout_rail, refunds, statement_clock,
 };
 use crate::model::business::{
@@ -290,6 +290,10 @@ timers! {
         emits disputes::OPENED,
         starts [DisputeUnanswered],
         leads [];
+    BillOverdue |world, bill| bill_clock::miss(world, bill);
+        emits &["bill.overdue"],
+        starts [],
+        leads [];
     InvoiceOverdue |world, invoice| invoice_clock::miss(world, invoice);
         emits &["invoice.overdue"],
         starts [],
@@ -334,8 +338,12 @@ timers! {
         leads [OfferStatus::Expired];
     DisburseLoan |world, loan| loan_clock::disburse(world, loan);
         emits &["loan.disbursed", "wallet.credited"],
-        starts [DisburseLoan, InstalmentDue],
+        starts [DisburseLoan, InstalmentDue, AccrueInterest],
         leads [LoanStatus::Active];
+    AccrueInterest |world, loan, day| loan_clock::accrue_interest(world, loan, day);
+        emits &["loan.interest_accrued"],
+        starts [AccrueInterest],
+        leads [];
     InstalmentDue |world, loan, number| loan_clock::fall_due(world, loan, number);
         emits &["loan.repayment_due"],
         starts [InstalmentDue, MissInstalment],

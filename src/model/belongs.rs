@@ -3,8 +3,8 @@
 //! A kind that finds its company in another way says so in its own file.
 
 use crate::model::business::{
-    ComplianceRequirement, Employee, LeaveRequest, PaySchedule, PayrollItem, PayrollRun,
-    PayrollVerification, Payslip, RegulatoryReport, TaxFiling,
+    AccountingPeriod, ComplianceRequirement, Employee, LeaveRequest, PaySchedule, PayrollItem,
+    PayrollRun, PayrollVerification, Payslip, RegulatoryReport, TaxFiling,
 };
 use crate::model::capital::{
     Application, CreditScore, Deal, DueDiligenceCase, DueDiligenceRequest, InsuranceRiskScore,
@@ -12,8 +12,8 @@ use crate::model::capital::{
 };
 use crate::model::ledger::{JournalEntry, WalletTransaction};
 use crate::model::payments::{
-    BankStatement, Beneficiary, Collection, Dispute, Escrow, FxQuote, FxTransfer, Invoice, Payout,
-    ReconciliationMatch, Refund, Wallet,
+    BankStatement, Beneficiary, Bill, Collection, Dispute, Escrow, FxQuote, FxTransfer, Invoice,
+    Payout, ReconciliationMatch, Refund, Wallet,
 };
 use crate::value::Id;
 
@@ -35,7 +35,7 @@ belongs! {
     application_id: Offer;
     collection_id: Refund;
     company_id:
-        Application Beneficiary Collection ComplianceRequirement CreditScore
+        AccountingPeriod Application Beneficiary Bill Collection ComplianceRequirement CreditScore
         Deal Dispute DueDiligenceCase Employee Escrow
         FxQuote FxTransfer InsuranceRiskScore Invoice JournalEntry
         Loan PaySchedule Payout PayrollRun ReadinessAssessment RegulatoryReport

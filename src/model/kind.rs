@@ -63,6 +63,8 @@ macro_rules! for_each_kind {
                 Deal "del" "deal" (capital) { status: DealStatus, stage: DealStage } created as_kept;
                 DueDiligenceCase "ddc" "due_diligence_case" (capital) { status: CaseStatus } created as_kept;
                 DueDiligenceRequest "ddr" "due_diligence_request" (capital) { status: RequestStatus } created as_kept;
+                AccountingPeriod "acp" "accounting_period" (business) { status: PeriodStatus } created as_kept;
+                Bill "bil" "bill" (payments) { status: BillStatus } created as_kept;
             }
             named {
                 LedgerAccount "acc" "ledger_account";

@@ -72,15 +72,19 @@ chart! {
     CollectionsInTransit  "collections_in_transit" Asset     "Collections in transit";
     EscrowHeld            "escrow_held"            Asset     "Escrow held";
     AccountsReceivable    "accounts_receivable"    Asset     "Accounts receivable";
+    VatRecoverable        "vat_recoverable"        Asset     "VAT recoverable";
+    AccountsPayable       "accounts_payable"       Liability "Accounts payable";
     WagesPayable          "wages_payable"          Liability "Wages payable";
     PensionPayable        "pension_payable"        Liability "Pension payable";
     DeductionsPayable     "deductions_payable"     Liability "Deductions payable";
+    InterestPayable       "interest_payable"       Liability "Interest payable";
     RefundsPayable        "refunds_payable"        Liability "Refunds payable";
     LoansPayable          "loans_payable"          Liability "Loans payable";
     OwnerEquity           "owner_equity"           Equity    "Owner's equity";
     RetainedEarnings      "retained_earnings"      Equity    "Retained earnings";
     WorldFx               "world:fx"               Equity    "Foreign exchange clearing";
     Sales                 "sales"                  Revenue   "Sales";
+    ExchangeGains         "exchange_gains"         Revenue   "Exchange gains";
     Wages                 "wages"                  Expense   "Wages";
     Contractors           "contractors"            Expense   "Contractors";
     EmployerContributions "employer_contributions" Expense   "Employer contributions";
@@ -93,6 +97,7 @@ chart! {
     Fees                  "fees"                   Expense   "Fees";
     Interest              "interest"               Expense   "Interest";
     ChargebackLosses      "chargeback_losses"      Expense   "Chargeback losses";
+    ExchangeLosses        "exchange_losses"        Expense   "Exchange losses";
 }
 
 impl Account {
@@ -248,6 +253,11 @@ impl JournalEntry {
     /// Whether a caller posted it, or the entry that it reverses.
     pub(crate) fn is_manual(&self) -> bool {
         self.source.kind == Kind::JournalEntry
+    }
+
+    /// Whether it moves the result of a year to retained earnings, or reverses that.
+    pub(crate) fn closes_year(&self) -> bool {
+        self.source.kind == Kind::AccountingPeriod
     }
 
     /// Currencies in which it changes available wallet money, in the order of its lines.

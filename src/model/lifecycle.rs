@@ -217,6 +217,7 @@ mod tests {
         assert_sound(capital::deal::DealStatus::Open);
         assert_sound(capital::deal::DealStage::Sourced);
         assert_sound(capital::loan::LoanStatus::PendingDisbursement);
+        assert_sound(business::accounting_period::PeriodStatus::Closed);
         assert_sound(business::compliance_requirement::RequirementStatus::Open);
         assert_sound(business::leave_request::LeaveStatus::Pending);
         assert_sound(business::pay_schedule::ScheduleStatus::Active);
@@ -241,6 +242,7 @@ mod tests {
         assert_sound(identity::verification::CaseStatus::Created);
         assert_sound(payments::bank_statement::StatementStatus::Processing);
         assert_sound(payments::beneficiary::BeneficiaryStatus::Pending);
+        assert_sound(payments::bill::BillStatus::Draft);
         assert_sound(payments::collection::CollectionStatus::Pending);
         assert_sound(payments::dispute::DisputeStatus::NeedsResponse);
         assert_sound(payments::escrow::EscrowStatus::Created);

@@ -1,11 +1,13 @@
 //! Every kind of journal entry and its lines. They are defined only here: grown history and live work post with the same functions.
 
+pub(crate) mod closing;
 pub(crate) mod collecting;
 mod conversions;
 pub(crate) mod deals;
 pub(crate) mod lending;
 pub(crate) mod payouts;
 mod payroll;
+pub(crate) mod purchasing;
 
 pub(crate) use self::conversions::{Conversion, fx_begun, fx_completed, fx_given_back};
 pub(crate) use self::payroll::{

@@ -15,8 +15,8 @@ use crate::model::identity::{
 };
 use crate::model::kind::OfKind;
 use crate::model::payments::{
-    BankStatement, Beneficiary, Collection, Dispute, Escrow, FxQuote, FxTransfer, Invoice, Payment,
-    Payout, Refund, Refusal,
+    BankStatement, Beneficiary, Bill, Collection, Dispute, Escrow, FxQuote, FxTransfer, Invoice,
+    Payment, Payout, Refund, Refusal,
 };
 use crate::model::prelude::*;
 
@@ -184,6 +184,8 @@ timers! {
     ExpireCollection(Collection) "expire_collection" deadline;
     /// The payer's bank wants the money back.
     ChargeBack(Collection) "charge_back";
+    /// The last day to pay a bill is over.
+    BillOverdue(Bill) "miss_bill" deadline;
     /// The last day to pay an invoice is over.
     InvoiceOverdue(Invoice) "miss_invoice" deadline;
     /// The payer's bank accepts or refuses a refund.
@@ -206,6 +208,8 @@ timers! {
     ExpireOffer(Offer) "expire_offer" deadline;
     /// A loan's money is paid out.
     DisburseLoan(Loan) "disburse_loan";
+    /// The interest of a day accrues; days count from the disbursement.
+    AccrueInterest(Loan, u32) "accrue_interest" deadline;
     /// An instalment is due.
     InstalmentDue(Loan, u32) "instalment_due" deadline;
     /// The due date of an instalment is over.

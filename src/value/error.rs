@@ -68,6 +68,7 @@ error_codes! {
     DuplicateReference       "duplicate_reference"          409 "The reference is already in use";
     RequestInProgress        "idempotency_request_in_progress" 409 "A request with this \
         Idempotency-Key is still running";
+    AccountingPeriodClosed   "accounting_period_closed"     409 "The books of this period are closed";
     StageGuardFailed         "stage_guard_failed"           409 "A requirement of this stage is \
         not met";
     CutoffPassed             "cutoff_passed"                409 "The cut-off has passed";

@@ -20,6 +20,8 @@ pub(crate) struct Day {
     /// The lines against cash: for entries that move cash in a currency, their other lines in that currency.
     /// They show the reasons of cash movements.
     pub(crate) against_cash: Sums,
+    /// The lines of entries that close a year, or reverse that. They are part of the sums, and no report of profit counts them.
+    pub(crate) closing: Sums,
 }
 
 impl Days {
@@ -27,6 +29,9 @@ impl Days {
     pub(crate) fn add(&mut self, entry: &JournalEntry) {
         let day = Arc::make_mut(self.0.entry(entry.effective_on).or_default());
         day.sums.add(&entry.lines);
+        if entry.closes_year() {
+            day.closing.add(&entry.lines);
+        }
         for line in against_cash(&entry.lines) {
             day.against_cash.add(core::slice::from_ref(line));
         }
@@ -37,6 +42,9 @@ impl Days {
         let Some(day) = self.0.get_mut(&entry.effective_on) else { return };
         let day = Arc::make_mut(day);
         day.sums.remove(&entry.lines);
+        if entry.closes_year() {
+            day.closing.remove(&entry.lines);
+        }
         for line in against_cash(&entry.lines) {
             day.against_cash.remove(core::slice::from_ref(line));
         }

@@ -28,7 +28,8 @@ impl Grow for TaxFiling {
         let amount_paid = if sent { amount } else { 0 };
         let authority = code_of(obligation.due.account).to_owned();
         let nth = i64::try_from(company).ok()?;
-        let created_at = base.period(month).last_day().at_hour(18).plus_millis(nth);
+        // On the pay day: some returns are due before the month ends.
+        let created_at = base.paid_on(month).at_hour(18).plus_millis(nth);
         let at = |hour| obligation.paid_on.at_hour(hour);
         let mut steps = vec![(FilingStatus::Pending, created_at)];
         if sent {

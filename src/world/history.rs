@@ -8,6 +8,7 @@
 use std::sync::Arc;
 
 use crate::model::business::company::Company;
+use crate::model::business::tax_return::DueTo;
 use crate::model::ledger::{Account, EntryStatus, JournalEntry, WalletTransaction};
 use crate::model::lifecycle::StatusChange;
 use crate::model::payments::wallet::{Balances, Wallet, WalletStatus};

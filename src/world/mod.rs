@@ -189,13 +189,11 @@ impl World {
 
     /// The resource, if it exists.
     pub(crate) fn find<T: Grow>(&self, id: Id<T>) -> Option<Arc<T>> {
-        match self.overlay.get(T::KIND, id.bits()) {
-            Some(record) => T::of_record(record).cloned(),
-            None => {
-                let grown = self.base.record::<T>(self.base.index_of(id)?)?;
-                Some(grown.aged(self.today()).map_or(grown, Arc::new))
-            }
+        if let Some(record) = self.overlay.get(T::KIND, id.bits()) {
+            return T::of_record(record).cloned();
         }
+        let grown = self.base.record::<T>(self.base.index_of(id)?)?;
+        Some(grown.aged(self.today()).map_or(grown, Arc::new))
     }
 
     /// The resource, if it was created or changed since the start; a resource as grown is not returned.

@@ -8,21 +8,32 @@ use crate::harness::contract::product;
 /// `operationId METHOD path` of every operation of the catalogue, in its order.
 const CATALOGUE: &str = include_str!("goldens/catalogue.txt");
 
-/// Operations beyond the catalogue: they read resources that an operation of the catalogue returns or names, or belong to an area that it
-/// does not have.
+/// Operations beyond the catalogue, by name: they read resources that an operation of the catalogue returns or names, or belong to an area
+/// that it does not have.
 const BEYOND: &[&str] = &[
+    "approveBill POST /api/payments/bills/{}/approve",
+    "closeAccountingPeriod POST /api/business/accounting-periods",
+    "closeAccountingYear POST /api/business/accounting-years",
+    "createBill POST /api/payments/bills",
     "createPaySchedule POST /api/business/pay-schedules",
     "endPaySchedule POST /api/business/pay-schedules/{}/end",
+    "getAccountingPeriod GET /api/business/accounting-periods/{}",
     "getBankStatement GET /api/payments/bank-statements/{}",
+    "getBill GET /api/payments/bills/{}",
     "getLeaveRequest GET /api/business/leave-requests/{}",
     "getLoanRepayment GET /api/capital/loan-repayments/{}",
     "getPaySchedule GET /api/business/pay-schedules/{}",
     "getPayrollVerification GET /api/business/payroll-verifications/{}",
     "getTaxDocument GET /api/business/tax-documents/{}",
+    "listAccountingPeriods GET /api/business/accounting-periods",
+    "listBills GET /api/payments/bills",
     "listLoanRepayments GET /api/capital/loans/{}/repayments",
     "listPayPeriods GET /api/business/pay-schedules/{}/periods",
     "listPaySchedules GET /api/business/pay-schedules",
     "listTaxDocuments GET /api/business/tax-documents",
+    "payBill POST /api/payments/bills/{}/pay",
+    "reopenAccountingPeriod POST /api/business/accounting-periods/{}/reopen",
+    "voidBill POST /api/payments/bills/{}/void",
 ];
 
 /// A path without the names of its parameters, because names may differ.

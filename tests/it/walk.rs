@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use crate::harness::contract::{control, product};
 use crate::harness::{Answer, Caller, Request};
 
-const WALKS: [(u64, u64); 4] = [(1, 200), (2, 200), (3, 200), (4, 200)];
+const WALKS: [(u64, u64); 4] = [(1, 500), (2, 500), (3, 500), (4, 500)];
 
 /// Splitmix64: random enough for a walk, and the same on every machine.
 pub(crate) struct Chance(pub(crate) u64);

@@ -113,7 +113,8 @@ const fn activity(account: Account) -> Option<Activity> {
         | Account::RefundsPayable
         | Account::Sales
         | Account::ChargebackLosses => Activity::ReceiptsFromCustomers,
-        Account::Purchases
+        Account::AccountsPayable
+        | Account::Purchases
         | Account::Rent
         | Account::Utilities
         | Account::Insurance
@@ -123,14 +124,17 @@ const fn activity(account: Account) -> Option<Activity> {
         | Account::DeductionsPayable
         | Account::Wages
         | Account::Contractors => Activity::PaymentsToEmployees,
-        Account::TaxPayable(_) | Account::PensionPayable | Account::EmployerContributions => {
-            Activity::PaymentsToAuthorities
-        }
+        Account::TaxPayable(_)
+        | Account::VatRecoverable
+        | Account::PensionPayable
+        | Account::EmployerContributions => Activity::PaymentsToAuthorities,
         Account::Fees => Activity::FeesPaid,
-        Account::Interest => Activity::InterestPaid,
+        Account::Interest | Account::InterestPayable => Activity::InterestPaid,
         Account::OwnerEquity | Account::RetainedEarnings => Activity::Owners,
         Account::LoansPayable => Activity::Loans,
-        Account::WorldFx => Activity::CurrencyConversion,
+        Account::WorldFx | Account::ExchangeGains | Account::ExchangeLosses => {
+            Activity::CurrencyConversion
+        }
     })
 }
 

@@ -1,13 +1,13 @@
 //! The basis of reports: sums over the days of a company's books, in its own currency.
 //!
 //! Amounts in other currencies are translated at reference rates: movements at the rate of their day, balances at the rate of the report's
-//! day. A report shows the difference between the two as a line.
+//! day. The difference between the two is an exchange gain or loss (IAS 21, paragraphs 21, 23 and 28).
 
 use std::collections::BTreeSet;
 
 use crate::api::prelude::*;
-use crate::model::Account;
 use crate::model::fx::Rates;
+use crate::model::{Account, AccountType};
 use crate::world::books::Book;
 use crate::world::days::Day;
 use crate::world::history::History;
@@ -34,9 +34,19 @@ impl Figures {
         rows.filter(|(account, _)| wanted(**account)).map(|(_, net)| net).sum()
     }
 
-    fn add(&mut self, sums: &Sums, into: Currency, rates: &mut Rates, day: Date) {
-        for (currency, account, totals) in sums.iter().filter(|(_, _, t)| t.net() != 0) {
-            match rates.translate(totals.net(), currency, into, day) {
+    /// Adds an exchange gain to earnings, or a loss if it is negative.
+    pub(crate) fn gain(&mut self, gain: i128) {
+        let account = if gain < 0 { Account::ExchangeLosses } else { Account::ExchangeGains };
+        *self.by_account.entry(account).or_default() -= gain;
+    }
+
+    fn add(&mut self, sums: &Sums, less: &Sums, into: Currency, rates: &mut Rates, day: Date) {
+        for (currency, account, totals) in sums.iter() {
+            let net = totals.net() - less.get(currency, account).net();
+            if net == 0 {
+                continue;
+            }
+            match rates.translate(net, currency, into, day) {
                 Some(net) => *self.by_account.entry(account).or_default() += net,
                 None => {
                     self.untranslated.insert(currency);
@@ -49,6 +59,8 @@ impl Figures {
 /// One company's books, for sums.
 pub(crate) struct Reading<'a> {
     currency: Currency,
+    /// The currency of figures; the company's own unless a report has another one.
+    shown_in: Currency,
     history: Option<Arc<History>>,
     since: Option<&'a Book>,
     rates: Rates,
@@ -60,6 +72,7 @@ impl<'a> Reading<'a> {
     pub(crate) fn of(world: &'a World, company: &Company) -> Self {
         Self {
             currency: company.currency,
+            shown_in: company.currency,
             history: world.base().history(company.id),
             since: world.book(company.id),
             rates: rates(world),
@@ -78,6 +91,34 @@ impl<'a> Reading<'a> {
         let days = self.days(Date::FIRST, self.today);
         let moved = days.filter(|(_, day)| day.sums.iter().any(|(_, account, _)| counts(account)));
         moved.map(|(date, _)| date).min()
+    }
+
+    /// Shows figures in another currency than the company's own (IAS 21.39): balances at the rate of the report's day, movements at the
+    /// rates of their own days.
+    pub(crate) fn shown_in(mut self, currency: Currency) -> Self {
+        self.shown_in = currency;
+        self
+    }
+
+    /// The exchange gain of a range of days, or the loss if it is negative: the change of what balances in other currencies are worth,
+    /// less what their movements were worth on their own days (IAS 21.28).
+    pub(crate) fn exchange_gain(&self, first: Date, last: Date) -> i128 {
+        if self.all_totals().iter().all(|(currency, _, _)| currency == self.currency) {
+            return 0;
+        }
+        let gain = self.gained_until(last) - self.gained_until(first.plus_days(-1));
+        let day = last.min(self.today);
+        self.rates.clone().translate(gain, self.currency, self.shown_in, day).unwrap_or_default()
+    }
+
+    fn gained_until(&self, day: Date) -> i128 {
+        let is_balance = |account: Account| {
+            matches!(account.account_type(), AccountType::Asset | AccountType::Liability)
+        };
+        let worth = self.standing_in(day, self.currency).sum(is_balance);
+        // Every entry balances: its other lines are equity or earnings. The clearing account of conversions has no worth of its own.
+        let moved = self.moved_in(Date::FIRST, day, self.currency);
+        worth + moved.sum(|account| !is_balance(account) && account != Account::WorldFx)
     }
 
     /// Totals by currency and account at the end of a day.
@@ -99,29 +140,37 @@ impl<'a> Reading<'a> {
         sums
     }
 
-    /// Movements of a range of days, both ends included, each at its own day's rate.
+    /// Movements of a range of days, both ends included, each at its own day's rate. Entries that close a year are left out.
     pub(crate) fn moved(&self, first: Date, last: Date) -> Figures {
-        self.moved_of(first, last, |day| &day.sums)
+        self.moved_in(first, last, self.shown_in)
+    }
+
+    fn moved_in(&self, first: Date, last: Date, into: Currency) -> Figures {
+        let (mut figures, mut rates) = (Figures::default(), self.rates.clone());
+        for (date, day) in self.days(first, last) {
+            figures.add(&day.sums, &day.closing, into, &mut rates, date);
+        }
+        figures
     }
 
     /// The same for the counterparts of cash.
     pub(crate) fn moved_against_cash(&self, first: Date, last: Date) -> Figures {
-        self.moved_of(first, last, |day| &day.against_cash)
-    }
-
-    fn moved_of(&self, first: Date, last: Date, of: impl Fn(&Day) -> &Sums) -> Figures {
         let (mut figures, mut rates) = (Figures::default(), self.rates.clone());
         for (date, day) in self.days(first, last) {
-            figures.add(of(day), self.currency, &mut rates, date);
+            figures.add(&day.against_cash, &Sums::default(), self.shown_in, &mut rates, date);
         }
         figures
     }
 
     /// Balances at the end of a day, at that day's rate; for a future day, at today's.
     pub(crate) fn standing(&self, as_of: Date) -> Figures {
+        self.standing_in(as_of, self.shown_in)
+    }
+
+    fn standing_in(&self, as_of: Date, into: Currency) -> Figures {
         let (mut figures, mut rates) = (Figures::default(), self.rates.clone());
         let day = as_of.min(self.today);
-        figures.add(&self.totals(as_of), self.currency, &mut rates, day);
+        figures.add(&self.totals(as_of), &Sums::default(), into, &mut rates, day);
         figures
     }
 }

@@ -1,5 +1,6 @@
 //! Journal entries of a company: the list, entries by callers, and reversals.
 
+use crate::api::business::accounting_periods::open_on;
 use crate::api::business::journal_checks::{affordable, balanced, wrong_day, wrong_lines};
 use crate::api::prelude::*;
 use crate::model::posting::Posting;
@@ -20,12 +21,13 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
             `cash_available` changes the wallet in its currency and is shown on its statement. \
             Cash that is reserved, in transit or in escrow cannot be changed by manual entries. \
             `effective_on` is the accounting date: not before the start of the books, not in the \
-            future.",
+            future, not in a closed period.",
         example: r#"{"company_id":"@company:1","effective_on":"2026-01-01","memo":"Office rent, accrued","lines":[
             {"account":"rent","direction":"debit","amount":45000000,"currency":"NGN"},
             {"account":"refunds_payable","direction":"credit","amount":45000000,"currency":"NGN"}]}"#,
         success: 201,
         errors: &[
+            ErrorCode::AccountingPeriodClosed,
             ErrorCode::UnbalancedEntry,
             ErrorCode::InsufficientFunds,
             ErrorCode::LimitExceeded,
@@ -42,6 +44,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         success: 201,
         errors: &[
             ErrorCode::InvalidStateTransition,
+            ErrorCode::AccountingPeriodClosed,
             ErrorCode::InsufficientFunds,
             ErrorCode::LimitExceeded,
         ],
@@ -160,6 +163,7 @@ fn create_journal_entry(
     wrong.extend(wrong_day(input.effective_on, &open));
     ApiError::if_any(wrong)?;
     balanced(&lines)?;
+    open_on(world, company.id, input.effective_on)?;
     affordable(world, &company, &lines)?;
     let memo = input.memo.map(Text::into_string);
     let posting = Posting::manual(
@@ -228,6 +232,7 @@ fn reverse_journal_entry(
     if let Some(wrong) = wrong_day(day, &(entry.effective_on..=world.today())) {
         return Err(ApiError::invalid(vec![wrong]));
     }
+    open_on(world, company.id, day)?;
     let memo = format!("Reversal: {}", input.reason.as_str());
     let mirrored = Posting::mirror(&entry, memo.clone().into(), AnyId::of(id));
     affordable(world, &company, &mirrored.lines)?;

@@ -1,6 +1,7 @@
 //! The Business domain's operations.
 
 pub(crate) mod accounting;
+pub(crate) mod accounting_periods;
 pub(crate) mod audit_logs;
 pub(crate) mod brought_in;
 pub(crate) mod cash_flow;
@@ -15,7 +16,7 @@ pub(crate) mod employee_verbs;
 pub(crate) mod employees;
 pub(crate) mod figures;
 pub(crate) mod filing_history;
-mod journal_checks;
+pub(crate) mod journal_checks;
 pub(crate) mod journal_entries;
 pub(crate) mod leave;
 pub(crate) mod leave_clock;
@@ -52,6 +53,7 @@ pub(crate) mod tax_filings;
 pub(crate) mod tax_liabilities;
 pub(crate) mod tax_payment;
 pub(crate) mod tax_submit;
+pub(crate) mod trial_balance;
 pub(crate) mod worked_hours;
 
 #[cfg(test)]

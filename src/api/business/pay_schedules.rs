@@ -1,6 +1,6 @@
 //! Pay schedules: create, list, read, end; their pay periods; and the runs that the clock drafts for them.
 
-use crate::api::business::pay_periods::{NewRun, active, due_on, paid_until, schedules};
+use crate::api::business::pay_periods::{NewRun, active, due_by, due_on, paid_until, schedules};
 use crate::api::business::payroll::new_run;
 use crate::api::business::payroll_clock::get;
 use crate::api::prelude::*;
@@ -23,12 +23,12 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         description: "Sets how often a company pays, from `first_day` on. A regular run then pays \
             one pay period: the first unpaid one that ends in the month of the run. Monthly \
             amounts of pay terms, allowances and deductions are converted by the number of pay \
-            periods in a year. Days that no schedule covers are paid by the month. With \
+            periods in a year. Days that no schedule covers are paid by the month. An active \
+            schedule ends after its last pay period before `first_day`. With \
             `draft_days_before`, the clock drafts each run for all payable employees.",
         example: r#"{"company_id":"@company:3","frequency":"monthly","first_day":"2026-02-01","pay_days_after":0,"draft_days_before":5}"#,
         success: 201,
-        errors: &[ErrorCode::InvalidStateTransition],
-        emits: &["pay_schedule.created"],
+        emits: &["pay_schedule.created", "pay_schedule.ended"],
         starts: &[TaskKind::DraftScheduledRun],
         ..operation!(write create_pay_schedule)
     },
@@ -90,11 +90,16 @@ const PAY_DAYS_AFTER: u16 = 5;
 
 fn create_pay_schedule(world: &mut World, input: CreatePaySchedule) -> Result<Single<PaySchedule>> {
     let company = existing(world, input.company_id, "/company_id")?;
-    if let Some(active) = active(world, company.id) {
-        let detail = "the company already has an active schedule: end it first".to_owned();
-        return Err(refused(active.id, active.status, detail));
-    }
     ApiError::if_any(faults(world, &company, &input))?;
+    if let Some(active) = active(world, company.id) {
+        let before = input.first_day.plus_days(-1);
+        let last = match active.containing(before) {
+            Some(span) if span.end == before => before,
+            Some(span) => span.start.plus_days(-1),
+            None => active.first_day.plus_days(-1),
+        };
+        end_after(world, (*active).clone(), last);
+    }
     let now = world.now();
     let mut schedule = PaySchedule {
         id: world.next_id(company.id.bits()),
@@ -239,8 +244,8 @@ pub(crate) fn end(
     id: Id<PaySchedule>,
     last_day: Option<Date>,
 ) -> Result<Arc<PaySchedule>> {
-    let mut schedule = (*world.get(id)?).clone();
-    let next = step("end", "the schedule", schedule.id, schedule.status)?;
+    let schedule = (*world.get(id)?).clone();
+    step("end", "the schedule", schedule.id, schedule.status)?;
     let day = last_day.unwrap_or(world.today());
     if day < world.today() {
         let detail = format!("must be on or after today, {}", world.today());
@@ -251,14 +256,18 @@ pub(crate) fn end(
         let detail = format!("must be on or after {paid}: regular runs pay until that day");
         return Err(ApiError::of_member("/last_day", "already_run", detail));
     }
+    Ok(end_after(world, schedule, last))
+}
+
+fn end_after(world: &mut World, mut schedule: PaySchedule, last: Date) -> Arc<PaySchedule> {
     schedule.last_day = Some(last);
-    schedule.enter(next, world.now());
+    schedule.enter(ScheduleStatus::Ended, world.now());
     if schedule.next_draft.is_some_and(|draft| draft.pay_period.end > last) {
         schedule.next_draft = None;
         let task = Task::DraftScheduledRun(schedule.id);
         world.drop_timers(|other| other == task);
     }
-    Ok(world.record("pay_schedule.ended", schedule))
+    world.record("pay_schedule.ended", schedule)
 }
 
 /// The last day that a regular run of the schedule pays.
@@ -273,8 +282,10 @@ fn last_run(world: &World, schedule: &PaySchedule) -> Option<Date> {
 /// Plans the draft of the first pay period from `day` on whose draft is still to come.
 fn plan_draft(world: &mut World, company: &Company, schedule: &mut PaySchedule, day: Date) {
     let Some(days) = schedule.draft_days_before else { return };
+    let calendar = world.calendar_of(company.id);
+    let own = [Arc::new(schedule.clone())];
     let drafts = schedule.from(day).map(|pay_period| NextDraft {
-        on: due_on(world, company, pay_period).plus_days(-i32::from(days)),
+        on: due_by(&own, calendar, company, pay_period).plus_days(-i32::from(days)),
         pay_period,
     });
     let today = world.today();

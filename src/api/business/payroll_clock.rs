@@ -1,5 +1,6 @@
 //! Timers of a payroll run: calculation and approval. The next steps are in `payroll_funding`.
 
+use crate::api::business::accounting_periods::is_open;
 use crate::api::business::payroll_earlier::EarlierPay;
 use crate::api::business::payroll_pay::{nothing, warnings};
 use crate::api::business::payroll_people::Wanted;
@@ -229,8 +230,9 @@ pub(crate) fn approve_run(
     });
     run.enter_because(RunStatus::Approved, world.now(), reason);
     let run = world.stage(run);
-    let accrual =
-        world.post(run.company_id, posting::run_approved(AnyId::of(run.id), run.currency, &cost));
+    let accrual = posting::run_approved(AnyId::of(run.id), run.currency, &cost);
+    let day = day_of_wages(world, &run);
+    let accrual = world.post_on(run.company_id, accrual, day);
     world.emit("payroll_run.approved", &run);
     for &(party, amount) in cost.owed.iter().filter(|(_, amount)| *amount != 0) {
         owe(world, &run, (party.account, party.form), amount);
@@ -239,6 +241,19 @@ pub(crate) fn approve_run(
     let day_before = calendar.minus_business_days(run.pay_date, 1);
     world.settle_at(calendar.cut_off(day_before), Task::FundRun(run.id));
     accrual
+}
+
+/// The accounting date of a run's wages: today, but in the month in which they were earned (IAS 19, paragraph 11). If the books of an
+/// earlier month are closed, it is today.
+fn day_of_wages(world: &World, run: &PayrollRun) -> Date {
+    let (today, month) = (world.today(), run.period);
+    let day = today.clamp(month.first_day(), month.last_day());
+    if is_open(world, run.company_id, day) { day } else { today }
+}
+
+/// The accounting date of a payment of a run's wages: not before the pay date, also if the clock does not wait for it.
+pub(crate) fn day_of_payment(world: &World, run: &PayrollRun) -> Date {
+    world.today().max(run.pay_date)
 }
 
 /// Records what a run owes: to an account, with a form.
@@ -260,6 +275,7 @@ pub(crate) fn owe(
         jurisdiction,
         period: run.period,
         amount,
+        input_tax: 0,
         currency: run.currency,
     };
     tax_liabilities::accrue(world, accrual);

@@ -189,7 +189,9 @@ fn give_back(
 ) -> Vec<Arc<TaxLiability>> {
     let (source, currency) = (AnyId::of(reversal.id), run.currency);
     let mirror = posting::run_mirrored("Payroll reversed", source, currency, cost);
-    let entry = world.post(run.company_id, mirror);
+    // Wages of a month to come are dated in it.
+    let day = world.today().max(run.period.first_day());
+    let entry = world.post_on(run.company_id, mirror, day);
     let arrived = chosen.iter().filter(|item| item.status == ItemStatus::Paid);
     let arrived = RunCost::of(arrived.map(AsRef::as_ref));
     // Nothing was reserved for items that the wallet did not cover.

@@ -1,10 +1,11 @@
-//! Reports: profit and loss, balance sheet, trial balance. Each adds up the ledger by day; the first two are in the company's own currency.
+//! Reports: profit and loss, balance sheet. Each adds up the ledger by day, in the company's own currency or another one.
 
+use crate::api::business::accounting_periods::last_closed;
 use crate::api::business::figures::{Figures, Reading, minor};
 use crate::api::business::journal_entries::in_order;
 use crate::api::prelude::*;
 use crate::model::business::Authority;
-use crate::model::{Account, AccountType, Direction};
+use crate::model::{Account, AccountType, Direction, fx};
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
@@ -13,7 +14,10 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         description: "Returns revenue and expenses of a range of days. `basis=cash` counts amounts \
             received and paid instead of earned and owed: receipts from customers are sales, less \
             sales tax paid to the authority; withholdings count when they are paid. Amounts in \
-            other currencies are translated at the reference rate of their accounting date.",
+            other currencies are translated at the reference rate of their accounting date. What \
+            balances in other currencies gain or lose by later rates is in `exchange_gains` or \
+            `exchange_losses` (IAS 21.28), on the accrual basis only. They are shown in another \
+            `currency` at the rate of the last day.",
         example: r#"{"company_id":"@company:1","from":"2025-12-01","to":"2025-12-31"}"#,
         ..operation!(read get_profit_and_loss)
     },
@@ -21,18 +25,13 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         path: "/api/business/reports/balance-sheet",
         summary: "Balance sheet",
         description: "Returns assets, liabilities and equity at the end of a day; for a future \
-            day, as of now. Earnings are part of equity. Other currencies are translated: \
+            day, as of now. Earnings are part of equity: those of closed years in \
+            `retained_earnings`, the others in `current_earnings`. Other currencies are translated: \
             balances at the rate of the day, earnings and paid-in equity at the rates of their \
-            own days. The difference is a line of equity.",
+            own days. The difference is an exchange gain or loss, and part of earnings. In another \
+            `currency` than the company's, the effect of the translation is a line of equity.",
         example: r#"{"company_id":"@company:1","as_of":"2025-12-31"}"#,
         ..operation!(read get_balance_sheet)
-    },
-    Operation {
-        path: "/api/business/reports/trial-balance",
-        summary: "Trial balance",
-        description: "Returns every account with entries, and whether debits equal credits.",
-        example: r#"{"company_id":"@company:1","as_of":"2025-12-31"}"#,
-        ..operation!(read get_trial_balance)
     },
 ]);
 
@@ -57,7 +56,7 @@ macro_rules! reports {
 }
 pub(crate) use reports;
 
-reports!(ProfitAndLoss, BalanceSheet, TrialBalance);
+reports!(ProfitAndLoss, BalanceSheet);
 
 /// When revenue and expenses count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -90,6 +89,8 @@ pub(crate) struct GetProfitAndLoss {
     basis: Option<Basis>,
     /// Other days to show for comparison.
     compare: Option<Compare>,
+    /// The currency of the report. Default: the company's.
+    currency: Option<Currency>,
 }
 
 /// Revenue and expenses of a range of days.
@@ -132,28 +133,50 @@ pub(crate) struct ProfitFigures {
 fn get_profit_and_loss(world: &World, input: GetProfitAndLoss) -> Result<Data<ProfitAndLoss>> {
     let company = existing(world, input.company_id, "/company_id")?;
     in_order(input.from, input.to)?;
-    let reading = Reading::of(world, &company);
+    let reading = shown_in(world, &company, input.currency)?;
     let basis = input.basis.unwrap_or_default();
-    let moved = match basis {
-        Basis::Accrual => reading.moved(input.from, input.to),
-        Basis::Cash => reading.moved_against_cash(input.from, input.to),
-    };
+    let moved = movements(&reading, basis, input.from, input.to);
     let comparison = input.compare.map(|compare| {
         let (from, to) = compared(compare, input.from, input.to);
-        let moved = match basis {
-            Basis::Accrual => reading.moved(from, to),
-            Basis::Cash => reading.moved_against_cash(from, to),
-        };
+        let moved = movements(&reading, basis, from, to);
         profit(from, to, basis, &moved)
     });
     Ok(Data(ProfitAndLoss {
         company_id: company.id,
         basis,
-        currency: company.currency,
+        currency: input.currency.unwrap_or(company.currency),
         figures: profit(input.from, input.to, basis, &moved),
         comparison,
         untranslated: moved.untranslated.into_iter().collect(),
     }))
+}
+
+/// Movements of a range of days, with the exchange gain or loss.
+fn movements(reading: &Reading<'_>, basis: Basis, from: Date, to: Date) -> Figures {
+    if basis == Basis::Cash {
+        return reading.moved_against_cash(from, to);
+    }
+    let mut moved = reading.moved(from, to);
+    moved.gain(reading.exchange_gain(from, to));
+    moved
+}
+
+/// The books in the currency of a report, which must have a reference rate if it is not the company's.
+fn shown_in<'a>(
+    world: &'a World,
+    company: &Company,
+    currency: Option<Currency>,
+) -> Result<Reading<'a>> {
+    let reading = Reading::of(world, company);
+    let Some(currency) = currency.filter(|currency| *currency != company.currency) else {
+        return Ok(reading);
+    };
+    if !(fx::is_known(currency) && fx::is_known(company.currency)) {
+        let own = company.currency;
+        let detail = format!("there is no reference rate between {own} and {currency}");
+        return Err(ApiError::of_member("/currency", "no_reference_rate", detail));
+    }
+    Ok(reading.shown_in(currency))
 }
 
 /// The same number of days just before, or the same days a year earlier.
@@ -167,8 +190,11 @@ fn compared(compare: Compare, from: Date, to: Date) -> (Date, Date) {
 /// The revenue or expense that a counterpart of cash represents.
 fn counted_as(account: Account) -> Option<Account> {
     match account {
-        Account::AccountsReceivable | Account::RefundsPayable => Some(Account::Sales),
+        Account::AccountsReceivable | Account::RefundsPayable | Account::VatRecoverable => {
+            Some(Account::Sales)
+        }
         Account::TaxPayable(authority) if authority == Authority::VAT => Some(Account::Sales),
+        Account::AccountsPayable => Some(Account::Purchases),
         Account::WagesPayable | Account::DeductionsPayable => Some(Account::Wages),
         Account::TaxPayable(_) | Account::PensionPayable => Some(Account::EmployerContributions),
         other => matches!(other.account_type(), AccountType::Revenue | AccountType::Expense)
@@ -205,6 +231,11 @@ fn total(lines: &[ReportLine]) -> i64 {
     lines.iter().map(|line| line.amount).sum()
 }
 
+/// Whether its balance is part of the result.
+fn is_result(account: Account) -> bool {
+    matches!(account.account_type(), AccountType::Revenue | AccountType::Expense)
+}
+
 /// Accounts of a type with a balance, on their normal side.
 fn lines(nets: &BTreeMap<Account, i128>, kind: AccountType) -> Vec<ReportLine> {
     let sign = if kind.normal_side() == Direction::Debit { 1 } else { -1 };
@@ -213,11 +244,13 @@ fn lines(nets: &BTreeMap<Account, i128>, kind: AccountType) -> Vec<ReportLine> {
 }
 
 #[derive(Deserialize, JsonSchema)]
-pub(crate) struct AsOf {
+pub(crate) struct GetBalanceSheet {
     /// The company.
     company_id: Id<Company>,
     /// The day; balances are those at its end.
     as_of: Date,
+    /// The currency of the report. Default: the company's.
+    currency: Option<Currency>,
 }
 
 /// Assets, liabilities and equity of a company at the end of a day.
@@ -241,10 +274,10 @@ pub(crate) struct BalanceSheet {
     total_liabilities: i64,
     /// By account.
     equity: Vec<ReportLine>,
-    /// Earnings up to that day that are not yet part of equity accounts, in minor units.
+    /// Earnings since the last closed year that ends by then, in minor units.
     current_earnings: i64,
-    /// The effect of exchange rates since amounts in other currencies were posted, in minor units. Balances are translated at this day's
-    /// rate, earnings and paid-in equity at the rates of their own days.
+    /// The effect of showing the report in another currency than the company's, in minor units (IAS 21.39): assets and liabilities are
+    /// translated at this day's rate, earnings and paid-in equity at the rates of their own days. 0 in the company's currency.
     translation_difference: i64,
     /// Equity including current earnings and the difference: assets less liabilities.
     total_equity: i64,
@@ -253,22 +286,31 @@ pub(crate) struct BalanceSheet {
     untranslated: Vec<Currency>,
 }
 
-fn get_balance_sheet(world: &World, input: AsOf) -> Result<Data<BalanceSheet>> {
+fn get_balance_sheet(world: &World, input: GetBalanceSheet) -> Result<Data<BalanceSheet>> {
     let company = existing(world, input.company_id, "/company_id")?;
-    let reading = Reading::of(world, &company);
+    let reading = shown_in(world, &company, input.currency)?;
     let standing = reading.standing(input.as_of);
-    let moved = reading.moved(Date::FIRST, input.as_of);
+    let mut moved = reading.moved(Date::FIRST, input.as_of);
     let assets = lines(&standing.by_account, AccountType::Asset);
     let liabilities = lines(&standing.by_account, AccountType::Liability);
+    moved.by_account.remove(&Account::WorldFx);
+    let closed = last_closed(world, company.id, input.as_of);
+    let kept = closed.map_or(0, |day| {
+        let gain = reading.exchange_gain(Date::FIRST, day);
+        moved.gain(gain);
+        gain - reading.moved(Date::FIRST, day).sum(is_result)
+    });
+    let open = closed.map_or(Date::FIRST, |day| day.plus_days(1));
+    moved.gain(reading.exchange_gain(open, input.as_of));
+    let current_earnings = minor(-moved.sum(is_result) - kept);
+    *moved.by_account.entry(Account::RetainedEarnings).or_default() -= kept;
     let equity = lines(&moved.by_account, AccountType::Equity);
-    let earned = |kind| total(&lines(&moved.by_account, kind));
-    let current_earnings = earned(AccountType::Revenue) - earned(AccountType::Expense);
     let (total_assets, total_liabilities) = (total(&assets), total(&liabilities));
     let total_equity = total_assets - total_liabilities;
     Ok(Data(BalanceSheet {
         company_id: company.id,
         as_of: input.as_of,
-        currency: company.currency,
+        currency: input.currency.unwrap_or(company.currency),
         total_assets,
         cash: minor(standing.sum(Account::is_cash)),
         total_liabilities,
@@ -279,81 +321,5 @@ fn get_balance_sheet(world: &World, input: AsOf) -> Result<Data<BalanceSheet>> {
         equity,
         current_earnings,
         untranslated: standing.untranslated.into_iter().collect(),
-    }))
-}
-
-/// Every account with entries.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct TrialBalance {
-    /// The company.
-    company_id: Id<Company>,
-    /// The day.
-    as_of: Date,
-    /// By currency and account.
-    accounts: Vec<TrialLine>,
-    /// By currency.
-    totals: Vec<TrialTotal>,
-    /// Whether debits equal credits in every currency.
-    balanced: bool,
-}
-
-/// One account of a trial balance.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct TrialLine {
-    /// The account.
-    account: Account,
-    /// The currency of its amounts.
-    currency: Currency,
-    /// Sum of all debits, in minor units.
-    debits: i64,
-    /// Sum of all credits, in minor units.
-    credits: i64,
-    /// The net balance, if it is a debit.
-    debit_balance: i64,
-    /// The net balance, if it is a credit.
-    credit_balance: i64,
-}
-
-/// The sums of a trial balance in one currency.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct TrialTotal {
-    /// The currency.
-    currency: Currency,
-    /// Sum of debit balances.
-    debit_balances: i64,
-    /// Sum of credit balances.
-    credit_balances: i64,
-}
-
-fn get_trial_balance(world: &World, input: AsOf) -> Result<Data<TrialBalance>> {
-    let company = existing(world, input.company_id, "/company_id")?;
-    let sums = Reading::of(world, &company).totals(input.as_of);
-    let mut totals: Vec<TrialTotal> = Vec::new();
-    let mut accounts = Vec::new();
-    for (currency, account, sum) in sums.iter() {
-        let net = minor(sum.net());
-        let line = TrialLine {
-            account,
-            currency,
-            debits: minor(sum.debits),
-            credits: minor(sum.credits),
-            debit_balance: net.max(0),
-            credit_balance: (-net).max(0),
-        };
-        if totals.last().is_none_or(|last| last.currency != currency) {
-            totals.push(TrialTotal { currency, debit_balances: 0, credit_balances: 0 });
-        }
-        let last = totals.last_mut().expect("one was just pushed");
-        last.debit_balances += line.debit_balance;
-        last.credit_balances += line.credit_balance;
-        accounts.push(line);
-    }
-    let balanced = totals.iter().all(|total| total.debit_balances == total.credit_balances);
-    Ok(Data(TrialBalance {
-        company_id: company.id,
-        as_of: input.as_of,
-        accounts,
-        totals,
-        balanced,
     }))
 }

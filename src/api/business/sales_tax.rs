@@ -1,4 +1,5 @@
-//! Tax on sales: the tax of an invoice becomes a liability of the return period in which the invoice is sent.
+//! Tax on sales: the tax of an invoice becomes a liability of the return period in which the invoice is sent. Tax on purchases lowers it
+//! when a bill is approved: a return declares the difference (Directive 2006/112/EC, article 168; Value Added Tax Act 1994, section 25).
 //!
 //! A void invoice or a refund works like a credit note: it lowers the liability of the period in which it is booked, not of the sale.
 //! Sources: Value Added Tax Regulations 1995, regulation 38 (United Kingdom); Value-Added Tax Act, section 21 (South Africa).
@@ -13,6 +14,26 @@ use crate::model::payments::vat::Return;
 
 /// Adds tax on sales to the open liability of the current period, or opens one. A negative amount lowers it.
 pub(crate) fn book(world: &mut World, company: Id<Company>, currency: Currency, amount: i64) {
+    add(world, company, currency, (amount, 0));
+}
+
+/// Deducts tax on purchases in the current period. A negative amount takes the deduction back.
+pub(crate) fn book_purchase(
+    world: &mut World,
+    company: Id<Company>,
+    currency: Currency,
+    amount: i64,
+) {
+    add(world, company, currency, (-amount, amount));
+}
+
+/// Adds to the liability of the current period: to its amount, and to the tax on purchases in it.
+fn add(
+    world: &mut World,
+    company: Id<Company>,
+    currency: Currency,
+    (amount, input_tax): (i64, i64),
+) {
     if amount == 0 {
         return;
     }
@@ -22,6 +43,7 @@ pub(crate) fn book(world: &mut World, company: Id<Company>, currency: Currency, 
     if let Some(open) = unfiled(world, company.id, period, currency) {
         let mut liability = (*open).clone();
         liability.amount += amount;
+        liability.input_tax += input_tax;
         liability.updated_at = world.now();
         let liability = world.record("tax_liability.updated", liability);
         if open.amount <= 0 {
@@ -38,6 +60,7 @@ pub(crate) fn book(world: &mut World, company: Id<Company>, currency: Currency, 
         period,
         due_on: Some(tax_return.due_on(&company.country, period)),
         amount,
+        input_tax,
         currency,
     };
     accrue(world, accrual);
@@ -58,11 +81,19 @@ fn unfiled(
     })
 }
 
-/// The tax in a part of an invoice's total, after the parts `before`. The parts of the whole total sum to the whole tax.
-pub(crate) fn within(invoice: &Invoice, before: i64, amount: i64) -> i64 {
-    let until = |paid: i64| {
-        let tax = i128::from(invoice.tax_total) * i128::from(paid);
-        i64::try_from(tax / i128::from(invoice.total.max(1))).expect("a part of the tax")
-    };
-    until(before + amount) - until(before)
+/// The tax in a refund of an amount, after the earlier refunds of the invoice: amount and tax of each. All refunds together return the tax in
+/// proportion to the total, and the whole tax with the whole total.
+pub(crate) fn returned(
+    invoice: &Invoice,
+    earlier: impl Iterator<Item = (i64, i64)>,
+    amount: i64,
+) -> i64 {
+    let (mut sum, mut tax) = (i128::from(amount), 0);
+    for (amount, of_it) in earlier {
+        sum += i128::from(amount);
+        tax += of_it;
+    }
+    let total = i128::from(invoice.total.max(1));
+    let until = i128::from(invoice.tax_total) * sum.min(total) / total;
+    (i64::try_from(until).expect("a part of the tax") - tax).clamp(0, amount)
 }

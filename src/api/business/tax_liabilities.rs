@@ -7,8 +7,8 @@ use crate::model::business::{LiabilityStatus, PayrollRun, TaxLiability};
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([Operation {
     path: "/api/business/tax-liabilities",
     summary: "List tax liabilities",
-    description: "Lists what each run owes to each authority with each form, and the tax on sales of each return \
-        period, in creation order. For months before \
+    description: "Lists what each run owes to each authority with each form, and the tax on sales \
+        of each return period less the tax on purchases, in creation order. For months before \
         the world's start, see the filings of those months.",
     ..operation!(read list_tax_liabilities)
 }]);
@@ -36,6 +36,8 @@ pub(crate) struct Accrual {
     pub(crate) period: Period,
     pub(crate) due_on: Option<Date>,
     pub(crate) amount: i64,
+    /// The tax on purchases that the amount is less by.
+    pub(crate) input_tax: i64,
     pub(crate) currency: Currency,
 }
 
@@ -56,6 +58,7 @@ pub(crate) fn accrue(world: &mut World, new: Accrual) {
         status: LiabilityStatus::Accrued,
         tax_filing_id: None,
         amount: new.amount,
+        input_tax: new.input_tax,
         currency: new.currency,
         created_at: now,
         updated_at: now,

@@ -74,6 +74,11 @@ impl Payment {
             let adjusted = posting::filing_adjusted(source, currency, account, adjustment.amount);
             world.post(company, adjusted);
         }
+        for (account, amount) in deducted(world, filing) {
+            let deducted =
+                posting::purchasing::input_tax_deducted(source, currency, account, amount);
+            world.post(company, deducted);
+        }
         let aside = self.set_aside();
         let memo = if aside < 0 { "Tax credit used" } else { "Tax set aside" };
         world.post(company, posting::reserved(memo, source, currency, aside));
@@ -118,6 +123,14 @@ fn reserved(world: &World, filing: &TaxFiling, line: &FilingLine) -> i64 {
         !over && liability.authority == line.authority && liability.amount > 0
     });
     owed.map(|liability| liability.amount).sum()
+}
+
+/// The tax on purchases that a return deducts, by account. An amended return has deducted it already.
+fn deducted(world: &World, filing: &TaxFiling) -> Vec<(Account, i64)> {
+    let ids = filing.tax_liability_ids.iter().filter(|_| filing.amends.is_none());
+    let liabilities = ids.filter_map(|id| world.find(*id));
+    let deducted = liabilities.filter(|liability| liability.input_tax != 0);
+    deducted.map(|liability| (account(&liability.authority), liability.input_tax)).collect()
 }
 
 fn account(authority: &str) -> Account {

@@ -72,6 +72,37 @@ pub(crate) fn disburse(world: &mut World, id: Id<Loan>) {
     world.emit("loan.disbursed", &loan);
     world.emit_wallet("wallet.credited", &wallet);
     watch(world, &loan, 1);
+    watch_interest(world, &loan, 1);
+}
+
+/// The interest of a day accrues; days count from the disbursement.
+pub(crate) fn accrue_interest(world: &mut World, id: Id<Loan>, day: u32) {
+    let Some(mut loan) =
+        standing(world, id, |at| matches!(at, LoanStatus::Active | LoanStatus::Late))
+    else {
+        return;
+    };
+    watch_interest(world, &loan, day + 1);
+    // A timer that runs before its day accrues the interest of its day.
+    let until = loan.day_of_interest(day).unwrap_or_else(|| world.today()).max(world.today());
+    if post_interest(world, &mut loan, until) {
+        loan.updated_at = world.now();
+        world.record("loan.interest_accrued", loan);
+    }
+}
+
+/// Posts the interest that has accrued until a day and is not posted yet. Returns whether there is any.
+pub(super) fn post_interest(world: &mut World, loan: &mut Loan, until: Date) -> bool {
+    let interest = loan.accrue(until);
+    let accrued = lending::interest_accrued(AnyId::of(loan.id), loan.currency, interest);
+    world.post(loan.company_id, accrued).is_some()
+}
+
+/// Sets the timer of the interest of a day.
+fn watch_interest(world: &mut World, loan: &Loan, day: u32) {
+    if let Some(date) = loan.day_of_interest(day) {
+        world.remind_at(date.at_hour(0), Task::AccrueInterest(loan.id, day));
+    }
 }
 
 /// Sets the timers of an instalment.

@@ -3,7 +3,7 @@
 use crate::api::business::payroll_people::may_pay;
 use crate::api::capital::loan_clock;
 use crate::api::capital::underwriting::Terms;
-use crate::api::payments::wallets::room;
+use crate::api::payments::wallets::{belongs, room};
 use crate::api::prelude::*;
 use crate::model::capital::amortisation::{due_days, instalment, schedule};
 use crate::model::capital::{Application, Offer, OfferStatus};
@@ -133,22 +133,4 @@ fn accept(world: &mut World, mut offer: Offer, wallet: &Wallet) -> Result<Arc<Of
     world.drop_timers(|task| task == Task::ExpireOffer(offer.id));
     loan_clock::make(world, loan);
     Ok(offer)
-}
-
-/// The wallet for a loan must belong to the company and have the loan's currency.
-pub(super) fn belongs(
-    wallet: &Wallet,
-    company: Id<crate::model::business::company::Company>,
-    currency: crate::value::money::Currency,
-) -> Result<()> {
-    if wallet.company_id != company {
-        let detail = format!("{} is a wallet of {}", wallet.id, wallet.company_id);
-        return Err(ApiError::of_member("/wallet_id", "foreign_wallet", detail));
-    }
-    if wallet.currency != currency {
-        let detail = format!("{} has the currency {}, not {currency}", wallet.id, wallet.currency);
-        return Err(ApiError::new(ErrorCode::CurrencyMismatch, detail)
-            .at("/wallet_id", "currency_mismatch"));
-    }
-    Ok(())
 }

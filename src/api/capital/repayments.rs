@@ -1,8 +1,8 @@
 //! Repayments of loans: debited at once, and allotted by the loan.
 
-use crate::api::capital::offers::belongs;
+use crate::api::capital::loan_clock;
 use crate::api::payments::wallet_level;
-use crate::api::payments::wallets::short;
+use crate::api::payments::wallets::{belongs, short};
 use crate::api::prelude::*;
 use crate::model::capital::{Loan, LoanRepayment, LoanStatus, RepaymentStatus};
 use crate::model::posting::lending;
@@ -122,6 +122,7 @@ fn create_loan_repayment(
         allotted.principal,
         allotted.interest,
     );
+    loan_clock::post_interest(world, &mut loan, today);
     let loan = world.stage(loan);
     world.post(loan.company_id, posting);
     world.emit("loan.repayment_received", &loan);

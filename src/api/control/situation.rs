@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::api::business::pay_periods::{active, first_free_month, paid_until, schedules};
+use crate::api::business::accounting_periods::is_open;
+use crate::api::business::pay_periods::{first_free_month, paid_until, schedules};
 use crate::api::operation::Call;
 use crate::api::prelude::*;
 use crate::api::{control, product, system};
@@ -127,6 +128,7 @@ fn of_world(world: &World, name: &str) -> Result<Option<Value>, ApiError> {
     let found = match name {
         "today" => world.today().to_string().into(),
         "month" => world.today().period().to_string().into(),
+        "open_month" => open_month(world).to_string().into(),
         // Different for each situation, since each adds to the log.
         "count" => world.log_length().to_string().into(),
         "reference" => format!("TRIGGERED-{}", world.log_length()).into(),
@@ -146,12 +148,20 @@ fn of_world(world: &World, name: &str) -> Result<Option<Value>, ApiError> {
             json!({ "company_id": company, "employees": employees, "period": period })
         }
         "pay_schedule" => {
-            let (company, first_day) = unscheduled(world)?;
+            let (company, first_day) = schedulable(world)?;
             json!({ "company_id": company, "first_day": first_day })
         }
         _ => return Ok(None),
     };
     Ok(Some(found))
+}
+
+/// The latest ended month that the first company has not closed.
+fn open_month(world: &World) -> Period {
+    let ended = (1..).map(|back| world.today().period().plus_months(-back));
+    let company = world.base().id_at(0);
+    let mut open = ended.filter(|month| is_open(world, company, month.first_day()));
+    open.next().expect("a company closes a finite number of months")
 }
 
 /// Days to come among which one is chosen.
@@ -166,18 +176,17 @@ fn free_day(world: &World) -> Date {
 /// Companies and employees of each company that are tried.
 const TRIED: u64 = 100;
 
-/// A company without a pay schedule that can pay, and the first of the month from which one can begin.
-fn unscheduled(world: &World) -> Result<(Id<Company>, Date), ApiError> {
+/// A company that can pay, and the first of the month from which a new pay schedule can begin.
+fn schedulable(world: &World) -> Result<(Id<Company>, Date), ApiError> {
     let companies = (0..world.base().shape().companies.min(TRIED))
         .filter_map(|index| world.at::<Company>(index))
-        .filter(|company| company.status == CompanyStatus::Active)
-        .filter(|company| active(world, company.id).is_none());
+        .filter(|company| company.status == CompanyStatus::Active);
     let mut last_days = companies.filter_map(|company| {
         let ended = schedules(world, company.id).into_iter().filter_map(|known| known.last_day);
         Some((company.id, ended.chain(paid_until(world, &company)).max()?))
     });
     let (company, last) = last_days.next().ok_or_else(|| {
-        let detail = "every company has a pay schedule: reset the world, or end a schedule";
+        let detail = "no company is active: reset the world";
         ApiError::new(ErrorCode::InvalidStateTransition, detail)
     })?;
     let next = last.plus_days(1);

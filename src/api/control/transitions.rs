@@ -108,6 +108,8 @@ fn apply(world: &mut World, id: AnyId, to: &str, wanted: Wanted) -> Result<()> {
         | Kind::WatchlistEntry
         | Kind::Invoice
         | Kind::LoanRepayment
+        | Kind::AccountingPeriod
+        | Kind::Bill
         | Kind::LedgerAccount
         | Kind::PaymentMethod
         | Kind::Event

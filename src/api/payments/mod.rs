@@ -3,6 +3,8 @@
 pub(crate) mod asking;
 pub(crate) mod bank_statements;
 pub(crate) mod beneficiaries;
+pub(crate) mod bill_clock;
+pub(crate) mod bills;
 pub(crate) mod body_references;
 pub(crate) mod collection_clock;
 pub(crate) mod collections;

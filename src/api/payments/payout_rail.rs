@@ -4,7 +4,7 @@
 //! counts its wages (`payroll_payouts`); money of an escrow or a vendor that does not arrive returns to the wallet. Deliberately absent:
 //! who may create a payout (`payouts`, `payroll_funding`, `escrows`).
 
-use crate::api::business::payroll_clock::{get, items};
+use crate::api::business::payroll_clock::{day_of_payment, get, items};
 use crate::api::business::payroll_payouts;
 use crate::api::identity::{alert_facts, monitoring};
 use crate::api::prelude::*;
@@ -221,9 +221,17 @@ pub(crate) fn release_payout(world: &mut World, id: Id<Payout>, fate: Fate) {
 fn send(world: &mut World, id: Id<Payout>) {
     let payout = enter(world, id, PayoutStatus::Sent);
     if let Some(sent) = posting::sent(&payout) {
-        world.post(payout.company_id, sent);
+        world.post_on(payout.company_id, sent, day_of(world, &payout));
     }
     world.emit("payout.sent", &payout);
+}
+
+/// The accounting date of a payout's step: for wages, not before the run's pay date.
+fn day_of(world: &World, payout: &Payout) -> Date {
+    let item = payout.source.filter(|_| payout.pays() == Pays::Wages);
+    let item = item.and_then(|item| world.find(Id::<PayrollItem>::from_bits(item.bits)));
+    let run = item.and_then(|item| world.find(item.payroll_run_id));
+    run.map_or(world.today(), |run| day_of_payment(world, &run))
 }
 
 /// The receiving bank's answer.
@@ -259,7 +267,7 @@ pub(crate) fn settle_payout(world: &mut World, id: Id<Payout>, fate: Fate) {
 /// The payout is paid.
 fn pay(world: &mut World, id: Id<Payout>) -> Arc<Payout> {
     let payout = enter(world, id, PayoutStatus::Paid);
-    world.post(payout.company_id, posting::paid(&payout));
+    world.post_on(payout.company_id, posting::paid(&payout), day_of(world, &payout));
     world.emit("payout.paid", &payout);
     monitoring::paid(world, &payout);
     if payout.pays() == Pays::Wages {
@@ -276,7 +284,7 @@ fn unsettled(world: &mut World, id: Id<Payout>, status: PayoutStatus, failure: F
     payout.failure = Some(failure);
     let payout = world.stage(payout);
     if let Some(back) = posting::back(&payout, before) {
-        world.post(payout.company_id, back);
+        world.post_on(payout.company_id, back, day_of(world, &payout));
     }
     let name = match status {
         PayoutStatus::Returned => "payout.returned",

@@ -25,9 +25,9 @@ pub(crate) struct Meter<'a> {
 impl<'a> Meter<'a> {
     /// The company's volume in that currency this month.
     pub(crate) fn of(world: &'a World, company: Id<Company>, currency: Currency) -> Self {
-        let today = world.today();
+        let month = world.today().period();
         let book = world.book(company).into_iter();
-        let days = book.flat_map(|book| book.days.between(today.period().first_day(), today));
+        let days = book.flat_map(|book| book.days.between(month.first_day(), month.last_day()));
         let volume = days.map(|(_, day)| {
             let debits = |account| day.sums.get(currency, account).debits;
             debits(Account::PayoutsInTransit) + debits(Account::CollectionsInTransit)

@@ -87,8 +87,9 @@ fn create_refund(world: &mut World, input: CreateRefund) -> Result<Single<Refund
     }
     let (now, payer) = (world.now(), world.get(company)?);
     let invoice = collection.invoice_id.and_then(|id| world.find(id));
-    let before = collection.amount_refunded + collection.amount_refund_pending;
-    let tax = invoice.map_or(0, |invoice| sales_tax::within(&invoice, before, amount));
+    let tax = invoice.map_or(0, |invoice| {
+        sales_tax::returned(&invoice, refunds_of(world, &collection).into_iter(), amount)
+    });
     let refund = Refund {
         id: world.next_id(collection.id.bits()),
         object: Object::NAME,
@@ -130,6 +131,19 @@ fn rail_back(company: &Company, collection: &Collection) -> RailId {
         return collection.payment_rail;
     }
     route(Service::BankTransfer, &company.country, collection.currency)
+}
+
+/// The amount and tax of each refund of the collection's invoice that has not failed. An invoice can have several collections.
+fn refunds_of(world: &World, collection: &Collection) -> Vec<(i64, i64)> {
+    let since = world.children::<Collection>(collection.company_id.bits());
+    let since = since.filter_map(|id| world.find(id));
+    let others = since
+        .filter(|other| other.id != collection.id && other.invoice_id == collection.invoice_id);
+    let ids: Vec<_> = others.map(|other| other.id).chain([collection.id]).collect();
+    let refunds = ids.iter().flat_map(|id| world.children::<Refund>(id.bits()));
+    let live = refunds.filter_map(|id| world.find(id));
+    let live = live.filter(|refund| refund.status != RefundStatus::Failed);
+    live.map(|refund| (refund.amount, refund.tax_amount)).collect()
 }
 
 /// The amount that can be refunded.

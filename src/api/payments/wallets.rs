@@ -110,6 +110,20 @@ pub(crate) fn short(world: &World, wallet: &Wallet, amount: i64) -> Result<()> {
     Err(ApiError::new(ErrorCode::InsufficientFunds, detail).about(wallet.id))
 }
 
+/// Refuses a wallet that does not belong to the company, or has another currency.
+pub(crate) fn belongs(wallet: &Wallet, company: Id<Company>, currency: Currency) -> Result<()> {
+    if wallet.company_id != company {
+        let detail = format!("{} is a wallet of {}", wallet.id, wallet.company_id);
+        return Err(ApiError::of_member("/wallet_id", "foreign_wallet", detail));
+    }
+    if wallet.currency != currency {
+        let detail = format!("{} has the currency {}, not {currency}", wallet.id, wallet.currency);
+        return Err(ApiError::new(ErrorCode::CurrencyMismatch, detail)
+            .at("/wallet_id", "currency_mismatch"));
+    }
+    Ok(())
+}
+
 list! {
     struct ListWalletTransactions of WalletTransaction;
     in

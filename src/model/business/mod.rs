@@ -1,5 +1,6 @@
 //! The Business domain's resources: companies, people, payroll, tax and compliance.
 
+pub(crate) mod accounting_period;
 pub(crate) mod authority;
 pub(crate) mod calculation;
 mod calculation_lines;
@@ -27,6 +28,7 @@ pub(crate) mod tax_return;
 mod typed_deductions;
 pub(crate) mod year_so_far;
 
+pub(crate) use self::accounting_period::{AccountingPeriod, PeriodStatus, PeriodType};
 pub(crate) use self::authority::Authority;
 pub(crate) use self::calculation::{Before, Calculation, Terms};
 pub(crate) use self::company::{Address, Company, CompanyStatus, Contact, PayrollSettings};

@@ -34,8 +34,12 @@ resource! {
         status: LiabilityStatus,
         /// The filing that declares it, if any.
         tax_filing_id: Option<Id<TaxFiling>>,
-        /// Amount in minor units; negative if the authority owes the company because a run was reversed.
+        /// Amount in minor units; negative if the authority owes the company: after the reversal of a run, or if the tax on purchases
+        /// exceeds the tax on sales.
         amount: i64,
+        /// The tax on purchases in a liability for tax on sales, in minor units: the amount is the tax on sales less this. 0 for a run.
+        #[serde(default)]
+        input_tax: i64,
         /// Currency of the amount.
         currency: Currency,
     }

@@ -87,6 +87,9 @@ pub(crate) struct LoanBalances {
     pub(crate) principal_paid: i64,
     /// Interest that has been paid.
     pub(crate) interest_paid: i64,
+    /// Interest that has accrued in the books since the disbursement, paid or not. It grows every day.
+    #[serde(default)]
+    pub(crate) interest_accrued: i64,
 }
 
 /// The next unpaid instalment.
@@ -170,24 +173,48 @@ impl Loan {
         (self.schedule[place].status == InstalmentStatus::Upcoming).then_some(place)
     }
 
-    /// The interest of the current month that has accrued by a day.
+    /// The interest of a month that has accrued by a day.
     fn accrued(&self, place: usize, today: Date) -> i64 {
         let row = &self.schedule[place];
         let start = match place.checked_sub(1) {
             Some(before) => self.schedule[before].due_on,
             None => self.disbursed_at.map_or(today, Timestamp::date),
         };
-        let interest = accrued(row.interest, today.days_since(start), row.due_on.days_since(start));
-        interest.max(row.interest_paid())
+        accrued(row.interest, today.days_since(start), row.due_on.days_since(start))
+    }
+
+    /// The interest of the current month that must be paid to repay the loan on a day.
+    fn running_interest(&self, place: usize, today: Date) -> i64 {
+        self.accrued(place, today).max(self.schedule[place].interest_paid())
+    }
+
+    /// Accrues the interest up to a day. Returns what was not accrued before: the expense (IFRS 9, paragraph 5.4.1 and appendix A; IAS 1,
+    /// paragraph 27).
+    pub(crate) fn accrue(&mut self, today: Date) -> i64 {
+        let by_day = |place: usize| match self.status {
+            LoanStatus::Repaid => self.schedule[place].interest,
+            _ => self.accrued(place, today),
+        };
+        let interest: i64 = (0..self.schedule.len()).map(by_day).sum();
+        let news = interest - self.balances.interest_accrued;
+        self.balances.interest_accrued = interest;
+        news
+    }
+
+    /// The date of a day of interest, counted from the disbursement; none after the last instalment.
+    pub(crate) fn day_of_interest(&self, day: u32) -> Option<Date> {
+        let (begun, last) = (self.disbursed_at?, self.schedule.last()?);
+        let date = begun.date().plus_days(i32::try_from(day).ok()?);
+        (date <= last.due_on).then_some(date)
     }
 
     /// The amount that repays the loan completely on a day: principal, and interest up to that day.
     pub(crate) fn settlement(&self, today: Date) -> i64 {
         let owed = self.schedule.iter().filter(|row| row.is_owed());
         let due: i64 = owed.map(|row| row.interest - row.interest_paid()).sum();
-        let running = self
-            .running(today)
-            .map_or(0, |place| self.accrued(place, today) - self.schedule[place].interest_paid());
+        let running = self.running(today).map_or(0, |place| {
+            self.running_interest(place, today) - self.schedule[place].interest_paid()
+        });
         self.principal_outstanding() + due + running
     }
 
@@ -232,7 +259,7 @@ impl Loan {
     /// Repays everything. Interest that has not accrued is no longer due.
     fn pay_off(&mut self, amount: i64, today: Date) -> Allotment {
         let running = self.running(today);
-        let accrued = running.map_or(0, |place| self.accrued(place, today));
+        let accrued = running.map_or(0, |place| self.running_interest(place, today));
         let paid_before: i64 = self.schedule.iter().map(Instalment::interest_paid).sum();
         for (place, row) in self.schedule.iter_mut().enumerate() {
             if row.status == InstalmentStatus::Upcoming {
@@ -292,6 +319,7 @@ impl Loan {
             overdue: late.map(Instalment::left).sum(),
             principal_paid: self.amount - outstanding,
             interest_paid: rows().map(Instalment::interest_paid).sum(),
+            interest_accrued: self.balances.interest_accrued,
         };
         self.next_due = self.first_unpaid().map(|row| NextDue {
             number: row.number,

@@ -3,6 +3,7 @@
 pub(crate) mod account_rules;
 pub(crate) mod bank_statement;
 pub(crate) mod beneficiary;
+pub(crate) mod bill;
 pub(crate) mod collection;
 pub(crate) mod dispute;
 pub(crate) mod escrow;
@@ -25,6 +26,7 @@ pub(crate) use self::bank_statement::{
     StatementStatus, Truth, Truths,
 };
 pub(crate) use self::beneficiary::{Beneficiary, BeneficiaryStatus, MatchResult};
+pub(crate) use self::bill::{Bill, BillLine, BillStatus, Vendor};
 pub(crate) use self::collection::{
     Collection, CollectionMethod, CollectionPayer, CollectionStatus, Payment, RefundStanding,
     VirtualAccount,

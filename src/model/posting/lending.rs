@@ -1,4 +1,5 @@
-//! Entries of loans. Interest is an expense when it is paid; unpaid interest is in the loan's schedule, not in the books.
+//! Entries of loans. Interest is an expense of the days on which it accrues, and payable until it is paid. Interest that is paid before it
+//! accrues is a debit balance of `interest_payable` until then.
 
 use crate::model::ledger::Direction::{Credit, Debit};
 use crate::model::posting::Posting;
@@ -11,6 +12,13 @@ pub(crate) fn loan_disbursed(loan: AnyId, currency: Currency, amount: i64) -> Po
     Posting::new("Loan disbursed", loan, currency, &lines)
 }
 
+/// The interest of a day, or of several days.
+pub(crate) fn interest_accrued(loan: AnyId, currency: Currency, interest: i64) -> Posting {
+    let lines =
+        [(Account::Interest, Debit, interest), (Account::InterestPayable, Credit, interest)];
+    Posting::new("Interest accrued", loan, currency, &lines)
+}
+
 /// Principal and interest are repaid.
 pub(crate) fn loan_repaid(
     repayment: AnyId,
@@ -20,7 +28,7 @@ pub(crate) fn loan_repaid(
 ) -> Posting {
     let lines = [
         (Account::LoansPayable, Debit, principal),
-        (Account::Interest, Debit, interest),
+        (Account::InterestPayable, Debit, interest),
         (Account::CashAvailable, Credit, principal + interest),
     ];
     Posting::new("Loan repaid", repayment, currency, &lines)

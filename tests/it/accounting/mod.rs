@@ -1,8 +1,11 @@
 //! The books: entries posted by callers, their reversals, and reports that agree with one another at every
 //! date.
 
+mod bills;
 mod entries;
+mod periods;
 mod reports;
+mod timing;
 
 use serde_json::{Value, json};
 

@@ -174,7 +174,10 @@ fn reports(company: &Company, found: &mut Vec<String>) {
     }
     for report in &company.profit_and_loss {
         let (from, to) = (text(&report["from"]), text(&report["to"]));
-        let inside = |entry: &&Value| (from..=to).contains(&text(&entry["effective_on"]));
+        // Closing a year moves its result; it does not change it.
+        let closes = |entry: &&Value| entry["source"]["type"] == "accounting_period";
+        let inside =
+            |entry: &&Value| (from..=to).contains(&text(&entry["effective_on"])) && !closes(entry);
         let sums = sums(company.entries.iter().filter(inside));
         let (revenue, expenses) =
             (of_type(company, &sums, "revenue"), of_type(company, &sums, "expense"));

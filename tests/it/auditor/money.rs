@@ -1,6 +1,6 @@
 //! Conservation of money: the balances of a world's wallets, with the money in transit, equal the first
 //! balances plus incoming less outgoing money. The
-//! sums are calculated for each currency from the resources that moved money (payouts, collections, refunds,
+//! sums are calculated for each currency from the resources that moved money (payouts, collections, bills, refunds,
 //! disputes, filings, conversions), in their last
 //! state of the event log. The ledger is read only for entries that callers posted.
 
@@ -95,6 +95,9 @@ fn moved(books: &Books) -> (Money, Money) {
         if since(collection, "settled") {
             add(&mut moved, currency, -amount(collection, "fee"));
         }
+    }
+    for bill in of("bill") {
+        add(&mut moved, &bill["currency"], -amount(bill, "amount_paid"));
     }
     for refund in of("refund").filter(|refund| refund["status"] == "succeeded") {
         add(&mut moved, &refund["currency"], -amount(refund, "amount"));

@@ -241,7 +241,12 @@ const SALES: &str = "sales";
 
 /// Whether an entry's source charges tax on sales, or gives it back.
 fn is_sale(source: &str) -> bool {
-    source.starts_with("inv_") || source.starts_with("rfd_")
+    ["inv_", "rfd_", "bil_"].iter().any(|prefix| source.starts_with(prefix))
+}
+
+/// Tax on purchases lowers what is due, and is an account of its own until a return deducts it.
+fn is_tax(account: &str, of: &str) -> bool {
+    of == account || (account == "tax_payable:vat" && of == "vat_recoverable")
 }
 
 /// The movements of each source on each account since that day, credits first. A correction counts for the
@@ -252,7 +257,8 @@ fn moved<'a>(
     since: &str,
 ) -> BTreeMap<(&'a str, String), i128> {
     let mut moved: BTreeMap<(&str, String), i128> = BTreeMap::new();
-    let since = |entry: &&Value| text(&entry["effective_on"]) >= since;
+    // Entries can be dated before the day on which they are posted.
+    let since = |entry: &&Value| text(&entry["posted_at"]) >= since;
     for entry in company.entries.iter().filter(since) {
         let cause = text(&entry["source"]["id"]);
         let cause = roots.get(cause).copied().unwrap_or(cause);
@@ -286,7 +292,8 @@ fn owed(company: &Company, books: &Books, found: &mut Vec<String>, looked: &mut 
     }
     for ((run, account), amount) in &accrued {
         let posted = if *run == SALES {
-            let of_sales = live.iter().filter(|((cause, of), _)| is_sale(cause) && of == account);
+            let of_sales =
+                live.iter().filter(|((cause, of), _)| is_sale(cause) && is_tax(account, of));
             of_sales.map(|(_, moved)| moved).sum()
         } else {
             live.get(&(*run, account.clone())).copied().unwrap_or_default()

@@ -41,8 +41,15 @@ pub(super) struct Row {
 fn rarity(row: &Row) -> usize {
     match row.name {
         "runPayroll" | "createTaxFiling" | "submitTaxFiling" => 1,
+        "createEmployee" => 2,
         "terminateEmployee" => 60,
-        "suspendEmployee" | "cancelPayrollRun" | "reversePayrollRun" | "createCompany" => 16,
+        "suspendEmployee"
+        | "cancelPayrollRun"
+        | "reversePayrollRun"
+        | "createCompany"
+        | "closeAccountingPeriod"
+        | "closeAccountingYear"
+        | "reopenAccountingPeriod" => 16,
         _ if row.method == "GET" => 40,
         _ => 4,
     }

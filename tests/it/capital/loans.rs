@@ -25,15 +25,14 @@ fn to_day(caller: &Caller, loan: &Value, place: usize, days: u32) -> Vec<String>
     if days > 0 {
         came.extend(caller.advance(&json!({"by": format!("{days}d")})));
     }
-    came.retain(|name| name.starts_with("loan."));
+    came.retain(|name| name.starts_with("loan.") && name != "loan.interest_accrued");
     came
 }
 
 #[test]
 fn a_repayment_can_be_read_by_the_source_of_its_entry() {
-    let caller = Caller::manual();
+    let caller = Caller::instant();
     let lent = lent(&caller, AMOUNT);
-    caller.advance(&json!({"until": "idle"}));
     let made =
         [1_000, 2_000].map(|amount| repay(&caller, &lent, amount).expect(201)["data"].take());
     let list = format!("/api/capital/loans/{}/repayments", id(&lent));
@@ -41,13 +40,15 @@ fn a_repayment_can_be_read_by_the_source_of_its_entry() {
     assert_eq!(caller.all(&format!("{list}?sort=-amount"))[0], made[1]);
     let company = caller.company(0);
     let entries = caller.all(&format!("/api/business/journal-entries?company_id={company}"));
-    let source = entries.iter().rev().map(|entry| &entry["source"]);
-    let source = source.filter(|source| source["type"] == "loan_repayment").next().unwrap();
+    let mut sources = entries.iter().rev().map(|entry| &entry["source"]);
+    let source = sources.find(|source| source["type"] == "loan_repayment").unwrap();
     assert_eq!(source["id"], made[1]["id"]);
     let path = format!("/api/capital/loan-repayments/{}", id(source));
     assert_eq!(caller.get(&path).data(), made[1]);
-    caller.get("/api/capital/loan-repayments/lrp_0000000000000").refused(404, "not_found");
-    caller.get("/api/capital/loans/lon_0000000000000/repayments").refused(404, "not_found");
+    caller.get("/api/capital/loan-repayments/lrp_0000000000000").refused(404, "resource_not_found");
+    caller
+        .get("/api/capital/loans/lon_0000000000000/repayments")
+        .refused(404, "resource_not_found");
 }
 
 #[test]
@@ -67,7 +68,8 @@ fn a_loan_arrives_in_the_wallet_and_is_a_liability() {
         (&waiting["status"], &waiting["schedule"], &waiting["settlement_amount"]),
         (&json!("pending_disbursement"), &json!([]), &Value::Null)
     );
-    let came = caller.advance(&json!({"by": "7d"}));
+    let mut came = caller.advance(&json!({"by": "7d"}));
+    came.retain(|name| name != "loan.interest_accrued");
     assert_eq!(came, ["loan.disbursed", "wallet.credited"]);
     let active = loan(&caller, id);
     assert_eq!(active["status"], "active");
@@ -129,6 +131,56 @@ fn a_loan_paid_month_by_month_is_repaid() {
     let names: Vec<Value> = caller.events().iter().map(|e| e["type"].clone()).collect();
     assert!(names.contains(&json!("loan.repaid")));
     repay(&caller, &lent, 1).refused(409, "invalid_state_transition");
+    caller.audit();
+}
+
+/// Sources: IFRS 9, paragraph 5.4.1; IAS 1, paragraph 27: interest is an expense of the days on which it accrues.
+#[test]
+fn interest_is_an_expense_of_every_day() {
+    let caller = Caller::instant();
+    let lent = lent(&caller, AMOUNT);
+    let company = lent["company_id"].as_str().unwrap().to_owned();
+    let begun: jiff::civil::Date = lent["disbursed_at"].as_str().unwrap()[..10].parse().unwrap();
+    let first: jiff::civil::Date = rows(&lent)[0]["due_on"].as_str().unwrap().parse().unwrap();
+    let days = i64::from((first - begun).get_days());
+    let month = number(&rows(&lent)[0]["interest"]);
+    let until = |date: jiff::civil::Date| {
+        let path = "/api/business/reports/profit-and-loss";
+        let path = format!("{path}?company_id={company}&from=2026-01-01&to={date}");
+        let report = caller.get(&path).data();
+        let mut lines = report["expenses"].as_array().unwrap().iter();
+        let line = lines.find(|line| line["account"] == "interest");
+        line.map_or(0, |line| number(&line["amount"]))
+    };
+    caller.advance(&json!({"to": format!("{first}T12:00:00Z")}));
+    for day in [0, 1, 10, days] {
+        let date = begun.checked_add(jiff::Span::new().days(day)).unwrap();
+        let (whole, rest) = (month * day / days, month * day % days);
+        let up = rest * 2 > days || (rest * 2 == days && whole % 2 == 1);
+        assert_eq!(until(date), whole + i64::from(up), "{day} of {days}");
+    }
+    assert_eq!(net(&caller, &company, "interest_payable"), -month);
+    assert_eq!(loan(&caller, id(&lent))["balances"]["interest_accrued"], month);
+    // A payment settles the interest that is payable, and is no expense.
+    repay(&caller, &lent, number(&rows(&lent)[0]["amount"])).expect(201);
+    assert_eq!(net(&caller, &company, "interest_payable"), 0);
+    assert_eq!(net(&caller, &company, "interest"), month);
+    // Interest of the next month that is paid early is an expense when it accrues.
+    let second = number(&rows(&lent)[1]["amount"]);
+    repay(&caller, &lent, second).expect(201);
+    let early = number(&rows(&lent)[1]["interest"]);
+    assert_eq!(net(&caller, &company, "interest"), month);
+    assert_eq!(net(&caller, &company, "interest_payable"), early);
+    to_day(&caller, &lent, 1, 0);
+    assert_eq!(net(&caller, &company, "interest"), month + early);
+    assert_eq!(net(&caller, &company, "interest_payable"), 0);
+    // At the end, all interest that was paid is an expense, and none is payable.
+    caller.advance(&json!({"by": "10d"}));
+    let settlement = number(&loan(&caller, id(&lent))["settlement_amount"]);
+    repay(&caller, &lent, settlement).expect(201);
+    let paid = number(&loan(&caller, id(&lent))["balances"]["interest_paid"]);
+    assert_eq!(net(&caller, &company, "interest"), paid);
+    assert_eq!(net(&caller, &company, "interest_payable"), 0);
     caller.audit();
 }
 

@@ -302,11 +302,18 @@ impl Run {
         match name {
             "today" => now()[..10].into(),
             "month" => now()[..7].into(),
+            "open_month" => {
+                let first: jiff::civil::Date = format!("{}-01", &now()[..7]).parse().unwrap();
+                first.yesterday().unwrap().strftime("%Y-%m").to_string().into()
+            }
             "count" => count().into(),
             "reference" => format!("TRIGGERED-{}", count()).into(),
             // Situations run in worlds of their own: any day to come is free.
             "free_day" => format!("{}-28", &now()[..7]).into(),
             "foreign_currency" => if company()["currency"] == "EUR" { "USD" } else { "EUR" }.into(),
+            "pay_schedule" => json!({
+                "company_id": company()["id"], "first_day": format!("{}-01", &now()[..7]),
+            }),
             "payable" => json!({ "id": employees()[0]["id"], "currency": company()["currency"] }),
             "payroll" | "payroll_to_approve" => json!({
                 "company_id": company()["id"],

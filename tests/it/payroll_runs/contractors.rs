@@ -38,7 +38,7 @@ fn a_contractor_is_paid_in_full_and_the_company_owes_nobody_else() {
     let (wages, fees) = (balance(&caller, "wages"), balance(&caller, "contractors"));
     let liabilities = format!("/api/business/tax-liabilities?company_id={}", caller.company(0));
     let before = caller.all(&liabilities);
-    let run = calculated(&caller, &draft_of(&caller, "regular", &[person.clone()]));
+    let run = calculated(&caller, &draft_of(&caller, "regular", core::slice::from_ref(&person)));
     let item = items(&caller, &run).remove(0);
     assert_eq!((number(&item["gross"]), number(&item["net"])), (50_000_000, 50_000_000));
     for nothing in ["taxes", "employee_contributions", "employer_contributions", "deductions"] {
@@ -86,7 +86,7 @@ fn what_only_employees_have_is_refused_for_contractors() {
     let wrong = caller.patch(&path, &json!({"tax_attributes": {"nhf": true}}));
     let wrong = wrong.refused(422, "validation_failed");
     assert_eq!(pointers(&wrong), ["/tax_attributes/nhf"]);
-    let run = draft_of(&caller, "off_cycle", &[person.clone()]);
+    let run = draft_of(&caller, "off_cycle", core::slice::from_ref(&person));
     let with = |earning: Value| {
         edit(&caller, &run, &json!({"items": [{"employee_id": person, "earnings": [earning]}]}))
     };

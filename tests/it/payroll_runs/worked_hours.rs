@@ -81,7 +81,7 @@ fn hours_that_cannot_be_paid_are_refused_by_their_member() {
 #[test]
 fn deductions_stop_at_their_annual_limit_and_orders_at_the_part_of_the_law() {
     let deductions = json!([
-        {"id": "401k", "label": "401(k)", "amount": 1_500_000, "type": "401k"},
+        {"id": "deferral", "label": "401(k)", "amount": 1_500_000, "type": "401k"},
         {"id": "debt", "label": "Judgment", "amount": 900_000, "type": "garnishment", "annual_limit": 2_000_000},
     ]);
     let (caller, person, run) = employed(4_000_000, "month", &deductions);
@@ -99,7 +99,7 @@ fn deductions_stop_at_their_annual_limit_and_orders_at_the_part_of_the_law() {
     let of = |taken: &[(String, i64)], id: &str| {
         taken.iter().find(|(known, _)| known == id).map_or(0, |(_, amount)| *amount)
     };
-    assert_eq!((of(&first, "401k"), of(&second, "401k")), (1_500_000, 950_000));
+    assert_eq!((of(&first, "deferral"), of(&second, "deferral")), (1_500_000, 950_000));
     assert!(of(&first, "debt") < 900_000, "a quarter of the disposable pay is less");
     assert!(of(&first, "debt") + of(&second, "debt") <= 2_000_000);
     let path = format!("/api/business/employees/{person}/compensation");

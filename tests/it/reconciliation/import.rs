@@ -83,7 +83,13 @@ fn heavy_noise_leaves_exceptions_and_the_truth_explains_them() {
     let left_out = truth["left_out"].as_array().unwrap();
     assert!(!left_out.is_empty());
     for id in left_out {
-        assert!(missing.iter().any(|row| row["transaction_ids"][0] == *id), "{id}");
+        // If another payment has the same day, amount and text, either can be the missing one.
+        let names = |row: &&Value| row["transaction_ids"].as_array().unwrap().contains(id);
+        let explains = |row: &Value| {
+            let reasons = row["reasons"].as_array().unwrap();
+            row["exception"] == "missing_line" || reasons.contains(&json!("several_candidates"))
+        };
+        assert!(rows.iter().filter(names).any(explains), "{id}");
     }
     account.audit();
 }

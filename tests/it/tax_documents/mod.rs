@@ -87,7 +87,10 @@ fn a_w2_adds_up_the_payslips_of_the_calendar_year() {
         assert_eq!(w2["payslip_count"], paid.len());
         let gross = sum(&paid, "gross");
         assert_eq!(amount(&w2, "1"), gross);
-        assert_eq!(amount(&w2, "2"), line(&paid, "federal_income_tax"));
+        let supplemental = ["", "_high"]
+            .map(|more| line(&paid, &format!("federal_income_tax_supplemental{more}")));
+        let withheld = line(&paid, "federal_income_tax") + supplemental.iter().sum::<i64>();
+        assert_eq!(amount(&w2, "2"), withheld);
         assert_eq!(amount(&w2, "3"), gross.min(17_610_000));
         assert_eq!(amount(&w2, "4"), line(&paid, "social_security"));
         assert_eq!(amount(&w2, "5"), gross);
@@ -167,7 +170,7 @@ fn each_country_has_its_certificate_for_employees() {
         (&json!("2025-03-01"), &json!("2026-02-28"))
     );
     assert_eq!(in_box(&irp5["boxes"], "2025"), "2026", "the year in which the year ends");
-    assert_eq!(amount(&irp5, "3601"), amount(&irp5, "3699"));
+    assert_eq!(amount(&irp5, "3601") + amount(&irp5, "3605"), amount(&irp5, "3699"));
     let total = ["4102", "4141", "4142"].map(|code| amount(&irp5, code)).iter().sum::<i64>();
     assert_eq!(amount(&irp5, "4149"), total);
 

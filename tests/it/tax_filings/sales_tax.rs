@@ -104,6 +104,52 @@ fn a_refund_lowers_the_tax_to_declare() {
     assert_eq!(owed(&caller, &company, "tax_payable:vat"), before);
 }
 
+/// Regulation 38 and Directive 2006/112/EC, article 90: refunds return the tax in proportion, in the period of the refund, however many
+/// collections paid the invoice.
+#[test]
+fn refunds_of_an_invoice_return_its_whole_tax_in_the_period_of_the_refund() {
+    let (_server, caller, company) = british();
+    let body = json!({
+        "company_id": company, "currency": "GBP", "due_date": "2026-12-31",
+        "customer": {"name": "Harbour Foods Ltd", "email": "accounts@harbour.example.com"},
+        "lines": [{"description": "Consulting", "quantity": 1, "unit_amount": 333}],
+    });
+    let invoice = caller.post("/api/payments/invoices", &body).expect(201)["data"].take();
+    let send = format!("/api/payments/invoices/{}/send", id(&invoice));
+    let request = caller.request("POST", &send).json(&json!({}));
+    caller.send(&request.header("sandbox-scenario", "collection.pay=short")).expect(200);
+    caller.advance(&json!({"by": "10d"}));
+    let rest = json!({
+        "company_id": company, "amount": 200, "currency": "GBP", "method": "bank_transfer",
+        "invoice_id": id(&invoice), "reference": "REST-1",
+        "payer": {"name": "Harbour Foods Ltd", "email": "accounts@harbour.example.com"},
+    });
+    caller.post("/api/payments/collections", &rest).expect(201);
+    caller.advance(&json!({"to": "2026-04-02T08:00:00Z"}));
+    let path = format!("/api/payments/collections?invoice_id={}", id(&invoice));
+    let collections = caller.all(&path);
+    assert_eq!(collections.len(), 2);
+    let refund = |collection: &Value, amount: i64| {
+        let path = format!("/api/payments/collections/{}/refunds", id(collection));
+        let body = json!({"amount": amount, "reason": "Returned"});
+        number(&caller.post(&path, &body).expect(201)["data"]["tax_amount"])
+    };
+    let (mut sum, mut tax) = (0, 0);
+    for collection in &collections {
+        let received = number(&collection["amount_received"]);
+        for amount in [1, 2, received - 3] {
+            sum += amount;
+            tax += refund(collection, amount);
+            assert_eq!(tax, sum * 67 / 400, "{sum} of 400"); // 20 % of 333 is 66.6
+        }
+    }
+    assert_eq!((sum, tax), (400, 67));
+    let rows = liabilities(&caller, &company, "vat");
+    let row = |row: &Value| (row["period"].as_str().unwrap().to_owned(), number(&row["amount"]));
+    let expected = [("2026-03".to_owned(), 67), ("2026-06".to_owned(), -67)];
+    assert_eq!(rows.iter().map(row).collect::<Vec<_>>(), expected);
+}
+
 /// A run fails after its taxes were paid. The authority keeps the money, and the next return uses it.
 #[test]
 fn tax_that_was_paid_for_a_failed_run_lowers_the_next_return() {

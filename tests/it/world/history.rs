@@ -175,11 +175,14 @@ fn profit_and_loss_has_more_than_four_expenses_and_december_pay_is_before_the_ho
     }
 }
 
+/// Authorities with their due days.
+type DueDays<'a> = &'a [(&'a str, Option<&'a str>)];
+
 /// The due days of the payroll packs and of `fixtures/vat.toml`, each with its source there.
 #[test]
 fn every_return_of_december_has_its_own_day_and_becomes_late_after_it() {
     let caller = Caller::manual();
-    let rows: [(usize, &[(&str, Option<&str>)]); 3] = [
+    let rows: [(usize, DueDays<'_>); 3] = [
         (0, &[("SIRS", Some("2026-01-10")), ("NSITF", None), ("vat", Some("2026-01-21"))]),
         (1, &[("HMRC", Some("2026-01-22")), ("vat", Some("2026-02-06"))]),
         (2, &[("IRS", Some("2026-01-15"))]),

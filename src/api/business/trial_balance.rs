@@ -1,0 +1,100 @@
+//! The trial balance: every account in every currency, without translation.
+
+use crate::api::business::figures::{Reading, minor};
+use crate::api::business::reports::reports;
+use crate::api::prelude::*;
+use crate::model::Account;
+
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([Operation {
+    path: "/api/business/reports/trial-balance",
+    summary: "Trial balance",
+    description: "Returns every account with entries, and whether debits equal credits.",
+    example: r#"{"company_id":"@company:1","as_of":"2025-12-31"}"#,
+    ..operation!(read get_trial_balance)
+}]);
+
+reports!(TrialBalance);
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct GetTrialBalance {
+    /// The company.
+    company_id: Id<Company>,
+    /// The day; balances are those at its end.
+    as_of: Date,
+}
+
+/// Every account with entries.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct TrialBalance {
+    /// The company.
+    company_id: Id<Company>,
+    /// The day.
+    as_of: Date,
+    /// By currency and account.
+    accounts: Vec<TrialLine>,
+    /// By currency.
+    totals: Vec<TrialTotal>,
+    /// Whether debits equal credits in every currency.
+    balanced: bool,
+}
+
+/// One account of a trial balance.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct TrialLine {
+    /// The account.
+    account: Account,
+    /// The currency of its amounts.
+    currency: Currency,
+    /// Sum of all debits, in minor units.
+    debits: i64,
+    /// Sum of all credits, in minor units.
+    credits: i64,
+    /// The net balance, if it is a debit.
+    debit_balance: i64,
+    /// The net balance, if it is a credit.
+    credit_balance: i64,
+}
+
+/// The sums of a trial balance in one currency.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct TrialTotal {
+    /// The currency.
+    currency: Currency,
+    /// Sum of debit balances.
+    debit_balances: i64,
+    /// Sum of credit balances.
+    credit_balances: i64,
+}
+
+fn get_trial_balance(world: &World, input: GetTrialBalance) -> Result<Data<TrialBalance>> {
+    let company = existing(world, input.company_id, "/company_id")?;
+    let sums = Reading::of(world, &company).totals(input.as_of);
+    let mut totals: Vec<TrialTotal> = Vec::new();
+    let mut accounts = Vec::new();
+    for (currency, account, sum) in sums.iter() {
+        let net = minor(sum.net());
+        let line = TrialLine {
+            account,
+            currency,
+            debits: minor(sum.debits),
+            credits: minor(sum.credits),
+            debit_balance: net.max(0),
+            credit_balance: (-net).max(0),
+        };
+        if totals.last().is_none_or(|last| last.currency != currency) {
+            totals.push(TrialTotal { currency, debit_balances: 0, credit_balances: 0 });
+        }
+        let last = totals.last_mut().expect("one was just pushed");
+        last.debit_balances += line.debit_balance;
+        last.credit_balances += line.credit_balance;
+        accounts.push(line);
+    }
+    let balanced = totals.iter().all(|total| total.debit_balances == total.credit_balances);
+    Ok(Data(TrialBalance {
+        company_id: company.id,
+        as_of: input.as_of,
+        accounts,
+        totals,
+        balanced,
+    }))
+}
