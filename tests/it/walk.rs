@@ -325,9 +325,8 @@ fn no_walk_over_the_table_finds_a_fault() {
     }
     // The control run: a walk in which all calls are refused or accepted would check nothing.
     if std::env::var_os("SANDBOX_TEST_WALK").is_none() {
-        for operation in
-            ["runPayroll", "createPayrollRun", "updateEmployee", "createCompany", "advanceClock"]
-        {
+        assert!(accepted.len() >= 25, "the walks did only {accepted:?}");
+        for operation in ["runPayroll", "updateEmployee", "advanceClock"] {
             assert!(
                 accepted.contains(operation),
                 "no step of any walk did {operation}: {accepted:?}"

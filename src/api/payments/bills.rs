@@ -4,10 +4,10 @@ use crate::api::business::accounting_periods::{open_on, start_of_books};
 use crate::api::business::journal_checks::wrong_day;
 use crate::api::business::payroll_people::may_pay;
 use crate::api::business::sales_tax;
+use crate::api::payments::priced_lines::{NewPricedLine, priced};
 use crate::api::payments::wallets::{belongs, fits, short};
 use crate::api::payments::{bill_clock, wallet_level};
 use crate::api::prelude::*;
-use crate::model::payments::invoice::Sums;
 use crate::model::payments::{Beneficiary, Bill, BillLine, BillStatus, Vendor, vat};
 use crate::model::posting::purchasing;
 use crate::model::{Account, AccountType};
@@ -123,20 +123,11 @@ pub(crate) struct NewVendor {
 
 /// One item bought.
 #[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct NewBillLine {
-    /// The item bought.
-    description: Text<200>,
+    #[serde(flatten)]
+    line: NewPricedLine,
     /// The expense account. Default: `purchases`.
     account: Option<Account>,
-    /// The quantity.
-    #[schemars(range(min = 1, max = 1_000_000))]
-    quantity: i64,
-    /// Price of one unit in minor units, without tax.
-    unit_amount: Amount,
-    /// Tax rate in basis points, 750 for 7.5 %. Default: the standard rate of the company's country.
-    #[schemars(range(min = 0, max = 10_000))]
-    tax_rate: Option<u32>,
 }
 
 /// A new bill.
@@ -178,26 +169,20 @@ fn create_bill(world: &mut World, input: CreateBill) -> Result<Single<Bill>> {
         let detail = format!("expected a day from {issued_on} to {latest}");
         wrong.push(Violation::new("/due_date", "range", detail));
     }
-    let standard = vat::standard(&company.country);
-    let rate = |line: &NewBillLine| line.tax_rate.unwrap_or(standard);
-    let amount =
-        |line: &NewBillLine| i128::from(line.quantity) * i128::from(line.unit_amount.minor());
-    let sums = Sums::of(input.lines.iter().map(|line| (rate(line), amount(line))));
-    if sums.is_none() {
-        let detail = format!("the total of a bill is limited to {} minor units", Amount::MAX);
-        wrong.push(Violation::new("/lines", "too_large", detail));
-    }
-    let Some(sums) = sums.filter(|_| wrong.is_empty()) else {
+    let (accounts, lines): (Vec<_>, Vec<_>) =
+        input.lines.into_iter().map(|line| (line.account, line.line)).unzip();
+    let Some((lines, sums)) = priced(&company, lines, "a bill", &mut wrong) else {
         return Err(ApiError::invalid(wrong));
     };
-    let line = |line: NewBillLine| BillLine {
-        tax_rate: rate(&line),
-        amount: line.quantity * line.unit_amount.minor(), // the sum of them all is bounded
-        account: line.account.unwrap_or(Account::Purchases),
-        description: line.description.into_string(),
+    let lines = lines.into_iter().zip(accounts).map(|(line, account)| BillLine {
+        description: line.description,
+        account: account.unwrap_or(Account::Purchases),
         quantity: line.quantity,
-        unit_amount: line.unit_amount.minor(),
-    };
+        unit_amount: line.unit_amount,
+        tax_rate: line.tax_rate,
+        amount: line.amount,
+    });
+    let recovers = vat::standard(&company.country) != 0;
     let now = world.now();
     let bill = Bill {
         id: world.next_id(company.id.bits()),
@@ -206,11 +191,11 @@ fn create_bill(world: &mut World, input: CreateBill) -> Result<Single<Bill>> {
         status: BillStatus::Draft,
         vendor,
         number: input.number.map(Text::into_string),
-        lines: input.lines.into_iter().map(line).collect(),
+        lines: lines.collect(),
         taxes: sums.taxes,
         net_total: sums.net,
         tax_total: sums.tax,
-        tax_recoverable: if standard == 0 { 0 } else { sums.tax },
+        tax_recoverable: if recovers { sums.tax } else { 0 },
         total: sums.total,
         currency: input.currency,
         amount_paid: 0,

@@ -5,9 +5,9 @@ use crate::api::operation::decode;
 use crate::api::payments::collections::sold;
 use crate::api::payments::invoice_clock;
 use crate::api::payments::invoice_pdf::invoice_pdf;
+use crate::api::payments::priced_lines::{NewPricedLine, priced};
 use crate::api::prelude::*;
-use crate::model::payments::invoice::Sums;
-use crate::model::payments::{Customer, Invoice, InvoiceLine, InvoiceStatus, Scope, vat};
+use crate::model::payments::{Customer, Invoice, InvoiceStatus, Scope};
 use crate::value::Email;
 
 /// Maximum number of days until the due date: ten years.
@@ -117,21 +117,6 @@ pub(crate) struct NewCustomer {
     account_number: Option<Text<34>>,
 }
 
-/// One item sold.
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct NewInvoiceLine {
-    /// The item sold.
-    description: Text<200>,
-    /// The quantity.
-    #[schemars(range(min = 1, max = 1_000_000))]
-    quantity: i64,
-    /// Price of one unit in minor units, without tax.
-    unit_amount: Amount,
-    /// Tax rate in basis points, 750 for 7.5 %. Default: the standard rate of the company's country.
-    #[schemars(range(min = 0, max = 10_000))]
-    tax_rate: Option<u32>,
-}
-
 /// A new invoice.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct CreateInvoice {
@@ -143,7 +128,7 @@ pub(crate) struct CreateInvoice {
     currency: Currency,
     /// The items sold.
     #[schemars(length(min = 1, max = 100))]
-    lines: Vec<NewInvoiceLine>,
+    lines: Vec<NewPricedLine>,
     /// The due date; not in the past.
     due_date: Date,
     /// Key-value pairs set by the caller.
@@ -165,25 +150,8 @@ fn create_invoice(world: &mut World, input: CreateInvoice) -> Result<Single<Invo
     if let Some(Err(detail)) = account.map(|number| Scope::Collections.check_account(number)) {
         wrong.push(Violation::new("/customer/account_number", "code_of_another_rail", detail));
     }
-    let standard = vat::standard(&company.country);
-    let rate = |line: &NewInvoiceLine| line.tax_rate.unwrap_or(standard);
-    let amount =
-        |line: &NewInvoiceLine| i128::from(line.quantity) * i128::from(line.unit_amount.minor());
-    let sums = Sums::of(input.lines.iter().map(|line| (rate(line), amount(line))));
-    let Some(sums) = sums.filter(|_| wrong.is_empty()) else {
-        if wrong.is_empty() {
-            let detail =
-                format!("the total of an invoice is limited to {} minor units", Amount::MAX);
-            wrong.push(Violation::new("/lines", "too_large", detail));
-        }
+    let Some((lines, sums)) = priced(&company, input.lines, "an invoice", &mut wrong) else {
         return Err(ApiError::invalid(wrong));
-    };
-    let line = |line: NewInvoiceLine| InvoiceLine {
-        tax_rate: rate(&line),
-        amount: line.quantity * line.unit_amount.minor(), // the sum of them all is bounded
-        description: line.description.into_string(),
-        quantity: line.quantity,
-        unit_amount: line.unit_amount.minor(),
     };
     let (now, customer) = (world.now(), input.customer);
     let invoice = Invoice {
@@ -198,7 +166,7 @@ fn create_invoice(world: &mut World, input: CreateInvoice) -> Result<Single<Invo
             email: Some(customer.email.as_str().to_owned()),
             account_number: customer.account_number.map(Text::into_string),
         },
-        lines: input.lines.into_iter().map(line).collect(),
+        lines,
         taxes: sums.taxes,
         net_total: sums.net,
         tax_total: sums.tax,

@@ -24,6 +24,7 @@ pub(crate) mod payout_rail;
 pub(crate) mod payout_verbs;
 pub(crate) mod payouts;
 pub(crate) mod platform_fee;
+pub(crate) mod priced_lines;
 pub(crate) mod reconciliation;
 pub(crate) mod refunds;
 pub(crate) mod statement_clock;

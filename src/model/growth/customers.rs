@@ -28,7 +28,7 @@ pub(crate) struct CustomerKind {
     pub(crate) invoices: u64,
     /// Their part of the month's sales, in percent.
     pub(crate) share: u64,
-    /// The number of customers; 0 if nobody buys twice.
+    /// The number of customers; 0 if each one buys only once.
     pub(crate) customers: u64,
     /// Fewest and most days from an invoice to its payment.
     pub(crate) pays: [u64; 2],

@@ -12,7 +12,7 @@ use crate::value::Key;
 const JOINERS: [u8; 3] = [14, 15, 16];
 /// The standing of employees who have left.
 const LEAVER: u8 = 24;
-/// Months before the first one in which somebody joins or leaves, and the number of such months.
+/// Months before the first joiner or leaver, and the number of months in which employees join or leave.
 const QUIET: u64 = 1;
 const BUSY: u64 = 10;
 

@@ -32,7 +32,7 @@ fn balance(caller: &Caller, account: &str) -> i64 {
 
 /// IRS, "Independent contractor (self-employed) or employee?": the payer withholds nothing and pays no taxes on the payment.
 #[test]
-fn a_contractor_is_paid_in_full_and_the_company_owes_nobody_else() {
+fn a_contractor_is_paid_in_full_without_any_liability() {
     let caller = Caller::manual();
     let person = contractor(&caller);
     let (wages, fees) = (balance(&caller, "wages"), balance(&caller, "contractors"));

@@ -19,6 +19,17 @@ fn set(caller: &Caller, employee: &str, attributes: &Value) {
     caller.patch(&path, &json!({"tax_attributes": attributes})).expect(200);
 }
 
+/// The company in the United States with its employees, the first of whom works in California.
+fn californian(caller: &Caller) -> (String, Vec<String>) {
+    let (company, people) = people(caller);
+    let attributes = json!({
+        "state": "CA", "state.filing_status": "married", "state.allowances": "1",
+        "filing_status": "single",
+    });
+    set(caller, &people[0], &attributes);
+    (company, people)
+}
+
 /// The payslip of an amount that is paid outside the regular runs.
 fn pay(caller: &Caller, company: &str, employee: &str, month: &str, amount: i64) -> Value {
     let body = json!({
@@ -44,12 +55,7 @@ fn line(payslip: &Value, id: &str) -> i64 {
 #[test]
 fn californian_taxes_are_on_the_payslip_beside_the_federal_ones() {
     let caller = Caller::instant();
-    let (company, people) = people(&caller);
-    let attributes = json!({
-        "state": "CA", "state.filing_status": "married", "state.allowances": "1",
-        "filing_status": "single",
-    });
-    set(&caller, &people[0], &attributes);
+    let (company, people) = californian(&caller);
     let first = pay(&caller, &company, &people[0], "2026-01", 400_000);
     assert_eq!(first["regional_pack"]["code"], "US-CA");
     assert_eq!(first["regional_pack"]["in_force"], true);
@@ -100,12 +106,7 @@ fn californian_taxes_are_on_the_payslip_beside_the_federal_ones() {
 #[test]
 fn californian_taxes_are_filed_with_the_state_and_shown_on_the_w2() {
     let caller = Caller::instant();
-    let (company, people) = people(&caller);
-    let attributes = json!({
-        "state": "CA", "state.filing_status": "married", "state.allowances": "1",
-        "filing_status": "single",
-    });
-    set(&caller, &people[0], &attributes);
+    let (company, people) = californian(&caller);
     let first = pay(&caller, &company, &people[0], "2026-01", 400_000);
     let second = pay(&caller, &company, &people[0], "2026-03", 400_000);
     let state_tax = line(&first, "state_income_tax");

@@ -28,8 +28,8 @@ fn payouts(caller: &Caller, run: &Value) -> usize {
     items(caller, run).iter().filter(|item| item["payout_id"].is_string()).count()
 }
 
-/// Issue of a pay statement is owed for each payment of wages earned, also where deductions take all (Labour Act, Nigeria, s. 1 and 5): the
-/// payslip exists, and no payment is counted or made.
+/// The employer must issue a pay statement for all wages earned, also if deductions take all of them (Labour Act, Nigeria, s. 1 and 5). No
+/// payment is counted or made.
 #[test]
 fn pay_that_a_deduction_takes_completely_has_a_payslip_and_no_payment() {
     let caller = Caller::manual();
@@ -54,7 +54,7 @@ fn pay_that_a_deduction_takes_completely_has_a_payslip_and_no_payment() {
 }
 
 #[test]
-fn a_run_in_which_nobody_receives_money_is_paid_and_its_taxes_are_due() {
+fn a_run_without_any_net_pay_is_paid_and_its_taxes_are_due() {
     for caller in [Caller::manual(), Caller::instant()] {
         let people = caller.payable(&caller.company(0));
         let drafted = drafted(&caller, &people[..1]);
