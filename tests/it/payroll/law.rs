@@ -205,6 +205,35 @@ fn canadian_credits_stay_at_the_maximum() {
     assert_eq!(Question { ytd: &ytd, ..question }.line("cpp2"), 100);
 }
 
+/// T4127 ch. 6: C2 is the lesser of 416 less D2, and 4 % of the pay beyond the greater of 74,600 and the earnings to date. So what an
+/// earlier pay did not bear, such as one under an election, is made up by later pays.
+#[test]
+fn second_contributions_have_no_limit_but_their_own_maximum() {
+    let ytd = [("gross", 8_200_000), ("cpp", 423_045), ("cpp2", 8_600), ("ei", 112_307)];
+    let question =
+        Question { pack: "CA", number: 10, earnings: &[("basic", 600_000)], ytd: &ytd, ..MONTH };
+    assert_eq!(question.line("cpp2"), 24_000);
+    assert_eq!(Question { earnings: &[("basic", 900_000)], ..question }.line("cpp2"), 33_000);
+}
+
+/// Publication 15-T (2026), section 1: a row of the tables begins "at least" at its first amount. The printed tax of the single checkbox
+/// schedule jumps at 108,938 and 328,350: 20,512.00 and 96,489.63 are due there.
+#[test]
+fn an_amount_at_the_start_of_a_printed_row_is_in_that_row() {
+    let tax = |pay, other_income| {
+        let question = Question {
+            pack: "US",
+            attributes: &[("multiple_jobs", "true")],
+            inputs: &[("other_income", other_income)],
+            earnings: &[("basic", pay)],
+            ..MONTH
+        };
+        question.line("federal_income_tax")
+    };
+    assert_eq!((tax(907_800, 200), tax(907_800, 199)), (170_933, 170_934));
+    assert_eq!((tax(2_736_250, 0), tax(2_736_249, 0)), (804_080, 804_078));
+}
+
 /// Income Tax Act (Kenya) s. 2: the year of income is the calendar year; NSSF Act, third schedule: its limits change in February.
 #[test]
 fn kenyas_january_is_in_the_year_with_its_own_limits() {
