@@ -5,5 +5,6 @@ mod cases;
 mod invariants;
 mod law;
 mod loader;
+mod published;
 mod reference;
 mod subcommand;
