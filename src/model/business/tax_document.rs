@@ -3,7 +3,6 @@
 //!
 //! Deliberately absent: stored documents. A document follows from the payslips whenever it is read.
 
-use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use crate::model::payroll;
@@ -126,18 +125,32 @@ pub(crate) enum TermAmount {
     BaseToDate(String),
 }
 
-/// A part of an employee's year: amounts count from `over` to `upto`, by the code of the payroll pack.
+/// A part of an employee's year: amounts count from `over` to `upto`.
 #[derive(Debug)]
 pub(crate) struct Window {
-    over: BTreeMap<String, i64>,
-    upto: BTreeMap<String, i64>,
+    over: Option<Limit>,
+    upto: Option<Limit>,
+}
+
+/// An end of a window.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Limit {
+    /// In minor units, where no line of the payroll pack has the figure.
+    Amount(i64),
+    /// An end of a slice of the payroll pack, such as `social_security.upto`.
+    Slice(String),
 }
 
 impl Window {
     /// The part of a total to date that is in the window.
     pub(super) fn part(&self, pack: &str, total: i64) -> i64 {
-        let over = self.over.get(pack).copied().unwrap_or(0);
-        let upto = self.upto.get(pack).copied().unwrap_or(i64::MAX);
+        let limit = |limit: &Limit| match limit {
+            Limit::Amount(amount) => Some(*amount),
+            Limit::Slice(name) => payroll::library().pack(pack)?.limit(name),
+        };
+        let over = self.over.as_ref().and_then(limit).unwrap_or(0);
+        let upto = self.upto.as_ref().and_then(limit).unwrap_or(i64::MAX);
         total.clamp(over, upto) - over
     }
 }
@@ -183,10 +196,8 @@ struct RawBox {
     attribute: Option<String>,
     count: Option<Count>,
     text: Option<String>,
-    #[serde(default)]
-    over: BTreeMap<String, i64>,
-    #[serde(default)]
-    upto: BTreeMap<String, i64>,
+    over: Option<Limit>,
+    upto: Option<Limit>,
 }
 
 impl TryFrom<RawBox> for FormBox {
@@ -196,9 +207,9 @@ impl TryFrom<RawBox> for FormBox {
         let contents = [
             raw.sum.map(|terms| -> Result<Content, String> {
                 let terms = terms.iter().map(|term| read_term(term)).collect::<Result<_, _>>()?;
-                let (over, upto) = (raw.over, raw.upto);
-                let has_window = !over.is_empty() || !upto.is_empty();
-                Ok(Content::Sum { terms, window: has_window.then_some(Window { over, upto }) })
+                let window = Window { over: raw.over, upto: raw.upto };
+                let has_window = window.over.is_some() || window.upto.is_some();
+                Ok(Content::Sum { terms, window: has_window.then_some(window) })
             }),
             raw.fact.map(|fact| Ok(Content::Fact(fact))),
             raw.attribute.map(|name| Ok(Content::Attribute(name))),
@@ -314,10 +325,10 @@ mod tests {
                             let known = packs(country).any(|pack| is_known(pack, &term.amount));
                             assert!(known, "{at}: {:?}", term.amount);
                         }
-                        for code in
-                            window.iter().flat_map(|it| it.over.keys().chain(it.upto.keys()))
-                        {
-                            assert!(packs(country).any(|pack| pack.code == *code), "{at}: {code}");
+                        for limit in window.iter().flat_map(|it| it.over.iter().chain(&it.upto)) {
+                            let Limit::Slice(name) = limit else { continue };
+                            let mut packs = packs(country).filter(|pack| pack.region.is_none());
+                            assert!(packs.all(|pack| pack.limit(name).is_some()), "{at}: {name}");
                         }
                     }
                     Content::Attribute(name) => {
@@ -342,6 +353,33 @@ mod tests {
                 let ids: BTreeSet<&str> = boxes.iter().map(|it| it.id.as_str()).collect();
                 assert_eq!(ids.len(), boxes.len(), "{}", form.name);
             }
+        }
+    }
+
+    /// Guide RC4120, boxes 24 and 26: pay up to the maximum of a box bears the maximum contributions of the year, and pay below it less.
+    #[test]
+    fn the_limits_of_the_t4_are_those_of_the_contributions() {
+        let pack = payroll::library().pack("CA").expect("an embedded pack");
+        let contribution = |line: &str, amount: i64| {
+            let pay = pack.evaluate(&payroll::PayInput {
+                period: payroll::PayPeriod::Monthly,
+                number: 1,
+                attributes: pack.default_attributes(),
+                inputs: &[],
+                on: None,
+                earnings: &[(pack.component("basic"), amount)],
+                ytd: &payroll::YearToDate::start(),
+            });
+            let place = pack.lines().iter().position(|it| it.id == line).expect("a line");
+            pay.expect("a pay").amounts[place]
+        };
+        let boxes = &Form::find("T4").expect("a form").1.boxes;
+        for (id, line, limit) in [("24", "ei", 6_890_000), ("26", "cpp2", 8_500_000)] {
+            let content = &boxes.iter().find(|it| it.id == id).expect("a box").content;
+            let Content::Sum { window: Some(window), .. } = content else { panic!("{id}") };
+            assert_eq!(window.part("CA", i64::MAX), limit);
+            assert_eq!(contribution(line, limit), contribution(line, 100 * limit));
+            assert!(contribution(line, limit - 100) < contribution(line, limit));
         }
     }
 

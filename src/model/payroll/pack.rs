@@ -8,7 +8,7 @@ use super::error::PayError;
 use super::filing::{Filing, MinimumWage, Payslip, Source};
 use super::period::{PayPeriod, period_number};
 use super::profile::Code;
-use super::rule::{Frame, Name, RuleLine};
+use super::rule::{Bound, Formula, Frame, Lookup, Name, RuleLine};
 use super::types::{DeductionType, EarningType};
 
 /// Maximum number of attributes of a pack: [`Attributes`] stores that many inline.
@@ -257,6 +257,24 @@ impl Pack {
     /// Names of the memo lines that are printed, in the order of [`super::Pay::shown`].
     pub fn shown_names(&self) -> impl Iterator<Item = &str> {
         self.shown.iter().map(|line| self.lines[*line].id.as_str())
+    }
+
+    /// An end of a `slice`, such as a wage base: `social_security.upto`. `None` if there is no such line, or if its end is not the same for
+    /// every employee.
+    #[must_use]
+    pub fn limit(&self, name: &str) -> Option<i64> {
+        let (id, end) = name.split_once('.')?;
+        let line = self.lines.iter().find(|line| line.id == id)?;
+        let Formula::Slice { over, upto, .. } = &line.formula else { return None };
+        let bound = match end {
+            "over" => Some(over),
+            "upto" => upto.as_ref(),
+            _ => None,
+        };
+        match bound? {
+            Bound::Number(Lookup::One(number)) => Some(*number),
+            Bound::Number(Lookup::By { .. }) | Bound::Value(_) => None,
+        }
     }
 
     /// Whether a component is paid in money.
