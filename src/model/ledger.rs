@@ -75,6 +75,7 @@ chart! {
     VatRecoverable        "vat_recoverable"        Asset     "VAT recoverable";
     AccountsPayable       "accounts_payable"       Liability "Accounts payable";
     WagesPayable          "wages_payable"          Liability "Wages payable";
+    ContractorsPayable    "contractors_payable"    Liability "Contractors payable";
     PensionPayable        "pension_payable"        Liability "Pension payable";
     DeductionsPayable     "deductions_payable"     Liability "Deductions payable";
     InterestPayable       "interest_payable"       Liability "Interest payable";

@@ -12,7 +12,8 @@ pub(crate) mod purchasing;
 pub(crate) use self::conversions::{Conversion, fx_begun, fx_completed, fx_given_back};
 pub(crate) use self::payroll::{
     RunCost, net_pay_bounced, net_pay_converted, net_pay_converted_back, net_pay_paid,
-    net_pay_recalled, net_pay_returned, net_pay_sent, platform_fee, run_approved, run_mirrored,
+    net_pay_recalled, net_pay_returned, net_pay_sent, payable, platform_fee, run_approved,
+    run_mirrored,
 };
 
 use crate::model::business::Authority;

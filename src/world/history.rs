@@ -152,7 +152,10 @@ impl Journal<'_> {
             posting::reserved("Payroll funded", run, currency, totals.employer_cost),
         );
         self.post(day, posting::net_pay_sent(run, currency, totals.net));
-        self.post(arrival(day), posting::net_pay_paid(run, currency, totals.net));
+        self.post(
+            arrival(day),
+            posting::net_pay_paid(run, currency, Account::WagesPayable, totals.net),
+        );
     }
 
     /// The returns for a month. Withheld amounts were reserved with the run, and tax on sales is set aside now.

@@ -121,6 +121,7 @@ const fn activity(account: Account) -> Option<Activity> {
         | Account::Marketing
         | Account::ProfessionalFees => Activity::PaymentsToSuppliers,
         Account::WagesPayable
+        | Account::ContractorsPayable
         | Account::DeductionsPayable
         | Account::Wages
         | Account::Contractors => Activity::PaymentsToEmployees,

@@ -11,7 +11,8 @@ use crate::model::business::{
     HoldReason, ItemStatus, PayrollItem, PayrollRun, PayrollStatus, Payslip, PayslipStatus,
     RunStatus, RunType, Settlement,
 };
-use crate::model::payments::{Failure, Payout, PayoutStatus};
+use crate::model::payments::{Failure, Payout, PayoutStatus, Pays};
+use crate::model::{Account, posting};
 
 /// Wages have arrived.
 pub(crate) fn arrived(world: &mut World, payout: &Payout) {
@@ -47,6 +48,14 @@ pub(crate) fn bounced(world: &mut World, payout: &Payout, before: PayoutStatus) 
 pub(crate) fn refused(world: &mut World, payout: &Payout) {
     let employee = item_of(world, payout).employee_id;
     hold_employee(world, employee);
+}
+
+/// The account that owes the wages of a payout.
+pub(crate) fn payable(world: &World, payout: &Payout) -> Account {
+    match payout.pays() {
+        Pays::Wages => posting::payable(&item_of(world, payout).calculation),
+        Pays::Escrow | Pays::Vendor => Account::WagesPayable,
+    }
 }
 
 fn item_of(world: &World, payout: &Payout) -> Arc<PayrollItem> {

@@ -196,6 +196,7 @@ fn counted_as(account: Account) -> Option<Account> {
         Account::TaxPayable(authority) if authority == Authority::VAT => Some(Account::Sales),
         Account::AccountsPayable => Some(Account::Purchases),
         Account::WagesPayable | Account::DeductionsPayable => Some(Account::Wages),
+        Account::ContractorsPayable => Some(Account::Contractors),
         Account::TaxPayable(_) | Account::PensionPayable => Some(Account::EmployerContributions),
         other => matches!(other.account_type(), AccountType::Revenue | AccountType::Expense)
             .then_some(other),

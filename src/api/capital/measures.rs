@@ -74,7 +74,10 @@ pub(crate) struct Look {
 /// revenue must never lower a score.
 fn is_free_cash(account: Account) -> bool {
     match account {
-        Account::WagesPayable | Account::PensionPayable | Account::DeductionsPayable => true,
+        Account::WagesPayable
+        | Account::ContractorsPayable
+        | Account::PensionPayable
+        | Account::DeductionsPayable => true,
         Account::TaxPayable(authority) => authority != Authority::VAT,
         other => other.is_cash(),
     }

@@ -267,7 +267,8 @@ pub(crate) fn settle_payout(world: &mut World, id: Id<Payout>, fate: Fate) {
 /// The payout is paid.
 fn pay(world: &mut World, id: Id<Payout>) -> Arc<Payout> {
     let payout = enter(world, id, PayoutStatus::Paid);
-    world.post_on(payout.company_id, posting::paid(&payout), day_of(world, &payout));
+    let paid = posting::paid(&payout, payroll_payouts::payable(world, &payout));
+    world.post_on(payout.company_id, paid, day_of(world, &payout));
     world.emit("payout.paid", &payout);
     monitoring::paid(world, &payout);
     if payout.pays() == Pays::Wages {
@@ -283,7 +284,7 @@ fn unsettled(world: &mut World, id: Id<Payout>, status: PayoutStatus, failure: F
     payout.enter(status, world.now());
     payout.failure = Some(failure);
     let payout = world.stage(payout);
-    if let Some(back) = posting::back(&payout, before) {
+    if let Some(back) = posting::back(&payout, before, payroll_payouts::payable(world, &payout)) {
         world.post_on(payout.company_id, back, day_of(world, &payout));
     }
     let name = match status {

@@ -39,21 +39,23 @@ pub(crate) fn sent(payout: &Payout) -> Option<Posting> {
     })
 }
 
-pub(crate) fn paid(payout: &Payout) -> Posting {
+/// A payout has arrived. `payable` is the account that owed its wages.
+pub(crate) fn paid(payout: &Payout, payable: Account) -> Posting {
     let (of, currency, amount) = (source(payout), payout.currency, payout.amount);
     match payout.pays() {
-        Pays::Wages => net_pay_paid(of, currency, amount),
+        Pays::Wages => net_pay_paid(of, currency, payable, amount),
         Pays::Escrow | Pays::Vendor => vendor_payout_paid(of, currency, Account::Purchases, amount),
     }
 }
 
-/// A payout's money is back; `before` is its previous status. A payout that was never sent also returns its fee.
-pub(crate) fn back(payout: &Payout, before: PayoutStatus) -> Option<Posting> {
+/// A payout's money is back; `before` is its previous status, and `payable` the account that owed its wages. A payout that was never sent
+/// also returns its fee.
+pub(crate) fn back(payout: &Payout, before: PayoutStatus, payable: Account) -> Option<Posting> {
     let (of, currency, amount) = (source(payout), payout.currency, payout.amount);
     if let (Pays::Wages, Some(of)) = (payout.pays(), conversion(payout)) {
         let (memo, from) = match before {
             PayoutStatus::Sent => ("Net pay bounced", Account::PayoutsInTransit),
-            PayoutStatus::Paid => ("Net pay returned", Account::WagesPayable),
+            PayoutStatus::Paid => ("Net pay returned", payable),
             _ => return None,
         };
         let into = Account::CashReserved;
@@ -61,7 +63,7 @@ pub(crate) fn back(payout: &Payout, before: PayoutStatus) -> Option<Posting> {
     }
     match (payout.pays(), before) {
         (Pays::Wages, PayoutStatus::Sent) => Some(net_pay_bounced(of, currency, amount)),
-        (Pays::Wages, PayoutStatus::Paid) => Some(net_pay_returned(of, currency, amount)),
+        (Pays::Wages, PayoutStatus::Paid) => Some(net_pay_returned(of, currency, payable, amount)),
         (Pays::Wages, _) => None, // it was held: no money had left
         (Pays::Escrow | Pays::Vendor, before) => {
             let came_from = if before == PayoutStatus::Paid {

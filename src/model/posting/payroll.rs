@@ -14,13 +14,15 @@ pub(crate) struct RunCost {
     pub(crate) fees: i64,
     pub(crate) employer_contributions: i64,
     pub(crate) net: i64,
+    /// The part of `net` that contractors receive.
+    pub(crate) net_fees: i64,
     /// Deductions other than taxes and contributions.
     pub(crate) deductions: i64,
     /// Reimbursed expenses.
     pub(crate) reimbursed: i64,
     /// By account, `tax_payable` of each authority or `pension_payable`, and by form.
     pub(crate) owed: Vec<(DueTo, i64)>,
-    /// Net pay in other currencies, by currency. It is not part of the other sums.
+    /// Net pay in other currencies, by currency and by the account that owes it. It is not part of the other sums.
     pub(crate) abroad: Vec<Abroad>,
 }
 
@@ -28,6 +30,8 @@ pub(crate) struct RunCost {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Abroad {
     pub(crate) currency: Currency,
+    /// The account that owes it.
+    pub(crate) payable: Account,
     /// The amount due, in that currency.
     pub(crate) owed: i64,
     /// Its value in the run's currency.
@@ -36,9 +40,14 @@ pub(crate) struct Abroad {
     pub(crate) fee: i64,
 }
 
-/// `gross` if a contractor receives it.
-fn fee(pay: &Calculation, gross: i64) -> i64 {
-    if pay.is_fee() { gross } else { 0 }
+/// The amount if a contractor receives it.
+fn fee(pay: &Calculation, amount: i64) -> i64 {
+    if pay.is_fee() { amount } else { 0 }
+}
+
+/// The account that owes the net pay of an item.
+pub(crate) fn payable(pay: &Calculation) -> Account {
+    if pay.is_fee() { Account::ContractorsPayable } else { Account::WagesPayable }
 }
 
 impl RunCost {
@@ -48,6 +57,7 @@ impl RunCost {
         self.fees += fee(pay, pay.gross) * people;
         self.employer_contributions += pay.employer_contributions * people;
         self.net += pay.net * people;
+        self.net_fees += fee(pay, pay.net) * people;
         self.deductions += pay.deductions() * people;
         self.reimbursed += pay.reimbursed() * people;
         for (party, amount) in pay.owed() {
@@ -95,15 +105,18 @@ impl RunCost {
         }
         let Some(fx) = &item.fx else {
             self.net += pay.net;
+            self.net_fees += fee(&item.calculation, pay.net);
             return;
         };
         let new = Abroad {
             currency: item.currency,
+            payable: payable(&item.calculation),
             owed: fx.target_amount,
             value: fx.value(),
             fee: fx.fee_amount,
         };
-        match self.abroad.iter_mut().find(|it| it.currency == new.currency) {
+        let same = |it: &&mut Abroad| (it.currency, it.payable) == (new.currency, new.payable);
+        match self.abroad.iter_mut().find(same) {
             Some(known) => {
                 known.owed += new.owed;
                 known.value += new.value;
@@ -154,7 +167,8 @@ fn accrual(
         (Account::Contractors, Debit, cost.fees),
         (Account::EmployerContributions, Debit, cost.employer_contributions),
         (Account::Purchases, Debit, cost.reimbursed),
-        (Account::WagesPayable, Credit, cost.net),
+        (Account::WagesPayable, Credit, cost.net - cost.net_fees),
+        (Account::ContractorsPayable, Credit, cost.net_fees),
         (Account::WorldFx, Credit, value),
         (Account::DeductionsPayable, Credit, cost.deductions),
     ];
@@ -165,10 +179,8 @@ fn accrual(
     }
     let mut posting = Posting::new(memo, run, currency, &lines);
     for it in &cost.abroad {
-        let lines = [
-            (Account::WorldFx, Debit, sign * it.owed),
-            (Account::WagesPayable, Credit, sign * it.owed),
-        ];
+        let lines =
+            [(Account::WorldFx, Debit, sign * it.owed), (it.payable, Credit, sign * it.owed)];
         let abroad = Posting::new(memo, run, it.currency, &lines);
         posting.lines.extend(abroad.lines);
     }
@@ -195,7 +207,8 @@ pub(crate) fn net_pay_recalled(
     const MEMO: &str = "Net pay called back";
     let lines = [
         (Account::CashAvailable, Debit, arrived.net),
-        (Account::WagesPayable, Credit, arrived.net),
+        (Account::WagesPayable, Credit, arrived.net - arrived.net_fees),
+        (Account::ContractorsPayable, Credit, arrived.net_fees),
     ];
     let mut postings = vec![Posting::new(MEMO, source, currency, &lines)];
     postings.extend(arrived.abroad.iter().map(|it| {
@@ -207,8 +220,7 @@ pub(crate) fn net_pay_recalled(
             got: it.owed,
             got_in: it.currency,
         };
-        let (from, into) = (Account::WagesPayable, Account::CashAvailable);
-        net_pay_converted_back(MEMO, &of, from, into)
+        net_pay_converted_back(MEMO, &of, it.payable, Account::CashAvailable)
     }));
     postings
 }
@@ -239,9 +251,13 @@ pub(crate) fn net_pay_converted_back(
     posting
 }
 
-pub(crate) fn net_pay_paid(source: AnyId, currency: Currency, amount: i64) -> Posting {
-    let lines =
-        [(Account::WagesPayable, Debit, amount), (Account::PayoutsInTransit, Credit, amount)];
+pub(crate) fn net_pay_paid(
+    source: AnyId,
+    currency: Currency,
+    payable: Account,
+    amount: i64,
+) -> Posting {
+    let lines = [(payable, Debit, amount), (Account::PayoutsInTransit, Credit, amount)];
     Posting::new("Net pay paid", source, currency, &lines)
 }
 
@@ -253,7 +269,12 @@ pub(crate) fn net_pay_bounced(source: AnyId, currency: Currency, amount: i64) ->
 }
 
 /// Net pay is returned after it was paid: the wages are payable again.
-pub(crate) fn net_pay_returned(source: AnyId, currency: Currency, amount: i64) -> Posting {
-    let lines = [(Account::CashReserved, Debit, amount), (Account::WagesPayable, Credit, amount)];
+pub(crate) fn net_pay_returned(
+    source: AnyId,
+    currency: Currency,
+    payable: Account,
+    amount: i64,
+) -> Posting {
+    let lines = [(Account::CashReserved, Debit, amount), (payable, Credit, amount)];
     Posting::new("Net pay returned", source, currency, &lines)
 }

@@ -357,7 +357,9 @@ fn payouts(books: &Books, found: &mut Vec<String>, looked: &mut Looked) {
         let on = |account: &str| moved.get(&(of, account.to_owned())).copied().unwrap_or_default();
         // The run reserves wages. Any other payout is in transit from its creation.
         let wages = payout["source"]["type"] == "payroll_item";
-        let paid_for = on(if wages { "wages_payable" } else { "purchases" });
+        let debts: &[&str] =
+            if wages { &["wages_payable", "contractors_payable"] } else { &["purchases"] };
+        let paid_for: i128 = debts.iter().map(|account| on(account)).sum();
         let transit = on("payouts_in_transit");
         let expected = match text(&payout["status"]) {
             "sent" => (0, amount),

@@ -45,8 +45,10 @@ fn measured(caller: &Caller, company: &str) -> Vec<(&'static str, i64)> {
     let sheet = caller.get(&path).data();
     let owed = sheet["liabilities"].as_array().unwrap().iter().filter(|line| {
         let account = line["account"].as_str().unwrap();
-        matches!(account, "wages_payable" | "pension_payable" | "deductions_payable")
-            || (account.starts_with("tax_payable:") && account != "tax_payable:vat")
+        matches!(
+            account,
+            "wages_payable" | "contractors_payable" | "pension_payable" | "deductions_payable"
+        ) || (account.starts_with("tax_payable:") && account != "tax_payable:vat")
     });
     let owed: i64 = owed.map(|line| number(&line["amount"])).sum();
     let free = number(&sheet["cash"]) - owed;

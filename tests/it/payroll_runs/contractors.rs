@@ -95,3 +95,36 @@ fn what_only_employees_have_is_refused_for_contractors() {
     with(json!({"label": "Prize", "amount": 100, "type": "bonus"})).expect(200);
     assert_eq!(number(&items(&caller, &calculated(&caller, &run))[0]["net"]), 100);
 }
+
+/// IAS 7.14 and cash accounting: a payment counts as what it pays. A fee is no wage, in the report by cash as in that by accrual.
+#[test]
+fn a_fee_that_is_paid_is_no_wage_in_a_report_by_cash() {
+    let caller = Caller::manual();
+    let person = contractor(&caller);
+    let company = caller.company(0);
+    let expense = |basis: &str, account: &str| {
+        let path = format!(
+            "/api/business/reports/profit-and-loss?company_id={company}&from=2026-01-01&to=2026-12-31&basis={basis}"
+        );
+        let report = caller.get(&path).data();
+        let lines = report["expenses"].as_array().unwrap().clone();
+        lines.iter().find(|it| it["account"] == *account).map_or(0, |it| number(&it["amount"]))
+    };
+    let wages = expense("cash", "wages");
+    let run = calculated(&caller, &draft_of(&caller, "regular", &[person]));
+    let approved = super::verb(&caller, &run, "approve", &json!({}));
+    approved.expect(200);
+    assert_eq!(balance(&caller, "contractors_payable"), 50_000_000);
+    assert_eq!(
+        (expense("cash", "contractors"), expense("accrual", "contractors")),
+        (0, 50_000_000)
+    );
+    caller.advance(&json!({"by": "40d"}));
+    assert_eq!(balance(&caller, "contractors_payable"), 0);
+    assert_eq!(expense("cash", "contractors"), 50_000_000);
+    assert_eq!(expense("cash", "wages"), wages);
+    super::verb(&caller, &run, "reverse", &json!({"reason": "Paid by mistake"})).expect(200);
+    assert_eq!(expense("cash", "contractors"), 0);
+    assert_eq!(balance(&caller, "contractors_payable"), 0);
+    caller.audit();
+}
