@@ -46,6 +46,7 @@ pub(crate) mod sales_tax;
 pub(crate) mod tax_amend;
 pub(crate) mod tax_attributes;
 pub(crate) mod tax_clock;
+pub(crate) mod tax_document_payslips;
 pub(crate) mod tax_document_pdf;
 pub(crate) mod tax_document_periods;
 pub(crate) mod tax_documents;

@@ -31,6 +31,11 @@ pub(crate) fn tax_document_pdf(world: &World, document: &TaxDocument) -> Result<
         "{period}. The figures are sums of {} payslips.",
         document.payslip_count()
     )));
+    if let Some(reporting) = document.reporting() {
+        let least = figure(currency, reporting.threshold);
+        let is = if reporting.required { "must" } else { "need not" };
+        blocks.push(Block::Note(format!("A total from {least} must be filed; this {is} be.")));
+    }
     let owner = document
         .employee_id()
         .map_or_else(|| document.company_id().to_string(), |employee| employee.to_string());

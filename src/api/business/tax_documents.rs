@@ -2,27 +2,25 @@
 //!
 //! Deliberately absent: stored documents. Each is added up from the payslips when it is read, so the two cannot differ.
 
-use std::collections::BTreeSet;
-
-use crate::api::business::payroll::Months;
-use crate::api::business::payroll_clock::{get, items};
 use crate::api::business::reports::reports;
+use crate::api::business::tax_document_payslips::{employees, payslips};
 use crate::api::business::tax_document_pdf::tax_document_pdf;
 use crate::api::business::tax_document_periods::Days;
 use crate::api::operation::decode;
-use crate::api::pay_history::GrownPayments;
 use crate::api::prelude::*;
+use crate::model::business::Payslip;
 use crate::model::business::tax_document::{self, Form, FormPeriod, Recipient};
-use crate::model::business::tax_document_boxes::{FilledBox, FilledRow, Subject, boxes, rows};
-use crate::model::business::{PayrollRun, Payslip, PayslipStatus};
+use crate::model::business::tax_document_boxes::{
+    FilledBox, FilledRow, Reporting, Subject, boxes, reporting, rows,
+};
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
         path: "/api/business/tax-documents",
         summary: "List tax documents",
         description: "Lists the forms that can be made from a company's payslips: by form, then \
-            by period, then by employee. A form of the employee has one document for each \
-            employee. Voided payslips do not count.",
+            by period, then by employee. A form of the employee or contractor has one document \
+            for each of them. Voided payslips and fees that did not arrive do not count.",
         example: r#"{"company_id":"@company:1"}"#,
         ..operation!(read list_tax_documents)
     },
@@ -90,10 +88,13 @@ pub(crate) struct TaxDocumentEntry {
     ends_on: Date,
     /// The company.
     company_id: Id<Company>,
-    /// The employee, for a form of the employee.
+    /// The employee, for a form of the employee or contractor.
     employee_id: Option<Id<Employee>>,
     /// The number of payslips.
     payslip_count: u64,
+    /// Whether the form must be filed, if small totals need not be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reporting: Option<Reporting>,
 }
 
 /// A form with its boxes.
@@ -143,6 +144,10 @@ impl TaxDocument {
     pub(crate) const fn employee_id(&self) -> Option<Id<Employee>> {
         self.entry.employee_id
     }
+
+    pub(crate) const fn reporting(&self) -> Option<&Reporting> {
+        self.entry.reporting.as_ref()
+    }
 }
 
 fn list_tax_documents(world: &World, input: ListTaxDocuments) -> Result<List<TaxDocumentEntry>> {
@@ -153,26 +158,32 @@ fn list_tax_documents(world: &World, input: ListTaxDocuments) -> Result<List<Tax
     let employees = employees(world, &payslips);
     let wanted = tax_document::all().enumerate().filter(|(_, (_, known))| {
         let is_form = form.is_none_or(|(_, form)| form.name == known.name);
-        is_form && (input.employee_id.is_none() || known.recipient == Recipient::Employee)
+        is_form && (input.employee_id.is_none() || known.recipient.is_person())
     });
     let mut entries = BTreeMap::new();
     for (place, (country, form)) in wanted {
-        for payslip in payslips.iter().filter(|it| it.calculation.country() == country) {
+        for payslip in &payslips {
             let person = employees.get(&payslip.employee_id);
+            let pay = &payslip.calculation;
+            if !form.declares(country, &company, person.map(AsRef::as_ref), pay) {
+                continue;
+            }
             let ended = person.and_then(|it| it.end_date).filter(|day| *day <= world.today());
             let Some(days) = Days::around(country, form, payslip.pay_date, ended) else { continue };
-            let about = person.filter(|_| form.recipient == Recipient::Employee);
+            let about = person.filter(|_| form.recipient.is_person());
             if left_before(form, &days, about) {
                 continue;
             }
             let id = about.map(|it| it.id);
             let key = (place, days.first, days.last, id);
-            let entry =
-                entries.entry(key).or_insert_with(|| entry(country, form, &company, days, id));
-            entry.payslip_count += 1;
+            let found = entries
+                .entry(key)
+                .or_insert_with(|| (form, entry(country, form, &company, days, id), Vec::new()));
+            found.2.push(Arc::clone(payslip));
         }
     }
-    let mut entries: Vec<TaxDocumentEntry> = entries.into_values().collect();
+    let mut entries: Vec<TaxDocumentEntry> =
+        entries.into_values().map(|(form, entry, paid)| entry.of(form, &paid)).collect();
     entries.retain(|it| input.period.as_ref().is_none_or(|name| it.period == name.as_str()));
     Ok(input.paging.list(&entries, Clone::clone))
 }
@@ -186,8 +197,8 @@ fn get_tax_document(world: &World, input: GetTaxDocument) -> Result<Data<TaxDocu
             let detail = format!("form {} is about the company: leave it out", form.name);
             return Err(ApiError::of_member("/employee_id", "not_allowed", detail));
         }
-        (Recipient::Employee, None) => {
-            let detail = format!("form {} is about one employee: name the employee", form.name);
+        (Recipient::Employee | Recipient::Contractor, None) => {
+            let detail = format!("form {} is about one person: name the employee", form.name);
             return Err(ApiError::of_member("/employee_id", "required", detail));
         }
         (_, employee) => employee,
@@ -201,12 +212,15 @@ fn get_tax_document(world: &World, input: GetTaxDocument) -> Result<Data<TaxDocu
         return Err(ApiError::of_member("/employee_id", "employment_ended", detail));
     }
     let mut found = payslips(world, &company, Some(&days), employee.as_deref())?;
-    found.retain(|payslip| payslip.calculation.country() == country);
+    let employees = employees(world, &found);
+    found.retain(|payslip| {
+        let person = employees.get(&payslip.employee_id).map(AsRef::as_ref);
+        form.declares(country, &company, person, &payslip.calculation)
+    });
     let Some(first) = found.first() else {
         return Err(no_payslips(world, &company, country, form, &days, employee.as_deref()));
     };
     let currency = first.currency;
-    let employees = employees(world, &found);
     let subject = Subject {
         company: &company,
         employees: &employees,
@@ -214,8 +228,7 @@ fn get_tax_document(world: &World, input: GetTaxDocument) -> Result<Data<TaxDocu
         last_day: days.last,
     };
     let (complete, id) = (days.last < world.today(), employee.map(|it| it.id));
-    let mut entry = entry(country, form, &company, days, id);
-    entry.payslip_count = found.len() as u64;
+    let entry = entry(country, form, &company, days, id).of(form, &found);
     Ok(Data(TaxDocument {
         entry,
         complete,
@@ -244,6 +257,15 @@ fn entry(
         company_id: company.id,
         employee_id,
         payslip_count: 0,
+        reporting: None,
+    }
+}
+
+impl TaxDocumentEntry {
+    /// The same for those payslips.
+    fn of(self, form: &Form, payslips: &[Arc<Payslip>]) -> Self {
+        let reporting = reporting(form, self.ends_on, payslips);
+        Self { payslip_count: payslips.len() as u64, reporting, ..self }
     }
 }
 
@@ -303,53 +325,6 @@ fn days(
     Ok(days)
 }
 
-/// The payslips of a company that are not voided, in the order of their pay dates: all, those paid on some days, those of an employee.
-fn payslips(
-    world: &World,
-    company: &Company,
-    days: Option<&Days>,
-    employee: Option<&Employee>,
-) -> Result<Vec<Arc<Payslip>>> {
-    let base = world.base();
-    let all = Months::of(world, None);
-    let near = |month: &u64| {
-        let period = base.period(*month);
-        days.is_none_or(|days| {
-            period >= days.first.period().plus_months(-1)
-                && period <= days.last.period().plus_months(1)
-        })
-    };
-    let first = (all.first..all.end).find(near).unwrap_or(all.end);
-    let end = (first..all.end).take_while(near).last().map_or(first, |month| month + 1);
-    let months = Months { first, end };
-    let id = employee.map(|employee| employee.id);
-    let people = GrownPayments::new(world, months, Some(company.id), None, id);
-    let runs: Vec<Arc<PayrollRun>> =
-        world.children::<PayrollRun>(company.id.bits()).map(|id| get(world, id)).collect();
-    let is_paid = |run: &&Arc<PayrollRun>| days.is_none_or(|days| days.contain(run.pay_date));
-    let runs: Vec<_> = runs.iter().filter(is_paid).collect();
-    may_scan(people.count() + runs.iter().map(|run| run.employee_count).sum::<u64>())?;
-    let grown = (0..people.count()).filter_map(|rank| people.find(rank)).filter_map(|paid| {
-        world.at::<Payslip>(base.item(base.run(paid.month, paid.company), paid.employee))
-    });
-    let of_employee = |employee_id| id.is_none_or(|id| id == employee_id);
-    let since = runs.iter().flat_map(|run| items(world, run.id));
-    let since = since.filter(|item| of_employee(item.employee_id));
-    let since = since.filter_map(|item| world.find(item.payslip_id?));
-    let counts = |payslip: &Arc<Payslip>| {
-        payslip.status != PayslipStatus::Voided
-            && days.is_none_or(|days| days.contain(payslip.pay_date))
-    };
-    let mut found: Vec<Arc<Payslip>> = grown.chain(since).filter(counts).collect();
-    found.sort_by_key(|payslip| payslip.pay_date);
-    Ok(found)
-}
-
-fn employees(world: &World, payslips: &[Arc<Payslip>]) -> BTreeMap<Id<Employee>, Arc<Employee>> {
-    let ids: BTreeSet<Id<Employee>> = payslips.iter().map(|payslip| payslip.employee_id).collect();
-    ids.into_iter().filter_map(|id| Some((id, world.find(id)?))).collect()
-}
-
 /// The 422 for a document without payslips: it names the member that is wrong.
 fn no_payslips(
     world: &World,
@@ -361,13 +336,18 @@ fn no_payslips(
 ) -> ApiError {
     let paid = |days, employee| {
         let found = payslips(world, company, days, employee).unwrap_or_default();
-        found.iter().any(|payslip| payslip.calculation.country() == country)
+        let people = employees(world, &found);
+        found.iter().any(|payslip| {
+            let person = people.get(&payslip.employee_id).map(AsRef::as_ref);
+            form.declares(country, company, person, &payslip.calculation)
+        })
     };
     if !paid(None, None) {
-        let detail = format!(
-            "{} is a form of {country}, and the company has no payslip of that country",
-            form.name
-        );
+        let whose = match form.recipient {
+            Recipient::Contractor => "has not paid a contractor of that country as a company of it",
+            _ => "has no payslip of that country",
+        };
+        let detail = format!("{} is a form of {country}, and the company {whose}", form.name);
         return ApiError::of_member("/form", "foreign_form", detail);
     }
     let range = format!("from {} to {}", days.first, days.last);

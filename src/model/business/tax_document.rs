@@ -5,6 +5,8 @@
 
 use std::sync::LazyLock;
 
+use crate::model::business::tax_document_threshold::Threshold;
+use crate::model::business::{Calculation, Employee};
 use crate::model::payroll;
 use crate::model::prelude::*;
 
@@ -21,6 +23,8 @@ pub(crate) struct Form {
     /// Whether only those receive it who are employed on the last day of the period.
     #[serde(default)]
     pub(crate) employed_on_last_day: bool,
+    /// The totals from which the form must be filed, if smaller ones need not be.
+    pub(crate) threshold: Option<Threshold>,
     /// Ids of the file's sources.
     source: Vec<String>,
     #[serde(rename = "box")]
@@ -39,8 +43,17 @@ pub(crate) struct Form {
 pub(crate) enum Recipient {
     /// One for each employee, who receives it.
     Employee,
+    /// One for each contractor in the country of the company, who receives it.
+    Contractor,
     /// One for the company, which files it.
     Employer,
+}
+
+impl Recipient {
+    /// Whether there is one document for each person.
+    pub(crate) const fn is_person(self) -> bool {
+        matches!(self, Self::Employee | Self::Contractor)
+    }
 }
 
 /// The days whose pay a form declares.
@@ -278,6 +291,24 @@ impl Form {
         all().find(|(_, form)| form.name == name)
     }
 
+    /// Whether the form declares a pay: that of the country's employees or, for a form of contractors, the fee that a company of the
+    /// country paid to a contractor in it.
+    pub(crate) fn declares(
+        &self,
+        country: &str,
+        company: &Company,
+        employee: Option<&Employee>,
+        pay: &Calculation,
+    ) -> bool {
+        match self.recipient {
+            Recipient::Employee | Recipient::Employer => pay.country() == country,
+            Recipient::Contractor => {
+                let is_there = employee.is_some_and(|it| it.country == country);
+                pay.is_fee() && company.country == country && is_there
+            }
+        }
+    }
+
     /// Titles of the sources.
     pub(crate) fn sources(&'static self) -> Vec<&'static str> {
         let sources = FILES.iter().flat_map(|file| &file.source);
@@ -349,6 +380,10 @@ mod tests {
             assert_eq!(form.sources().len(), form.source.len(), "{}", form.name);
             assert!(!form.source.is_empty(), "{}", form.name);
             assert_eq!(form.rows.is_some(), !form.columns.is_empty(), "{}", form.name);
+            if let Some(threshold) = &form.threshold {
+                assert!(form.boxes.iter().any(|it| it.id == threshold.of), "{}", form.name);
+                assert!(threshold.is_in_order(), "{}", form.name);
+            }
             for boxes in [&form.boxes, &form.columns] {
                 let ids: BTreeSet<&str> = boxes.iter().map(|it| it.id.as_str()).collect();
                 assert_eq!(ids.len(), boxes.len(), "{}", form.name);

@@ -42,6 +42,18 @@ pub(crate) struct FilledRow {
     pub(crate) boxes: Vec<FilledBox>,
 }
 
+/// Whether a form must be filed for that total.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "TaxDocumentReporting")]
+pub(crate) struct Reporting {
+    /// The total of the period, in minor units.
+    pub(crate) total: i64,
+    /// The least total that must be filed, in minor units.
+    pub(crate) threshold: i64,
+    /// Whether the total reaches the threshold.
+    pub(crate) required: bool,
+}
+
 /// What a document is about.
 pub(crate) struct Subject<'a> {
     pub(crate) company: &'a Company,
@@ -58,6 +70,20 @@ pub(crate) fn boxes(
     payslips: &[Arc<Payslip>],
 ) -> Vec<FilledBox> {
     form.boxes.iter().map(|it| filled(it, subject, payslips)).collect()
+}
+
+/// Whether the form must be filed for these payslips; absent if the form has no threshold.
+pub(crate) fn reporting(
+    form: &Form,
+    last_day: Date,
+    payslips: &[Arc<Payslip>],
+) -> Option<Reporting> {
+    let threshold = form.threshold.as_ref()?;
+    let of = form.boxes.iter().find(|it| it.id == threshold.of)?;
+    let Content::Sum { terms, window } = &of.content else { return None };
+    let total = terms.iter().map(|term| sum(term, window.as_ref(), payslips)).sum();
+    let threshold = threshold.amount_on(last_day);
+    Some(Reporting { total, threshold, required: total >= threshold })
 }
 
 /// The rows of the form for these payslips.

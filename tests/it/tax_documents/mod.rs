@@ -1,6 +1,7 @@
 //! Tax documents are added up from payslips: their boxes, periods, refusals and PDF form.
 
 mod agreement;
+mod contractors;
 mod refusals;
 
 use serde_json::{Value, json};

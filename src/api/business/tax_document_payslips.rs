@@ -1,0 +1,67 @@
+//! The payslips that tax documents add up.
+
+use std::collections::BTreeSet;
+
+use crate::api::business::payroll::Months;
+use crate::api::business::payroll_clock::{get, items};
+use crate::api::business::tax_document_periods::Days;
+use crate::api::pay_history::GrownPayments;
+use crate::api::prelude::*;
+use crate::model::business::{ItemStatus, PayrollRun, Payslip, PayslipStatus};
+
+/// The payslips of a company that are not voided, in the order of their pay dates: all, those paid on some days, those of an employee.
+pub(crate) fn payslips(
+    world: &World,
+    company: &Company,
+    days: Option<&Days>,
+    employee: Option<&Employee>,
+) -> Result<Vec<Arc<Payslip>>> {
+    let base = world.base();
+    let all = Months::of(world, None);
+    let near = |month: &u64| {
+        let period = base.period(*month);
+        days.is_none_or(|days| {
+            period >= days.first.period().plus_months(-1)
+                && period <= days.last.period().plus_months(1)
+        })
+    };
+    let first = (all.first..all.end).find(near).unwrap_or(all.end);
+    let end = (first..all.end).take_while(near).last().map_or(first, |month| month + 1);
+    let months = Months { first, end };
+    let id = employee.map(|employee| employee.id);
+    let people = GrownPayments::new(world, months, Some(company.id), None, id);
+    let runs: Vec<Arc<PayrollRun>> =
+        world.children::<PayrollRun>(company.id.bits()).map(|id| get(world, id)).collect();
+    let is_paid = |run: &&Arc<PayrollRun>| days.is_none_or(|days| days.contain(run.pay_date));
+    let runs: Vec<_> = runs.iter().filter(is_paid).collect();
+    may_scan(people.count() + runs.iter().map(|run| run.employee_count).sum::<u64>())?;
+    let grown = (0..people.count()).filter_map(|rank| people.find(rank)).filter_map(|paid| {
+        world.at::<Payslip>(base.item(base.run(paid.month, paid.company), paid.employee))
+    });
+    let of_employee = |employee_id| id.is_none_or(|id| id == employee_id);
+    let since = runs.iter().flat_map(|run| items(world, run.id));
+    let since = since.filter(|item| of_employee(item.employee_id));
+    let since = since.filter_map(|item| world.find(item.payslip_id?));
+    let counts = |payslip: &Arc<Payslip>| {
+        payslip.status != PayslipStatus::Voided
+            && (!payslip.calculation.is_fee() || has_arrived(world, payslip))
+            && days.is_none_or(|days| days.contain(payslip.pay_date))
+    };
+    let mut found: Vec<Arc<Payslip>> = grown.chain(since).filter(counts).collect();
+    found.sort_by_key(|payslip| payslip.pay_date);
+    Ok(found)
+}
+
+/// Whether the money of a payslip has not failed and was not returned. A wage is taxed when it is due, and a fee when it is paid.
+fn has_arrived(world: &World, payslip: &Payslip) -> bool {
+    let item = world.find(payslip.payroll_item_id);
+    item.is_none_or(|item| matches!(item.status, ItemStatus::Paid | ItemStatus::Skipped))
+}
+
+pub(crate) fn employees(
+    world: &World,
+    payslips: &[Arc<Payslip>],
+) -> BTreeMap<Id<Employee>, Arc<Employee>> {
+    let ids: BTreeSet<Id<Employee>> = payslips.iter().map(|payslip| payslip.employee_id).collect();
+    ids.into_iter().filter_map(|id| Some((id, world.find(id)?))).collect()
+}
