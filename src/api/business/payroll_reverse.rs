@@ -109,7 +109,12 @@ fn standing_items(world: &World, run: &PayrollRun) -> Vec<Arc<PayrollItem>> {
             .filter_map(move |rank| world.at::<PayrollItem>(base.item(index, paid.find(rank)?)))
     });
     let all = grown.into_iter().flatten().chain(items(world, run.id));
-    all.filter(|item| item.status.may_become(ItemStatus::Reversed)).collect()
+    all.filter(|item| item.status.may_become(ItemStatus::Reversed) && !is_left_out(item)).collect()
+}
+
+/// Whether the run left the employee out. Pay of zero needed no payment either, but has a payslip.
+fn is_left_out(item: &PayrollItem) -> bool {
+    item.status == ItemStatus::Skipped && item.payslip_id.is_none()
 }
 
 /// The items of the named employees.
@@ -155,22 +160,28 @@ fn reversal(
     reversal.notes = Some(reason.to_owned());
     reversal.status = RunStatus::Paid;
     reversal.status_history = vec![StatusChange::plain(RunStatus::Paid, now)];
-    reversal.settlement = Settlement { paid: chosen.len() as u64, ..Settlement::default() };
+    let needed_payment = |item: &&Arc<PayrollItem>| item.status != ItemStatus::Skipped;
+    let paid = chosen.iter().filter(needed_payment).count() as u64;
+    reversal.settlement = Settlement { paid, ..Settlement::default() };
     let mut totals = RunTotals::default();
     let cost = RunCost::of(chosen.iter().map(AsRef::as_ref));
     for item in chosen {
         totals.add_item(item, -1);
+        let status = match item.status {
+            ItemStatus::Skipped => ItemStatus::Skipped,
+            _ => ItemStatus::Paid,
+        };
         let negated = PayrollItem {
             id: world.next_id(reversal.id.bits()),
             payroll_run_id: reversal.id,
-            status: ItemStatus::Paid,
+            status,
             calculation: Arc::new(item.calculation.negated()),
             fx: item.fx.map(PayConversion::negated),
             payout_id: None,
             payslip_id: None,
             failure: None,
             created_at: now,
-            status_history: vec![StatusChange::plain(ItemStatus::Paid, now)],
+            status_history: vec![StatusChange::plain(status, now)],
             ..(**item).clone()
         };
         world.stage(negated);
@@ -194,8 +205,9 @@ fn give_back(
     let entry = world.post_on(run.company_id, mirror, day);
     let arrived = chosen.iter().filter(|item| item.status == ItemStatus::Paid);
     let arrived = RunCost::of(arrived.map(AsRef::as_ref));
-    // Nothing was reserved for items that the wallet did not cover.
-    let uncovered = chosen.iter().filter(|item| item.payout_id.is_none());
+    // Nothing was reserved for items that the wallet did not cover. Pay of zero needs no payout.
+    let uncovered =
+        chosen.iter().filter(|item| item.payout_id.is_none() && item.status != ItemStatus::Skipped);
     let uncovered = RunCost::of(uncovered.map(AsRef::as_ref)).to_reserve();
     let (mut freed, mut void) = (cost.to_send() - arrived.to_send() - uncovered, Vec::new());
     for &(party, amount) in cost.owed.iter().filter(|(_, amount)| *amount != 0) {

@@ -21,7 +21,7 @@ states! {
     "fail": Processing => Failed;
     "return": Paid | Processing => Returned;
     "skip": Ready | Blocked => Skipped;
-    "reverse": Paid | Failed | Returned => Reversed;
+    "reverse": Paid | Failed | Returned | Skipped => Reversed;
 }
 
 /// One employee's pay in a run, as stored in a world.

@@ -35,6 +35,7 @@ const ARROWS: &[(&str, &str, &[&str])] = &[
     ("payroll_item", "paid", &["returned", "reversed"]),
     ("payroll_item", "failed", &["processing", "reversed"]),
     ("payroll_item", "returned", &["processing", "reversed"]),
+    ("payroll_item", "skipped", &["reversed"]),
     ("payslip", "issued", &["corrected", "voided"]),
     ("payout", "pending_approval", &["queued", "cancelled"]),
     ("payout", "queued", &["processing", "cancelled"]),

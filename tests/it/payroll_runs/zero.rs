@@ -126,3 +126,75 @@ fn no_more_than_the_pay_is_withheld() {
     assert_eq!(payslip["ytd"]["federal_income_tax"], 300_000 - 18_600 - 4_350);
     caller.audit();
 }
+
+/// Pay of zero is a pay: its taxes and its year to date are reversed like those of another, and the employee can be paid again. No payment
+/// is recalled.
+#[test]
+fn pay_of_zero_is_reversed_without_a_payment() {
+    let caller = Caller::manual();
+    let people = caller.payable(&caller.company(0));
+    let before = super::balances(&caller);
+    let run = paid(&caller, &drafted(&caller, &people[..2]));
+    let liabilities = format!("/api/business/tax-liabilities?company_id={}", caller.company(0));
+    let owed = |caller: &Caller| -> i64 {
+        let open = caller
+            .all(&liabilities)
+            .into_iter()
+            .filter(|it| it["payroll_run_id"] == run["id"] && it["status"] != "void");
+        open.map(|it| number(&it["amount"])).sum()
+    };
+    let whole = owed(&caller);
+    let item = items(&caller, &run).into_iter().find(|it| it["employee_id"] == *people[0]).unwrap();
+    let body = json!({"reason": "The loan was repaid", "employee_ids": [people[0]]});
+    let reversal = verb(&caller, &run, "reverse", &body).data();
+    assert_eq!(reversal["settlement"], json!({"paid": 0, "failed": 0, "pending": 0}));
+    assert_eq!(number(&reversal["totals"]["gross"]), -number(&item["gross"]));
+    let sums = ["taxes", "employee_contributions", "employer_contributions"];
+    let undone: i64 = sums.iter().map(|member| number(&item[member])).sum();
+    assert_eq!(owed(&caller), whole - undone);
+    let of_person = payslips(&caller, &run);
+    let of_person = of_person.iter().find(|it| it["employee_id"] == *people[0]).unwrap();
+    assert_eq!(of_person["status"], "voided");
+    caller.audit();
+    let rest = verb(&caller, &run, "reverse", &json!({"reason": "All of it"})).data();
+    assert_eq!(rest["settlement"]["paid"], 1);
+    let fees = |all: Vec<(Value, Value)>| {
+        all.into_iter()
+            .filter(|(code, _)| *code != "fees" && *code != "cash_available")
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(fees(super::balances(&caller)), fees(before));
+    assert_eq!(caller.run(id(&run))["status"], "reversed");
+    let again = paid(
+        &caller,
+        &calculated(
+            &caller,
+            &draft(
+                &caller,
+                &json!({
+                    "company_id": caller.company(0), "period": "2026-01", "employee_ids": people[..1],
+                }),
+            ),
+        ),
+    );
+    assert_eq!(again["status"], "paid");
+    assert_eq!(payslips(&caller, &again)[0]["ytd"]["gross"], item["gross"]);
+    caller.audit();
+}
+
+/// If no pay of a run needed a payment, the run can be reversed as a whole; an employee whom a run left out has nothing to reverse.
+#[test]
+fn only_pay_of_zero_can_be_reversed_and_not_who_was_left_out() {
+    let caller = Caller::manual();
+    let people = caller.payable(&caller.company(0));
+    let run = paid(&caller, &drafted(&caller, &people[..1]));
+    let reversal = verb(&caller, &run, "reverse", &json!({"reason": "Twice"})).data();
+    assert_eq!(reversal["status"], "paid");
+    assert_eq!(caller.run(id(&run))["status"], "reversed");
+    let drafted = drafted(&caller, &people[1..3]);
+    edit(&caller, &drafted, &json!({"employee_ids": [people[1]]})).expect(200);
+    let run = paid(&caller, &calculated(&caller, &drafted));
+    let body = json!({"reason": "Left out", "employee_ids": [people[2]]});
+    verb(&caller, &run, "reverse", &body).refused(422, "validation_failed");
+    caller.audit();
+}
