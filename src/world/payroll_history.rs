@@ -131,6 +131,7 @@ fn class_history(layout: &Layout, plan: &Plan, class: Class) -> Vec<Arc<Calculat
             parts,
             extras: extras(plan, parts, pay_date, months),
             attributes: &attributes,
+            employer: None,
         };
         let counts = |pay: &&Arc<Calculation>| pay.counts_with(country, pay_date);
         let earlier = year.last().filter(counts).map(|pay| pay.year_so_far());

@@ -14,6 +14,7 @@ pub(crate) mod employee_page;
 pub(crate) mod employee_pay;
 pub(crate) mod employee_verbs;
 pub(crate) mod employees;
+pub(crate) mod employers;
 pub(crate) mod figures;
 pub(crate) mod filing_history;
 pub(crate) mod journal_checks;

@@ -2,6 +2,7 @@
 //!
 //! Pay counts as it was calculated, in any run and order, unless its run was cancelled, failed or reversed.
 
+use crate::api::business::employers::Employers;
 use crate::api::business::payroll_clock::{get, items};
 use crate::api::prelude::*;
 use crate::model::business::earnings::tax_year;
@@ -13,6 +14,8 @@ use crate::model::payroll::{PayPeriod, YearToDate};
 /// Earlier pay of the company's employees by other runs.
 pub(crate) struct EarlierPay {
     pay_date: Date,
+    /// The company on the pay date, for thresholds of the law.
+    pub(crate) employers: Employers,
     frequency: PayPeriod,
     /// Pays, of any tax year.
     pays: BTreeMap<Id<Employee>, Vec<Arc<Calculation>>>,
@@ -41,6 +44,7 @@ impl EarlierPay {
     pub(crate) fn of(world: &World, run: &PayrollRun) -> Self {
         let mut earlier = Self {
             pay_date: run.pay_date,
+            employers: Employers::at(world, run.company_id, run.pay_date),
             frequency: run.span().frequency,
             pays: BTreeMap::new(),
             by_terms: BTreeMap::new(),

@@ -9,6 +9,7 @@ use crate::api::business::leave_clock::unpaid_leave;
 use crate::api::business::payroll_earlier::{Earlier, EarlierPay};
 use crate::api::business::worked_hours::pay_hours;
 use crate::api::prelude::*;
+use crate::model::business::earnings::Employer;
 use crate::model::business::pay_extras::{Arrears, sum};
 use crate::model::business::payroll_run::{RunWarning, WarningCode};
 use crate::model::business::{
@@ -33,21 +34,29 @@ pub(crate) fn calculate(
     earlier: &EarlierPay,
 ) -> Calculation {
     let due = due(world, run, employee, earlier);
-    calculation(run, employee, &earlier.of_employee(world, employee), due)
+    let employer = earlier.employers.of(employee.payroll_country());
+    calculation(run, employee, &earlier.of_employee(world, employee), due, employer)
 }
 
 /// A calculation of zero, for an employee whom the run excludes.
 pub(crate) fn nothing(run: &PayrollRun, employee: &Employee) -> Calculation {
-    calculation(run, employee, &Earlier::default(), Due::default()).blank()
+    calculation(run, employee, &Earlier::default(), Due::default(), Employer::default()).blank()
 }
 
-fn calculation(run: &PayrollRun, employee: &Employee, earlier: &Earlier, due: Due) -> Calculation {
+fn calculation(
+    run: &PayrollRun,
+    employee: &Employee,
+    earlier: &Earlier,
+    due: Due,
+    employer: Employer,
+) -> Calculation {
     let terms = Terms {
         country: employee.payroll_country(),
         frequency: run.span().frequency,
         parts: &due.parts,
         extras: due.extras,
         attributes: employee.tax_attributes_on(run.pay_date),
+        employer: Some(employer),
     };
     let pay = Calculation::of(terms, run.pay_date, earlier.before());
     pay.expect("pay is bounded where it is set, so that no year of it leaves 64 bits")

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::business::earnings::{earned, part, profile, take, tax_year};
+use crate::model::business::earnings::{Employer, earned, part, profile, take, tax_year};
 use crate::model::business::pay_extras::{cap, sum};
 use crate::model::business::regional_pay::RegionalPay;
 use crate::model::business::typed_deductions as typed;
@@ -66,6 +66,8 @@ pub(crate) struct Terms<'a> {
     pub(crate) parts: &'a [Component],
     pub(crate) extras: Extras,
     pub(crate) attributes: &'a Arc<BTreeMap<String, String>>,
+    /// The company that pays; the pack has defaults for one that is not known.
+    pub(crate) employer: Option<Employer>,
 }
 
 /// What the employee was paid earlier in the tax year.
@@ -130,7 +132,7 @@ impl Calculation {
         take(pack, &mut earned, sum(&before_tax));
         let start = YearSoFar::default();
         let year = before.year.unwrap_or(&start);
-        let mut profile = profile(pack, terms.attributes);
+        let mut profile = profile(pack, terms.attributes, terms.employer);
         typed::give(pack, &terms.extras.typed, &mut profile.inputs);
         for earlier in before.same_period {
             earned.extend(earlier.evaluated(pack));

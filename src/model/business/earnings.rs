@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::business::{Component, Extras};
-use crate::model::payroll::{self, Pack};
+use crate::model::payroll::{self, CompanyFact, Pack};
 use crate::model::prelude::*;
 
 /// One line of a payslip.
@@ -65,8 +65,32 @@ pub(crate) fn tax_year(pack: &Pack, pay_date: Date) -> Date {
     if anniversary <= pay_date { anniversary } else { first.plus_years(years - 1) }
 }
 
-/// The pack's attributes and numbers, with the employee's values for those that the pack knows.
-pub(super) fn profile(pack: &Pack, set: &BTreeMap<String, String>) -> payroll::Profile {
+/// What a payroll pack reads of the company that pays.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Employer {
+    /// The people whom it employs in the country.
+    pub(crate) headcount: i64,
+    /// A year of their present pay, in minor units.
+    pub(crate) annual_payroll: i64,
+}
+
+/// The pack's attributes and numbers, with the values of the employee and the employer for those that the pack knows.
+pub(super) fn profile(
+    pack: &Pack,
+    set: &BTreeMap<String, String>,
+    employer: Option<Employer>,
+) -> payroll::Profile {
+    let mut profile = of_employee(pack, set);
+    if let Some(employer) = employer {
+        pack.set_company(&mut profile, |fact| match fact {
+            CompanyFact::Headcount => employer.headcount,
+            CompanyFact::AnnualPayroll => employer.annual_payroll,
+        });
+    }
+    profile
+}
+
+fn of_employee(pack: &Pack, set: &BTreeMap<String, String>) -> payroll::Profile {
     let values = set.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     if let Ok(profile) = pack.profile(values) {
         return profile;

@@ -47,7 +47,7 @@ impl RegionalPay {
         let mut before_tax = terms.extras.before_tax.clone();
         cap(&mut before_tax, gross);
         take(pack, &mut earned_now, sum(&before_tax));
-        let mut profile = profile(pack, &own_values(national, terms.attributes));
+        let mut profile = profile(pack, &own_values(national, terms.attributes), terms.employer);
         typed::give(pack, &terms.extras.typed, &mut profile.inputs);
         let of_region = |earlier: &&Arc<Calculation>| {
             earlier.regional.as_ref().is_some_and(|regional| regional.pack == pack.code)

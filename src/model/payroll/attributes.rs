@@ -17,10 +17,20 @@ pub(super) struct Staff {
 }
 
 pub(super) fn read(raw: &RawPack) -> Result<Staff, String> {
+    let wrong = raw
+        .inputs
+        .iter()
+        .find(|(_, input)| (input.scope == InputScope::Employer) != input.company.is_some());
+    if let Some((name, _)) = wrong {
+        return Err(format!(
+            "input `{name}`: `company` says what an input with `scope = \"employer\"` is, and no other"
+        ));
+    }
     let read = raw.inputs.iter().map(|(name, input)| Input {
         name: name.clone(),
         default: input.default,
         scope: input.scope,
+        company: input.company,
         limits: (input.min.unwrap_or(0), input.max.unwrap_or(i64::MAX)),
         per: input.per,
     });
@@ -109,6 +119,7 @@ impl Staff {
                         _ => 0,
                     },
                     scope: InputScope::Employee,
+                    company: None,
                     limits: (least, most),
                     per: Frame::Pay,
                 }),

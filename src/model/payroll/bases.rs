@@ -83,6 +83,7 @@ pub(super) fn name_deductions(raw: &[RawDeduction], scope: &mut Scope) -> Result
             name,
             default: 0,
             scope: InputScope::Employee,
+            company: None,
             limits: (0, i64::MAX),
             per: Frame::Pay,
         });

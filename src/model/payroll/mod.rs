@@ -61,7 +61,9 @@ pub use self::filing::{
     Day, Deposit, Due, Filing, Frequency, MinimumWage, Payslip, Remit, Roll, Source, WagePer,
 };
 pub use self::library::{CONTRACTORS, InForce, Library, Match, check_ranges, library};
-pub use self::pack::{Attribute, Attributes, Component, Input, InputScope, Pack, Role, RoleLine};
+pub use self::pack::{
+    Attribute, Attributes, CompanyFact, Component, Input, InputScope, Pack, Role, RoleLine,
+};
 pub use self::period::{PayPeriod, period_number};
 pub use self::profile::Profile;
 pub use self::types::{DeductionType, EarningType, MostOfPay, Short};

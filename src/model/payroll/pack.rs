@@ -102,6 +102,8 @@ pub struct Input {
     pub default: i64,
     /// Whether it belongs to an employee or an employer.
     pub scope: InputScope,
+    /// What a run reads from the company, for an input of the employer.
+    pub company: Option<CompanyFact>,
     /// The smallest and the largest number that an employee may have.
     pub limits: (i64, i64),
     pub(super) per: Frame,
@@ -116,6 +118,16 @@ pub enum InputScope {
     Employee,
     /// One for all employees of an employer.
     Employer,
+}
+
+/// A number that a run reads from the company that pays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CompanyFact {
+    /// The people whom it employs in the pack's country.
+    Headcount,
+    /// A year of their present pay, in minor units.
+    AnnualPayroll,
 }
 
 /// The part of the payslip that a line is on.

@@ -1,7 +1,7 @@
 //! The values of one employee: attributes, codes with parts, and numbers, each validated by the pack.
 
 use super::error::PayError;
-use super::pack::{Attributes, InputScope, Pack, byte};
+use super::pack::{Attributes, CompanyFact, InputScope, Pack, byte};
 
 /// The attributes and inputs of an employee. Valid only with the pack that made it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,6 +127,15 @@ impl Pack {
             }
         }
         Ok(profile)
+    }
+
+    /// Sets the inputs that a run reads from the company.
+    pub fn set_company(&self, profile: &mut Profile, value: impl Fn(CompanyFact) -> i64) {
+        for (input, set) in self.inputs.iter().zip(&mut profile.inputs) {
+            if let Some(fact) = input.company {
+                *set = value(fact);
+            }
+        }
     }
 
     /// The default of an attribute or a code, as text.

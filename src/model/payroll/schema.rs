@@ -6,7 +6,7 @@ use jiff::civil::Date;
 use serde::Deserialize;
 
 use super::filing::{Filing, MinimumWage, Payslip, Source, civil_date};
-use super::pack::{InputScope, Role};
+use super::pack::{CompanyFact, InputScope, Role};
 use super::period::PayPeriod;
 use super::rule::Frame;
 use super::types::{EarningType, Short};
@@ -161,6 +161,7 @@ pub(super) struct RawInput {
     pub(super) default: i64,
     #[serde(default)]
     pub(super) scope: InputScope,
+    pub(super) company: Option<CompanyFact>,
     pub(super) min: Option<i64>,
     pub(super) max: Option<i64>,
 }

@@ -3,6 +3,7 @@
 
 mod contractors;
 mod drafts;
+mod headcount;
 mod law;
 mod parts;
 mod refusals;
