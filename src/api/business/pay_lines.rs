@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::api::prelude::*;
+use crate::model::business::employer_part::{EmployerPart, MatchTier};
 use crate::model::business::{Allowance, Deduction, DeductionTiming};
 use crate::model::payroll::{self, Pack};
 
@@ -37,6 +38,39 @@ pub(crate) struct DeductionInput {
     /// The most that deductions of its type take in a tax year, in minor units. The limit of the payroll pack applies, too. It requires a
     /// `type`.
     annual_limit: Option<MonthlySum>,
+    /// What the employer adds: a cost of the employer on the payslip, due to the same third party.
+    employer: Option<EmployerInput>,
+}
+
+/// What the employer adds to a deduction: exactly one of `amount`, `rate_bp` and `match`.
+#[derive(Deserialize, JsonSchema)]
+struct EmployerInput {
+    /// Minor units a month.
+    amount: Option<MonthlySum>,
+    /// A part of pay in money, in hundredths of a percent: 300 is 3 %.
+    #[schemars(range(min = 1, max = 100_000))]
+    rate_bp: Option<i64>,
+    /// Parts of the employee's amount, each up to a part of pay. `[{"rate_bp": 10000, "upto_bp": 300}, {"rate_bp": 5000, "upto_bp": 500}]`
+    /// is all of the first 3 % of pay, and half of the next 2 %.
+    #[serde(rename = "match")]
+    #[schemars(length(min = 1, max = 5))]
+    tiers: Option<Vec<TierInput>>,
+    /// The earnings that count as pay, by their name in the payroll pack, such as `qualifying` in the United Kingdom. Default: all pay in
+    /// money.
+    earnings: Option<TypeName>,
+    /// The most of a tax year, in minor units.
+    annual_limit: Option<MonthlySum>,
+}
+
+/// A part of a match.
+#[derive(Deserialize, JsonSchema)]
+struct TierInput {
+    /// The part of the employee's amount, in hundredths of a percent: 5000 is half.
+    #[schemars(range(min = 1, max = 100_000))]
+    rate_bp: i64,
+    /// The part of pay up to which the employee's amount counts, in hundredths of a percent. Each tier counts what is above the one before.
+    #[schemars(range(min = 1, max = 10_000))]
+    upto_bp: i64,
 }
 
 /// The name of a type in a payroll pack.
@@ -88,6 +122,11 @@ pub(crate) fn deductions(
     let mut wrong = Vec::new();
     let mut timings = Vec::with_capacity(list.len());
     for (place, one) in list.iter().enumerate() {
+        if let Some(employer) = &one.employer
+            && let Err((member, code, detail)) = employer.check(pack)
+        {
+            wrong.push(Violation::new(format!("{at}/{place}/employer{member}"), code, detail));
+        }
         match timing(pack, one) {
             Ok(timing) => timings.push(timing),
             Err((member, code, detail)) => {
@@ -110,9 +149,60 @@ pub(crate) fn deductions(
             kind,
             protected: one.protected.map(|sum| sum.0),
             annual_limit: one.annual_limit.map(|sum| sum.0),
+            employer: one.employer.map(EmployerInput::read),
         }
     });
     Ok(named.collect())
+}
+
+impl EmployerInput {
+    /// The error has the member, the code and the reason.
+    fn check(&self, pack: &Pack) -> core::result::Result<(), (String, &'static str, String)> {
+        let refuse = |member: &str, code, detail: String| Err((member.to_owned(), code, detail));
+        if pack.code == payroll::CONTRACTORS {
+            let detail = "a contractor has no benefits of an employer".to_owned();
+            return refuse("", "not_allowed", detail);
+        }
+        let rules = [self.amount.is_some(), self.rate_bp.is_some(), self.tiers.is_some()];
+        if rules.iter().filter(|is_set| **is_set).count() != 1 {
+            let detail = "must have exactly one of `amount`, `rate_bp` and `match`".to_owned();
+            return refuse("", "one_of", detail);
+        }
+        let tiers = self.tiers.iter().flatten();
+        let mut before = 0;
+        for (place, tier) in tiers.enumerate() {
+            if tier.upto_bp <= before {
+                let detail = format!("must be above that of the tier before, {before}");
+                return refuse(&format!("/match/{place}/upto_bp"), "out_of_order", detail);
+            }
+            before = tier.upto_bp;
+        }
+        let Some(TypeName(name)) = &self.earnings else { return Ok(()) };
+        if self.amount.is_some() {
+            let detail = "a fixed amount does not depend on earnings: leave it out".to_owned();
+            return refuse("/earnings", "not_allowed", detail);
+        }
+        if pack.counted_earnings(name).is_none() {
+            let known = pack.counted_earnings_names().collect::<Vec<_>>().join(", ");
+            let detail = format!(
+                "the payroll pack {} has no counted earnings `{name}`; it has: {known}",
+                pack.code
+            );
+            return refuse("/earnings", "unknown_earnings", detail);
+        }
+        Ok(())
+    }
+
+    fn read(self) -> EmployerPart {
+        let tier = |tier: TierInput| MatchTier { rate_bp: tier.rate_bp, upto_bp: tier.upto_bp };
+        EmployerPart {
+            amount: self.amount.map(|sum| sum.0),
+            rate_bp: self.rate_bp,
+            tiers: self.tiers.into_iter().flatten().map(tier).collect(),
+            earnings: self.earnings.map(|name| name.0),
+            annual_limit: self.annual_limit.map(|sum| sum.0),
+        }
+    }
 }
 
 /// When a deduction is taken: by the law of its type, or as the caller says. The error has the member, the code and the reason.

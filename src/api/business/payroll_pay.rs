@@ -10,7 +10,7 @@ use crate::api::business::payroll_earlier::{Earlier, EarlierPay};
 use crate::api::business::worked_hours::pay_hours;
 use crate::api::prelude::*;
 use crate::model::business::earnings::Employer;
-use crate::model::business::pay_extras::{Arrears, sum};
+use crate::model::business::pay_extras::{Arrears, EmployerRule, sum};
 use crate::model::business::payroll_run::{RunWarning, WarningCode};
 use crate::model::business::{
     Allowance, Calculation, Compensation, Component, Deduction, DeductionTiming, EmploymentType,
@@ -99,6 +99,7 @@ fn leave_what_is_unpaid(due: &mut Due, paid: i64, span: PaySpan) {
     due.extras.before_tax.clear();
     due.extras.typed.clear();
     due.extras.after_tax.clear();
+    due.extras.employer_rules.clear();
     if amount > 0 {
         due.extras.arrears.push(Arrears::new(span, amount));
     }
@@ -111,7 +112,15 @@ fn add(extras: &mut Extras, input: &RunInput) {
 }
 
 fn keep_back(extras: &mut Extras, deductions: &[Deduction]) {
-    for deduction in deductions.iter().filter(|deduction| deduction.amount != 0) {
+    for deduction in deductions {
+        if let Some(part) = &deduction.employer {
+            let (id, label) = (deduction.id.clone(), deduction.label.clone());
+            let line = PayLine { kind: deduction.kind.clone(), ..PayLine::plain(id, label, 0) };
+            extras.employer_rules.push(EmployerRule { line, part: part.clone() });
+        }
+        if deduction.amount == 0 {
+            continue;
+        }
         let lines = match (&deduction.kind, deduction.timing) {
             (Some(_), _) => &mut extras.typed,
             (None, DeductionTiming::PreTax) => &mut extras.before_tax,
@@ -159,6 +168,9 @@ pub(crate) fn by_terms(world: &World, employee: &Employee, span: PaySpan) -> Due
         let whole = Proration { paid_days: days, days };
         let deductions = terms.deductions.iter().cloned().map(|mut deduction| {
             deduction.amount = part_of(deduction.amount, (whole, of_month));
+            if let Some(amount) = deduction.employer.as_mut().and_then(|it| it.amount.as_mut()) {
+                *amount = part_of(*amount, (whole, of_month));
+            }
             deduction
         });
         keep_back(&mut due.extras, &deductions.collect::<Vec<_>>());

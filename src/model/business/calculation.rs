@@ -24,7 +24,7 @@ pub(crate) struct Calculation {
     pub(crate) tax_year: Date,
     /// How often the employee is paid.
     #[serde(default, skip_serializing_if = "PayPeriod::is_month")]
-    frequency: PayPeriod,
+    pub(super) frequency: PayPeriod,
     /// The number of the tax period in that year.
     pub(super) number: u32,
     pub(crate) gross: i64,
@@ -112,7 +112,7 @@ impl Calculation {
             let more = typed::fit(pack, &mut extras.typed, left, terms.frequency);
             typed::merge(&mut extras.carried, more);
         }
-        calculation.settle(terms.extras);
+        calculation.settle(terms.extras, before);
         Ok(calculation)
     }
 
@@ -253,11 +253,12 @@ impl Calculation {
     }
 
     /// Takes deductions after tax, limited to what taxes leave, and adds reimbursements.
-    fn settle(&mut self, mut extras: Extras) {
+    fn settle(&mut self, mut extras: Extras, before: Before<'_>) {
         cap(&mut extras.before_tax, self.gross);
         let left = self.left(&extras) - sum(&extras.typed);
         cap(&mut extras.after_tax, left);
         self.net = left - sum(&extras.after_tax) + extras.reimbursed();
+        extras.employer_parts = self.employer_parts(&mut extras, before);
         self.ytd_beside.add(Beside::of(&extras), 1);
         self.extras = (!extras.is_empty()).then(|| Box::new(extras));
     }
@@ -353,11 +354,6 @@ impl Calculation {
     /// Amounts paid in addition to gross pay.
     pub(crate) fn reimbursed(&self) -> i64 {
         self.extras().map_or(0, Extras::reimbursed)
-    }
-
-    /// The employer's cost: gross pay, employer contributions and reimbursed expenses.
-    pub(crate) fn employer_cost(&self) -> i64 {
-        self.gross + self.employer_contributions + self.reimbursed()
     }
 
     /// Whether the pay belongs to the same tax year as that country's pay of that date.

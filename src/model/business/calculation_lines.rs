@@ -66,9 +66,11 @@ impl Calculation {
         self.lines_of(&[Role::EmployeeSocial]).into_iter().chain(taken).collect()
     }
 
-    /// Contributions that the employer pays in addition.
+    /// Taxes, contributions and benefits that the employer pays in addition.
     pub(crate) fn employer_lines(&self) -> Vec<PayLine> {
-        self.lines_of(&[Role::EmployerTax, Role::EmployerSocial])
+        let mut lines = self.lines_of(&[Role::EmployerTax, Role::EmployerSocial]);
+        lines.extend(self.extras().into_iter().flat_map(|extras| extras.employer_parts.clone()));
+        lines
     }
 
     /// Totals of the tax year by name, including `net`.

@@ -8,6 +8,8 @@ pub(crate) mod company;
 pub(crate) mod compliance_requirement;
 pub(crate) mod earnings;
 pub(crate) mod employee;
+pub(crate) mod employer_part;
+mod employer_parts;
 pub(crate) mod leave_request;
 pub(crate) mod pay_abroad;
 pub(crate) mod pay_extras;

@@ -82,7 +82,9 @@ pub(crate) struct PayValue {
     pub(crate) gross: i64,
     pub(crate) taxes: i64,
     pub(crate) employee_contributions: i64,
+    /// Taxes, contributions and benefits.
     pub(crate) employer_contributions: i64,
+    pub(crate) employer_benefits: i64,
     pub(crate) deductions: i64,
     pub(crate) reimbursed: i64,
     pub(crate) net: i64,
@@ -97,11 +99,14 @@ impl PayValue {
         let valued = |amount| by.map_or(amount, |by| by.valued(amount, pays_in));
         let owed: Vec<(DueTo, i64)> =
             pay.owed().map(|(party, amount)| (party, valued(amount))).collect();
+        let by_law = valued(pay.employer_contributions);
+        let employer_benefits = valued(pay.employer_benefits());
         let mut value = Self {
             gross: pay.gross,
             taxes: pay.taxes,
             employee_contributions: valued(pay.employee_contributions),
-            employer_contributions: valued(pay.employer_contributions),
+            employer_contributions: by_law + employer_benefits,
+            employer_benefits,
             deductions: valued(pay.deductions()),
             reimbursed: valued(pay.reimbursed()),
             net: valued(pay.net),
@@ -109,7 +114,7 @@ impl PayValue {
         };
         if by.is_some() {
             let withheld: i64 = value.owed.iter().map(|(_, amount)| amount).sum();
-            value.taxes = withheld - value.employee_contributions - value.employer_contributions;
+            value.taxes = withheld - value.employee_contributions - by_law;
             value.gross = value.net + value.deductions - value.reimbursed
                 + value.taxes
                 + value.employee_contributions;

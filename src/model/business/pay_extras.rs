@@ -1,5 +1,8 @@
 //! Parts of a pay other than the month's salary: allowances, single payments, arrears, deductions, reimbursed expenses.
 
+use std::collections::BTreeMap;
+
+use crate::model::business::employer_part::EmployerPart;
 use crate::model::business::{PayLine, PaySpan};
 use crate::model::prelude::*;
 
@@ -24,6 +27,12 @@ pub(crate) struct Extras {
     /// Deductions of a type of the payroll pack, in the order in which the law takes them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) typed: Vec<PayLine>,
+    /// What the employer adds to deductions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) employer_parts: Vec<PayLine>,
+    /// How the employer's parts are calculated, until they are.
+    #[serde(skip)]
+    pub(crate) employer_rules: Vec<EmployerRule>,
     /// What the pay did not cover and later pays still owe.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) carried: Vec<PayLine>,
@@ -33,6 +42,15 @@ pub(crate) struct Extras {
     /// The part of the month that is paid, if it is not the whole month.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) proration: Option<Proration>,
+}
+
+/// The rule of one deduction of a pay.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct EmployerRule {
+    /// Id, label and type of the deduction; its amount is not used.
+    pub(crate) line: PayLine,
+    /// A fixed amount is that of the pay period.
+    pub(crate) part: EmployerPart,
 }
 
 /// Late pay for an earlier month.
@@ -86,6 +104,18 @@ impl Extras {
         sum(&self.before_tax) + sum(&self.typed) + sum(&self.after_tax)
     }
 
+    /// What the employer adds to deductions.
+    pub(crate) fn employer_benefits(&self) -> i64 {
+        sum(&self.employer_parts)
+    }
+
+    /// Adds the employer's parts (`times` 1) to totals by id, or subtracts them (`times` −1).
+    pub(super) fn count_employer_parts(&self, times: i64, taken: &mut BTreeMap<String, i64>) {
+        for line in &self.employer_parts {
+            *taken.entry(line.id.clone()).or_default() += times * line.amount;
+        }
+    }
+
     /// All amounts paid in addition to gross pay.
     pub(crate) fn reimbursed(&self) -> i64 {
         sum(&self.reimbursements)
@@ -108,6 +138,8 @@ impl Extras {
             before_tax: turned(&self.before_tax),
             after_tax: turned(&self.after_tax),
             typed: turned(&self.typed),
+            employer_parts: turned(&self.employer_parts),
+            employer_rules: Vec::new(),
             carried: Vec::new(),
             reimbursements: turned(&self.reimbursements),
             proration: self.proration,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::model::business::employer_part::EmployerPart;
 use crate::model::prelude::*;
 
 /// The interval that an amount of pay covers.
@@ -104,6 +105,9 @@ pub(crate) struct Deduction {
     /// The most that deductions of its type take in a tax year, in minor units.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) annual_limit: Option<i64>,
+    /// What the employer adds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) employer: Option<EmployerPart>,
 }
 
 /// What an employee was paid in a tax year before this employer's payroll started.

@@ -88,8 +88,11 @@ shown! {
         taxes: i64 = it.calculation.taxes;
         /// Social contributions withheld.
         employee_contributions: i64 = it.calculation.employee_contributions;
-        /// Taxes and contributions that the employer pays in addition to gross pay.
-        employer_contributions: i64 = it.calculation.employer_contributions;
+        /// Taxes, contributions and benefits that the employer pays in addition to gross pay.
+        employer_contributions: i64 = it.calculation.on_top();
+        /// The part of it that the employer adds to deductions; absent if there is none.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        employer_benefits: Option<i64> = Some(it.calculation.employer_benefits()).filter(|sum| *sum != 0);
         /// Deductions other than taxes and contributions.
         deductions: i64 = it.calculation.deductions();
         /// Reimbursed expenses, not part of gross pay.

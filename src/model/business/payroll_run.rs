@@ -193,7 +193,7 @@ impl RunTotals {
         self.gross += pay.gross * people;
         self.taxes += pay.taxes * people;
         self.employee_contributions += pay.employee_contributions * people;
-        self.employer_contributions += pay.employer_contributions * people;
+        self.employer_contributions += pay.on_top() * people;
         self.deductions += pay.deductions() * people;
         self.reimbursements += pay.reimbursed() * people;
         self.net += pay.net * people;

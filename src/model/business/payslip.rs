@@ -121,7 +121,7 @@ shown! {
         taxes: Vec<PayLine> = it.calculation.tax_lines();
         /// Social contributions withheld, and loans and orders that the payroll pack takes.
         contributions: Vec<PayLine> = it.calculation.contribution_lines();
-        /// Taxes and contributions that the employer pays in addition.
+        /// Taxes, contributions and parts of deductions that the employer pays in addition.
         employer_contributions: Vec<PayLine> = it.calculation.employer_lines();
         /// Deductions other than taxes and contributions.
         deductions: Vec<PayLine> = it.calculation.deduction_lines();

@@ -57,6 +57,8 @@ pub(crate) struct YearSoFar {
     pub(crate) beside: Beside,
     /// What deductions of each type took.
     pub(crate) typed: BTreeMap<String, i64>,
+    /// What the employer added to each deduction, by id.
+    pub(crate) employer_parts: BTreeMap<String, i64>,
     /// Deductions that the last pay did not cover and this one takes.
     pub(crate) carried: Vec<PayLine>,
 }
@@ -76,6 +78,7 @@ impl YearSoFar {
         }
         if let Some(extras) = pay.extras() {
             typed::count(&extras.typed, times, &mut self.typed);
+            extras.count_employer_parts(times, &mut self.employer_parts);
         }
         if let Some(regional) = &pay.regional {
             let year = self.regional.entry(regional.pack.clone()).or_default();

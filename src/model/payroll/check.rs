@@ -96,6 +96,7 @@ fn build(code: &str, raw: RawPack) -> Result<Pack, Problem> {
         sources: raw.source,
         attributes: scope.attributes,
         earning_types: raw.earning,
+        counted_earnings: raw.counted_earnings,
         deduction_types,
         default_inputs: scope.inputs.iter().map(|input| input.default).collect(),
         inputs: scope.inputs,

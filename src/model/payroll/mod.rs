@@ -66,5 +66,5 @@ pub use self::pack::{
 };
 pub use self::period::{PayPeriod, period_number};
 pub use self::profile::Profile;
-pub use self::types::{DeductionType, EarningType, MostOfPay, Short};
+pub use self::types::{CountedEarnings, DeductionType, EarningType, MostOfPay, Short};
 pub use self::ytd::YearToDate;

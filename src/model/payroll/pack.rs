@@ -1,5 +1,7 @@
 //! A pack that passed its checks: what the world reads from it, and the lines for `compile`.
 
+use std::collections::BTreeMap;
+
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +11,7 @@ use super::filing::{Filing, MinimumWage, Payslip, Source};
 use super::period::{PayPeriod, period_number};
 use super::profile::Code;
 use super::rule::{Bound, Formula, Frame, Lookup, Name, RuleLine};
-use super::types::{DeductionType, EarningType};
+use super::types::{CountedEarnings, DeductionType, EarningType};
 
 /// Maximum number of attributes of a pack: [`Attributes`] stores that many inline.
 pub(super) const MAX_ATTRIBUTES: usize = 16;
@@ -55,6 +57,7 @@ pub struct Pack {
     pub inputs: Vec<Input>,
     /// Types of earnings with a label or a method of their own.
     pub earning_types: Vec<EarningType>,
+    pub(super) counted_earnings: BTreeMap<String, CountedEarnings>,
     /// Types of deductions.
     pub deduction_types: Vec<DeductionType>,
     pub(super) default_inputs: Vec<i64>,
@@ -299,6 +302,17 @@ impl Pack {
     #[must_use]
     pub fn deduction_type(&self, id: &str) -> Option<&DeductionType> {
         self.deduction_types.iter().find(|known| known.id == id)
+    }
+
+    /// The earnings on which contributions to benefits count, by name.
+    #[must_use]
+    pub fn counted_earnings(&self, name: &str) -> Option<&CountedEarnings> {
+        self.counted_earnings.get(name)
+    }
+
+    /// Their names.
+    pub fn counted_earnings_names(&self) -> impl Iterator<Item = &str> {
+        self.counted_earnings.keys().map(String::as_str)
     }
 
     /// The type of earnings with this name.

@@ -9,7 +9,7 @@ use super::filing::{Filing, MinimumWage, Payslip, Source, civil_date};
 use super::pack::{CompanyFact, InputScope, Role};
 use super::period::PayPeriod;
 use super::rule::Frame;
-use super::types::{EarningType, Short};
+use super::types::{CountedEarnings, EarningType, Short};
 
 /// A whole pack.
 #[derive(Deserialize)]
@@ -34,6 +34,9 @@ pub(super) struct RawPack {
     pub(super) attributes: BTreeMap<String, RawAttribute>,
     #[serde(default)]
     pub(super) inputs: BTreeMap<String, RawInput>,
+    /// Parts of pay on which contributions to benefits count, by name.
+    #[serde(default)]
+    pub(super) counted_earnings: BTreeMap<String, CountedEarnings>,
     #[serde(default)]
     pub(super) regions: Option<RawRegions>,
     #[serde(default)]

@@ -50,6 +50,24 @@ impl EarningType {
     }
 }
 
+/// A `[counted_earnings]`: the part of pay on which a contribution to a benefit counts, by pay period in minor units.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CountedEarnings {
+    pub(super) over: BTreeMap<PayPeriod, i64>,
+    pub(super) upto: BTreeMap<PayPeriod, i64>,
+}
+
+impl CountedEarnings {
+    /// The part of a period's pay.
+    #[must_use]
+    pub fn part(&self, pay: i64, period: PayPeriod) -> i64 {
+        let over = self.over.get(&period).copied().unwrap_or(0);
+        let upto = self.upto.get(&period).copied().unwrap_or(i64::MAX);
+        pay.clamp(over, upto.max(over)) - over
+    }
+}
+
 /// What happens to a deduction that the pay does not cover.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

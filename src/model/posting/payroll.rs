@@ -16,7 +16,7 @@ pub(crate) struct RunCost {
     pub(crate) net: i64,
     /// The part of `net` that contractors receive.
     pub(crate) net_fees: i64,
-    /// Deductions other than taxes and contributions.
+    /// Deductions other than taxes and contributions, and what the employer adds to them.
     pub(crate) deductions: i64,
     /// Reimbursed expenses.
     pub(crate) reimbursed: i64,
@@ -55,10 +55,10 @@ impl RunCost {
     pub(crate) fn add(&mut self, pay: &Calculation, people: i64) {
         self.gross += pay.gross * people;
         self.fees += fee(pay, pay.gross) * people;
-        self.employer_contributions += pay.employer_contributions * people;
+        self.employer_contributions += pay.on_top() * people;
         self.net += pay.net * people;
         self.net_fees += fee(pay, pay.net) * people;
-        self.deductions += pay.deductions() * people;
+        self.deductions += (pay.deductions() + pay.employer_benefits()) * people;
         self.reimbursed += pay.reimbursed() * people;
         for (party, amount) in pay.owed() {
             add_to(&mut self.owed, party, amount * people);
@@ -98,7 +98,7 @@ impl RunCost {
         self.gross += pay.gross;
         self.fees += fee(&item.calculation, pay.gross);
         self.employer_contributions += pay.employer_contributions;
-        self.deductions += pay.deductions;
+        self.deductions += pay.deductions + pay.employer_benefits;
         self.reimbursed += pay.reimbursed;
         for (party, amount) in pay.owed {
             add_to(&mut self.owed, party, amount);

@@ -10,6 +10,7 @@
 
 mod body;
 mod books;
+mod kept_back;
 mod known;
 mod ledger;
 mod life;

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::books::{Books, Company};
+use super::kept_back::{is_posted, kept_back};
 use super::ledger::{sums, text, wide};
 use crate::harness::world::id;
 
@@ -304,11 +305,7 @@ fn owed(company: &Company, books: &Books, found: &mut Vec<String>, looked: &mut 
     }
     let mut gross: BTreeMap<&str, i128> = BTreeMap::new();
     for run in runs.filter(|run| run["company_id"] == company.company["id"]) {
-        let posted = !matches!(
-            text(&run["status"]),
-            "draft" | "calculating" | "calculated" | "pending_approval" | "cancelled" | "failed"
-        );
-        let amount = if posted { wide(&run["totals"]["gross"]) } else { 0 };
+        let amount = if is_posted(run) { wide(&run["totals"]["gross"]) } else { 0 };
         *gross.entry(root(id(run))).or_default() += amount;
     }
     for (run, gross) in gross {
@@ -318,6 +315,7 @@ fn owed(company: &Company, books: &Books, found: &mut Vec<String>, looked: &mut 
             found.push(format!("{run} is of {gross}, its entries of {}", -wages));
         }
     }
+    kept_back(company, books, &roots, &moved, found);
     for filing in company.filings.iter().filter(|filing| filing["amends"].is_null()) {
         let Some(&amount) = paid.get(id(filing)) else {
             continue;

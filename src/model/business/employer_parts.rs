@@ -1,0 +1,93 @@
+//! The employer's parts of the deductions of a pay. They are a cost of the employer, and due to the same third parties as the deductions.
+
+use std::collections::BTreeMap;
+
+use crate::model::business::calculation::{Before, Calculation};
+use crate::model::business::earnings::PayLine;
+use crate::model::business::employer_part::Paid;
+use crate::model::business::pay_extras::{EmployerRule, Extras};
+
+/// The employer's parts of the deductions of a pay, by what the pay covered. `taken` has the parts of the tax year by id.
+pub(super) fn of(
+    rules: Vec<EmployerRule>,
+    extras: &Extras,
+    paid: Paid<'_>,
+    taken: &BTreeMap<String, i64>,
+) -> Vec<PayLine> {
+    let lines = rules.into_iter().map(|EmployerRule { line, part }| {
+        let own = [&extras.before_tax, &extras.typed, &extras.after_tax];
+        let own = own.into_iter().flatten().filter(|it| it.id == line.id && it.kind == line.kind);
+        let own: i64 = own.map(|it| it.amount).sum();
+        let amount = part.amount_of(own, paid);
+        let earlier = taken.get(&line.id).copied().unwrap_or_default();
+        let room = part.annual_limit.map_or(i64::MAX, |limit| (limit - earlier).max(0));
+        PayLine { amount: amount.min(room), label: format!("{} (employer)", line.label), ..line }
+    });
+    lines.filter(|line| line.amount != 0).collect()
+}
+
+impl Calculation {
+    /// What the employer adds to the deductions of this pay.
+    pub(super) fn employer_parts(&self, extras: &mut Extras, before: Before<'_>) -> Vec<PayLine> {
+        let rules = core::mem::take(&mut extras.employer_rules);
+        if rules.is_empty() {
+            return Vec::new();
+        }
+        let mut taken = before.year.map(|year| year.employer_parts.clone()).unwrap_or_default();
+        for earlier in before.same_period.iter().filter_map(|pay| pay.extras()) {
+            earlier.count_employer_parts(1, &mut taken);
+        }
+        let paid = Paid {
+            pack: self.pack(),
+            period: self.frequency,
+            gross: self.gross,
+            before: before.same_period.iter().map(|pay| pay.gross).sum(),
+        };
+        of(rules, extras, paid, &taken)
+    }
+
+    /// What the employer adds to deductions.
+    pub(crate) fn employer_benefits(&self) -> i64 {
+        self.extras().map_or(0, Extras::employer_benefits)
+    }
+
+    /// What the employer pays in addition: taxes, contributions and benefits.
+    pub(crate) fn on_top(&self) -> i64 {
+        self.employer_contributions + self.employer_benefits()
+    }
+
+    /// The employer's cost: gross pay, employer contributions and reimbursed expenses.
+    pub(crate) fn employer_cost(&self) -> i64 {
+        self.gross + self.on_top() + self.reimbursed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::business::employer_part::EmployerPart;
+    use crate::model::payroll::{PayPeriod, library};
+
+    #[test]
+    fn a_limit_of_the_year_ends_the_part() {
+        let rule = EmployerRule {
+            line: PayLine::plain("plan".to_owned(), "Plan".to_owned(), 0),
+            part: EmployerPart {
+                amount: Some(300),
+                annual_limit: Some(1_000),
+                ..EmployerPart::default()
+            },
+        };
+        let amount = |earlier: i64| {
+            let taken = BTreeMap::from([("plan".to_owned(), earlier)]);
+            let lines = of(vec![rule.clone()], &Extras::default(), paid(), &taken);
+            lines.first().map(|line| line.amount)
+        };
+        assert_eq!([0, 900, 1_000].map(amount), [Some(300), Some(100), None]);
+    }
+
+    fn paid() -> Paid<'static> {
+        let pack = library().pack("US").expect("an embedded pack");
+        Paid { pack, period: PayPeriod::Monthly, gross: 0, before: 0 }
+    }
+}

@@ -1,0 +1,176 @@
+//! What the employer adds to deductions: a line of the employer's cost, an expense, and a debt to the third party.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::{calculated, draft, edit, items, paid, verb};
+use crate::harness::Caller;
+use crate::harness::http::pointers;
+use crate::harness::server::Server;
+use crate::harness::world::{id, number};
+
+/// A world with a company in each of three countries: US, GB, NG.
+fn world() -> Caller {
+    let flags = ["--companies", "3", "--employees-per-company", "10", "--countries", "US,GB,NG"];
+    Caller::of(&Arc::new(Server::start(&[&flags[..], &["--clock", "manual"]].concat())))
+}
+
+fn terms(caller: &Caller, person: &str, amount: i64, currency: &str, deductions: &Value) -> Value {
+    let body = json!({
+        "amount": amount, "currency": currency, "interval": "month", "effective_from": "2026-01-01",
+        "deductions": deductions,
+    });
+    let path = format!("/api/business/employees/{person}/compensation");
+    caller.send(&caller.request("PUT", &path).json(&body)).data()
+}
+
+fn run(caller: &Caller, company: &str, month: &str, person: &str) -> Value {
+    let body = json!({"company_id": company, "period": month, "employee_ids": [person]});
+    calculated(caller, &draft(caller, &body))
+}
+
+fn balance(caller: &Caller, company: &str, account: &str) -> i64 {
+    let all = caller.all(&format!("/api/business/ledger-accounts?company_id={company}"));
+    all.iter().find(|it| it["code"] == *account).map_or(0, |it| number(&it["balance"]))
+}
+
+fn payslip(caller: &Caller, run: &Value) -> Value {
+    caller.all(&format!("/api/business/payslips?payroll_run_id={}", id(run))).remove(0)
+}
+
+/// The lines of a payslip with that label.
+fn lines(payslip: &Value, member: &str, label: &str) -> Vec<i64> {
+    let all = payslip[member].as_array().unwrap().iter();
+    all.filter(|line| line["label"] == *label).map(|line| number(&line["amount"])).collect()
+}
+
+/// 26 USC 401(k)(12)(B), a safe harbor match: all of the first 3 % of pay and half of the next 2 %. 26 USC 3121(v)(1)(A) and 402(a): it is
+/// not income of the employee. IAS 19.11 and 51: a cost and a debt in the period of the work.
+#[test]
+fn a_match_is_a_cost_of_the_employer_and_due_to_the_plan() {
+    let caller = world();
+    let company = caller.company(0);
+    let person = caller.payable(&company).remove(0);
+    let tiers = json!([{"rate_bp": 10_000, "upto_bp": 300}, {"rate_bp": 5_000, "upto_bp": 500}]);
+    let plan =
+        json!({"label": "Plan", "type": "401k", "amount": 20_000, "employer": {"match": tiers}});
+    let alone = json!({"label": "Plan", "type": "401k", "amount": 20_000});
+    terms(&caller, &person, 500_000, "USD", &json!([alone]));
+    let before = items(&caller, &run(&caller, &company, "2026-01", &person)).remove(0);
+    let first =
+        caller.all(&format!("/api/business/payroll-runs?company_id={company}&status=calculated"));
+    verb(&caller, &first[0], "cancel", &json!({})).expect(200);
+    let shown = terms(&caller, &person, 500_000, "USD", &json!([plan]));
+    assert_eq!(shown["compensation"]["deductions"][0]["employer"], json!({"match": tiers}));
+    let calculated = run(&caller, &company, "2026-01", &person);
+    let item = items(&caller, &calculated).remove(0);
+    assert_eq!(item["employer_benefits"], 17_500);
+    assert_eq!(
+        number(&item["employer_contributions"]),
+        number(&before["employer_contributions"]) + 17_500
+    );
+    for same in ["gross", "taxes", "employee_contributions", "deductions", "net"] {
+        assert_eq!(item[same], before[same], "{same}");
+    }
+    let accounts = ["employer_contributions", "deductions_payable"];
+    let [cost, debt] = accounts.map(|account| balance(&caller, &company, account));
+    let paid = paid(&caller, &calculated);
+    assert_eq!(paid["status"], "paid");
+    let totals = &paid["totals"];
+    let on_top = number(&totals["employer_contributions"]);
+    assert_eq!(number(&totals["employer_cost"]), number(&totals["gross"]) + on_top);
+    assert_eq!(balance(&caller, &company, accounts[0]) - cost, on_top);
+    assert_eq!(balance(&caller, &company, accounts[1]) - debt, 20_000 + 17_500);
+    let slip = payslip(&caller, &paid);
+    assert_eq!(lines(&slip, "employer_contributions", "Plan (employer)"), [17_500]);
+    assert_eq!(lines(&slip, "deductions", "Plan"), [20_000]);
+    caller.audit();
+    verb(&caller, &paid, "reverse", &json!({"reason": "Paid by mistake"})).expect(200);
+    assert_eq!(balance(&caller, &company, accounts[1]), debt);
+    assert_eq!(balance(&caller, &company, accounts[0]), cost);
+    caller.audit();
+}
+
+/// Pensions Act 2008 (GB) s. 13 and 20(1): the employer pays at least 3 % of qualifying earnings, 520 to 4,189 a month.
+#[test]
+fn a_part_of_qualifying_earnings_counts_those_of_the_month_once() {
+    let caller = world();
+    let company = caller.company(1);
+    let person = caller.payable(&company).remove(0);
+    let part = json!({"rate_bp": 300, "earnings": "qualifying"});
+    let plan = json!([{"label": "Pension", "type": "pension_net_pay", "amount": 12_400, "employer": part}]);
+    terms(&caller, &person, 300_000, "GBP", &plan);
+    let first = paid(&caller, &run(&caller, &company, "2026-01", &person));
+    assert_eq!(
+        lines(&payslip(&caller, &first), "employer_contributions", "Pension (employer)"),
+        [7_440]
+    );
+    let body = json!({
+        "company_id": company, "period": "2026-02", "type": "off_cycle", "employee_ids": [person],
+    });
+    let bonus = draft(&caller, &body);
+    let item = json!({
+        "employee_id": person,
+        "earnings": [{"label": "Bonus", "amount": 200_000, "type": "bonus"}],
+        "deductions": [{"label": "Pension", "type": "pension_net_pay", "amount": 0, "employer": part}],
+    });
+    let regular = paid(&caller, &run(&caller, &company, "2026-02", &person));
+    assert_eq!(items(&caller, &regular)[0]["employer_benefits"], 7_440);
+    edit(&caller, &bonus, &json!({"items": [item]})).expect(200);
+    let bonus = items(&caller, &calculated(&caller, &bonus)).remove(0);
+    assert!(number(&bonus["employer_benefits"]) > 0, "{bonus}");
+    caller.audit();
+}
+
+/// A fixed amount, such as the employer's part of a medical scheme, is a month's, ends at its limit of the year, and needs no deduction.
+#[test]
+fn a_fixed_part_ends_at_its_limit_of_the_year() {
+    let caller = world();
+    let company = caller.company(0);
+    let person = caller.payable(&company).remove(0);
+    let part = json!({"amount": 40_000, "annual_limit": 90_000});
+    let plan = json!([{"label": "Health", "timing": "post_tax", "amount": 0, "employer": part}]);
+    terms(&caller, &person, 500_000, "USD", &plan);
+    let parts: Vec<Value> = ["2026-01", "2026-02", "2026-03", "2026-04"]
+        .iter()
+        .map(|month| {
+            let run = paid(&caller, &run(&caller, &company, month, &person));
+            items(&caller, &run)[0]["employer_benefits"].clone()
+        })
+        .collect();
+    assert_eq!(parts, [json!(40_000), json!(40_000), json!(10_000), Value::Null]);
+    caller.audit();
+}
+
+#[test]
+fn a_wrong_employer_part_is_refused_with_its_member() {
+    let caller = world();
+    let company = caller.company(0);
+    let person = caller.payable(&company).remove(0);
+    let path = format!("/api/business/employees/{person}/compensation");
+    let tier = |upto_bp: i64| json!({"rate_bp": 5_000, "upto_bp": upto_bp});
+    let rows = [
+        (json!({}), "/deductions/0/employer"),
+        (json!({"amount": 1, "rate_bp": 1}), "/deductions/0/employer"),
+        (json!({"rate_bp": 0}), "/deductions/0/employer/rate_bp"),
+        (json!({"amount": -1}), "/deductions/0/employer/amount"),
+        (json!({"match": []}), "/deductions/0/employer/match"),
+        (json!({"match": [tier(300), tier(300)]}), "/deductions/0/employer/match/1/upto_bp"),
+        (json!({"match": [tier(10_001)]}), "/deductions/0/employer/match/0/upto_bp"),
+        (json!({"rate_bp": 300, "earnings": "qualifying"}), "/deductions/0/employer/earnings"),
+        (json!({"amount": 300, "earnings": "qualifying"}), "/deductions/0/employer/earnings"),
+        (json!({"rate_bp": 300, "limit": 1}), "/deductions/0/employer/limit"),
+    ];
+    let before = caller.digest();
+    for (employer, pointer) in rows {
+        let body = json!({
+            "amount": 500_000, "currency": "USD", "interval": "month",
+            "deductions": [{"label": "Plan", "type": "401k", "amount": 1, "employer": employer}],
+        });
+        let refused = caller.send(&caller.request("PUT", &path).json(&body));
+        let refused = refused.refused(422, "validation_failed");
+        assert_eq!(pointers(&refused), [pointer], "{employer}");
+    }
+    assert_eq!(caller.digest(), before);
+}
