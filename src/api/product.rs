@@ -2,9 +2,10 @@
 
 use crate::api::business::{
     accounting, accounting_periods, audit_logs, cash_flow, companies, compliance, employee_pay,
-    employee_verbs, employees, journal_entries, leave, pay_schedules, pay_terms, payroll,
-    payroll_draft, payroll_retry, payroll_reverse, payroll_verbs, payslips, regulatory_reports,
-    reports, tax_amend, tax_documents, tax_filings, tax_liabilities, tax_submit, trial_balance,
+    employee_verbs, employees, journal_entries, leave, leave_balance, pay_schedules, pay_terms,
+    payroll, payroll_draft, payroll_retry, payroll_reverse, payroll_verbs, payslips,
+    regulatory_reports, reports, tax_amend, tax_documents, tax_filings, tax_liabilities,
+    tax_submit, trial_balance,
 };
 use crate::api::capital::{
     applications, credit_scores, deal_verbs, deals, due_diligence, due_diligence_answers,
@@ -30,6 +31,7 @@ pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
         pay_terms::OPERATIONS,
         employee_pay::OPERATIONS,
         leave::OPERATIONS,
+        leave_balance::OPERATIONS,
         payroll::OPERATIONS,
         payroll_draft::OPERATIONS,
         payroll_verbs::OPERATIONS,

@@ -156,6 +156,7 @@ impl Grow for Employee {
             compensation: terms.last().cloned(),
             compensation_history: if terms.len() > 1 { terms } else { Vec::new() },
             brought_in: None,
+            paid_leave: None,
             payment_method: (payroll_status != PayrollStatus::NotEnrolled).then(|| PaymentMethod {
                 kind: PaymentMethodType::Bank,
                 bank_name: Some(account.bank_name.to_owned()),

@@ -20,6 +20,7 @@ const BEYOND: &[&str] = &[
     "getAccountingPeriod GET /api/business/accounting-periods/{}",
     "getBankStatement GET /api/payments/bank-statements/{}",
     "getBill GET /api/payments/bills/{}",
+    "getLeaveBalance GET /api/business/employees/{}/leave-balance",
     "getLeaveRequest GET /api/business/leave-requests/{}",
     "getLoanRepayment GET /api/capital/loan-repayments/{}",
     "getPaySchedule GET /api/business/pay-schedules/{}",

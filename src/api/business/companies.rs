@@ -1,6 +1,7 @@
 //! Companies: list, create, read, update.
 
 use crate::api::business::compliance::{self, Requirement};
+use crate::api::business::paid_leave::PaidLeaveInput;
 use crate::api::payments::wallet_level::PaymentSettingsChange;
 use crate::api::prelude::*;
 use crate::model::business::{
@@ -103,22 +104,28 @@ pub(crate) struct PayrollSettingsChange {
     approval_required: Option<bool>,
     /// Whether a run pays the employees that the wallet can cover (true), or no employee unless it covers all (false).
     partial_runs: Option<bool>,
+    /// Paid leave of employees without a setting of their own.
+    paid_leave: Option<PaidLeaveInput>,
 }
 
 impl PayrollSettingsChange {
-    fn apply(&self, settings: PayrollSettings) -> PayrollSettings {
+    fn apply(&self, settings: PayrollSettings, today: Date) -> PayrollSettings {
         PayrollSettings {
             pay_day: self.pay_day.unwrap_or(settings.pay_day),
             speed: self.speed.unwrap_or(settings.speed),
             approval_required: self.approval_required.unwrap_or(settings.approval_required),
             partial_runs: self.partial_runs.unwrap_or(settings.partial_runs),
+            paid_leave: self
+                .paid_leave
+                .as_ref()
+                .map_or(settings.paid_leave, |leave| Some(leave.read(today))),
         }
     }
 }
 
 fn create_company(world: &mut World, input: CreateCompany) -> Result<Data<CompanyWithBlockers>> {
     known_country(&input.country.0)?;
-    let now = world.now();
+    let (now, today) = (world.now(), world.today());
     let defaults = PayrollSettings::default();
     let company = world.record(
         "company.created",
@@ -136,7 +143,7 @@ fn create_company(world: &mut World, input: CreateCompany) -> Result<Data<Compan
             contact: None,
             payroll_settings: input
                 .payroll_settings
-                .map_or(defaults, |change| change.apply(defaults)),
+                .map_or(defaults, |change| change.apply(defaults, today)),
             payment_settings: input.payment_settings.map(|change| change.apply(None)),
             created_at: now,
             updated_at: now,
@@ -276,7 +283,7 @@ fn update_company(world: &mut World, input: UpdateCompany) -> Result<Data<Compan
         return Ok(Data(with_blockers(world, &company)));
     }
     if let Some(change) = input.payroll_settings {
-        company.payroll_settings = change.apply(company.payroll_settings);
+        company.payroll_settings = change.apply(company.payroll_settings, world.today());
     }
     if let Some(change) = input.payment_settings {
         company.payment_settings = Some(change.apply(company.payment_settings));

@@ -7,6 +7,7 @@ use crate::api::business::companies::{Country, known_country};
 use crate::api::business::employee_list::list;
 use crate::api::business::employee_merge::Filter;
 use crate::api::business::employee_page::EmployeePage;
+use crate::api::business::paid_leave::PaidLeaveInput;
 use crate::api::business::pay_terms::{CompensationInput, Payee, compensation, wait_for_changes};
 use crate::api::business::payment_account::{PaymentMethodInput, payment_method};
 use crate::api::business::tax_attributes::{self, TaxAttributesInput, tax_attributes};
@@ -151,6 +152,8 @@ pub(crate) struct CreateEmployee {
     /// Attributes for the country's payroll pack, such as `tax_code` or `filing_status`, from `effective_from` on (default: the first day of
     /// work); or a list of such objects.
     tax_attributes: Option<TaxAttributesInput>,
+    /// Paid leave that accrues, instead of the company's setting.
+    paid_leave: Option<PaidLeaveInput>,
     /// Key-value pairs set by the caller.
     metadata: Option<Metadata>,
 }
@@ -174,10 +177,12 @@ fn create_employee(world: &mut World, input: CreateEmployee) -> Result<Single<Em
         .map(|method| payment_method(country, method, &name, "/payment_method"));
     let totals = input.year_to_date.map(|totals| brought_in(law, first.max(today), totals));
     let attributes = input.tax_attributes.map(|input| tax_attributes(law, first, input));
+    let leave = input.paid_leave.map(|leave| leave.of(employment_type, today));
     let mut refusals = Vec::new();
     let compensation = taken(terms, &mut refusals);
     let payment_method = taken(method, &mut refusals);
     let brought_in = taken(totals, &mut refusals).flatten();
+    let paid_leave = taken(leave, &mut refusals);
     let attributes = taken(attributes, &mut refusals).unwrap_or_default();
     together(refusals)?;
     let mut employee = Employee {
@@ -199,6 +204,7 @@ fn create_employee(world: &mut World, input: CreateEmployee) -> Result<Single<Em
         compensation,
         compensation_history: Vec::new(),
         brought_in,
+        paid_leave,
         payment_method,
         name,
         tax_id: input.tax_id.map(Text::into_string),
@@ -255,6 +261,8 @@ pub(crate) struct UpdateEmployee {
     /// Attributes for the country's payroll pack from `effective_from` on (default: today, or the first day of work of a `pending` employee);
     /// or a list of such objects. Only the given attributes change; null restores the pack's default.
     tax_attributes: Option<TaxAttributesInput>,
+    /// Paid leave that accrues, instead of the company's setting.
+    paid_leave: Option<PaidLeaveInput>,
     /// Replaces all key-value pairs.
     metadata: Option<Metadata>,
 }
@@ -269,6 +277,7 @@ impl UpdateEmployee {
             && self.tax_id.is_none()
             && self.year_to_date.is_none()
             && self.tax_attributes.is_none()
+            && self.paid_leave.is_none()
             && self.metadata.is_none()
     }
 }
@@ -305,6 +314,9 @@ fn update_employee(world: &mut World, input: UpdateEmployee) -> Result<Single<Em
     if let Some(attributes) = input.tax_attributes {
         let changes = tax_attributes(employee.payroll_country(), day, attributes)?;
         tax_attributes::set(&mut employee, changes, today);
+    }
+    if let Some(leave) = input.paid_leave {
+        employee.paid_leave = Some(leave.of(employee.employment_type, today)?);
     }
     if let Some(metadata) = input.metadata {
         employee.metadata = metadata;

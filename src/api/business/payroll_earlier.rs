@@ -131,6 +131,13 @@ impl EarlierPay {
         since + if span.is_month() { history() } else { 0 }
     }
 
+    /// Whether another run has paid that employee an earning with this id.
+    pub(crate) fn has_paid(&self, employee: Id<Employee>, id: &str) -> bool {
+        let pays = self.pays.get(&employee).into_iter().flatten();
+        let mut earnings = pays.filter_map(|pay| pay.extras()).flat_map(|extras| &extras.earnings);
+        earnings.any(|line| line.id == id && line.amount > 0)
+    }
+
     /// The pay periods for which other runs have paid that employee, without the history.
     pub(crate) fn spans(&self, employee: Id<Employee>) -> impl Iterator<Item = PaySpan> + '_ {
         let of_employee = self.by_terms.keys().filter(move |(id, _)| *id == employee);

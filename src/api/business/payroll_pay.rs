@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::api::business::leave_balance::{UNUSED_LEAVE, unused_leave};
 use crate::api::business::leave_clock::unpaid_leave;
 use crate::api::business::payroll_earlier::{Earlier, EarlierPay};
 use crate::api::business::worked_hours::pay_hours;
@@ -74,6 +75,9 @@ fn due(world: &World, run: &PayrollRun, employee: &Employee, earlier: &EarlierPa
     }
     if run.kind.pays_by_terms() {
         due.extras.arrears.extend(arrears(world, run, employee, earlier));
+        if !earlier.has_paid(employee.id, UNUSED_LEAVE) {
+            due.extras.earnings.extend(unused_leave(world, run, employee));
+        }
     }
     let input = run.inputs.iter().find(|input| input.employee_id == employee.id);
     if let Some(input) = input {

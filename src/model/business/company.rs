@@ -1,5 +1,6 @@
 //! A company: it employs people and pays them.
 
+use crate::model::business::paid_leave::PaidLeave;
 use crate::model::payments::Rail;
 use crate::model::prelude::*;
 
@@ -112,10 +113,19 @@ pub(crate) struct PayrollSettings {
     pub(crate) approval_required: bool,
     /// Whether a run pays the employees that the wallet can cover (true), or no employee unless it covers all (false).
     pub(crate) partial_runs: bool,
+    /// Paid leave of employees without a setting of their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) paid_leave: Option<PaidLeave>,
 }
 
 impl Default for PayrollSettings {
     fn default() -> Self {
-        Self { pay_day: 25, speed: Rail::Standard, approval_required: false, partial_runs: false }
+        Self {
+            pay_day: 25,
+            speed: Rail::Standard,
+            approval_required: false,
+            partial_runs: false,
+            paid_leave: None,
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::model::business::paid_leave::PaidLeave;
 use crate::model::business::pay_terms::{BroughtIn, Compensation};
 use crate::model::business::payroll_run::RunType;
 use crate::model::business::tax_attributes::DatedTaxAttributes;
@@ -48,6 +49,9 @@ resource! {
         status: EmployeeStatus,
         /// Payroll verification status. Only `verified` employees receive wages.
         payroll_status: PayrollStatus,
+        /// Paid leave, if the employee has a setting of their own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        paid_leave: Option<PaidLeave>,
         /// Why pay is on hold, if a call or a bank caused the hold.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         payroll_hold: Option<HoldReason>,

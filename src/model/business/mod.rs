@@ -11,6 +11,7 @@ pub(crate) mod employee;
 pub(crate) mod employer_part;
 mod employer_parts;
 pub(crate) mod leave_request;
+pub(crate) mod paid_leave;
 pub(crate) mod pay_abroad;
 pub(crate) mod pay_extras;
 pub(crate) mod pay_schedule;

@@ -24,6 +24,9 @@ pub struct EarningType {
     /// The pay of an hour of it, in percent of the hourly rate. `None`: the law has no rate.
     #[serde(default)]
     pub rate_percent: Option<u32>,
+    /// Whether it is the type of pay for leave that was not taken when an employment ends.
+    #[serde(default)]
+    pub pays_unused_leave: bool,
     /// A remark for readers.
     #[serde(default)]
     pub note: Option<String>,

@@ -1,5 +1,6 @@
 //! Leave: requests, decisions, and the effects of the clock.
 
+mod balance;
 mod clock;
 mod requests;
 
