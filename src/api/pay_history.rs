@@ -1,32 +1,46 @@
 //! Employees paid before a world's start, by rank: the source of lists of payslips and payouts.
 
-#![expect(
-    clippy::cast_possible_truncation,
-    reason = "numbers of months and companies, of which a world has at most 10^9"
-)]
-
 use core::ops::Range;
 
-use crate::api::business::payroll::Months;
 use crate::api::prelude::*;
 use crate::model::business::PayrollRun;
+use crate::world::pay_calendar::{PayTimes, Payers};
 
-/// One employee's pay in one month.
+/// The pays of history in the order of one of their times, with a month if filtered. Pays have their numbers in the world.
+pub(crate) fn pays(
+    world: &World,
+    month: Option<Period>,
+    time: impl Fn(&PayTimes) -> Timestamp,
+) -> Vec<u64> {
+    let base = world.base();
+    let mut pays = base.pays_by(time);
+    pays.retain(|pay| month.is_none_or(|month| base.pay(*pay).span.period() == month));
+    pays
+}
+
+/// What one employee receives with a pay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct GrownPayment {
-    pub(crate) month: u64,
+    pub(crate) pay: u64,
     pub(crate) company: u64,
     pub(crate) employee: u64,
 }
 
-/// Employees paid in some months by some companies: ordered by month, then company, then creation.
+/// Employees who receive some pays of some companies: ordered by pay, then company, then creation.
 pub(crate) struct GrownPayments<'a> {
     world: &'a World,
-    months: Range<u64>,
     companies: Range<u64>,
     /// The only employee, if filtered.
     employee: Option<u64>,
-    /// Cumulative number of payments: month by month, and within a month by company.
+    pays: Vec<PayOfCompanies>,
+    count: u64,
+}
+
+/// One pay, with the companies that pay so.
+struct PayOfCompanies {
+    pay: u64,
+    payers: Payers,
+    /// Cumulative number of payments, by company.
     before: Vec<u64>,
 }
 
@@ -34,7 +48,7 @@ impl<'a> GrownPayments<'a> {
     /// All employees of the companies and the run or employee that the filters select.
     pub(crate) fn new(
         world: &'a World,
-        months: Months,
+        mut pays: Vec<u64>,
         company: Option<Id<Company>>,
         run: Option<Id<PayrollRun>>,
         employee: Option<Id<Employee>>,
@@ -42,10 +56,10 @@ impl<'a> GrownPayments<'a> {
         let base = world.base();
         let mut people = Self {
             world,
-            months: months.first..months.end,
             companies: 0..base.shape().companies,
             employee: None,
-            before: Vec::new(),
+            pays: Vec::new(),
+            count: 0,
         };
         if let Some(company) = company {
             people.leave_company(base.index_of(company));
@@ -53,8 +67,7 @@ impl<'a> GrownPayments<'a> {
         if let Some(run) = run {
             let place = base.index_of(run).map(|index| base.run_place(index));
             people.leave_company(place.map(|(_, company)| company));
-            let month = place.map_or(u64::MAX, |(month, _)| month);
-            people.months = if people.months.contains(&month) { month..month + 1 } else { 0..0 };
+            pays.retain(|pay| place.is_some_and(|(of_run, _)| of_run == *pay));
         }
         if let Some(employee) = employee {
             let size = base.shape().employees_per_company;
@@ -62,7 +75,9 @@ impl<'a> GrownPayments<'a> {
             people.leave_company(index.map(|index| index / size));
             people.employee = index.map(|index| index % size);
         }
-        people.before = people.running_counts();
+        for pay in pays {
+            people.add(pay);
+        }
         people
     }
 
@@ -71,29 +86,20 @@ impl<'a> GrownPayments<'a> {
         self.companies = company.map_or(0..0, |company| company..company + 1);
     }
 
-    fn running_counts(&self) -> Vec<u64> {
-        let (companies, months) = (self.companies.clone(), self.months.clone());
-        let width = months.clone().count();
-        let mut counts = vec![Vec::new(); width];
-        for company in companies {
-            let plan = self.world.base().plan(company);
-            for (counts, month) in counts.iter_mut().zip(months.clone()) {
-                counts.push(match self.employee {
-                    Some(employee) => u64::from(plan.is_paid_in(month, employee)),
-                    None => plan.paid_in(month).count(),
-                });
-            }
+    fn add(&mut self, pay: u64) {
+        let base = self.world.base();
+        let frequency = base.pay(pay).span.frequency;
+        let payers = base.payers(|it| it == frequency, self.companies.clone());
+        let mut before = vec![self.count];
+        for company in (0..payers.count).filter_map(|rank| payers.at(rank)) {
+            let plan = base.plan(company);
+            self.count += match self.employee {
+                Some(employee) => u64::from(plan.is_paid_in(pay, employee)),
+                None => plan.paid_in(pay).count(),
+            };
+            before.push(self.count);
         }
-        let mut before = vec![0];
-        for count in counts.into_iter().flatten() {
-            before.push(before.last().copied().unwrap_or(0) + count);
-        }
-        before
-    }
-
-    /// The selected months.
-    pub(crate) fn months(&self) -> Range<u64> {
-        self.months.clone()
+        self.pays.push(PayOfCompanies { pay, payers, before });
     }
 
     /// The selected companies.
@@ -101,27 +107,22 @@ impl<'a> GrownPayments<'a> {
         self.companies.clone()
     }
 
-    /// Number of payments before a month, or of all if it is after the last one.
-    pub(crate) fn count_before(&self, month: u64) -> u64 {
-        let passed = month.saturating_sub(self.months.start) as usize;
-        let place = passed * self.companies.clone().count();
-        self.before.get(place).or(self.before.last()).copied().unwrap_or(0)
+    /// The selected pays in order, each with the ranks of its payments.
+    pub(crate) fn pays(&self) -> impl Iterator<Item = (u64, Range<u64>)> + '_ {
+        self.pays.iter().map(|paid| (paid.pay, paid.before[0]..paid.before[paid.before.len() - 1]))
     }
 
     /// Total number of payments.
-    pub(crate) fn count(&self) -> u64 {
-        self.before.last().copied().unwrap_or(0)
+    pub(crate) const fn count(&self) -> u64 {
+        self.count
     }
 
     pub(crate) fn find(&self, rank: u64) -> Option<GrownPayment> {
-        if rank >= self.count() {
-            return None;
-        }
-        let place = self.before.partition_point(|&before| before <= rank) - 1;
-        let (rank, width) = (rank - self.before[place], self.companies.clone().count());
-        let month = self.months.start + (place / width) as u64;
-        let company = self.companies.start + (place % width) as u64;
-        let paid = || self.world.base().plan(company).paid_in(month).find(rank);
-        Some(GrownPayment { month, company, employee: self.employee.or_else(paid)? })
+        let after = |paid: &&PayOfCompanies| paid.before.last().is_some_and(|end| rank < *end);
+        let PayOfCompanies { pay, payers, before } = self.pays.iter().find(after)?;
+        let place = before.partition_point(|&before| before <= rank) - 1;
+        let company = payers.at(place as u64)?;
+        let paid = || self.world.base().plan(company).paid_in(*pay).find(rank - before[place]);
+        Some(GrownPayment { pay: *pay, company, employee: self.employee.or_else(paid)? })
     }
 }

@@ -8,9 +8,9 @@ use serde::{Serialize, Serializer};
 use crate::cli::failure::Failure;
 use crate::cli::world_args::WorldArgs;
 use crate::model::Wire;
-use crate::model::business::{Company, Employee, PayrollRun};
+use crate::model::business::{Company, Employee, PaySchedule, PayrollRun};
 use crate::model::payments::Wallet;
-use crate::world::{Base, ClockMode, HISTORY_MONTHS, Shape, WORLD_VERSION, World, digest};
+use crate::world::{Base, ClockMode, Shape, WORLD_VERSION, World, digest};
 
 /// The arguments of `sandbox world`.
 #[derive(Args, Debug)]
@@ -68,6 +68,8 @@ struct GrownCompany<'a> {
     company: Company,
     wallet: Wallet,
     employees: Each<'a, fn(&'a World, u64) -> Employee>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pay_schedule: Option<PaySchedule>,
     payroll_runs: Vec<PayrollRun>,
     journal_entries: Vec<serde_json::Value>,
 }
@@ -78,13 +80,14 @@ fn company(world: &World, index: u64) -> GrownCompany<'_> {
     let size = base.shape().employees_per_company;
     let wallet = world.at::<Wallet>(index).expect(GROWN);
     let employee = |world: &World, index| (*world.at::<Employee>(index).expect(GROWN)).clone();
-    let runs =
-        (0..HISTORY_MONTHS).filter_map(|month| world.at::<PayrollRun>(base.run(month, index)));
+    let pays = base.plan(index).pays.pays();
+    let runs = pays.filter_map(|pay| world.at::<PayrollRun>(base.run(pay, index)));
     let entries = base.history_at(index);
     GrownCompany {
         company: (*world.at::<Company>(index).expect(GROWN)).clone(),
         wallet: world.with_balances(&wallet),
         employees: Each { world, first: index * size, end: (index + 1) * size, grow: employee },
+        pay_schedule: world.at::<PaySchedule>(index).map(|schedule| (*schedule).clone()),
         payroll_runs: runs.map(|run| (*run).clone()).collect(),
         journal_entries: entries
             .entries

@@ -34,7 +34,7 @@ macro_rules! for_each_kind {
                 TaxFiling "txf" "tax_filing" (business) { status: FilingStatus } grown as_kept;
                 RegulatoryReport "rgr" "regulatory_report" (business) { status: ReportStatus } created as_kept;
                 LeaveRequest "lvr" "leave_request" (business) { status: LeaveStatus } created as_kept;
-                PaySchedule "psc" "pay_schedule" (business) { status: ScheduleStatus } created as_kept;
+                PaySchedule "psc" "pay_schedule" (business) { status: ScheduleStatus } grown as_kept;
                 FxQuote "fxq" "fx_quote" (payments) { status: QuoteStatus } created as_kept;
                 FxTransfer "fxt" "fx_transfer" (payments) { status: FxTransferStatus } created as_kept;
                 Beneficiary "ben" "beneficiary" (payments) { status: BeneficiaryStatus } created own_wire;

@@ -18,7 +18,7 @@ use crate::value::id::Id;
 use crate::value::money::Currency;
 use crate::value::time::Date;
 use crate::world::history::History;
-use crate::world::layout::{HISTORY_MONTHS, Layout, Shape};
+use crate::world::layout::{Layout, Shape};
 
 /// A resource that a fresh world may contain.
 pub(crate) trait Grow: Entity {
@@ -199,8 +199,8 @@ impl Base {
             return None;
         }
         let history = self.history_at(employee / size);
-        let months = (0..HISTORY_MONTHS).rev();
-        let mut paid = months.filter_map(|month| history.payroll.calculation(&plan, place, month));
+        let pays = plan.pays.pays().rev();
+        let mut paid = pays.filter_map(|pay| history.payroll.calculation(&plan, place, pay));
         paid.find(|pay| counts(pay)).cloned()
     }
 }

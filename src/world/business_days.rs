@@ -1,6 +1,8 @@
 //! Selects the business days: those of the country of a resource's company.
 
-use crate::model::business::{Company, Employee, PayrollItem, PayrollRun, Payslip, TaxFiling};
+use crate::model::business::{
+    Company, Employee, PaySchedule, PayrollItem, PayrollRun, Payslip, TaxFiling,
+};
 use crate::model::calendar::Calendar;
 use crate::model::payments::{Collection, Invoice, Payout, Wallet};
 use crate::model::{AnyId, Kind};
@@ -36,6 +38,7 @@ impl World {
             Kind::Company => Some(Id::from_bits(id.bits)),
             Kind::Wallet => self.company_of_grown::<Wallet>(id),
             Kind::Employee => self.company_of_grown::<Employee>(id),
+            Kind::PaySchedule => self.company_of_grown::<PaySchedule>(id),
             Kind::PayrollRun => self.company_of_grown::<PayrollRun>(id),
             Kind::PayrollItem => self.company_of_grown::<PayrollItem>(id),
             Kind::Payslip => self.company_of_grown::<Payslip>(id),

@@ -13,10 +13,10 @@ use crate::world::{Base, Grow};
 pub(crate) fn obligation(base: &Base, index: u64) -> Option<(Obligation, u64, u64)> {
     let index = (index < base.count(Kind::TaxFiling)).then_some(index)?;
     let (month, company, number) = base.filing_place(index);
-    let country = base.plan(company).country.code;
-    let returns = obligations::returns(base, country, month);
+    let plan = base.plan(company);
+    let returns = obligations::returns(base, &plan, month);
     let due = *returns.get(usize::try_from(number).ok()?)?;
-    Some((obligations::obligation(base, country, month, due), company, month))
+    Some((obligations::obligation(base, &plan, month, due), company, month))
 }
 
 impl Grow for TaxFiling {
@@ -28,8 +28,11 @@ impl Grow for TaxFiling {
         let amount_paid = if sent { amount } else { 0 };
         let authority = code_of(obligation.due.account).to_owned();
         let nth = i64::try_from(company).ok()?;
-        // On the pay day: some returns are due before the month ends.
-        let created_at = base.paid_on(month).at_hour(18).plus_millis(nth);
+        // On the last pay day: some returns are due before the month ends. Not before those of companies that pay monthly, so that a list is
+        // in the order of time.
+        let month_paid = base.pay(month).pay_date;
+        let last_paid = obligations::last_paid_on(base, &plan, month).max(month_paid);
+        let created_at = last_paid.at_hour(plan.pays.later_hours() + 18).plus_millis(nth);
         let at = |hour| obligation.paid_on.at_hour(hour);
         let mut steps = vec![(FilingStatus::Pending, created_at)];
         if sent {

@@ -11,7 +11,8 @@
 
 use crate::model::business::{
     Address, Company, CompanyStatus, Compensation, Contact, Employee, EmployeeStatus,
-    EmploymentType, PaymentMethod, PaymentMethodType, PayrollSettings, PayrollStatus,
+    EmploymentType, PaySchedule, PaymentMethod, PaymentMethodType, PayrollSettings, PayrollStatus,
+    ScheduleStatus,
 };
 use crate::model::growth::workforce::Place;
 use crate::model::growth::{accounts, identity, names, people};
@@ -21,6 +22,7 @@ use crate::model::payments::Wallet;
 use crate::model::{Kind, Object, StatusChange};
 use crate::value::{Date, Key, Metadata, Timestamp};
 use crate::world::layout::ENTRIES_A_COMPANY;
+use crate::world::pay_calendar::PAY_DAYS_AFTER;
 use crate::world::{Base, Plan, history};
 
 pub(crate) use crate::world::base::Grow;
@@ -127,14 +129,16 @@ impl Grow for Employee {
         let name = format!("{} {}", face.first, face.last);
         let account = accounts::bank_account(plan.country, key);
         let (status, payroll_status) = (place.status(), place.payroll_status());
-        let start_date = start_date(base, key, (status, payroll_status), plan.tenure.first(place));
+        let first = Some(plan.tenure.first(place)).filter(|first| *first > 0);
+        let joined = first.map(|first| first_day_of(&plan, first).or_business_day_after());
+        let start_date = start_date(base, key, (status, payroll_status), joined);
         let created_at = base.first_day().midnight().plus_millis(index as i64);
         let domain = identity::company(plan.country, plan.industry, plan.key).domain;
         let effective_from = start_date.max(base.first_day());
-        let left_on = plan.tenure.last(place).map(|last| base.period(last).last_day());
+        let left_on = plan.tenure.last(place).map(|last| plan.pays.span(last as i32).end);
         let left_on = left_on.map(Date::or_business_day_before);
         let status_history = status_history(base, key, (status, left_on), start_date, created_at);
-        let terms = pay_terms(base, &plan, place, effective_from);
+        let terms = pay_terms(&plan, place, effective_from);
         let updated_at = status_history.last().map_or(created_at, |change| change.at);
         let left = (status == EmployeeStatus::Terminated).then(|| updated_at.date());
         Some(Self {
@@ -182,12 +186,17 @@ impl Grow for Employee {
     }
 }
 
+/// The first day of a pay period of history.
+fn first_day_of(plan: &Plan, number: u64) -> Date {
+    plan.pays.span(number as i32).start
+}
+
 /// The pay terms since the first day of history: two after a raise.
-fn pay_terms(base: &Base, plan: &Plan, place: Place, effective_from: Date) -> Vec<Compensation> {
+fn pay_terms(plan: &Plan, place: Place, effective_from: Date) -> Vec<Compensation> {
     let [before, now] = plan.monthly_pay(place);
     let of = |amount, from| people::compensation(plan.country, plan.currency, amount, from);
-    let raised = base.period(plan.raise_month()).first_day();
-    let has_left = plan.tenure.last(place).is_some_and(|last| last < plan.raise_month());
+    let raised = first_day_of(plan, plan.first_raised());
+    let has_left = plan.tenure.last(place).is_some_and(|last| last < plan.first_raised());
     if has_left {
         vec![of(before, effective_from)]
     } else if before == now {
@@ -221,12 +230,12 @@ fn status_history(
 }
 
 /// Who was there before the history began at least a year before it, so that their year to date is complete. Others joined on the first
-/// working day of a month. A newcomer began in its last weeks, and a future employee begins after the start.
+/// working day of a pay period. A newcomer began in its last weeks, and a future employee begins after the start.
 fn start_date(
     base: &Base,
     key: Key,
     (status, payroll): (EmployeeStatus, PayrollStatus),
-    first: u64,
+    joined: Option<Date>,
 ) -> Date {
     let days = key.with("start_date").below(2_500) as i32;
     let start = base.shape().start.date();
@@ -235,8 +244,32 @@ fn start_date(
         (EmployeeStatus::Active, PayrollStatus::Pending) => {
             start.plus_days(-3 - days % 5).or_business_day_before()
         }
-        _ if first > 0 => base.period(first).first_day().or_business_day_after(),
-        _ => base.first_day().plus_days(-366 - days).or_business_day_before(),
+        _ => joined
+            .unwrap_or_else(|| base.first_day().plus_days(-366 - days).or_business_day_before()),
+    }
+}
+
+/// The schedule of a company that does not pay monthly, from the first pay period of its history on.
+impl Grow for PaySchedule {
+    fn grow(base: &Base, index: u64) -> Option<Self> {
+        let plan = (index < base.count(Kind::PaySchedule)).then(|| base.plan(index))?;
+        let created_at = base.first_day().midnight().plus_millis(index as i64);
+        (!plan.pays.frequency.is_month()).then(|| Self {
+            id: base.id_at(index),
+            object: Object::NAME,
+            company_id: base.id_at(index),
+            frequency: plan.pays.frequency,
+            first_day: plan.pays.first_day,
+            last_day: None,
+            pay_days_after: PAY_DAYS_AFTER,
+            draft_days_before: None,
+            next_draft: None,
+            status: ScheduleStatus::Active,
+            created_at,
+            updated_at: created_at,
+            metadata: Metadata::default(),
+            status_history: vec![StatusChange::plain(ScheduleStatus::Active, created_at)],
+        })
     }
 }
 

@@ -2,6 +2,7 @@
 
 #![expect(
     clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
     reason = "a company's months, invoices and suppliers are a dozen each"
 )]
 
@@ -88,8 +89,9 @@ fn declared(
         if due.account == posting::vat_account() {
             return sales.months[month as usize].vat;
         }
-        let mut owed = payroll.months[month as usize].cost.owed.iter();
-        owed.find(|(known, _)| *known == due).map_or(0, |(_, amount)| *amount)
+        let paid = payroll.paid_in(layout.period(month));
+        let owed = paid.flat_map(|run| &run.cost.owed).filter(|(known, _)| *known == due);
+        owed.map(|(_, amount)| amount).sum()
     };
     months.into_iter().flatten().map(of_month).sum()
 }
@@ -130,8 +132,9 @@ impl Journal<'_> {
                 least = least.min(cash);
             }
         }
-        let costs = self.payroll.months.iter().map(|month| month.totals.employer_cost);
-        let month = costs.max().unwrap_or(0);
+        let costs = self.payroll.runs.iter().map(|run| run.totals.employer_cost);
+        let months = HISTORY_MONTHS as i64;
+        let month = costs.max().unwrap_or(0) * self.payroll.runs.len() as i64 / months;
         let unit = 1_000 * self.plan.currency.minor_per_major();
         let needed = (month * SEED_MONTHS).max(month * LEAST_MONTHS - least);
         let company = self.layout.any_at(Kind::Company, self.plan.index);
@@ -140,35 +143,41 @@ impl Journal<'_> {
         self.postings.insert(0, (self.layout.first_day(), seed));
     }
 
-    /// One run: approved, funded, sent and paid.
+    /// The runs with a pay date in a month: approved, funded, sent and paid.
     fn payroll(&mut self, month: u64) {
-        let paid = &self.payroll.months[month as usize];
-        let (currency, totals) = (self.plan.currency, &paid.totals);
-        let run = self.layout.any_at(Kind::PayrollRun, self.layout.run(month, self.plan.index));
-        let day = paid.pay_date;
-        self.post(day.minus_business_days(2), posting::run_approved(run, currency, &paid.cost));
-        self.post(
-            day.minus_business_days(1),
-            posting::reserved("Payroll funded", run, currency, totals.employer_cost),
-        );
-        self.post(day, posting::net_pay_sent(run, currency, totals.net));
-        self.post(
-            arrival(day),
-            posting::net_pay_paid(run, currency, Account::WagesPayable, totals.net),
-        );
+        let payroll = self.payroll;
+        for paid in payroll.paid_in(self.layout.period(month)) {
+            let (currency, totals) = (self.plan.currency, &paid.totals);
+            let index = self.layout.run(paid.pay, self.plan.index);
+            let run = self.layout.any_at(Kind::PayrollRun, index);
+            let times = *self.layout.pay(paid.pay);
+            // In the month in which they were earned (IAS 19, paragraph 11), as in live runs.
+            let month = times.span.period();
+            let earned = times.approved.date().min(month.last_day());
+            self.post(earned, posting::run_approved(run, currency, &paid.cost));
+            self.post(
+                times.funded.date(),
+                posting::reserved("Payroll funded", run, currency, totals.employer_cost),
+            );
+            self.post(times.sent.date(), posting::net_pay_sent(run, currency, totals.net));
+            self.post(
+                times.paid.date(),
+                posting::net_pay_paid(run, currency, Account::WagesPayable, totals.net),
+            );
+        }
     }
 
     /// The returns for a month. Withheld amounts were reserved with the run, and tax on sales is set aside now.
     fn filings(&mut self, month: u64) {
-        let (country, currency) = (self.plan.country.code, self.plan.currency);
-        let returns = obligations::returns(self.layout, country, month);
+        let currency = self.plan.currency;
+        let returns = obligations::returns(self.layout, self.plan, month);
         for (number, due) in (0..).zip(returns) {
             let account = due.account;
             let made = (self.payroll, self.sales);
             let amount = declared(self.layout, self.plan, made, (month, due));
             let index = self.layout.filing(month, self.plan.index, number);
             let filing = self.layout.any_at(Kind::TaxFiling, index);
-            let day = obligations::obligation(self.layout, country, month, due).paid_on;
+            let day = obligations::obligation(self.layout, self.plan, month, due).paid_on;
             if account == posting::vat_account() {
                 self.post(day, posting::reserved("Sales tax set aside", filing, currency, amount));
             }
@@ -281,10 +290,4 @@ pub(crate) fn wallet(layout: &Layout, index: u64) -> Option<Wallet> {
 /// The day on which suppliers are paid.
 pub(crate) fn vendor_day(layout: &Layout, month: u64) -> Date {
     layout.period(month).day(VENDOR_DAY).or_business_day_before()
-}
-
-/// The day on which wages sent on `day` arrive: two business days later, but within the month, so that every
-/// run of history has ended when the world starts.
-pub(crate) fn arrival(day: Date) -> Date {
-    day.plus_business_days(2).min(day.period().last_day())
 }

@@ -8,6 +8,8 @@
     reason = "indexes of short lists and months of a century"
 )]
 
+use std::sync::OnceLock;
+
 use serde::{Deserialize, Serialize};
 
 use crate::model::business::PayrollSettings;
@@ -16,11 +18,13 @@ use crate::model::growth::industries::{self, Industry};
 use crate::model::growth::people::{self, PayPlan};
 use crate::model::growth::tenure::{Paid, Tenure};
 use crate::model::growth::workforce::{Place, Workforce};
+use crate::model::payroll::PayPeriod;
 use crate::model::{AnyId, Entity, Kind};
 use crate::value::id::{Id, Permutation};
 use crate::value::money::Currency;
 use crate::value::stream::Key;
 use crate::value::time::{Date, Period, Timestamp};
+use crate::world::pay_calendar::{PayCalendar, PayTimes};
 
 /// Names what seeds grow into: raise it when a seed grows into something else.
 pub(crate) const WORLD_VERSION: u32 = 4;
@@ -98,6 +102,8 @@ pub(crate) struct Plan {
     pub(crate) currency: Currency,
     pub(crate) workforce: Workforce,
     pub(crate) tenure: Tenure,
+    /// When it pays.
+    pub(crate) pays: PayCalendar,
 }
 
 impl Plan {
@@ -111,20 +117,24 @@ impl Plan {
         }
     }
 
-    /// The employees who are paid in a month of history.
-    pub(crate) fn paid_in(&self, month: u64) -> Paid {
-        self.tenure.paid_in(self.workforce, month)
+    /// The employees who receive a pay of history. Pays have their numbers in the world.
+    pub(crate) fn paid_in(&self, pay: u64) -> Paid {
+        let number = self.pays.number(pay);
+        number.map_or(Paid::none(self.workforce), |number| {
+            self.tenure.paid_in(self.workforce, number)
+        })
     }
 
-    /// Whether an employee is paid in a month of history.
-    pub(crate) fn is_paid_in(&self, month: u64, employee: u64) -> bool {
+    /// Whether an employee receives a pay of history.
+    pub(crate) fn is_paid_in(&self, pay: u64, employee: u64) -> bool {
         let place = (employee < self.workforce.size()).then(|| self.workforce.place(employee));
-        place.is_some_and(|place| self.tenure.is_paid(place, month))
+        let place = place.zip(self.pays.number(pay));
+        place.is_some_and(|(place, number)| self.tenure.is_paid(place, number))
     }
 
-    /// The month of history from which raises apply.
-    pub(crate) const fn raise_month(&self) -> u64 {
-        1 + self.key.with("raise").below(HISTORY_MONTHS - 1)
+    /// The number in the company's calendar of the first pay to which raises apply.
+    pub(crate) fn first_raised(&self) -> u64 {
+        self.pays.of_twelfth(1 + self.key.with("raise").below(HISTORY_MONTHS - 1))
     }
 
     /// The monthly pay of an employee before and after the raise. An employee who joined within the history has had none.
@@ -143,6 +153,9 @@ pub(crate) struct Layout {
     countries: Vec<(&'static Country, Currency)>,
     /// The place of the first company's industry in the list.
     first_industry: u64,
+    calendars: Vec<PayCalendar>,
+    /// By pay. Calculated at the first use, because it reads the holidays.
+    times: OnceLock<Vec<PayTimes>>,
     /// By kind.
     permutations: Vec<Permutation>,
 }
@@ -157,10 +170,16 @@ impl Layout {
         };
         let key = Key::new(seed);
         let permutation = |kind: &Kind| Permutation::new(key.with("id").with(kind.prefix()));
+        let countries: Vec<_> = shape.countries.iter().map(country).collect();
+        let frequencies: Vec<_> =
+            countries.iter().map(|(country, _)| country.pay.interval).collect();
+        let first = shape.start.date().period().plus_months(-(HISTORY_MONTHS as i32)).first_day();
         Self {
             seed,
             key,
-            countries: shape.countries.iter().map(country).collect(),
+            countries,
+            calendars: PayCalendar::of_world(&frequencies, first),
+            times: OnceLock::new(),
             first_industry: key.with("industries").below(industries::all().len() as u64),
             permutations: Kind::ALL.iter().map(permutation).collect(),
             shape,
@@ -180,8 +199,28 @@ impl Layout {
         self.key
     }
 
+    /// The calendars by which companies pay. The first one is monthly.
+    pub(crate) fn calendars(&self) -> &[PayCalendar] {
+        &self.calendars
+    }
+
+    pub(super) fn pay_times(&self) -> &[PayTimes] {
+        self.times.get_or_init(|| self.time_pays())
+    }
+
+    /// How often the companies of a country pay, by its place among the countries of the world.
+    pub(super) fn frequency_at(&self, place: u64) -> PayPeriod {
+        self.countries[place as usize].0.pay.interval
+    }
+
+    /// The countries of the world that pay with a frequency.
+    pub(super) fn countries_with(&self, frequency: PayPeriod) -> impl Iterator<Item = &str> {
+        let countries = self.countries.iter().map(|(country, _)| country);
+        countries.filter(move |country| country.pay.interval == frequency).map(|it| it.code)
+    }
+
     /// The number of grown resources of a kind.
-    pub(crate) const fn count(&self, kind: Kind) -> u64 {
+    pub(crate) fn count(&self, kind: Kind) -> u64 {
         let companies = self.shape.companies;
         let people = companies * self.shape.employees_per_company;
         match kind {
@@ -193,10 +232,12 @@ impl Layout {
             {
                 0
             }
-            Kind::PayrollRun => companies * HISTORY_MONTHS,
+            Kind::PayrollRun => companies * self.pays(),
+            // One for each company; those that pay monthly have none.
+            Kind::PaySchedule if self.calendars.len() > 1 => companies,
             Kind::TaxFiling => companies * HISTORY_MONTHS * FILINGS_A_MONTH,
-            Kind::PayrollItem | Kind::Payslip => people * HISTORY_MONTHS,
-            Kind::Payout => (people + companies * VENDORS_A_MONTH) * HISTORY_MONTHS,
+            Kind::PayrollItem | Kind::Payslip => people * self.pays(),
+            Kind::Payout => people * self.pays() + companies * VENDORS_A_MONTH * HISTORY_MONTHS,
             Kind::Invoice | Kind::Collection => companies * INVOICES_A_MONTH * HISTORY_MONTHS,
             Kind::JournalEntry => companies * ENTRIES_A_COMPANY,
             _ => 0,
@@ -235,6 +276,9 @@ impl Layout {
         let all = industries::all();
         let industry_place = ((self.first_industry + index) % all.len() as u64) as usize;
         let workforce = Workforce::new(key, self.shape.employees_per_company);
+        let mut calendars = self.calendars.iter();
+        let pays = calendars.find(|calendar| calendar.frequency == country.pay.interval);
+        let pays = *pays.expect("the calendars are those of the countries");
         Plan {
             index,
             key,
@@ -244,7 +288,8 @@ impl Layout {
             people: key.with("employee"),
             currency,
             workforce,
-            tenure: Tenure::new(key),
+            tenure: Tenure::new(key, pays.count()),
+            pays,
         }
     }
 
@@ -259,7 +304,7 @@ impl Layout {
         u64::try_from(months).ok().filter(|&month| month < HISTORY_MONTHS)
     }
 
-    /// The pay date of a month. Every grown company pays on the default day, and in December on the first one of their countries, so that
+    /// The pay date of a month. Every company that pays monthly pays on the default day, and in December on the first one of their countries, so that
     /// the histories of several companies are in the order of time.
     pub(crate) fn pay_date(&self, period: Period) -> Date {
         let usual = PayrollSettings::default().pay_day;
@@ -269,103 +314,8 @@ impl Layout {
         period.day(day).or_business_day_before()
     }
 
-    /// The pay date of a month of history.
-    pub(crate) fn paid_on(&self, month: u64) -> Date {
-        self.pay_date(self.period(month))
-    }
-
     /// The first day of history.
     pub(crate) fn first_day(&self) -> Date {
         self.period(0).first_day()
     }
-}
-
-/// Indexes of resources that are grown once a month. Months come first, then companies, so that the order of
-/// indexes is the order of time.
-impl Layout {
-    pub(crate) const fn run(&self, month: u64, company: u64) -> u64 {
-        month * self.shape.companies + company
-    }
-
-    /// The month and the company of a run.
-    pub(crate) const fn run_place(&self, index: u64) -> (u64, u64) {
-        (index / self.shape.companies, index % self.shape.companies)
-    }
-
-    /// The tax return with this number of this month and company.
-    pub(crate) const fn filing(&self, month: u64, company: u64, number: u64) -> u64 {
-        self.run(month, company) * FILINGS_A_MONTH + number
-    }
-
-    /// The month, the company and the number of a tax return.
-    pub(crate) const fn filing_place(&self, index: u64) -> (u64, u64, u64) {
-        let (month, company) = self.run_place(index / FILINGS_A_MONTH);
-        (month, company, index % FILINGS_A_MONTH)
-    }
-
-    /// The item and the payslip of this employee in a run.
-    pub(crate) const fn item(&self, run: u64, employee: u64) -> u64 {
-        run * self.shape.employees_per_company + employee
-    }
-
-    /// The run and the employee of an item.
-    pub(crate) const fn item_place(&self, index: u64) -> (u64, u64) {
-        (index / self.shape.employees_per_company, index % self.shape.employees_per_company)
-    }
-
-    /// The payouts of one month: all wages, then the suppliers of every company.
-    const fn payouts_a_month(&self) -> u64 {
-        self.shape.companies * (self.shape.employees_per_company + VENDORS_A_MONTH)
-    }
-
-    /// The invoice with this number of this month and company, and the collection that paid it.
-    pub(crate) const fn invoice(&self, month: u64, company: u64, number: u64) -> u64 {
-        (month * INVOICES_A_MONTH + number) * self.shape.companies + company
-    }
-
-    /// The invoices that a grown company sent in this year.
-    pub(crate) fn invoices_of(&self, year: i16) -> u64 {
-        let months = (0..HISTORY_MONTHS).filter(|month| self.period(*month).year() == year);
-        months.count() as u64 * INVOICES_A_MONTH
-    }
-
-    /// The month, the company and the number of an invoice.
-    pub(crate) const fn invoice_place(&self, index: u64) -> (u64, u64, u64) {
-        let (nth, company) = (index / self.shape.companies, index % self.shape.companies);
-        (nth / INVOICES_A_MONTH, company, nth % INVOICES_A_MONTH)
-    }
-
-    /// The payout of an item.
-    pub(crate) const fn salary_payout(&self, month: u64, company: u64, employee: u64) -> u64 {
-        month * self.payouts_a_month() + company * self.shape.employees_per_company + employee
-    }
-
-    /// The index of a payout to a supplier.
-    pub(crate) const fn vendor_payout(&self, month: u64, company: u64, vendor: u64) -> u64 {
-        let people = self.shape.companies * self.shape.employees_per_company;
-        month * self.payouts_a_month() + people + company * VENDORS_A_MONTH + vendor
-    }
-
-    /// The purpose of a payout of history.
-    pub(crate) const fn payout_place(&self, index: u64) -> PayoutPlace {
-        let (month, within) = (index / self.payouts_a_month(), index % self.payouts_a_month());
-        let people = self.shape.companies * self.shape.employees_per_company;
-        if within < people {
-            let (company, employee) = (
-                within / self.shape.employees_per_company,
-                within % self.shape.employees_per_company,
-            );
-            return PayoutPlace::Salary { month, company, employee };
-        }
-        let (company, vendor) =
-            ((within - people) / VENDORS_A_MONTH, (within - people) % VENDORS_A_MONTH);
-        PayoutPlace::Vendor { month, company, vendor }
-    }
-}
-
-/// The purpose of a payout of history.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PayoutPlace {
-    Salary { month: u64, company: u64, employee: u64 },
-    Vendor { month: u64, company: u64, vendor: u64 },
 }

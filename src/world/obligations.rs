@@ -7,7 +7,7 @@ use crate::model::calendar::Calendar;
 use crate::model::payments::vat::{self, Return};
 use crate::model::payroll::{self, Role};
 use crate::value::{Date, Period};
-use crate::world::layout::{FILINGS_A_MONTH, HISTORY_MONTHS, Layout};
+use crate::world::layout::{FILINGS_A_MONTH, HISTORY_MONTHS, Layout, Plan};
 
 /// The day of the next month on which amounts are paid for which no law of the pack sets a day.
 const USUAL_DAY: i8 = 9;
@@ -28,8 +28,9 @@ pub(crate) struct Obligation {
 }
 
 /// What a company of that country files for a month of history: the forms of its payroll pack that close with it, then tax on sales.
-pub(crate) fn returns(layout: &Layout, country: &str, month: u64) -> Vec<DueTo> {
-    let pack = payroll::library().in_force(country, layout.paid_on(month).civil()).pack;
+pub(crate) fn returns(layout: &Layout, plan: &Plan, month: u64) -> Vec<DueTo> {
+    let (country, paid_on) = (plan.country.code, last_paid_on(layout, plan, month));
+    let pack = payroll::library().in_force(country, paid_on.civil()).pack;
     let lines = pack.lines().iter().filter(|line| line.role != Role::EmployeeDeduction);
     let of_payroll = lines.map(|line| DueTo {
         account: Authority::of_line(&line.id, line.authority.as_deref()).account(),
@@ -49,8 +50,10 @@ pub(crate) fn returns(layout: &Layout, country: &str, month: u64) -> Vec<DueTo> 
 const SALES_TAX: DueTo = DueTo { account: Account::TaxPayable(Authority::VAT), form: None };
 
 /// One of the returns.
-pub(crate) fn obligation(layout: &Layout, country: &str, month: u64, due: DueTo) -> Obligation {
-    let (period, pay_date) = (last_month(layout, country, month, due), layout.paid_on(month));
+pub(crate) fn obligation(layout: &Layout, plan: &Plan, month: u64, due: DueTo) -> Obligation {
+    let country = plan.country.code;
+    let period = last_month(layout, country, month, due);
+    let pay_date = last_paid_on(layout, plan, month);
     let (form, due_on) = if due == SALES_TAX {
         let filed = Return::of(country);
         (filed.form.as_deref(), Some(filed.due_on(country, period)))
@@ -63,6 +66,14 @@ pub(crate) fn obligation(layout: &Layout, country: &str, month: u64, due: DueTo)
         None => period.plus_months(1).day(USUAL_DAY).or_business_day_before(),
     };
     Obligation { due, form, period, due_on, paid_on }
+}
+
+/// The last pay date of a company in a month of history.
+pub(crate) fn last_paid_on(layout: &Layout, plan: &Plan, month: u64) -> Date {
+    let month = layout.period(month);
+    let paid = plan.pays.pays().rev().map(|pay| layout.pay(pay).pay_date);
+    let mut of_month = paid.filter(|day| day.period() == month);
+    of_month.next().unwrap_or_else(|| layout.pay_date(month))
 }
 
 /// The last month of the period that a return with this month covers.

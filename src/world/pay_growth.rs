@@ -16,48 +16,42 @@ use crate::model::growth::{accounts, identity};
 use crate::model::payments::rails::route;
 use crate::model::payments::{Payout, PayoutStatus, Rail, Recipient, Service};
 use crate::model::{AnyId, Kind, Object, StatusChange};
-use crate::value::{Date, Metadata, Timestamp};
+use crate::value::{Metadata, Timestamp};
 use crate::world::base::Grow;
 use crate::world::grow::{Face, face, person_key};
-use crate::world::history::{arrival, vendor_day};
-use crate::world::layout::PayoutPlace;
+use crate::world::history::vendor_day;
+use crate::world::indexes::PayoutPlace;
+use crate::world::pay_calendar::PayTimes;
 use crate::world::{Base, Plan, suppliers};
 
 /// The most employees that a run of history lists: a list of runs could otherwise have a hundred megabytes.
 const MOST_NAMED: u64 = 1_000;
 
-/// The times of the steps of a run of history.
-struct RunTimes {
-    created: Timestamp,
-    approved: Timestamp,
-    funded: Timestamp,
-    paid: Timestamp,
-}
-
-impl RunTimes {
-    fn of(base: &Base, month: u64, nth: u64) -> Self {
-        let later = |day: Date, hour| day.at_hour(hour).plus_millis(nth as i64);
-        let pay_date = base.paid_on(month);
-        Self {
-            created: later(base.period(month).first_day(), 9),
-            approved: later(pay_date.minus_business_days(2), 9),
-            funded: later(pay_date.minus_business_days(1), 9),
-            paid: later(arrival(pay_date), 10),
-        }
+/// The times of the steps of a run, for the company or employee with that number.
+fn times_of(base: &Base, pay: u64, nth: u64) -> PayTimes {
+    let later = |at: Timestamp| at.plus_millis(nth as i64);
+    let times = *base.pay(pay);
+    PayTimes {
+        created: later(times.created),
+        approved: later(times.approved),
+        funded: later(times.funded),
+        paid: later(times.paid),
+        ..times
     }
 }
 
 impl Grow for PayrollRun {
     fn grow(base: &Base, index: u64) -> Option<Self> {
-        let (month, company) =
+        let (pay, company) =
             (index < base.count(Kind::PayrollRun)).then(|| base.run_place(index))?;
         let plan = base.plan(company);
+        let number = plan.pays.number(pay)?;
         let history = base.history_at(company);
-        let paid = &history.payroll.months[month as usize];
-        let times = RunTimes::of(base, month, company);
+        let paid = &history.payroll.runs[number as usize];
+        let times = times_of(base, pay, company);
         let size = base.shape().employees_per_company;
         let named = if paid.people > MOST_NAMED { 0 } else { size };
-        let is_paid = |e: &u64| plan.tenure.is_paid(plan.workforce.place(*e), month);
+        let is_paid = |e: &u64| plan.tenure.is_paid(plan.workforce.place(*e), number);
         let paid_people = (0..named).filter(is_paid);
         let steps = [
             (RunStatus::Calculating, times.created),
@@ -71,8 +65,8 @@ impl Grow for PayrollRun {
             id: base.id_at(index),
             object: Object::NAME,
             company_id: base.id_at(company),
-            period: base.period(month),
-            pay_period: None,
+            period: times.span.period(),
+            pay_period: times.span.beside_its_month(),
             kind: RunType::Regular,
             status: RunStatus::Paid,
             employees: Arc::new(paid_people.map(|e| base.id_at(company * size + e)).collect()),
@@ -104,29 +98,28 @@ impl Grow for PayrollRun {
 
 /// The common data of items, payslips and salary payouts of history.
 struct PastPay {
-    month: u64,
+    pay: u64,
     company: u64,
     employee: u64,
     run: u64,
     plan: Plan,
     face: Face,
     calculation: Arc<crate::model::business::calculation::Calculation>,
-    times: RunTimes,
+    times: PayTimes,
 }
 
 impl PastPay {
-    fn find(base: &Base, month: u64, company: u64, employee: u64) -> Option<Self> {
+    fn find(base: &Base, pay: u64, company: u64, employee: u64) -> Option<Self> {
         let plan = base.plan(company);
         let face = face(&plan, employee);
         let history = base.history_at(company);
-        let calculation = Arc::clone(history.payroll.calculation(&plan, face.place, month)?);
-        let times =
-            RunTimes::of(base, month, company * base.shape().employees_per_company + employee);
+        let calculation = Arc::clone(history.payroll.calculation(&plan, face.place, pay)?);
+        let times = times_of(base, pay, company * base.shape().employees_per_company + employee);
         Some(Self {
-            month,
+            pay,
             company,
             employee,
-            run: base.run(month, company),
+            run: base.run(pay, company),
             plan,
             face,
             calculation,
@@ -139,8 +132,8 @@ impl PastPay {
             return None;
         }
         let (run, employee) = base.item_place(index);
-        let (month, company) = base.run_place(run);
-        Self::find(base, month, company, employee)
+        let (pay, company) = base.run_place(run);
+        Self::find(base, pay, company, employee)
     }
 
     fn name(&self) -> String {
@@ -163,15 +156,11 @@ impl Grow for PayrollItem {
             employee_id: base
                 .id_at(paid.company * base.shape().employees_per_company + paid.employee),
             employee_name: paid.name().into(),
-            period: base.period(paid.month),
+            period: paid.times.span.period(),
             status: ItemStatus::Paid,
             currency: paid.plan.currency,
             fx: None,
-            payout_id: Some(base.id_at(base.salary_payout(
-                paid.month,
-                paid.company,
-                paid.employee,
-            ))),
+            payout_id: Some(base.id_at(base.salary_payout(paid.pay, paid.company, paid.employee))),
             payslip_id: Some(base.id_at(index)),
             failure: None,
             created_at: paid.times.created,
@@ -193,9 +182,9 @@ impl Grow for Payslip {
             payroll_run_id: base.id_at(paid.run),
             payroll_item_id: base.id_at(index),
             status: PayslipStatus::Issued,
-            period: base.period(paid.month),
-            pay_period: None,
-            pay_date: base.paid_on(paid.month),
+            period: paid.times.span.period(),
+            pay_period: paid.times.span.beside_its_month(),
+            pay_date: paid.times.pay_date,
             currency: paid.plan.currency,
             created_at: paid.times.paid,
             calculation: paid.calculation,
@@ -210,8 +199,8 @@ impl Grow for Payout {
             return None;
         }
         match base.payout_place(index) {
-            PayoutPlace::Salary { month, company, employee } => {
-                Some(salary_payout(base, index, &PastPay::find(base, month, company, employee)?))
+            PayoutPlace::Salary { pay, company, employee } => {
+                Some(salary_payout(base, index, &PastPay::find(base, pay, company, employee)?))
             }
             PayoutPlace::Vendor { month, company, vendor } => {
                 vendor_payout(base, index, month, company, vendor)
@@ -222,7 +211,7 @@ impl Grow for Payout {
 
 fn salary_payout(base: &Base, index: u64, paid: &PastPay) -> Payout {
     let account = accounts::bank_account(paid.plan.country, person_key(&paid.plan, paid.employee));
-    let sent = base.paid_on(paid.month).at_hour(9);
+    let sent = paid.times.sent;
     let steps = [
         (PayoutStatus::Queued, paid.times.funded),
         (PayoutStatus::Processing, sent),
@@ -248,7 +237,7 @@ fn salary_payout(base: &Base, index: u64, paid: &PastPay) -> Payout {
             account.bank_code.as_str(),
             &account.account_number,
         )),
-        reference: format!("Salary {}", base.period(paid.month)),
+        reference: format!("Salary {}", paid.times.span.period()),
         source: Some(base.any_at(Kind::PayrollItem, base.item(paid.run, paid.employee))),
         maker: None,
         approver: None,

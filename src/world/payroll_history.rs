@@ -1,41 +1,47 @@
-//! The twelve months of payroll of a grown company, calculated once for each pay class instead of each
+//! The payroll of a grown company in the twelve months before the world's start, calculated once for each pay class instead of each
 //! person.
 //!
-//! People with the same role slot, step and first month earn the same, so a company of three million costs about as much as one
+//! People with the same role slot, step and first pay earn the same, so a company of three million costs about as much as one
 //! of two hundred.
 
 #![expect(
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,
     clippy::cast_sign_loss,
-    reason = "numbers of months within two years"
+    reason = "numbers of pays within two years"
 )]
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::model::business::{Before, Calculation, Component, Extras, PayLine, RunTotals, Terms};
+use crate::model::business::pay_terms::part_of;
+use crate::model::business::{
+    Before, Calculation, Component, Extras, PayLine, Proration, RunTotals, Terms,
+};
 use crate::model::growth::people;
 use crate::model::growth::workforce::Place;
 use crate::model::payroll::{self, PayPeriod};
 use crate::model::posting::RunCost;
-use crate::value::time::Date;
+use crate::value::time::{Date, Period};
 use crate::world::layout::{HISTORY_MONTHS, Layout, Plan};
 
-/// Role slot, step, and the first month of history that is paid.
+/// Role slot, step, and the number of the first pay of history.
 type Class = (u8, u8, u64);
 
-/// Twelve months of payroll.
+/// All pays of a company's history.
 #[derive(Debug)]
 pub(crate) struct PayrollHistory {
-    /// By pay class, with one calculation for each month from the first one on.
+    /// By pay class, with one calculation for each pay from the first one on.
     calculations: BTreeMap<Class, Vec<Arc<Calculation>>>,
-    pub(crate) months: Vec<PaidMonth>,
+    /// In order.
+    pub(crate) runs: Vec<PaidRun>,
 }
 
-/// One month of payroll.
+/// One run of payroll.
 #[derive(Debug)]
-pub(crate) struct PaidMonth {
+pub(crate) struct PaidRun {
+    /// Its number in the world.
+    pub(crate) pay: u64,
     /// The number of people paid.
     pub(crate) people: u64,
     pub(crate) pay_date: Date,
@@ -46,40 +52,48 @@ pub(crate) struct PaidMonth {
 impl PayrollHistory {
     /// Calculates the payroll of the company of this plan.
     pub(crate) fn grow(layout: &Layout, plan: &Plan) -> Self {
-        let mut months: Vec<PaidMonth> =
-            (0..HISTORY_MONTHS).map(|month| PaidMonth::empty(layout.paid_on(month))).collect();
+        let pays = plan.pays.pays();
+        let mut runs: Vec<PaidRun> =
+            pays.map(|pay| PaidRun::empty(pay, layout.pay(pay).pay_date)).collect();
+        let days = PayDays::of(layout, plan);
         let mut calculations = BTreeMap::new();
         for ((class, end), people) in classes(plan) {
             let pays =
-                calculations.entry(class).or_insert_with(|| class_history(layout, plan, class));
+                calculations.entry(class).or_insert_with(|| class_history(plan, &days, class));
             let (_, _, first) = class;
-            let paid = &mut months[first as usize..end as usize];
-            for (month, pay) in paid.iter_mut().zip(&*pays) {
-                month.add(pay, people);
+            let paid = &mut runs[first as usize..end as usize];
+            for (run, pay) in paid.iter_mut().zip(&*pays) {
+                run.add(pay, people);
             }
         }
-        Self { calculations, months }
+        Self { calculations, runs }
     }
 
-    /// The pay of people in this pay class in this month; none if they are not paid.
+    /// The runs with a pay date in a month.
+    pub(crate) fn paid_in(&self, month: Period) -> impl Iterator<Item = &PaidRun> {
+        self.runs.iter().filter(move |run| run.pay_date.period() == month)
+    }
+
+    /// What people in this pay class receive with the pay that has this number in the world; none if they do not receive it.
     pub(crate) fn calculation(
         &self,
         plan: &Plan,
         place: Place,
-        month: u64,
+        pay: u64,
     ) -> Option<&Arc<Calculation>> {
-        if !plan.tenure.is_paid(place, month) {
+        let number = plan.pays.number(pay)?;
+        if !plan.tenure.is_paid(place, number) {
             return None;
         }
         let first = plan.tenure.first(place);
         let pays = self.calculations.get(&(place.role, place.step, first))?;
-        pays.get(usize::try_from(month.checked_sub(first)?).ok()?)
+        pays.get(usize::try_from(number.checked_sub(first)?).ok()?)
     }
 }
 
-impl PaidMonth {
-    fn empty(pay_date: Date) -> Self {
-        Self { people: 0, pay_date, totals: RunTotals::default(), cost: RunCost::default() }
+impl PaidRun {
+    fn empty(pay: u64, pay_date: Date) -> Self {
+        Self { pay, people: 0, pay_date, totals: RunTotals::default(), cost: RunCost::default() }
     }
 
     fn add(&mut self, pay: &Calculation, people: u64) {
@@ -90,46 +104,48 @@ impl PaidMonth {
     }
 }
 
-/// How many people of each class are paid until before each month.
+/// How many people of each class are paid until before each pay.
 fn classes(plan: &Plan) -> BTreeMap<(Class, u64), u64> {
     let mut classes = BTreeMap::new();
     plan.workforce.tally(|place, people| {
         if plan.tenure.is_paid(place, plan.tenure.first(place)) {
             let class = (place.role, place.step, plan.tenure.first(place));
-            let end = plan.tenure.last(place).map_or(HISTORY_MONTHS, |last| last + 1);
+            let end = plan.tenure.last(place).map_or(plan.pays.count(), |last| last + 1);
             *classes.entry((class, end)).or_default() += people;
         }
     });
     classes
 }
 
-/// The months of one pay class from its first one on. For a class that was there before, the earlier months of the tax year are also
-/// calculated and then dropped, because the year to date of the first month includes them.
-fn class_history(layout: &Layout, plan: &Plan, class: Class) -> Vec<Arc<Calculation>> {
+/// The pays of one pay class from its first one on. For a class that was there before, the earlier pays of the tax year are also
+/// calculated and then dropped, because the year to date of the first pay includes them.
+fn class_history(plan: &Plan, days: &PayDays, class: Class) -> Vec<Arc<Calculation>> {
     let (role, step, first) = class;
-    let country = plan.country.code;
+    let (country, calendar) = (plan.country.code, plan.pays);
     let attributes = Arc::new(people::tax_attributes(plan.country, plan.key, role, step));
     let mut start = first as i32;
     if first == 0 {
-        let paid_on = layout.paid_on(0);
+        let paid_on = days.on(0);
         let pack = payroll::library().in_force(country, paid_on.civil()).pack;
-        start -= pack.period_number(PayPeriod::Monthly, paid_on.civil()) as i32 - 1;
+        start -= pack.period_number(calendar.frequency, paid_on.civil()) as i32 - 1;
     }
     let [before, now] = people::monthly_pay(plan.pay(), role, step);
     let pay = if first == 0 { [before, now] } else { [now, now] };
     let parts = pay.map(|amount| people::parts(plan.country, amount));
-    let raised = plan.raise_month() as i32;
+    let raised = plan.first_raised() as i32;
     let mut year: Vec<Arc<Calculation>> = Vec::new();
-    for month in start..HISTORY_MONTHS as i32 {
-        let period = layout.period(0).plus_months(month);
-        let pay_date = layout.pay_date(period);
-        let parts: &[Component] = &parts[usize::from(month >= raised)];
-        let months = if first == 0 { 12 } else { (month - first as i32 + 1) as u64 };
+    for number in start..calendar.count() as i32 {
+        let pay_date = days.on(number);
+        let of_month: &[Component] = &parts[usize::from(number >= raised)];
+        let worked = if first == 0 { HISTORY_MONTHS } else { months(plan, first, number as u64) };
+        let bonus = days.is_bonus(plan, number).then_some(worked);
+        let parts: Vec<Component> =
+            of_month.iter().map(|part| of_pay(part, calendar.frequency)).collect();
         let terms = Terms {
-            frequency: PayPeriod::Monthly,
+            frequency: calendar.frequency,
             country,
-            parts,
-            extras: extras(plan, parts, pay_date, months),
+            parts: &parts,
+            extras: extras(plan, of_month, bonus),
             attributes: &attributes,
             employer: None,
         };
@@ -143,10 +159,50 @@ fn class_history(layout: &Layout, plan: &Plan, class: Class) -> Vec<Arc<Calculat
     year.split_off((first as i32 - start) as usize)
 }
 
-/// The bonus, in its month.
-fn extras(plan: &Plan, parts: &[Component], pay_date: Date, months: u64) -> Extras {
+/// A month's amount for one pay period, by the rule of live runs.
+fn of_pay(part: &Component, frequency: PayPeriod) -> Component {
+    let whole = Proration { paid_days: 1, days: 1 };
+    Component { id: part.id.clone(), amount: part_of(part.amount, (whole, frequency.per_year())) }
+}
+
+/// The months from a first pay to another one, both included, rounded up.
+fn months(plan: &Plan, first: u64, number: u64) -> u64 {
+    ((number - first + 1) * HISTORY_MONTHS).div_ceil(plan.pays.count())
+}
+
+/// The pay dates of a company's history and of the year before.
+struct PayDays {
+    /// The number of the first of them, below zero.
+    first: i32,
+    dates: Vec<Date>,
+}
+
+impl PayDays {
+    fn of(layout: &Layout, plan: &Plan) -> Self {
+        let count = plan.pays.count() as i32;
+        let spans = (-count..count).map(|number| plan.pays.span(number));
+        Self {
+            first: -count,
+            dates: spans.map(|span| layout.pay_date_of(plan.pays, span)).collect(),
+        }
+    }
+
+    fn on(&self, number: i32) -> Date {
+        self.dates[(number - self.first) as usize]
+    }
+
+    /// Whether a pay is the first one of the bonus month.
+    fn is_bonus(&self, plan: &Plan, number: i32) -> bool {
+        let month = self.on(number).period();
+        let before = (number > self.first).then(|| self.on(number - 1).period());
+        month.first_day().civil().month() == plan.industry.bonus.month && before != Some(month)
+    }
+}
+
+/// The bonus of people who have worked for some months, if there is one.
+fn extras(plan: &Plan, parts: &[Component], months: Option<u64>) -> Extras {
     let mut extras = Extras::default();
-    if pay_date.civil().month() == plan.industry.bonus.month {
+    if let Some(months) = months {
         let month_pay = parts.iter().map(|part| part.amount).sum();
         let amount = people::bonus(plan.industry, month_pay, months);
         extras.earnings.push(PayLine::plain("bonus".to_owned(), "Bonus".to_owned(), amount));

@@ -44,7 +44,7 @@ pub(crate) struct Sold {
 impl SalesHistory {
     /// The sales of the company of this plan: a multiple of its payroll, with the growth and the seasons of its industry.
     pub(crate) fn grow(layout: &Layout, plan: &Plan, payroll: &PayrollHistory) -> Self {
-        let costs = payroll.months.iter().map(|month| month.totals.employer_cost);
+        let costs = payroll.runs.iter().map(|run| run.totals.employer_cost);
         let cost = costs.sum::<i64>() / HISTORY_MONTHS as i64;
         let average = scale(cost, plan.industry.revenue_percent, 100);
         let months = (0..HISTORY_MONTHS).map(|month| {

@@ -10,8 +10,10 @@ use crate::model::calendar::Calendar;
 
 /// The company's schedules in order of their days.
 pub(crate) fn schedules(world: &World, company: Id<Company>) -> Vec<Arc<PaySchedule>> {
+    let base = world.base();
+    let grown = base.index_of(company).and_then(|index| world.at(index));
     let ids = world.children::<PaySchedule>(company.bits());
-    ids.filter_map(|id| world.find(id)).collect()
+    grown.into_iter().chain(ids.filter_map(|id| world.find(id))).collect()
 }
 
 /// The company's active schedule.
@@ -56,7 +58,8 @@ pub(crate) fn due_by(
 /// The last day that a regular run pays, with the months before the world's start.
 pub(crate) fn paid_until(world: &World, company: &Company) -> Option<Date> {
     let base = world.base();
-    let history = base.index_of(company.id).map(|_| base.period(0).plus_months(11).last_day());
+    let pays = base.index_of(company.id).map(|index| base.plan(index).pays.pays());
+    let history = pays.map(|pays| base.pay(pays.end - 1).span.end);
     let ids = world.children::<PayrollRun>(company.id.bits());
     let runs = ids.filter_map(|id| world.find(id));
     let regular = runs.filter(|run| run.kind == RunType::Regular && !run.is_void());

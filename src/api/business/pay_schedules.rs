@@ -8,13 +8,15 @@ use crate::model::business::{
     NextDraft, PaySchedule, PaySpan, PayrollRun, RunStatus, RunType, ScheduleStatus,
 };
 use crate::model::payroll::{self, PayPeriod};
+use crate::world::pay_calendar::PAY_DAYS_AFTER;
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
         path: "/api/business/pay-schedules",
         summary: "List pay schedules",
-        description: "Lists pay schedules in creation order. A company without a schedule pays \
-            whole months.",
+        description: "Lists pay schedules in creation order, starting with those that companies \
+            had before the world's start. A company without a \
+            schedule pays whole months.",
         ..operation!(read list_pay_schedules)
     },
     Operation {
@@ -58,12 +60,29 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
 ]);
 
 list! {
-    fn list_pay_schedules(ListPaySchedules) -> PaySchedule, of company_id;
+    fn list_pay_schedules(ListPaySchedules) -> PaySchedule,
+        from |world, input| candidates(world, input.company_id), of company_id;
     filter
         company_id: Id<Company>,
         status: ScheduleStatus,
         frequency: PayPeriod;
     sort created_at, first_day;
+}
+
+/// The schedules of grown companies that do not pay monthly, then those created since.
+fn candidates(world: &World, company: Option<Id<Company>>) -> Candidates<'_, PaySchedule> {
+    let base = world.base();
+    let companies = match company {
+        None => 0..base.shape().companies,
+        Some(company) => base.index_of(company).map_or(0..0, |index| index..index + 1),
+    };
+    let payers = base.payers(|frequency| !frequency.is_month(), companies);
+    let grown = payers.count;
+    let find = move |rank| payers.at(rank);
+    match company {
+        Some(company) => Candidates::new(grown, find, world.children(company.bits())),
+        None => Candidates::new(grown, find, world.created()),
+    }
 }
 
 /// A new pay schedule.
@@ -84,9 +103,6 @@ pub(crate) struct CreatePaySchedule {
     /// Key-value pairs set by the caller.
     metadata: Option<Metadata>,
 }
-
-/// Days from the end of a pay period to its pay date.
-const PAY_DAYS_AFTER: u16 = 5;
 
 fn create_pay_schedule(world: &mut World, input: CreatePaySchedule) -> Result<Single<PaySchedule>> {
     let company = existing(world, input.company_id, "/company_id")?;

@@ -2,11 +2,13 @@
 
 use crate::api::business::pay_periods::{NewRun, due_on};
 use crate::api::business::payroll_people::{MOST_EMPLOYEES, Wanted, found, may_pay};
+use crate::api::pay_history::pays;
 use crate::api::prelude::*;
 use crate::model::business::{
     ItemStatus, PaySpan, PayrollItem, PayrollRun, RunStatus, RunType, Settlement,
 };
 use crate::model::decision::RUN_CALCULATE;
+use crate::world::pay_calendar::Payers;
 
 /// From the call to the calculated run.
 pub(crate) const CALCULATION: Span = Span::seconds(2);
@@ -176,17 +178,51 @@ fn runs(
     company: Option<Id<Company>>,
     period: Option<Period>,
 ) -> Candidates<'_, PayrollRun> {
-    let (base, months) = (world.base(), Months::of(world, period));
-    let any = base.count(Kind::PayrollRun);
-    if let Some(company) = company {
-        let index = base.index_of(company);
-        let grown = if index.is_some() { months.count().min(any) } else { 0 };
-        let find = move |rank| Some(base.run(months.first + rank, index?));
-        return Candidates::new(grown, find, world.children(company.bits()));
+    let base = world.base();
+    let companies = match company {
+        None => 0..base.shape().companies,
+        Some(company) => base.index_of(company).map_or(0..0, |index| index..index + 1),
+    };
+    let pays = if base.count(Kind::PayrollRun) == 0 {
+        Vec::new()
+    } else {
+        pays(world, period, |times| times.created)
+    };
+    let payers: Vec<(u64, Payers)> = pays
+        .into_iter()
+        .map(|pay| {
+            let frequency = base.pay(pay).span.frequency;
+            (pay, base.payers(|it| it == frequency, companies.clone()))
+        })
+        .collect();
+    let grown = payers.iter().map(|(_, payers)| payers.count).sum();
+    let find = move |rank| {
+        let mut rank = rank;
+        for (pay, payers) in &payers {
+            match payers.at(rank) {
+                Some(company) => return Some(base.run(*pay, company)),
+                None => rank -= payers.count,
+            }
+        }
+        None
+    };
+    match company {
+        Some(company) => Candidates::new(grown, find, world.children(company.bits())),
+        None => Candidates::new(grown, find, world.created()),
     }
-    let companies = base.shape().companies;
-    let find = move |rank| Some(months.first * companies + rank);
-    Candidates::new((months.count() * companies).min(any), find, world.created())
+}
+
+/// The runs before the world's start of a grown company, in order.
+pub(crate) fn grown_runs(
+    world: &World,
+    company: Id<Company>,
+) -> impl Iterator<Item = Arc<PayrollRun>> + '_ {
+    let base = world.base();
+    let index = base.index_of(company);
+    let runs = index
+        .into_iter()
+        .flat_map(move |index| base.plan(index).pays.pays().map(move |pay| base.run(pay, index)));
+    runs.filter_map(|run| world.at::<PayrollRun>(run))
 }
 
 /// Months of history that a filter by period selects.
@@ -203,10 +239,6 @@ impl Months {
             Some(Some(month)) => Self { first: month, end: month + 1 },
             Some(None) => Self { first: 0, end: 0 },
         }
-    }
-
-    pub(crate) const fn count(self) -> u64 {
-        self.end - self.first
     }
 }
 
@@ -270,8 +302,8 @@ fn items_of(world: &World, run: Id<PayrollRun>) -> Candidates<'_, PayrollItem> {
     match base.index_of(run) {
         None => Candidates::new(0, |_| None, created),
         Some(run) => {
-            let (month, company) = base.run_place(run);
-            let paid = base.plan(company).paid_in(month);
+            let (pay, company) = base.run_place(run);
+            let paid = base.plan(company).paid_in(pay);
             let find = move |rank| Some(base.item(run, paid.find(rank)?));
             Candidates::new(paid.count(), find, created)
         }

@@ -127,8 +127,7 @@ impl EarlierPay {
     /// Regular pay of that employee for that pay period, including arrears.
     pub(crate) fn by_terms(&self, world: &World, employee: &Employee, span: PaySpan) -> i64 {
         let since = self.by_terms.get(&(employee.id, span)).copied().unwrap_or(0);
-        let history = || self.in_history(world, employee, span.period());
-        since + if span.is_month() { history() } else { 0 }
+        since + self.in_history(world, employee, span)
     }
 
     /// Whether another run has paid that employee an earning with this id.
@@ -138,27 +137,35 @@ impl EarlierPay {
         earnings.any(|line| line.id == id && line.amount > 0)
     }
 
-    /// The pay periods for which other runs have paid that employee, without the history.
-    pub(crate) fn spans(&self, employee: Id<Employee>) -> impl Iterator<Item = PaySpan> + '_ {
+    /// The pay periods for which other runs have paid that employee, with those of the history.
+    pub(crate) fn spans<'a>(
+        &'a self,
+        world: &'a World,
+        employee: Id<Employee>,
+    ) -> impl Iterator<Item = PaySpan> + 'a {
+        let base = world.base();
+        let size = base.shape().employees_per_company;
+        let plan = base.index_of(employee).map(|index| base.plan(index / size));
+        let before = plan.into_iter().flat_map(|plan| plan.pays.pays());
+        let before = before.map(|pay| base.pay(pay).span);
         let of_employee = self.by_terms.keys().filter(move |(id, _)| *id == employee);
-        of_employee.map(|(_, span)| *span)
+        before.chain(of_employee.map(|(_, span)| *span))
     }
 
-    fn in_history(&self, world: &World, employee: &Employee, period: Period) -> i64 {
+    fn in_history(&self, world: &World, employee: &Employee, span: PaySpan) -> i64 {
         let base = world.base();
-        let Some((month, index)) = base.month_of(period).zip(base.index_of(employee.id)) else {
-            return 0;
-        };
+        let Some(index) = base.index_of(employee.id) else { return 0 };
         let size = base.shape().employees_per_company;
         let (company, number) = (index / size, index % size);
         let plan = base.plan(company);
-        let reversed = self.taken_back.get(&employee.id).into_iter().flatten();
-        let reversed = reversed.filter(|item| item.period == period).count() > 0;
-        if reversed {
+        let Some(pay) = plan.pays.pay_of(span) else { return 0 };
+        let run = base.id_at::<PayrollRun>(base.run(pay, company));
+        let mut reversed = self.taken_back.get(&employee.id).into_iter().flatten();
+        if reversed.any(|item| item.payroll_run_id == run) {
             return 0;
         }
         let history = base.history_at(company);
-        let pay = history.payroll.calculation(&plan, plan.workforce.place(number), month);
+        let pay = history.payroll.calculation(&plan, plan.workforce.place(number), pay);
         pay.map_or(0, |pay| pay.by_terms())
     }
 }

@@ -12,6 +12,7 @@ use crate::api::business::worked_hours::pay_hours;
 use crate::api::prelude::*;
 use crate::model::business::earnings::Employer;
 use crate::model::business::pay_extras::{Arrears, EmployerRule, sum};
+use crate::model::business::pay_terms::part_of;
 use crate::model::business::payroll_run::{RunWarning, WarningCode};
 use crate::model::business::{
     Allowance, Calculation, Compensation, Component, Deduction, DeductionTiming, EmploymentType,
@@ -35,8 +36,8 @@ pub(crate) fn calculate(
     earlier: &EarlierPay,
 ) -> Calculation {
     let due = due(world, run, employee, earlier);
-    let employer = earlier.employers.of(employee.payroll_country());
-    calculation(run, employee, &earlier.of_employee(world, employee), due, employer)
+    let inputs = earlier.employers.of(employee.payroll_country());
+    calculation(run, employee, &earlier.of_employee(world, employee), due, inputs)
 }
 
 /// A calculation of zero, for an employee whom the run excludes.
@@ -49,7 +50,7 @@ fn calculation(
     employee: &Employee,
     earlier: &Earlier,
     due: Due,
-    employer: Employer,
+    inputs: Employer,
 ) -> Calculation {
     let terms = Terms {
         country: employee.payroll_country(),
@@ -57,7 +58,7 @@ fn calculation(
         parts: &due.parts,
         extras: due.extras,
         attributes: employee.tax_attributes_on(run.pay_date),
-        employer: Some(employer),
+        employer: Some(inputs),
     };
     let pay = Calculation::of(terms, run.pay_date, earlier.before());
     pay.expect("pay is bounded where it is set, so that no year of it leaves 64 bits")
@@ -201,17 +202,6 @@ impl Shares {
     }
 }
 
-/// A month's amount for some of the days of a pay period, of which there are `per_year`. Half a minor unit is rounded up.
-fn part_of(amount: i64, (share, per_year): (Proration, u32)) -> i64 {
-    if share.paid_days == share.days && per_year == 12 {
-        return amount;
-    }
-    let paid = i128::from(share.paid_days) * 12;
-    let days = i128::from(share.days.max(1)) * i128::from(per_year);
-    let twice = i128::from(amount) * paid * 2 + days;
-    i64::try_from(twice.div_euclid(days * 2)).expect("a part is no more than the whole")
-}
-
 /// The terms in force in a range of days, each with its own first and last day. The first terms also apply before their first day, so that
 /// all work is paid.
 fn stretches(
@@ -238,9 +228,8 @@ fn arrears(
     let Some(first) = late.map(|terms| terms.effective_from.period()).min() else {
         return Vec::new();
     };
-    let months = (0..run.period.months_since(first)).map(|month| first.plus_months(month));
-    let since = earlier.spans(employee.id).filter(|span| span.end >= first.first_day());
-    let spans: BTreeSet<PaySpan> = months.map(PaySpan::month).chain(since).collect();
+    let since = earlier.spans(world, employee.id).filter(|span| span.end >= first.first_day());
+    let spans: BTreeSet<PaySpan> = since.collect();
     let before = spans.into_iter().filter(|span| span.end < run.span().start);
     let owed = before.filter_map(|span| {
         let paid = earlier.by_terms(world, employee, span);
@@ -339,21 +328,5 @@ fn monthly_minimum(amount: i64, per: WagePer) -> i64 {
         WagePer::Week => Compensation::monthly(amount * 52, PayInterval::Year),
         WagePer::Month => amount,
         WagePer::Year => Compensation::monthly(amount, PayInterval::Year),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_part_of_a_month_rounds_half_up_and_all_of_it_is_exact() {
-        let share = |paid_days, days| Proration { paid_days, days };
-        assert_eq!(part_of(100, (share(1, 8), 12)), 13);
-        assert_eq!(part_of(300_001, (share(22, 22), 12)), 300_001);
-        assert_eq!(part_of(300_000, (share(0, 22), 12)), 0);
-        assert_eq!(part_of(i64::MAX, (share(21, 22), 12)), 8_804_127_853_361_376_907);
-        assert_eq!(part_of(433_333, (share(10, 10), 26)), 200_000);
-        assert_eq!(part_of(433_333, (share(1, 5), 52)), 20_000);
     }
 }

@@ -154,14 +154,16 @@ pub(crate) fn issue(world: &mut World, mut item: PayrollItem) -> Arc<PayrollItem
 /// The valid payslips of the employee and month.
 fn issued(world: &World, item: &PayrollItem) -> Vec<Arc<Payslip>> {
     let base = world.base();
-    let grown = || {
-        let run = base.run(base.month_of(item.period)?, base.index_of(item.company_id)?);
-        let number = base.index_of(item.employee_id)? % base.shape().employees_per_company;
-        world.at::<Payslip>(base.item(run, number))
-    };
+    let place = base.index_of(item.company_id).zip(base.index_of(item.employee_id));
+    let grown = place.into_iter().flat_map(|(company, employee)| {
+        let number = employee % base.shape().employees_per_company;
+        let pays = base.plan(company).pays.pays();
+        let pays = pays.filter(|pay| base.pay(*pay).span.period() == item.period);
+        pays.filter_map(move |pay| world.at::<Payslip>(base.item(base.run(pay, company), number)))
+    });
     let created =
         world.children::<Payslip>(item.employee_id.bits()).filter_map(|id| world.find(id));
-    let all = grown().into_iter().chain(created);
+    let all = grown.chain(created);
     all.filter(|payslip| payslip.period == item.period && payslip.status == PayslipStatus::Issued)
         .collect()
 }

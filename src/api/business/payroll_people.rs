@@ -256,10 +256,9 @@ struct EarlierRuns {
 impl EarlierRuns {
     fn of(world: &World, company: Id<Company>, span: PaySpan, but: Option<Id<PayrollRun>>) -> Self {
         let base = world.base();
-        let month = span.is_month().then(|| base.month_of(span.period())).flatten();
-        let place = month.zip(base.index_of(company));
-        let grown = place.and_then(|(month, company)| {
-            let run: Arc<PayrollRun> = world.at(base.run(month, company))?;
+        let grown = base.index_of(company).and_then(|company| {
+            let pay = base.plan(company).pays.pay_of(span)?;
+            let run: Arc<PayrollRun> = world.at(base.run(pay, company))?;
             counts(&run).then_some((run.id, company))
         });
         let runs = world.children::<PayrollRun>(company.bits()).filter_map(|id| world.find(id));

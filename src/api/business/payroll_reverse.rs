@@ -103,8 +103,8 @@ fn reverse_payroll_run(world: &mut World, input: ReversePayrollRun) -> Result<Si
 fn standing_items(world: &World, run: &PayrollRun) -> Vec<Arc<PayrollItem>> {
     let base = world.base();
     let grown = base.index_of(run.id).map(|index| {
-        let (month, company) = base.run_place(index);
-        let paid = base.plan(company).paid_in(month);
+        let (pay, company) = base.run_place(index);
+        let paid = base.plan(company).paid_in(pay);
         (0..paid.count())
             .filter_map(move |rank| world.at::<PayrollItem>(base.item(index, paid.find(rank)?)))
     });

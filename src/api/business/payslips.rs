@@ -1,9 +1,8 @@
 //! Payslips: list and read.
 
-use crate::api::business::payroll::Months;
 use crate::api::business::payslip_pdf::payslip_pdf;
 use crate::api::operation::decode;
-use crate::api::pay_history::GrownPayments;
+use crate::api::pay_history::{GrownPayments, pays};
 use crate::api::prelude::*;
 use crate::model::business::{PayrollRun, Payslip};
 
@@ -37,11 +36,11 @@ list! {
 }
 
 fn list_payslips(world: &World, input: ListPayslips) -> Result<List<Shown<Payslip>>> {
-    let months = Months::of(world, input.period);
-    let people = GrownPayments::new(world, months, None, input.payroll_run_id, input.employee_id);
+    let pays = pays(world, input.period, |times| times.paid);
+    let people = GrownPayments::new(world, pays, None, input.payroll_run_id, input.employee_id);
     let (base, grown) = (world.base(), people.count());
     let item = move |rank| {
-        people.find(rank).map(|paid| base.item(base.run(paid.month, paid.company), paid.employee))
+        people.find(rank).map(|paid| base.item(base.run(paid.pay, paid.company), paid.employee))
     };
     let created: Box<dyn Iterator<Item = Id<Payslip>>> = match input.employee_id {
         Some(employee) => Box::new(world.children::<Payslip>(employee.bits())),

@@ -1,5 +1,6 @@
 //! The contents of a regulatory report, from a company's runs, statement and payouts of one month.
 
+use crate::api::business::payroll::grown_runs;
 use crate::api::identity::alert_facts;
 use crate::api::prelude::*;
 use crate::model::WalletTransaction;
@@ -30,11 +31,9 @@ pub(crate) fn compile(
 /// The company's runs of a month that are not cancelled: grown ones, then created ones. A reversal is not a pay day: what it reverses is no
 /// longer `paid` in the other run.
 fn runs(world: &World, company: &Company, period: Period) -> Vec<Arc<PayrollRun>> {
-    let base = world.base();
-    let place = base.month_of(period).zip(base.index_of(company.id));
-    let grown = place.and_then(|(month, company)| world.at::<PayrollRun>(base.run(month, company)));
+    let grown = grown_runs(world, company.id);
     let since = world.children::<PayrollRun>(company.id.bits()).filter_map(|id| world.find(id));
-    let runs = grown.into_iter().chain(since);
+    let runs = grown.chain(since);
     let counts = |run: &Arc<PayrollRun>| {
         run.period == period && run.status != RunStatus::Cancelled && run.reverses.is_none()
     };
@@ -46,8 +45,8 @@ fn paid_items(world: &World, run: &PayrollRun) -> Result<Vec<Arc<PayrollItem>>> 
     let base = world.base();
     let mut items = Vec::new();
     if let Some(index) = base.index_of(run.id) {
-        let (month, company) = base.run_place(index);
-        let paid = base.plan(company).paid_in(month);
+        let (pay, company) = base.run_place(index);
+        let paid = base.plan(company).paid_in(pay);
         let people = (0..paid.count()).filter_map(|rank| paid.find(rank));
         items.extend(people.filter_map(|person| world.at::<PayrollItem>(base.item(index, person))));
     }

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::api::business::payroll::Months;
 use crate::api::business::payroll_clock::{get, items};
 use crate::api::business::tax_document_periods::Days;
-use crate::api::pay_history::GrownPayments;
+use crate::api::pay_history::{GrownPayments, pays};
 use crate::api::prelude::*;
 use crate::model::business::{ItemStatus, PayrollRun, Payslip, PayslipStatus};
 
@@ -17,26 +16,17 @@ pub(crate) fn payslips(
     employee: Option<&Employee>,
 ) -> Result<Vec<Arc<Payslip>>> {
     let base = world.base();
-    let all = Months::of(world, None);
-    let near = |month: &u64| {
-        let period = base.period(*month);
-        days.is_none_or(|days| {
-            period >= days.first.period().plus_months(-1)
-                && period <= days.last.period().plus_months(1)
-        })
-    };
-    let first = (all.first..all.end).find(near).unwrap_or(all.end);
-    let end = (first..all.end).take_while(near).last().map_or(first, |month| month + 1);
-    let months = Months { first, end };
+    let mut pays = pays(world, None, |times| times.paid);
+    pays.retain(|pay| days.is_none_or(|days| days.contain(base.pay(*pay).pay_date)));
     let id = employee.map(|employee| employee.id);
-    let people = GrownPayments::new(world, months, Some(company.id), None, id);
+    let people = GrownPayments::new(world, pays, Some(company.id), None, id);
     let runs: Vec<Arc<PayrollRun>> =
         world.children::<PayrollRun>(company.id.bits()).map(|id| get(world, id)).collect();
     let is_paid = |run: &&Arc<PayrollRun>| days.is_none_or(|days| days.contain(run.pay_date));
     let runs: Vec<_> = runs.iter().filter(is_paid).collect();
     may_scan(people.count() + runs.iter().map(|run| run.employee_count).sum::<u64>())?;
     let grown = (0..people.count()).filter_map(|rank| people.find(rank)).filter_map(|paid| {
-        world.at::<Payslip>(base.item(base.run(paid.month, paid.company), paid.employee))
+        world.at::<Payslip>(base.item(base.run(paid.pay, paid.company), paid.employee))
     });
     let of_employee = |employee_id| id.is_none_or(|id| id == employee_id);
     let since = runs.iter().flat_map(|run| items(world, run.id));

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::api::business::pay_periods::{due_by, schedules};
+use crate::api::business::payroll::grown_runs;
 use crate::api::business::{filing_history, tax_liabilities};
 use crate::api::prelude::*;
 use crate::model::business::pay_schedule::ending_in;
@@ -13,7 +14,6 @@ use crate::model::business::{
 };
 use crate::model::calendar::Calendar;
 use crate::model::capital::{Loan, LoanStatus};
-use crate::world::HISTORY_MONTHS;
 
 /// Number of business days after the pay date within which wages must arrive.
 const PAY_DAYS: u32 = 2;
@@ -58,12 +58,8 @@ pub(crate) struct LoanConduct {
 
 /// The runs of a company, those before the world's start first.
 fn runs_of(world: &World, company: &Company) -> Vec<Arc<PayrollRun>> {
-    let base = world.base();
-    let grown = base.index_of(company.id).into_iter().flat_map(|index| {
-        (0..HISTORY_MONTHS).filter_map(move |month| world.at::<PayrollRun>(base.run(month, index)))
-    });
     let since = world.children::<PayrollRun>(company.id.bits());
-    grown.chain(since.filter_map(|id| world.find(id))).collect()
+    grown_runs(world, company.id).chain(since.filter_map(|id| world.find(id))).collect()
 }
 
 /// A pay period whose wages were due.
@@ -107,10 +103,16 @@ impl<'a> Paydays<'a> {
         self.calendar.or_business_day_before(period.last_day())
     }
 
-    /// When a run's wages were due: on its pay date. A run created after its month cannot move it later, and another run not beyond the
+    /// The same for a pay period, whose agreed pay date can be after its month.
+    fn last_of(&self, span: PaySpan) -> Date {
+        let agreed = due_by(&self.schedules, self.calendar, self.company, span);
+        self.last(span.period()).max(agreed)
+    }
+
+    /// When a run's wages were due: on its pay date. A run created after that time cannot move it later, and another run not beyond the
     /// month after. For the first month there was no agreed day.
     fn due(&self, run: &PayrollRun) -> Date {
-        let last = self.last(run.period);
+        let last = self.last_of(run.span());
         if Some(run.period) == self.first {
             run.pay_date
         } else if run.created_at.date() <= last {
@@ -187,7 +189,7 @@ fn payroll(paydays: &Paydays<'_>, since: Date, today: Date) -> PayrollConduct {
     conduct.cost = costs.into_values().max().unwrap_or(0);
     for payday in paydays.since(since, today) {
         let mut runs = paydays.runs.iter();
-        let limit = paydays.limit(paydays.last(payday.span.period()).max(payday.on));
+        let limit = paydays.limit(paydays.last_of(payday.span));
         if limit < today && !runs.any(|run| run.span() == payday.span) {
             conduct.late.push(payday.span.to_string());
         }

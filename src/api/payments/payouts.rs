@@ -1,10 +1,10 @@
 //! Payouts: list and read, including wages.
 
-use crate::api::business::payroll::Months;
-use crate::api::pay_history::GrownPayments;
+use crate::api::pay_history::{GrownPayments, pays};
 use crate::api::prelude::*;
 use crate::model::payments::{Beneficiary, Payout, PayoutStatus};
-use crate::world::VENDORS_A_MONTH;
+use crate::world::history::vendor_day;
+use crate::world::{HISTORY_MONTHS, VENDORS_A_MONTH};
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
     Operation {
@@ -53,30 +53,49 @@ impl SourceType {
     }
 }
 
-/// Month by month all wages, then the suppliers of all companies; then created ones.
+/// Payouts before the world's start that were created together: the wages of one pay, or the suppliers of a month.
+#[derive(Clone, Copy)]
+enum GrownPayouts {
+    /// The ranks of the payments.
+    Wages(u64, u64),
+    Suppliers(u64),
+}
+
+/// In the order of time the wages of each pay and the suppliers of each month; then created ones.
 fn candidates(world: &World, company: Option<Id<Company>>) -> Candidates<'_, Payout> {
-    let people = GrownPayments::new(world, Months::of(world, None), company, None, None);
+    let pays = pays(world, None, |times| times.funded);
+    let people = GrownPayments::new(world, pays, company, None, None);
     let base = world.base();
-    let (companies, months) = (people.companies(), people.months());
+    let companies = people.companies();
     let suppliers =
         if people.count() == 0 { 0 } else { (companies.end - companies.start) * VENDORS_A_MONTH };
-    let before = move |month: u64, people: &GrownPayments<'_>| {
-        people.count_before(month) + (month - months.start) * suppliers
-    };
-    let months = people.months();
-    let grown = before(months.end, &people);
+    let wages = people.pays().map(|(pay, ranks)| {
+        let count = ranks.end - ranks.start;
+        (base.pay(pay).funded, GrownPayouts::Wages(pay, ranks.start), count)
+    });
+    let months = (0..HISTORY_MONTHS).map(|month| {
+        (vendor_day(base, month).at_hour(9), GrownPayouts::Suppliers(month), suppliers)
+    });
+    let mut groups: Vec<_> = wages.chain(months).collect();
+    groups.sort_by_key(|(at, _, _)| *at);
+    let grown = groups.iter().map(|(_, _, count)| count).sum();
     let find = move |rank: u64| {
-        let month = months.clone().rev().find(|month| before(*month, &people) <= rank)?;
-        let (rank, wages) = (rank - before(month, &people), people.count_before(month));
-        match rank.checked_sub(people.count_before(month + 1) - wages) {
-            None => people
-                .find(wages + rank)
-                .map(|paid| base.salary_payout(month, paid.company, paid.employee)),
-            Some(supplier) => {
-                let company = companies.start + supplier / VENDORS_A_MONTH;
-                Some(base.vendor_payout(month, company, supplier % VENDORS_A_MONTH))
-            }
+        let mut rank = rank;
+        for (_, group, count) in &groups {
+            let Some(beyond) = rank.checked_sub(*count) else {
+                return match *group {
+                    GrownPayouts::Wages(pay, first) => people
+                        .find(first + rank)
+                        .map(|paid| base.salary_payout(pay, paid.company, paid.employee)),
+                    GrownPayouts::Suppliers(month) => {
+                        let company = companies.start + rank / VENDORS_A_MONTH;
+                        Some(base.vendor_payout(month, company, rank % VENDORS_A_MONTH))
+                    }
+                };
+            };
+            rank = beyond;
         }
+        None
     };
     match company {
         Some(company) => Candidates::new(grown, find, world.children(company.bits())),

@@ -112,9 +112,7 @@ impl PaySchedule {
             PayPeriod::Monthly => (month.first_day(), month.last_day()),
             PayPeriod::Semimonthly if day <= middle => (month.first_day(), middle),
             PayPeriod::Semimonthly => (middle.plus_days(1), month.last_day()),
-            PayPeriod::Weekly => self.block(day, 7),
-            PayPeriod::Biweekly => self.block(day, 14),
-            PayPeriod::Fourweekly => self.block(day, 28),
+            other => self.block(day, days_of(other).expect("other pay periods have fixed lengths")),
         };
         PaySpan { start, end, frequency: self.frequency }
     }
@@ -139,6 +137,16 @@ impl PaySchedule {
             PayPeriod::Semimonthly => day == month.first_day() || day == month.day(16),
             PayPeriod::Weekly | PayPeriod::Biweekly | PayPeriod::Fourweekly => true,
         }
+    }
+}
+
+/// The number of days of a pay period, if it does not depend on the month.
+pub(crate) const fn days_of(frequency: PayPeriod) -> Option<i32> {
+    match frequency {
+        PayPeriod::Weekly => Some(7),
+        PayPeriod::Biweekly => Some(14),
+        PayPeriod::Fourweekly => Some(28),
+        PayPeriod::Monthly | PayPeriod::Semimonthly => None,
     }
 }
 

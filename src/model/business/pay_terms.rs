@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::model::business::Proration;
 use crate::model::business::employer_part::EmployerPart;
 use crate::model::prelude::*;
 
@@ -66,6 +67,17 @@ impl Compensation {
     }
 }
 
+/// A month's amount for some of the days of a pay period, of which there are `per_year`. Half a minor unit is rounded up.
+pub(crate) fn part_of(amount: i64, (share, per_year): (Proration, u32)) -> i64 {
+    if share.paid_days == share.days && per_year == 12 {
+        return amount;
+    }
+    let paid = i128::from(share.paid_days) * 12;
+    let days = i128::from(share.days.max(1)) * i128::from(per_year);
+    let twice = i128::from(amount) * paid * 2 + days;
+    i64::try_from(twice.div_euclid(days * 2)).expect("a part is no more than the whole")
+}
+
 /// A monthly amount in addition to gross pay. It is taxable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Allowance {
@@ -123,6 +135,17 @@ pub(crate) struct BroughtIn {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_part_of_a_month_rounds_half_up_and_all_of_it_is_exact() {
+        let share = |paid_days, days| Proration { paid_days, days };
+        assert_eq!(part_of(100, (share(1, 8), 12)), 13);
+        assert_eq!(part_of(300_001, (share(22, 22), 12)), 300_001);
+        assert_eq!(part_of(300_000, (share(0, 22), 12)), 0);
+        assert_eq!(part_of(i64::MAX, (share(21, 22), 12)), 8_804_127_853_361_376_907);
+        assert_eq!(part_of(433_333, (share(10, 10), 26)), 200_000);
+        assert_eq!(part_of(433_333, (share(1, 5), 52)), 20_000);
+    }
 
     #[test]
     fn a_months_pay_rounds_half_up() {

@@ -9,6 +9,8 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
+use crate::model::payroll::PayPeriod;
+
 use super::names::NameTable;
 use super::scheme::Scheme;
 use super::{Sections, names};
@@ -59,9 +61,10 @@ pub(crate) struct City {
 
 /// How people are paid.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, bound(deserialize = "'de: 'static"))]
 pub(crate) struct Pay {
-    pub(crate) interval: &'static str,
+    /// How often companies pay: monthly, biweekly or every four weeks.
+    pub(crate) interval: PayPeriod,
     /// Day of the month, at most 28.
     pub(crate) day: u8,
     /// The last day of December to pay wages, if it is before the usual day.

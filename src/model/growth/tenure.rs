@@ -12,15 +12,21 @@ use crate::value::Key;
 const JOINERS: [u8; 3] = [14, 15, 16];
 /// The standing of employees who have left.
 const LEAVER: u8 = 24;
+/// The months of a history.
+const MONTHS: u64 = 12;
 /// Months before the first joiner or leaver, and the number of months in which employees join or leave.
 const QUIET: u64 = 1;
 const BUSY: u64 = 10;
 
-/// The months of employment in one company.
+/// The pays of history that the employees of one company receive.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Tenure(Key);
+pub(crate) struct Tenure {
+    key: Key,
+    /// The number of pays in a history of twelve months.
+    pays: u64,
+}
 
-/// The employees of a company who are paid in one month.
+/// The employees of a company who receive one pay.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Paid {
     workforce: Workforce,
@@ -29,44 +35,50 @@ pub(crate) struct Paid {
 }
 
 impl Tenure {
-    /// Of the company with that key.
-    pub(crate) const fn new(company: Key) -> Self {
-        Self(company.with("tenure"))
+    /// Of the company with that key, with so many pays in its history.
+    pub(crate) const fn new(company: Key, pays: u64) -> Self {
+        Self { key: company.with("tenure"), pays }
     }
 
     fn draw(self, role: u8, standing: u8) -> u64 {
-        QUIET + self.0.at(u64::from(standing)).at(u64::from(role)).below(BUSY)
+        QUIET + self.key.at(u64::from(standing)).at(u64::from(role)).below(BUSY)
     }
 
-    /// The month of history in which the employee is first paid: 0 for employees who were there before.
+    /// The number of pays before a month.
+    const fn before(self, month: u64) -> u64 {
+        month * self.pays / MONTHS
+    }
+
+    /// The first pay of history that the employee receives: 0 for employees who were there before.
     pub(crate) fn first(self, place: Place) -> u64 {
-        if JOINERS.contains(&place.standing) { self.draw(place.role, place.standing) } else { 0 }
+        let joined = JOINERS.contains(&place.standing);
+        if joined { self.before(self.draw(place.role, place.standing)) } else { 0 }
     }
 
-    /// The last month of history in which the employee is paid, if the employee has left.
+    /// The last pay of history that the employee receives, if the employee has left.
     pub(crate) fn last(self, place: Place) -> Option<u64> {
         // A month later than joiners: at least three months are paid, and some leave in the last month.
-        (place.standing == LEAVER).then(|| self.draw(place.role, LEAVER) + 1)
+        (place.standing == LEAVER).then(|| self.before(self.draw(place.role, LEAVER) + 2) - 1)
     }
 
-    /// Whether the employee is paid in any month.
+    /// Whether the employee receives any pay.
     pub(crate) const fn is_ever_paid(place: Place) -> bool {
         PAID_IN_HISTORY >> place.standing & 1 == 1
     }
 
-    /// Whether the employee is paid in a month.
-    pub(crate) fn is_paid(self, place: Place, month: u64) -> bool {
+    /// Whether the employee receives a pay.
+    pub(crate) fn is_paid(self, place: Place, pay: u64) -> bool {
         Self::is_ever_paid(place)
-            && self.first(place) <= month
-            && self.last(place).is_none_or(|last| month <= last)
+            && self.first(place) <= pay
+            && self.last(place).is_none_or(|last| pay <= last)
     }
 
-    /// The employees who are paid in a month.
-    pub(crate) fn paid_in(self, workforce: Workforce, month: u64) -> Paid {
+    /// The employees who receive a pay.
+    pub(crate) fn paid_in(self, workforce: Workforce, pay: u64) -> Paid {
         let of = |standing: u8| {
             let roles = (0..CYCLE).filter_map(|role| u8::try_from(role).ok());
             let places = roles.map(|role| Place { role, standing, step: 0 });
-            let paid = places.filter(|place| self.is_paid(*place, month));
+            let paid = places.filter(|place| self.is_paid(*place, pay));
             let roles = paid.fold(0, |set: Slots, place| set | 1 << place.role);
             Selection { roles, standings: 1 << standing }
         };
@@ -79,6 +91,11 @@ impl Tenure {
 }
 
 impl Paid {
+    /// No employee, for a pay of other companies.
+    pub(crate) const fn none(workforce: Workforce) -> Self {
+        Self { workforce, parts: [Selection { roles: 0, standings: 0 }; 2 + JOINERS.len()] }
+    }
+
     /// How many they are.
     pub(crate) fn count(&self) -> u64 {
         self.parts.iter().map(|part| self.workforce.count(*part)).sum()
@@ -96,10 +113,12 @@ mod tests {
 
     #[test]
     fn selections_agree_with_a_scan_of_the_months() {
-        for (seed, size) in [(1, 1), (2, 25), (3, 26), (4, 700), (5, 16_000)] {
+        for (seed, size, pays) in
+            [(1, 1, 12), (2, 25, 26), (3, 26, 12), (4, 700, 26), (5, 16_000, 12)]
+        {
             let key = Key::new(seed);
-            let (workforce, tenure) = (Workforce::new(key, size), Tenure::new(key));
-            for month in 0..12 {
+            let (workforce, tenure) = (Workforce::new(key, size), Tenure::new(key, pays));
+            for month in 0..pays {
                 let paid = tenure.paid_in(workforce, month);
                 let is_paid = |index: &u64| tenure.is_paid(workforce.place(*index), month);
                 let scanned: Vec<u64> = (0..size).filter(is_paid).collect();
@@ -116,7 +135,7 @@ mod tests {
     #[test]
     fn people_join_and_leave_within_a_year_of_history() {
         let key = Key::new(42);
-        let (workforce, tenure) = (Workforce::new(key, 25), Tenure::new(key));
+        let (workforce, tenure) = (Workforce::new(key, 25), Tenure::new(key, 12));
         let counts: Vec<u64> =
             (0..12).map(|month| tenure.paid_in(workforce, month).count()).collect();
         assert!(counts.iter().min() < counts.iter().max(), "{counts:?}");

@@ -107,6 +107,18 @@ impl Caller {
         self.post("/v1/payroll/run", &body).expect(201)["data"].take()
     }
 
+    /// Lets a company that pays biweekly from the start pay monthly from January 2026 on.
+    pub(crate) fn pay_monthly(&self, company: &str) {
+        let path = "/api/business/pay-schedules";
+        if !self.all(&format!("{path}?company_id={company}")).is_empty() {
+            let body = json!({
+                "company_id": company, "frequency": "monthly", "first_day": "2026-01-01",
+                "pay_days_after": 0,
+            });
+            self.post(path, &body).expect(201);
+        }
+    }
+
     /// The current state of a run.
     pub(crate) fn run(&self, id: &str) -> Value {
         self.get(&format!("/api/business/payroll-runs/{id}")).data()

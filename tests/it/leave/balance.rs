@@ -72,6 +72,7 @@ fn what_is_left_is_paid_once_when_the_employment_ends() {
     for (number_of, currency, kind) in [(0, "USD", "leave_pay_out"), (1, "GBP", "holiday_pay")] {
         let caller = world();
         let company = caller.company(number_of);
+        caller.pay_monthly(&company);
         let person = caller.payable(&company).remove(0);
         let path = format!("/api/business/employees/{person}");
         let terms = json!({

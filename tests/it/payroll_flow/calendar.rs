@@ -11,11 +11,12 @@ fn company_in(caller: &Caller, country: &str) -> String {
     id(companies.first().expect("a company there")).to_owned()
 }
 
-/// The time at which an undisturbed run for one pay day reaches each of its statuses.
-fn times(country: &str, period: &str) -> Vec<(String, String)> {
+/// The time at which the last of so many undisturbed runs of a month reaches each of its statuses.
+fn times(country: &str, period: &str, runs: usize) -> Vec<(String, String)> {
     let caller = Caller::manual();
     let company = company_in(&caller, country);
-    let run = caller.run_payroll(&company, period);
+    let mut all: Vec<Value> = (0..runs).map(|_| caller.run_payroll(&company, period)).collect();
+    let run = all.pop().unwrap();
     caller.advance(&json!({"until": "idle"}));
     let run = caller.run(id(&run));
     let text = |value: &Value| value.as_str().unwrap().to_owned();
@@ -34,14 +35,15 @@ fn at(times: &[(String, String)], what: &str) -> String {
 
 #[test]
 fn a_payday_on_christmas_is_paid_the_day_before_and_arrives_after_the_holidays() {
-    let britain = times("GB", "2026-12");
+    let britain = times("GB", "2026-12", 1);
     assert_eq!(at(&britain, "pay_date"), "2026-12-24");
     assert_eq!(at(&britain, "funding"), "2026-12-23T16:00:00.000Z");
     let why =
         "the 25th is a holiday, the 28th stands for Boxing Day: two business days end on the 30th";
     assert_eq!(at(&britain, "paid"), "2026-12-30T09:00:00.000Z", "{why}");
 
-    let america = times("US", "2026-12");
+    // Two pay periods end in December 2026; the second one is paid on the 25th.
+    let america = times("US", "2026-12", 2);
     assert_eq!(at(&america, "pay_date"), "2026-12-24");
     let why = "16:00 in New York";
     assert_eq!(at(&america, "funding"), "2026-12-23T21:00:00.000Z", "{why}");

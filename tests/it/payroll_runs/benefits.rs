@@ -51,6 +51,7 @@ fn lines(payslip: &Value, member: &str, label: &str) -> Vec<i64> {
 fn a_match_is_a_cost_of_the_employer_and_due_to_the_plan() {
     let caller = world();
     let company = caller.company(0);
+    caller.pay_monthly(&company);
     let person = caller.payable(&company).remove(0);
     let tiers = json!([{"rate_bp": 10_000, "upto_bp": 300}, {"rate_bp": 5_000, "upto_bp": 500}]);
     let plan =
@@ -128,6 +129,7 @@ fn a_part_of_qualifying_earnings_counts_those_of_the_month_once() {
 fn a_fixed_part_ends_at_its_limit_of_the_year() {
     let caller = world();
     let company = caller.company(0);
+    caller.pay_monthly(&company);
     let person = caller.payable(&company).remove(0);
     let part = json!({"amount": 40_000, "annual_limit": 90_000});
     let plan = json!([{"label": "Health", "timing": "post_tax", "amount": 0, "employer": part}]);

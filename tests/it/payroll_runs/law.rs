@@ -11,6 +11,7 @@ fn payable_in(country: &str) -> (Caller, String) {
     let caller = Caller::manual();
     let companies = caller.all("/api/business/companies");
     let company = companies.iter().find(|company| company["country"] == country).unwrap();
+    caller.pay_monthly(id(company));
     let person = caller.payable(id(company)).remove(0);
     (caller, person)
 }

@@ -231,7 +231,8 @@ fn a_wrong_schedule_is_refused_by_its_member() {
     body["company_id"] = nigerian["id"].clone();
     let refused = caller.post(SCHEDULES, &body).refused(422, "validation_failed");
     assert_eq!(pointers(&refused), ["/frequency"]);
-    assert_eq!(caller.all(SCHEDULES), [ended, next.clone()]);
+    let own = caller.all(&format!("{SCHEDULES}?company_id={company}"));
+    assert_eq!(own, [ended, next.clone()]);
     let target = format!("/_sandbox/resources/{}/transition", id(&next));
     let moved = caller.post(&target, &json!({"to": "ended"})).expect(200);
     assert_eq!(moved["resource"]["status"], "ended");

@@ -68,6 +68,8 @@ fn californian_taxes_are_on_the_payslip_beside_the_federal_ones() {
         "gross-to-net",
         "--pack",
         "US-CA",
+        "--period",
+        "biweekly",
         "--number",
         "1",
         "--gross",

@@ -12,6 +12,7 @@ fn employed(amount: i64, interval: &str, deductions: &Value) -> (Caller, String,
     let caller = Caller::manual();
     let companies = caller.all("/api/business/companies");
     let company = companies.iter().find(|company| company["country"] == "US").unwrap();
+    caller.pay_monthly(id(company));
     let person = caller.payable(id(company)).remove(0);
     let terms = json!({
         "amount": amount, "currency": "USD", "interval": interval, "effective_from": "2026-01-01",

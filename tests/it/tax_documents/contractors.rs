@@ -99,6 +99,7 @@ fn a_1099_nec_adds_up_the_fees_of_each_contractor() {
 fn fees_that_did_not_arrive_are_in_no_1099_nec() {
     let caller = world(&["--clock", "manual"]);
     let company = caller.company(COMPANY);
+    caller.pay_monthly(&company);
     let person = contractor(&caller, &json!({}));
     let total = || documents(&caller).first().map_or(0, |it| number(&it["reporting"]["total"]));
     let path = "/api/business/payroll-runs";

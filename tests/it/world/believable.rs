@@ -121,7 +121,8 @@ fn every_company_has_a_history_of_twelve_paid_months() {
     for company in 0..3 {
         let company = caller.company(company);
         let runs = caller.all(&format!("/api/business/payroll-runs?company_id={company}"));
-        let periods: Vec<&str> = runs.iter().map(|run| text(run, "period")).collect();
+        let mut periods: Vec<&str> = runs.iter().map(|run| text(run, "period")).collect();
+        periods.dedup(); // of a company that pays biweekly
         let expected: Vec<String> = (1..=12).map(|month| format!("2025-{month:02}")).collect();
         assert_eq!(periods, expected);
         for run in &runs {

@@ -1,6 +1,7 @@
 //! The grown world: plausible, of the requested shape, and quick to open in any size.
 
 mod believable;
+mod biweekly;
 mod check_digits;
 mod history;
 mod shape;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::model::growth::countries::Country;
 use crate::model::growth::{countries, customers, industries, names};
+use crate::model::payroll::{PayPeriod, library};
 
 /// Hourly, daily or monthly statutory minimum wages of the payroll packs as major units a year (2,080 hours).
 const MINIMUM_WAGES: &[(&str, u64)] = &[
@@ -59,7 +60,11 @@ fn is_letters(text: &str, length: usize) -> bool {
 fn pay_is_split_in_full_and_bands_ascend() {
     for country in countries::codes().filter_map(countries::find) {
         let (code, pay) = (country.code, &country.pay);
-        assert!(pay.interval == "monthly" && (1..=28).contains(&pay.day), "{code}");
+        assert!((1..=28).contains(&pay.day), "{code}");
+        // A history has whole pay periods of these lengths: `world::pay_calendar`.
+        let grown = [PayPeriod::Monthly, PayPeriod::Biweekly, PayPeriod::Fourweekly];
+        let pack = library().in_force(code, jiff::civil::date(2026, 1, 1)).pack;
+        assert!(grown.contains(&pay.interval) && pack.periods.contains(&pay.interval), "{code}");
         assert_eq!(pay.components.iter().map(|part| part.percent).sum::<u64>(), 100, "{code}");
         assert_eq!(pay.components[0].name, "basic", "{code}");
         for pair in pay.grades.windows(2) {
