@@ -1,9 +1,9 @@
 //! The table of the product: every operation of its domains.
 
 use crate::api::business::{
-    accounting, accounting_periods, audit_logs, cash_flow, companies, compliance, employee_pay,
-    employee_verbs, employees, journal_entries, leave, leave_balance, pay_schedules, pay_terms,
-    payroll, payroll_draft, payroll_retry, payroll_reverse, payroll_verbs, payslips,
+    accounting, accounting_periods, aged_reports, audit_logs, cash_flow, companies, compliance,
+    employee_pay, employee_verbs, employees, journal_entries, leave, leave_balance, pay_schedules,
+    pay_terms, payroll, payroll_draft, payroll_retry, payroll_reverse, payroll_verbs, payslips,
     regulatory_reports, reports, tax_amend, tax_documents, tax_filings, tax_liabilities,
     tax_submit, trial_balance,
 };
@@ -16,9 +16,9 @@ use crate::api::identity::{
 };
 use crate::api::operation::Operation;
 use crate::api::payments::{
-    bank_statements, beneficiaries, bills, collections, disputes, escrow_verbs, escrows, fx_quotes,
-    fx_rates, fx_transfers, invoices, payout_create, payout_verbs, payouts, reconciliation,
-    refunds, wallets,
+    bad_debts, bank_statements, beneficiaries, bills, collections, disputes, escrow_verbs, escrows,
+    fx_quotes, fx_rates, fx_transfers, invoices, payout_create, payout_verbs, payouts,
+    reconciliation, refunds, wallets,
 };
 
 /// The operations of the simulated product, by domain.
@@ -51,11 +51,13 @@ pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
         accounting_periods::OPERATIONS,
         reports::OPERATIONS,
         trial_balance::OPERATIONS,
+        aged_reports::OPERATIONS,
         cash_flow::OPERATIONS,
         wallets::OPERATIONS,
         payouts::OPERATIONS,
         collections::OPERATIONS,
         invoices::OPERATIONS,
+        bad_debts::OPERATIONS,
         bills::OPERATIONS,
         refunds::OPERATIONS,
         fx_quotes::OPERATIONS,

@@ -12,8 +12,8 @@ use crate::api::capital::{
 use crate::api::identity::{documents, screenings, trust_scores, verification_clock};
 use crate::api::operation::Effects;
 use crate::api::payments::{
-    beneficiaries, bill_clock, collection_clock, dispute_clock, disputes, escrow_clock, fx_quotes,
-    fx_transfers, invoice_clock, payout_rail, refunds, statement_clock,
+    bad_debts, beneficiaries, bill_clock, collection_clock, dispute_clock, disputes, escrow_clock,
+    fx_quotes, fx_transfers, invoice_clock, payout_rail, refunds, statement_clock,
 };
 use crate::model::business::{
     EmployeeStatus, FilingStatus, LiabilityStatus, PayrollStatus, ReportStatus, RequirementStatus,
@@ -276,7 +276,7 @@ timers! {
         leads [CollectionStatus::Processing];
     FinishCollection |world, collection, payment| collection_clock::finish(world, collection, payment);
         emits collection_clock::FINISHED,
-        starts [SettleCollection, ChargeBack],
+        starts [SettleCollection, ChargeBack, LiabilityDue],
         leads [CollectionStatus::Succeeded, CollectionStatus::Failed];
     SettleCollection |world, collection| collection_clock::settle(world, collection);
         emits &["collection.settled", "wallet.credited", "aml_alert.opened"],
@@ -296,6 +296,10 @@ timers! {
         leads [];
     InvoiceOverdue |world, invoice| invoice_clock::miss(world, invoice);
         emits &["invoice.overdue"],
+        starts [],
+        leads [];
+    RelieveInvoice |world, invoice| bad_debts::relieve(world, invoice);
+        emits &["tax_liability.created", "tax_liability.updated"],
         starts [],
         leads [];
     SettleRefund |world, refund, failed| refunds::settle(world, refund, failed);

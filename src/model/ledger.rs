@@ -97,6 +97,7 @@ chart! {
     ProfessionalFees      "professional_fees"      Expense   "Professional fees";
     Fees                  "fees"                   Expense   "Fees";
     Interest              "interest"               Expense   "Interest";
+    BadDebts              "bad_debts"              Expense   "Bad debts";
     ChargebackLosses      "chargeback_losses"      Expense   "Chargeback losses";
     ExchangeLosses        "exchange_losses"        Expense   "Exchange losses";
 }

@@ -188,6 +188,8 @@ timers! {
     BillOverdue(Bill) "miss_bill" deadline;
     /// The last day to pay an invoice is over.
     InvoiceOverdue(Invoice) "miss_invoice" deadline;
+    /// The first day on which the tax of a bad debt is taken back.
+    RelieveInvoice(Invoice) "relieve_bad_debt" deadline;
     /// The payer's bank accepts or refuses a refund.
     SettleRefund(Refund, Option<Refusal>) "settle_refund";
     /// A bank statement is read, and its lines are compared with the books.

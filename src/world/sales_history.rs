@@ -153,6 +153,7 @@ impl Grow for Invoice {
             overdue: !paid && due_date < sale.start,
             issued_on: Some(days.sent),
             collection_id: Some(base.id_at(index)),
+            write_off: None,
             created_at: sale.at(days.sent),
             updated_at: status_history.last()?.at,
             metadata: Metadata::default(),

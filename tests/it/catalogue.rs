@@ -18,6 +18,8 @@ const BEYOND: &[&str] = &[
     "createPaySchedule POST /api/business/pay-schedules",
     "endPaySchedule POST /api/business/pay-schedules/{}/end",
     "getAccountingPeriod GET /api/business/accounting-periods/{}",
+    "getAgedPayables GET /api/business/reports/aged-payables",
+    "getAgedReceivables GET /api/business/reports/aged-receivables",
     "getBankStatement GET /api/payments/bank-statements/{}",
     "getBill GET /api/payments/bills/{}",
     "getLeaveBalance GET /api/business/employees/{}/leave-balance",
@@ -35,6 +37,7 @@ const BEYOND: &[&str] = &[
     "payBill POST /api/payments/bills/{}/pay",
     "reopenAccountingPeriod POST /api/business/accounting-periods/{}/reopen",
     "voidBill POST /api/payments/bills/{}/void",
+    "writeOffInvoice POST /api/payments/invoices/{}/write-off",
 ];
 
 /// A path without the names of its parameters, because names may differ.

@@ -112,6 +112,7 @@ const fn activity(account: Account) -> Option<Activity> {
         Account::AccountsReceivable
         | Account::RefundsPayable
         | Account::Sales
+        | Account::BadDebts
         | Account::ChargebackLosses => Activity::ReceiptsFromCustomers,
         Account::AccountsPayable
         | Account::Purchases

@@ -2,6 +2,7 @@
 
 pub(crate) mod accounting;
 pub(crate) mod accounting_periods;
+pub(crate) mod aged_reports;
 pub(crate) mod audit_logs;
 pub(crate) mod brought_in;
 pub(crate) mod cash_flow;

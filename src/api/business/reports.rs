@@ -190,9 +190,10 @@ fn compared(compare: Compare, from: Date, to: Date) -> (Date, Date) {
 /// The revenue or expense that a counterpart of cash represents.
 fn counted_as(account: Account) -> Option<Account> {
     match account {
-        Account::AccountsReceivable | Account::RefundsPayable | Account::VatRecoverable => {
-            Some(Account::Sales)
-        }
+        Account::AccountsReceivable
+        | Account::RefundsPayable
+        | Account::VatRecoverable
+        | Account::BadDebts => Some(Account::Sales),
         Account::TaxPayable(authority) if authority == Authority::VAT => Some(Account::Sales),
         Account::AccountsPayable => Some(Account::Purchases),
         Account::WagesPayable | Account::DeductionsPayable => Some(Account::Wages),

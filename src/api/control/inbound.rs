@@ -37,6 +37,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
         "collection.failed",
         "invoice.partially_paid",
         "invoice.paid",
+        "tax_liability.created",
+        "tax_liability.updated",
         "dispute.created",
         "wallet.debited",
         "wallet.low_balance",
@@ -50,6 +52,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
         TaskKind::ChargeBack,
         TaskKind::DisputeUnanswered,
         TaskKind::ImportStatement,
+        TaskKind::LiabilityDue,
     ],
     ..operation!(write receive)
 }]);

@@ -10,6 +10,7 @@ use crate::api::operation::Call;
 use crate::api::prelude::*;
 use crate::api::{control, product, system};
 use crate::model::business::{CompanyStatus, Employee, EmployeeStatus};
+use crate::model::payments::Invoice;
 use crate::world::RequestRef;
 use crate::world::script::{CallStep, OutcomeRule};
 
@@ -151,6 +152,7 @@ fn of_world(world: &World, name: &str) -> Result<Option<Value>, ApiError> {
             let (company, first_day) = schedulable(world)?;
             json!({ "company_id": company, "first_day": first_day })
         }
+        "overdue_invoice" => overdue_invoice(world)?.to_string().into(),
         _ => return Ok(None),
     };
     Ok(Some(found))
@@ -162,6 +164,20 @@ fn open_month(world: &World) -> Period {
     let company = world.base().id_at(0);
     let mut open = ended.filter(|month| is_open(world, company, month.first_day()));
     open.next().expect("a company closes a finite number of months")
+}
+
+/// Grown invoices that are tried.
+const TRIED_INVOICES: u64 = 10_000;
+
+/// An unpaid invoice of the history whose due date has passed.
+fn overdue_invoice(world: &World) -> Result<Id<Invoice>, ApiError> {
+    let grown = 0..world.base().count(Kind::Invoice).min(TRIED_INVOICES);
+    let mut overdue = grown.filter_map(|index| world.at::<Invoice>(index));
+    let overdue = overdue.find(|invoice| invoice.overdue && invoice.status.is_owed());
+    overdue.map(|invoice| invoice.id).ok_or_else(|| {
+        let detail = "no invoice of the history is overdue: reset the world";
+        ApiError::new(ErrorCode::InvalidStateTransition, detail)
+    })
 }
 
 /// Days to come among which one is chosen.

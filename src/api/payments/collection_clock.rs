@@ -1,17 +1,18 @@
 //! Actions of payers and their effects over time: prompted, paid, failed, settled, expired, charged back.
 
 use crate::api::identity::monitoring;
-use crate::api::payments::disputes;
 use crate::api::payments::platform_fee::platform_fee;
 use crate::api::payments::wallets::fits;
+use crate::api::payments::{bad_debts, disputes};
 use crate::api::prelude::*;
+use crate::model::Account;
 use crate::model::decision::{COLLECTION_PAY, COLLECTION_SETTLE};
 use crate::model::payments::invoice::{Invoice, InvoiceStatus};
 use crate::model::payments::{
     Collection, CollectionMethod, CollectionStatus, Dispute, Failure, Payment, RaisedBy, Refusal,
     Scope,
 };
-use crate::model::{Account, posting};
+use crate::model::posting::{self, collecting};
 
 /// From the request to the prompt on the payer's phone.
 const PROMPT: Span = Span::seconds(2);
@@ -35,6 +36,8 @@ pub(crate) const FINISHED: &[&str] = &[
     "wallet.created",
     "invoice.partially_paid",
     "invoice.paid",
+    "tax_liability.created",
+    "tax_liability.updated",
 ];
 
 /// Sets the timer for the action of a new collection's payer.
@@ -193,18 +196,24 @@ pub(crate) fn succeed(
 ) -> Arc<Collection> {
     let (id, company, currency) = (collection.id, collection.company_id, collection.currency);
     world.wallet_for(company, currency);
-    let invoice = collection.invoice_id;
-    let against = match invoice {
-        Some(_) => Account::AccountsReceivable,
-        None => Account::Sales,
-    };
+    let invoice = collection.invoice_id.and_then(|id| world.find(id));
+    let bad = invoice.as_ref().and_then(|invoice| bad_debts::recovered(invoice, amount));
     collection.amount_received = amount;
     collection.enter(CollectionStatus::Succeeded, world.now());
-    let posting = posting::collection_succeeded(AnyId::of(id), currency, against, amount);
+    let of = AnyId::of(id);
+    let posting = match (&bad, &invoice) {
+        (Some(bad), _) => collecting::bad_debt_recovered(of, currency, amount, bad.tax),
+        (None, Some(_)) => {
+            posting::collection_succeeded(of, currency, Account::AccountsReceivable, amount)
+        }
+        (None, None) => posting::collection_succeeded(of, currency, Account::Sales, amount),
+    };
     world.post(company, posting);
     let collection = world.record("collection.succeeded", collection);
-    if let Some(invoice) = invoice {
-        pay_invoice(world, invoice, amount);
+    match (bad, invoice) {
+        (Some(bad), _) => bad_debts::recover(world, bad),
+        (None, Some(invoice)) => pay_invoice(world, &invoice, amount),
+        (None, None) => {}
     }
     let settled = world.decide(&COLLECTION_SETTLE, AnyId::of(id), None);
     let task = Task::SettleCollection(id);
@@ -218,9 +227,8 @@ pub(crate) fn succeed(
 }
 
 /// So much of an invoice was paid.
-fn pay_invoice(world: &mut World, id: Id<Invoice>, amount: i64) {
-    let Some(invoice) = world.find(id) else { return };
-    let mut invoice = (*invoice).clone();
+fn pay_invoice(world: &mut World, invoice: &Invoice, amount: i64) {
+    let mut invoice = invoice.clone();
     let now = world.now();
     invoice.amount_paid += amount;
     invoice.amount_due -= amount;

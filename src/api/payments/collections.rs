@@ -115,7 +115,7 @@ pub(crate) struct CreateCollection {
     payer: Payer,
     /// The company's reference, unique among its open collections.
     reference: Text<140>,
-    /// The invoice to collect for. It must belong to the company, have an amount outstanding, and have no other open collection.
+    /// The invoice to collect for. It must belong to the company, have an amount outstanding or written off, and have no other open collection.
     invoice_id: Option<Id<Invoice>>,
     /// When the request expires. Default: one day by card and mobile money, otherwise 30 days.
     expires_at: Option<Timestamp>,
@@ -170,8 +170,8 @@ fn faults(world: &World, input: &CreateCollection, invoice: Option<&Invoice>) ->
     if invoice.company_id != input.company_id {
         let detail = format!("the invoice belongs to {}", invoice.company_id);
         fault("/invoice_id", "foreign_invoice", detail);
-    } else if invoice.status.is_owed() && input.amount.minor() > invoice.amount_due {
-        let detail = format!("at most {} of the invoice is outstanding", invoice.amount_due);
+    } else if let Some(due) = invoice.collectable().filter(|due| input.amount.minor() > *due) {
+        let detail = format!("at most {due} of the invoice is outstanding");
         fault("/amount", "beyond_due", detail);
     }
     let name = Collection::by_invoice(invoice.id);
@@ -189,7 +189,7 @@ fn still_owed(invoice: &Invoice, currency: Currency) -> Result<()> {
             .about(invoice.id)
             .at("/currency", "currency"));
     }
-    if invoice.status.is_owed() {
+    if invoice.collectable().is_some() {
         return Ok(());
     }
     let detail = "the invoice must be sent and not paid in full".to_owned();

@@ -40,7 +40,7 @@ fn pdf(invoice: &Invoice, company: &Company, account: Option<&VirtualAccount>) -
                 value: format!(
                     "{} {}",
                     invoice.currency,
-                    figure(invoice.currency, invoice.amount_due)
+                    figure(invoice.currency, invoice.collectable().unwrap_or(invoice.amount_due))
                 ),
                 remark: remark(invoice),
             },
@@ -132,7 +132,9 @@ fn remark(invoice: &Invoice) -> String {
         InvoiceStatus::Draft => "Not sent yet: nothing is due".to_owned(),
         InvoiceStatus::Void => "Withdrawn: nothing is due".to_owned(),
         InvoiceStatus::Paid => "Paid in full, with thanks".to_owned(),
-        _ if invoice.overdue => format!("Was due on {}", long(invoice.due_date)),
+        _ if invoice.overdue || invoice.status == InvoiceStatus::WrittenOff => {
+            format!("Was due on {}", long(invoice.due_date))
+        }
         _ => format!("Due on {}", long(invoice.due_date)),
     }
 }

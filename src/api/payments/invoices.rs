@@ -178,6 +178,7 @@ fn create_invoice(world: &mut World, input: CreateInvoice) -> Result<Single<Invo
         overdue: false,
         issued_on: None,
         collection_id: None,
+        write_off: None,
         created_at: now,
         updated_at: now,
         metadata: input.metadata.unwrap_or_default(),

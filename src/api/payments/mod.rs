@@ -1,6 +1,7 @@
 //! The Payments domain's operations.
 
 pub(crate) mod asking;
+pub(crate) mod bad_debts;
 pub(crate) mod bank_statements;
 pub(crate) mod beneficiaries;
 pub(crate) mod bill_clock;

@@ -7,10 +7,13 @@ use crate::model::prelude::*;
 
 states! {
     /// Status of an invoice. Whether it is overdue is a separate member.
-    InvoiceStatus { Draft "draft", Open "open", PartiallyPaid "partially_paid", Paid "paid", Void "void" }
+    InvoiceStatus {
+        Draft "draft", Open "open", PartiallyPaid "partially_paid", Paid "paid", WrittenOff "written_off", Void "void",
+    }
     "send": Draft => Open;
     "pay_part": Open => PartiallyPaid;
-    "pay": Open | PartiallyPaid => Paid;
+    "pay": Open | PartiallyPaid | WrittenOff => Paid;
+    "write_off": Open | PartiallyPaid => WrittenOff;
     "void": Draft | Open => Void;
 }
 
@@ -60,6 +63,30 @@ pub(crate) struct TaxOfRate {
     pub(crate) tax: i64,
 }
 
+/// The write-off of an unpaid amount as a bad debt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct WriteOff {
+    /// The day on which it was booked.
+    pub(crate) on: Date,
+    /// The amount written off, tax included, in minor units.
+    pub(crate) amount: i64,
+    /// The tax in that amount, in minor units.
+    pub(crate) tax: i64,
+    /// The part of the amount that the customer paid later, in minor units.
+    pub(crate) recovered: i64,
+    /// The day from which the law gives the tax back; none if the law of the country does not.
+    pub(crate) tax_relief_on: Option<Date>,
+    /// The tax taken back from the authority, less the part that later payments returned to it, in minor units.
+    pub(crate) tax_relieved: i64,
+}
+
+impl WriteOff {
+    /// The part that is still unpaid.
+    pub(crate) const fn left(&self) -> i64 {
+        self.amount - self.recovered
+    }
+}
+
 resource! {
     /// A customer's debt for goods or services.
     Invoice: InvoiceStatus {
@@ -85,7 +112,7 @@ resource! {
         currency: Currency,
         /// Amount paid, in minor units.
         amount_paid: i64,
-        /// Amount outstanding, in minor units; 0 for a void invoice.
+        /// Amount outstanding, in minor units; 0 for an invoice that is void or written off.
         amount_due: i64,
         /// The last day to pay.
         due_date: Date,
@@ -95,10 +122,20 @@ resource! {
         issued_on: Option<Date>,
         /// The latest collection for it.
         collection_id: Option<Id<Collection>>,
+        /// The write-off as a bad debt; absent if there is none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        write_off: Option<WriteOff>,
     }
 }
 
 impl Invoice {
+    /// The amount that a collection may request: the outstanding one, or what remains of a bad debt. None in other states.
+    pub(crate) fn collectable(&self) -> Option<i64> {
+        let bad = self.write_off.filter(|_| self.status == InvoiceStatus::WrittenOff);
+        let owed = self.status.is_owed().then_some(self.amount_due);
+        bad.map(|bad| bad.left()).or(owed)
+    }
+
     /// The lookup key: its number, in a form that sorts as text.
     pub(crate) fn names(&self) -> Vec<String> {
         let number = self.number.as_deref().and_then(read_number);

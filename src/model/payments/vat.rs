@@ -34,6 +34,25 @@ pub(crate) struct Rate {
     /// The return of the country. Other countries have the one of `other_countries`.
     #[serde(rename = "return")]
     filed: Option<Return>,
+    /// When a seller takes back the tax of a bad debt. Absent if the table states no rule: then the tax is lost.
+    bad_debt: Option<BadDebt>,
+}
+
+/// The relief from the tax on a sale that the customer never pays.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BadDebt {
+    /// The months after the due date that must be over.
+    months_after_due: i32,
+    /// The law.
+    #[cfg_attr(not(test), expect(dead_code, reason = "only a test reads it"))]
+    source: String,
+}
+
+/// The first day on which a seller in that country takes back the tax of a written-off debt that was due on a day.
+pub(crate) fn relief_from(country: &str, due: Date) -> Option<Date> {
+    let rule = of(country)?.bad_debt.as_ref()?;
+    Some(due.period().plus_months(rule.months_after_due).day(due.civil().day()))
 }
 
 /// How often a return declares the tax of sales, and when it is due.
@@ -150,6 +169,21 @@ mod tests {
             assert_eq!(filed.due_on(country, found).to_string(), due, "{country} {month}");
             assert!(filed.source.len() > 10 && 12 % filed.months == 0, "{country}");
         }
+    }
+
+    /// Sources: Value Added Tax Act 1994, section 36 (GB); Value-Added Tax Act 89 of 1991, section 22 (ZA); Excise Tax Act, section 231 (CA).
+    #[test]
+    fn the_tax_of_a_bad_debt_is_taken_back_after_the_months_of_the_law() {
+        let relief = |country: &str, due: &str| {
+            let day = relief_from(country, due.parse().expect("a day"));
+            day.map(|day| day.to_string())
+        };
+        assert_eq!(relief("GB", "2026-08-31").as_deref(), Some("2027-02-28"));
+        assert_eq!(relief("ZA", "2026-01-31").as_deref(), Some("2026-01-31"));
+        assert_eq!(relief("CA", "2026-01-31").as_deref(), Some("2026-01-31"));
+        assert_eq!((relief("NG", "2026-01-31"), relief("US", "2026-01-31")), (None, None));
+        let rules = FILE.rate.iter().filter_map(|rate| rate.bad_debt.as_ref());
+        assert!(rules.into_iter().all(|rule| rule.source.len() > 10));
     }
 
     #[test]

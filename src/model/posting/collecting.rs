@@ -1,4 +1,4 @@
-//! Money that returns to payers: refunds, lost disputes, voided invoices.
+//! Money that returns to payers or never arrives: refunds, lost disputes, voided invoices, bad debts.
 
 use super::{Posting, invoice_sent, vat_account};
 use crate::model::Account;
@@ -58,4 +58,35 @@ pub(crate) fn invoice_voided(
     let mut posting = invoice_sent(invoice, currency, -net, vat);
     posting.memo = Cow::Borrowed("Invoice voided");
     posting
+}
+
+/// A receivable is written off. The tax that the authority gives back is no loss.
+pub(crate) fn written_off(invoice: AnyId, currency: Currency, amount: i64, relief: i64) -> Posting {
+    let lines = [
+        (Account::BadDebts, Debit, amount - relief),
+        (vat_account(), Debit, relief),
+        (Account::AccountsReceivable, Credit, amount),
+    ];
+    Posting::new("Bad debt written off", invoice, currency, &lines)
+}
+
+/// The authority gives back the tax of a debt that was written off earlier.
+pub(crate) fn tax_relieved(invoice: AnyId, currency: Currency, relief: i64) -> Posting {
+    let lines = [(vat_account(), Debit, relief), (Account::BadDebts, Credit, relief)];
+    Posting::new("Tax of a bad debt taken back", invoice, currency, &lines)
+}
+
+/// A customer pays a debt that was written off. The part of the tax that was taken back is due again.
+pub(crate) fn bad_debt_recovered(
+    collection: AnyId,
+    currency: Currency,
+    amount: i64,
+    tax: i64,
+) -> Posting {
+    let lines = [
+        (Account::CollectionsInTransit, Debit, amount),
+        (Account::BadDebts, Credit, amount - tax),
+        (vat_account(), Credit, tax),
+    ];
+    Posting::new("Bad debt recovered", collection, currency, &lines)
 }

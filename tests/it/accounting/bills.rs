@@ -11,7 +11,7 @@ use crate::harness::world::{id, number};
 const BILLS: &str = "/api/payments/bills";
 
 /// A company in a world whose time stands still.
-fn company_of(country: &str) -> (Arc<Server>, Caller, String) {
+pub(super) fn company_of(country: &str) -> (Arc<Server>, Caller, String) {
     let flags = ["--seed", "42", "--clock", "manual", "--countries", country, "--companies", "1"];
     let server = Arc::new(Server::start(&flags));
     let caller = Caller::of(&server);
@@ -19,37 +19,37 @@ fn company_of(country: &str) -> (Arc<Server>, Caller, String) {
     (server, caller, company)
 }
 
-fn bill(company: &str, currency: &str, lines: &Value) -> Value {
+pub(super) fn bill(company: &str, currency: &str, lines: &Value) -> Value {
     json!({
         "company_id": company, "vendor": {"name": "Northern Power plc"}, "currency": currency,
         "lines": lines, "due_date": "2026-01-31",
     })
 }
 
-fn draft(caller: &Caller, body: &Value) -> Value {
+pub(super) fn draft(caller: &Caller, body: &Value) -> Value {
     caller.post(BILLS, body).expect(201)["data"].take()
 }
 
-fn verb(caller: &Caller, bill: &Value, verb: &str, body: &Value) -> Answer {
+pub(super) fn verb(caller: &Caller, bill: &Value, verb: &str, body: &Value) -> Answer {
     caller.post(&format!("{BILLS}/{}/{verb}", id(bill)), body)
 }
 
-fn approved(caller: &Caller, body: &Value) -> Value {
+pub(super) fn approved(caller: &Caller, body: &Value) -> Value {
     verb(caller, &draft(caller, body), "approve", &json!({})).data()
 }
 
-fn balance(caller: &Caller, company: &str, account: &str) -> i64 {
+pub(super) fn balance(caller: &Caller, company: &str, account: &str) -> i64 {
     let accounts = caller.all(&format!("/api/business/ledger-accounts?company_id={company}"));
     let account = accounts.iter().find(|one| one["code"] == account);
     account.map_or(0, |account| number(&account["balance"]))
 }
 
-fn wallet(caller: &Caller, company: &str) -> String {
+pub(super) fn wallet(caller: &Caller, company: &str) -> String {
     let wallets = caller.all(&format!("/api/payments/wallets?company_id={company}"));
     id(&wallets[0]).to_owned()
 }
 
-fn vat(caller: &Caller, company: &str) -> Vec<Value> {
+pub(super) fn vat(caller: &Caller, company: &str) -> Vec<Value> {
     let path = "/api/business/tax-liabilities";
     caller.all(&format!("{path}?company_id={company}&authority=vat"))
 }

@@ -1,6 +1,8 @@
 //! The books: entries posted by callers, their reversals, and reports that agree with one another at every
 //! date.
 
+mod aged;
+mod bad_debts;
 mod bills;
 mod entries;
 mod periods;

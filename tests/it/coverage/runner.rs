@@ -320,6 +320,11 @@ impl Run {
                 "employees": [employees()[0]["id"], employees()[1]["id"]],
                 "period": now()[..7],
             }),
+            "overdue_invoice" => {
+                let invoices = self.client.all("/api/payments/invoices");
+                let overdue = invoices.into_iter().find(|invoice| invoice["overdue"] == true);
+                overdue.expect("an overdue invoice")["id"].take()
+            }
             _ => panic!("the world has no {name}"),
         }
     }

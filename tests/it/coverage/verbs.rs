@@ -100,6 +100,7 @@ pub(super) const VERBS: &[Verb] = &[
     verb!("createCollection" "invoice" "invoice_id" "pay_part" "pay"),
     verb!("sendInvoice" "invoice" "invoice_id" "send"),
     verb!("voidInvoice" "invoice" "invoice_id" "void"),
+    verb!("writeOffInvoice" "invoice" "invoice_id" "write_off"),
     verb!("approveBill" "bill" "bill_id" "approve"),
     verb!("voidBill" "bill" "bill_id" "void"),
     verb!("payBill" "bill" "bill_id" "pay_part" "pay"),

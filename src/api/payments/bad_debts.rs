@@ -1,0 +1,144 @@
+//! Bad debts: an overdue invoice is written off, the law gives back its tax, and a customer pays it after all.
+
+use crate::api::business::payroll_clock::get;
+use crate::api::business::sales_tax;
+use crate::api::prelude::*;
+use crate::model::payments::invoice::WriteOff;
+use crate::model::payments::{Collection, Invoice, InvoiceStatus, vat};
+use crate::model::posting::collecting;
+
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([Operation {
+    path: "/api/payments/invoices/{invoice_id}/write-off",
+    summary: "Write off an invoice",
+    description: "Writes off the outstanding amount of an overdue invoice as a bad debt: posts \
+        `bad_debts` against `accounts_receivable`. Where the law gives back the tax, it lowers the \
+        liability to `vat` of the current return period instead of being a loss: at once, or at \
+        `write_off.tax_relief_on` (Value Added Tax Act 1994, section 36). A customer can still \
+        pay the open collection, or one by `createCollection`: the amount is booked against \
+        `bad_debts`, its tax is due again, and the invoice is `paid` when all is recovered.",
+    example: r#"{"reason":"The customer is insolvent"}"#,
+    errors: &[ErrorCode::InvalidStateTransition],
+    emits: &[
+        "invoice.written_off",
+        "journal_entry.posted",
+        "tax_liability.created",
+        "tax_liability.updated",
+    ],
+    starts: &[TaskKind::RelieveInvoice],
+    ..operation!(write write_off_invoice)
+}]);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WriteOffInvoice {
+    /// The invoice.
+    invoice_id: Id<Invoice>,
+    /// The reason, for the status history.
+    reason: Text<500>,
+}
+
+fn write_off_invoice(world: &mut World, input: WriteOffInvoice) -> Result<Single<Invoice>> {
+    let invoice = world.get(input.invoice_id)?;
+    let status = step("write_off", "the invoice", invoice.id, invoice.status)?;
+    let today = world.today();
+    if invoice.due_date >= today {
+        let detail = format!("it is not overdue: the customer has until {}", invoice.due_date);
+        return Err(refused(invoice.id, invoice.status, detail));
+    }
+    let name = Collection::by_invoice(invoice.id);
+    let asked = world.open_collection(invoice.company_id, &name);
+    let asked = asked.and_then(|id| world.find(id));
+    if let Some(paying) = asked.filter(|asked| !asked.status.waits()) {
+        let detail =
+            format!("the customer is paying it: the collection {} is in progress", paying.id);
+        return Err(refused(invoice.id, invoice.status, detail));
+    }
+    let company = world.get(invoice.company_id)?;
+    let amount = invoice.amount_due;
+    let tax = part(invoice.tax_total, amount, invoice.total);
+    let relief_on = vat::relief_from(&company.country, invoice.due_date).filter(|_| tax > 0);
+    let at_once = relief_on.is_some_and(|day| day <= today);
+    let relieved = if at_once { tax } else { 0 };
+    let mut bad = (*invoice).clone();
+    bad.write_off = Some(WriteOff {
+        on: today,
+        amount,
+        tax,
+        recovered: 0,
+        tax_relief_on: relief_on,
+        tax_relieved: relieved,
+    });
+    bad.amount_due = 0;
+    bad.overdue = false;
+    bad.enter_because(status, world.now(), Some(input.reason.into_string()));
+    let (of, currency) = (AnyId::of(bad.id), bad.currency);
+    let entry = world.post(company.id, collecting::written_off(of, currency, amount, relieved));
+    let bad = world.record("invoice.written_off", bad);
+    if let Some(entry) = entry {
+        world.emit("journal_entry.posted", &entry);
+    }
+    sales_tax::book(world, company.id, currency, -relieved);
+    if let Some(day) = relief_on.filter(|_| !at_once) {
+        world.remind_at(day.midnight(), Task::RelieveInvoice(bad.id));
+    }
+    show(world, input.invoice_id)
+}
+
+/// The part of an amount that belongs to a share of a whole, rounded down; the whole share has all of it.
+fn part(amount: i64, share: i64, whole: i64) -> i64 {
+    let part = i128::from(amount) * i128::from(share) / i128::from(whole.max(1));
+    i64::try_from(part).expect("a part of the amount")
+}
+
+/// The day of relief has come: the tax of what is still unpaid is taken back.
+pub(crate) fn relieve(world: &mut World, id: Id<Invoice>) {
+    let Some(invoice) = world.find(id) else { return };
+    let bad = invoice.write_off.filter(|_| invoice.status == InvoiceStatus::WrittenOff);
+    let Some(mut bad) = bad else { return };
+    let company = get(world, invoice.company_id);
+    let relief = part(bad.tax, bad.left(), bad.amount);
+    if relief == 0 {
+        return;
+    }
+    bad.tax_relieved = relief;
+    let mut invoice = (*invoice).clone();
+    invoice.write_off = Some(bad);
+    invoice.updated_at = world.now();
+    let currency = invoice.currency;
+    world.post(company.id, collecting::tax_relieved(AnyId::of(id), currency, relief));
+    world.stage(invoice);
+    sales_tax::book(world, company.id, currency, -relief);
+}
+
+/// A payment of a debt that was written off.
+pub(super) struct Recovered {
+    invoice: Invoice,
+    /// The part of the tax that is due again.
+    pub(super) tax: i64,
+}
+
+/// The invoice after a payment of so much, if it was written off.
+pub(super) fn recovered(invoice: &Invoice, amount: i64) -> Option<Recovered> {
+    let bad = invoice.write_off.filter(|_| invoice.status == InvoiceStatus::WrittenOff)?;
+    let tax = part(bad.tax_relieved, amount, bad.left());
+    let bad =
+        WriteOff { recovered: bad.recovered + amount, tax_relieved: bad.tax_relieved - tax, ..bad };
+    let mut invoice = invoice.clone();
+    invoice.amount_paid += amount;
+    invoice.write_off = Some(bad);
+    Some(Recovered { invoice, tax })
+}
+
+/// Records a payment of a bad debt whose entry is posted.
+pub(super) fn recover(world: &mut World, Recovered { mut invoice, tax }: Recovered) {
+    let (company, currency) = (invoice.company_id, invoice.currency);
+    invoice.updated_at = world.now();
+    if invoice.write_off.is_some_and(|bad| bad.left() > 0) {
+        world.record("invoice.partially_paid", invoice);
+    } else {
+        world.forget_timers(AnyId::of(invoice.id));
+        invoice.enter(InvoiceStatus::Paid, world.now());
+        world.record("invoice.paid", invoice);
+    }
+    sales_tax::book(world, company, currency, tax);
+}
