@@ -17,7 +17,7 @@ use crate::api::identity::{
 use crate::api::operation::Operation;
 use crate::api::payments::{
     bad_debts, bank_statements, beneficiaries, bills, collections, disputes, escrow_verbs, escrows,
-    fx_quotes, fx_rates, fx_transfers, invoices, payout_create, payout_verbs, payouts,
+    fx_quotes, fx_rates, fx_transfers, invoices, mandates, payout_create, payout_verbs, payouts,
     reconciliation, refunds, wallets,
 };
 
@@ -56,6 +56,7 @@ pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
         wallets::OPERATIONS,
         payouts::OPERATIONS,
         collections::OPERATIONS,
+        mandates::OPERATIONS,
         invoices::OPERATIONS,
         bad_debts::OPERATIONS,
         bills::OPERATIONS,

@@ -12,8 +12,9 @@ use crate::api::capital::{
 use crate::api::identity::{documents, screenings, trust_scores, verification_clock};
 use crate::api::operation::Effects;
 use crate::api::payments::{
-    bad_debts, beneficiaries, bill_clock, collection_clock, dispute_clock, disputes, escrow_clock,
-    fx_quotes, fx_transfers, invoice_clock, payout_rail, refunds, statement_clock,
+    bad_debts, beneficiaries, bill_clock, collection_clock, debit_returns, dispute_clock, disputes,
+    escrow_clock, fx_quotes, fx_transfers, invoice_clock, mandates, payout_rail, refunds,
+    statement_clock,
 };
 use crate::model::business::{
     EmployeeStatus, FilingStatus, LiabilityStatus, PayrollStatus, ReportStatus, RequirementStatus,
@@ -26,7 +27,7 @@ use crate::model::capital::{
 use crate::model::identity::{CaseStatus, DocumentStatus, ScreeningStatus, TrustStatus};
 use crate::model::payments::{
     BeneficiaryStatus, CollectionStatus, DisputeStatus, EscrowStatus, FxTransferStatus,
-    PayoutStatus, QuoteStatus, RefundStatus, StatementStatus,
+    MandateStatus, PayoutStatus, QuoteStatus, RefundStatus, StatementStatus,
 };
 use crate::model::{Kind, State, Task, TaskKind};
 use crate::world::World;
@@ -276,16 +277,28 @@ timers! {
         leads [CollectionStatus::Processing];
     FinishCollection |world, collection, payment| collection_clock::finish(world, collection, payment);
         emits collection_clock::FINISHED,
-        starts [SettleCollection, ChargeBack, LiabilityDue],
+        starts [SettleCollection, ReturnCollection, ChargeBack, LiabilityDue],
         leads [CollectionStatus::Succeeded, CollectionStatus::Failed];
     SettleCollection |world, collection| collection_clock::settle(world, collection);
-        emits &["collection.settled", "wallet.credited", "aml_alert.opened"],
+        emits collection_clock::SETTLED,
         starts [],
         leads [CollectionStatus::Settled];
     ExpireCollection |world, collection| collection_clock::expire(world, collection);
         emits &["collection.expired"],
         starts [],
         leads [CollectionStatus::Expired];
+    AnswerMandate |world, mandate, confirmed| mandates::answer(world, mandate, confirmed);
+        emits &["mandate.activated", "mandate.revoked"],
+        starts [],
+        leads [MandateStatus::Active, MandateStatus::Revoked];
+    ExpireMandate |world, mandate| mandates::expire(world, mandate);
+        emits &["mandate.expired"],
+        starts [],
+        leads [MandateStatus::Expired];
+    ReturnCollection |world, collection, refusal| debit_returns::send_back(world, collection, refusal);
+        emits debit_returns::SENT_BACK,
+        starts [],
+        leads [CollectionStatus::Returned];
     ChargeBack |world, collection| collection_clock::charge_back(world, collection);
         emits disputes::OPENED,
         starts [DisputeUnanswered],
@@ -349,9 +362,9 @@ timers! {
         starts [AccrueInterest],
         leads [];
     InstalmentDue |world, loan, number| loan_clock::fall_due(world, loan, number);
-        emits &["loan.repayment_due"],
+        emits loan_clock::DUE,
         starts [InstalmentDue, MissInstalment],
-        leads [];
+        leads [LoanStatus::Active, LoanStatus::Repaid];
     MissInstalment |world, loan, number| loan_clock::miss(world, loan, number);
         emits &["loan.late"],
         starts [DefaultLoan],

@@ -13,7 +13,7 @@ use crate::model::capital::{
 use crate::model::ledger::{JournalEntry, WalletTransaction};
 use crate::model::payments::{
     BankStatement, Beneficiary, Bill, Collection, Dispute, Escrow, FxQuote, FxTransfer, Invoice,
-    Payout, ReconciliationMatch, Refund, Wallet,
+    Mandate, Payout, ReconciliationMatch, Refund, Wallet,
 };
 use crate::value::Id;
 
@@ -38,7 +38,7 @@ belongs! {
         AccountingPeriod Application Beneficiary Bill Collection ComplianceRequirement CreditScore
         Deal Dispute DueDiligenceCase Employee Escrow
         FxQuote FxTransfer InsuranceRiskScore Invoice JournalEntry
-        Loan PaySchedule Payout PayrollRun ReadinessAssessment RegulatoryReport
+        Loan Mandate PaySchedule Payout PayrollRun ReadinessAssessment RegulatoryReport
         TaxFiling Wallet;
     due_diligence_case_id: DueDiligenceRequest;
     employee_id: LeaveRequest PayrollVerification Payslip;

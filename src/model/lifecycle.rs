@@ -249,6 +249,7 @@ mod tests {
         assert_sound(payments::fx_quote::QuoteStatus::Open);
         assert_sound(payments::fx_transfer::FxTransferStatus::Processing);
         assert_sound(payments::invoice::InvoiceStatus::Draft);
+        assert_sound(payments::mandate::MandateStatus::Pending);
         assert_sound(payments::payout::PayoutStatus::PendingApproval);
         assert_sound(payments::reconciliation_match::MatchStatus::Unmatched);
         assert_sound(payments::refund::RefundStatus::Pending);

@@ -16,7 +16,7 @@ use crate::model::identity::{
 use crate::model::kind::OfKind;
 use crate::model::payments::{
     BankStatement, Beneficiary, Bill, Collection, Dispute, Escrow, FxQuote, FxTransfer, Invoice,
-    Payment, Payout, Refund, Refusal,
+    Mandate, Payment, Payout, Refund, Refusal,
 };
 use crate::model::prelude::*;
 
@@ -182,6 +182,12 @@ timers! {
     SettleCollection(Collection) "settle_collection";
     /// The time to pay is over.
     ExpireCollection(Collection) "expire_collection" deadline;
+    /// The payer's bank answers about a mandate: whether it confirms it.
+    AnswerMandate(Mandate, bool) "answer_mandate";
+    /// The last day of a mandate is over.
+    ExpireMandate(Mandate) "expire_mandate" deadline;
+    /// The payer's bank sends a direct debit back.
+    ReturnCollection(Collection, Refusal) "return_collection";
     /// The payer's bank wants the money back.
     ChargeBack(Collection) "charge_back";
     /// The last day to pay a bill is over.

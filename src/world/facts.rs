@@ -52,6 +52,11 @@ impl World {
             ids.extend(payout.beneficiary_id.map(|id| (AnyId::of(id), None)));
             ids.extend(payout.source.map(|source| (source, None)));
         }
+        if subject.kind == Kind::Collection {
+            let collection = self.find(Id::<Collection>::from_bits(bits(subject)));
+            let mandate = collection.and_then(|collection| collection.mandate_id);
+            ids.extend(mandate.map(|id| (AnyId::of(id), None)));
+        }
         ids.extend(self.collected_by(subject).map(|id| (id, None)));
         let item = ids.last().map(|&(id, _)| id);
         if let Some(AnyId { kind: Kind::PayrollItem, bits }) = item

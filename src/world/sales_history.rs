@@ -212,6 +212,8 @@ impl Grow for Collection {
                 iban: account.iban,
                 account_name: holder.legal_name,
             }),
+            mandate_id: None,
+            returned: None,
             checkout_url: None,
             failure: None,
             expires_at: Some(sale.over().midnight()),

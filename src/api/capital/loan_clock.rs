@@ -1,8 +1,9 @@
 //! Timers of loans: the disbursement, due and late instalments, and the default.
 
+use crate::api::capital::repayments;
 use crate::api::payments::wallets::room;
 use crate::api::prelude::*;
-use crate::model::capital::loan::{InstalmentStatus, LoanBalances};
+use crate::model::capital::loan::{InstalmentStatus, LoanBalances, LoanRepaymentTerms};
 use crate::model::capital::{Loan, LoanStatus, Offer};
 use crate::model::posting::lending;
 
@@ -11,8 +12,22 @@ const PAYMENT: Span = Span::BusinessDays(1);
 /// Number of days after an instalment's due date until the loan defaults.
 const DEFAULT_DAYS: i32 = 90;
 
+/// The events of an instalment that is due, and of its payment by autopay.
+pub(crate) const DUE: &[&str] = &[
+    "loan.repayment_due",
+    "loan.repayment_received",
+    "loan.repaid",
+    "wallet.debited",
+    "wallet.low_balance",
+];
+
 /// The loan of an offer, before it is created.
-pub(super) fn drawn_up(world: &World, offer: &Offer, wallet: &Wallet) -> Loan {
+pub(super) fn drawn_up(
+    world: &World,
+    offer: &Offer,
+    wallet: &Wallet,
+    repayment: LoanRepaymentTerms,
+) -> Loan {
     let now = world.now();
     Loan {
         id: world.next_id(offer.company_id.bits()),
@@ -27,6 +42,7 @@ pub(super) fn drawn_up(world: &World, offer: &Offer, wallet: &Wallet) -> Loan {
         currency: offer.currency,
         rate_bp: offer.rate_bp,
         term_months: offer.term_months,
+        repayment,
         disbursed_at: None,
         schedule: Vec::new(),
         prepaid_principal: 0,
@@ -127,8 +143,9 @@ pub(crate) fn fall_due(world: &mut World, id: Id<Loan>, number: u32) {
     let row = loan.schedule.iter().find(|row| row.number == number);
     let over = row.map_or(world.today(), |row| row.due_on).plus_days(1);
     loan.updated_at = world.now();
-    world.record("loan.repayment_due", loan);
+    let loan = world.record("loan.repayment_due", loan);
     world.remind_at(over.at_hour(0), Task::MissInstalment(id, number));
+    repayments::autopay(world, &loan);
 }
 
 /// The due date has passed. A loan that is already late gets one more late instalment.

@@ -6,6 +6,7 @@ use crate::api::capital::underwriting::Terms;
 use crate::api::payments::wallets::{belongs, room};
 use crate::api::prelude::*;
 use crate::model::capital::amortisation::{due_days, instalment, schedule};
+use crate::model::capital::loan::{LoanRepaymentTerms, RepaymentMethod};
 use crate::model::capital::{Application, Offer, OfferStatus};
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([Operation {
@@ -13,7 +14,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([Operation {
     summary: "Accept or decline an offer",
     description: "Answers an offer. `accept` requires the `wallet_id` that receives the money: a \
         wallet of the company in the offer's currency. The loan is created at once (`loan_id`) \
-        and paid out one business day later. `decline` must not have a wallet. An offer without \
+        and paid out one business day later. `repayment` chooses how it is repaid: by calls, by \
+        `autopay` from the wallet, or by a share of sales (`revenue_share`). `decline` must not have a wallet. An offer without \
         an answer expires after 14 days.",
     example: r#"{"decision":"accept","wallet_id":"@wallet:1"}"#,
     errors: &[
@@ -85,6 +87,36 @@ pub(crate) enum OfferAnswer {
     Decline,
 }
 
+/// How a loan is repaid.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "LoanRepaymentTermsInput")]
+pub(crate) struct RepaymentInput {
+    /// `manual`: by calls. `autopay`: each instalment from the wallet on its due day. `revenue_share`: a share of each collection that settles.
+    method: RepaymentMethod,
+    /// The share of each collection in basis points, 1000 for 10 %. Required for `revenue_share`; must be absent otherwise.
+    #[schemars(range(min = 1, max = 10_000))]
+    share_bp: Option<i64>,
+}
+
+impl RepaymentInput {
+    fn terms(self) -> Result<LoanRepaymentTerms> {
+        let wrong = match (self.method, self.share_bp) {
+            (RepaymentMethod::RevenueShare, None) => {
+                Some(("required", "the share is required for revenue_share"))
+            }
+            (RepaymentMethod::Manual | RepaymentMethod::Autopay, Some(_)) => {
+                Some(("not_taken", "a share is allowed only for revenue_share"))
+            }
+            _ => None,
+        };
+        match wrong {
+            Some((code, detail)) => Err(ApiError::of_member("/repayment/share_bp", code, detail)),
+            None => Ok(LoanRepaymentTerms { method: self.method, share_bp: self.share_bp }),
+        }
+    }
+}
+
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct RespondToOffer {
     /// The offer.
@@ -93,6 +125,8 @@ pub(crate) struct RespondToOffer {
     decision: OfferAnswer,
     /// The wallet that receives the money. Required for `accept`; must be absent for `decline`.
     wallet_id: Option<Id<Wallet>>,
+    /// How the loan is repaid; only for `accept`. Default: `manual`.
+    repayment: Option<RepaymentInput>,
 }
 
 fn respond_to_offer(world: &mut World, input: RespondToOffer) -> Result<Single<Offer>> {
@@ -100,7 +134,8 @@ fn respond_to_offer(world: &mut World, input: RespondToOffer) -> Result<Single<O
     match (input.decision, input.wallet_id) {
         (OfferAnswer::Accept, Some(wallet)) => {
             let wallet = existing(world, wallet, "/wallet_id")?;
-            accept(world, offer, &wallet).map(|offer| Data(Shown(offer)))
+            let terms = input.repayment.map(RepaymentInput::terms).transpose()?;
+            accept(world, offer, &wallet, terms.unwrap_or_default()).map(|offer| Data(Shown(offer)))
         }
         (OfferAnswer::Accept, None) => {
             let detail = "wallet_id is required for accept";
@@ -109,6 +144,10 @@ fn respond_to_offer(world: &mut World, input: RespondToOffer) -> Result<Single<O
         (OfferAnswer::Decline, Some(_)) => {
             let detail = "wallet_id is allowed only for accept";
             Err(ApiError::of_member("/wallet_id", "not_taken", detail))
+        }
+        (OfferAnswer::Decline, None) if input.repayment.is_some() => {
+            let detail = "repayment is allowed only for accept";
+            Err(ApiError::of_member("/repayment", "not_taken", detail))
         }
         (OfferAnswer::Decline, None) => {
             let status = step("decline", "the offer", offer.id, offer.status)?;
@@ -120,13 +159,18 @@ fn respond_to_offer(world: &mut World, input: RespondToOffer) -> Result<Single<O
     }
 }
 
-fn accept(world: &mut World, mut offer: Offer, wallet: &Wallet) -> Result<Arc<Offer>> {
+fn accept(
+    world: &mut World,
+    mut offer: Offer,
+    wallet: &Wallet,
+    repayment: LoanRepaymentTerms,
+) -> Result<Arc<Offer>> {
     belongs(wallet, offer.company_id, offer.currency)?;
     let company = world.get(offer.company_id)?;
     may_pay(world, &company)?;
     let status = step("accept", "the offer", offer.id, offer.status)?;
     room(world, wallet, offer.amount)?;
-    let loan = loan_clock::drawn_up(world, &offer, wallet);
+    let loan = loan_clock::drawn_up(world, &offer, wallet, repayment);
     offer.loan_id = Some(loan.id);
     offer.enter(status, world.now());
     let offer = world.record("offer.accepted", offer);

@@ -4,7 +4,9 @@ use crate::api::capital::loan_clock;
 use crate::api::payments::wallet_level;
 use crate::api::payments::wallets::{belongs, short};
 use crate::api::prelude::*;
+use crate::model::capital::loan::RepaymentMethod;
 use crate::model::capital::{Loan, LoanRepayment, LoanStatus, RepaymentStatus};
+use crate::model::payments::Collection;
 use crate::model::posting::lending;
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([
@@ -21,7 +23,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([
         description: "Repays a loan; the amount is debited at once. It pays the due instalments and \
             that of the current month in order, interest first. The remainder lowers the balance and \
             the later instalments. The `settlement_amount` of `getLoan` repays the loan completely; a \
-            larger amount is refused. Nothing is debited without a call.",
+            larger amount is refused. Without a call, only the `repayment` method of the loan debits \
+            something: `autopay` or `revenue_share`.",
         example: r#"{"amount":4000000,"wallet_id":"@wallet:1"}"#,
         success: 201,
         errors: &[
@@ -73,12 +76,12 @@ fn create_loan_repayment(
     world: &mut World,
     input: CreateLoanRepayment,
 ) -> Result<Single<LoanRepayment>> {
-    let mut loan = (*world.get(input.loan_id)?).clone();
+    let loan = world.get(input.loan_id)?;
     let wallet = existing(world, input.wallet_id, "/wallet_id")?;
     belongs(&wallet, loan.company_id, loan.currency)?;
-    let repaid = step("repay", "the loan", loan.id, loan.status)?;
-    let (amount, today) = (input.amount.minor(), world.today());
-    let settlement = loan.settlement(today);
+    step("repay", "the loan", loan.id, loan.status)?;
+    let amount = input.amount.minor();
+    let settlement = loan.settlement(world.today());
     if amount > settlement {
         let detail = format!(
             "must be at most {}, which repays the loan completely today",
@@ -87,14 +90,33 @@ fn create_loan_repayment(
         return Err(ApiError::of_member("/amount", "beyond_balance", detail));
     }
     short(world, &wallet, amount)?;
-    let now = world.now();
-    let company = world.get(loan.company_id)?;
+    let made = Made { method: RepaymentMethod::Manual, collection: None };
+    let repayment = receive(world, &loan, &wallet, (amount, made), input.metadata);
+    Ok(Data(Shown(repayment)))
+}
+
+/// How a repayment is made.
+struct Made {
+    method: RepaymentMethod,
+    collection: Option<Id<Collection>>,
+}
+
+/// Debits a repayment, at most the settlement amount and the available balance, and allots it.
+fn receive(
+    world: &mut World,
+    loan: &Loan,
+    wallet: &Wallet,
+    (amount, made): (i64, Made),
+    metadata: Option<Metadata>,
+) -> Arc<LoanRepayment> {
+    let mut loan = loan.clone();
+    let (now, today) = (world.now(), world.today());
+    let whole = amount == loan.settlement(today);
     let before = world.balances(loan.company_id, loan.currency).available;
     let allotted = loan.repay(amount, today);
-    let whole = amount == settlement;
     loan.updated_at = now;
     if whole {
-        loan.enter(repaid, now);
+        loan.enter(LoanStatus::Repaid, now);
     } else if loan.status == LoanStatus::Late && !loan.is_behind() {
         loan.enter(LoanStatus::Active, now);
     }
@@ -104,6 +126,8 @@ fn create_loan_repayment(
         company_id: loan.company_id,
         loan_id: loan.id,
         wallet_id: wallet.id,
+        method: made.method,
+        collection_id: made.collection,
         status: RepaymentStatus::Received,
         amount,
         currency: loan.currency,
@@ -112,7 +136,7 @@ fn create_loan_repayment(
         balance_after: loan.balances.principal_outstanding,
         created_at: now,
         updated_at: now,
-        metadata: input.metadata.unwrap_or_default(),
+        metadata: metadata.unwrap_or_default(),
         status_history: vec![StatusChange::plain(RepaymentStatus::Received, now)],
     };
     let repayment = world.stage(repayment);
@@ -126,10 +150,42 @@ fn create_loan_repayment(
     let loan = world.stage(loan);
     world.post(loan.company_id, posting);
     world.emit("loan.repayment_received", &loan);
-    wallet_level::debited(world, &company, &wallet, before);
+    if let Some(company) = world.find(loan.company_id) {
+        wallet_level::debited(world, &company, wallet, before);
+    }
     if whole {
         world.emit("loan.repaid", &loan);
         world.forget_timers(AnyId::of(loan.id));
     }
-    Ok(Data(Shown(repayment)))
+    repayment
+}
+
+/// Debits what is due on the due day of an instalment, if the loan says so and the wallet has all of it.
+pub(super) fn autopay(world: &mut World, loan: &Loan) {
+    let amount = loan.owed();
+    let is_due = loan.repayment.method == RepaymentMethod::Autopay && amount > 0;
+    let wallet = world.find(loan.wallet_id).filter(|_| is_due);
+    let available = world.balances(loan.company_id, loan.currency).available;
+    if let Some(wallet) = wallet.filter(|_| amount <= available) {
+        let made = Made { method: RepaymentMethod::Autopay, collection: None };
+        receive(world, loan, &wallet, (amount, made), None);
+    }
+}
+
+/// Takes the share of a collection that has settled, for each loan of the company that is repaid by shares, the oldest first.
+pub(crate) fn share(world: &mut World, collection: &Collection) {
+    let (company, currency) = (collection.company_id, collection.currency);
+    let loans: Vec<Id<Loan>> = world.children(company.bits()).collect();
+    for id in loans {
+        let loan = world.find(id).filter(|loan| loan.currency == currency);
+        let Some(loan) = loan else { continue };
+        let Some(share) = loan.share_of(collection.amount_received) else { continue };
+        let available = world.balances(company, currency).available;
+        let amount = share.min(loan.settlement(world.today())).min(available);
+        if let Some(wallet) = world.find(loan.wallet_id).filter(|_| amount > 0) {
+            let made =
+                Made { method: RepaymentMethod::RevenueShare, collection: Some(collection.id) };
+            receive(world, &loan, &wallet, (amount, made), None);
+        }
+    }
 }

@@ -1,11 +1,13 @@
 //! Transitions by hand of collections, refunds and disputes.
 
 use crate::api::control::hand_move::{Wanted, run_now, take, target};
-use crate::api::payments::{collection_clock, collections, dispute_clock, wallets};
+use crate::api::payments::{
+    collection_clock, collections, debit_returns, dispute_clock, mandates, wallets,
+};
 use crate::api::prelude::*;
 use crate::model::payments::{
-    Collection, CollectionStatus, Dispute, DisputeStatus, Late, Payment, RailId, Refund,
-    RefundStatus, Refusal, Scope,
+    Collection, CollectionStatus, Dispute, DisputeStatus, Late, Mandate, MandateStatus, Payment,
+    RailId, Refund, RefundStatus, Refusal, Scope,
 };
 
 /// The payer or the payer's bank acts now.
@@ -16,7 +18,16 @@ pub(super) fn collection(
     wanted: Wanted,
 ) -> Result<()> {
     let collection = world.get(id)?;
-    let to = target(AnyId::of(id), collection.status, to, |_| true)?;
+    let code = wanted.code.as_deref().filter(|_| to == CollectionStatus::Returned.name());
+    let back = debit_returns::refusal(&collection, code);
+    let kept = debit_returns::kept(world, &collection, back);
+    let by_hand = |state| state != CollectionStatus::Returned || kept.is_none();
+    let to = target(AnyId::of(id), collection.status, to, by_hand).map_err(|mut error| {
+        if let Some(why) = kept.as_ref().filter(|_| to == CollectionStatus::Returned.name()) {
+            error.detail = format!("{}: {why}", error.detail);
+        }
+        error
+    })?;
     let amount = collection.amount;
     if to == CollectionStatus::Succeeded {
         wallets::fits(world, collection.company_id, collection.currency, amount)?;
@@ -35,6 +46,7 @@ pub(super) fn collection(
             take(world, Task::FinishCollection(id, whole));
             collection_clock::succeed(world, (*collection).clone(), amount);
         }
+        CollectionStatus::Returned => run_now(world, Task::ReturnCollection(id, back)),
         CollectionStatus::Settled => run_now(world, Task::SettleCollection(id)),
         CollectionStatus::Failed => {
             let rail = (collection.payment_rail, Scope::Collections);
@@ -47,6 +59,20 @@ pub(super) fn collection(
         }
         CollectionStatus::Expired => run_now(world, Task::ExpireCollection(id)),
         CollectionStatus::Pending => unreachable!("no transition leads to the first state"),
+    }
+    Ok(())
+}
+
+/// The payer's bank answers about a mandate now, the payer revokes it, or its last day is over.
+pub(super) fn mandate(world: &mut World, id: Id<Mandate>, to: &str, wanted: Wanted) -> Result<()> {
+    let mandate = world.get(id)?;
+    match target(AnyId::of(id), mandate.status, to, |_| true)? {
+        MandateStatus::Active => run_now(world, Task::AnswerMandate(id, true)),
+        MandateStatus::Revoked => {
+            mandates::revoke(world, &mandate, wanted.reason);
+        }
+        MandateStatus::Expired => run_now(world, Task::ExpireMandate(id)),
+        MandateStatus::Pending => unreachable!("no transition leads to the first state"),
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use crate::api::control::faults::{Removed, RuleFault};
 use crate::api::control::{faults, hand_move, transitions};
 use crate::api::prelude::*;
 use crate::model::decision::{DECISIONS, Decision};
-use crate::model::payments::Scope;
+use crate::model::payments::{CollectionStatus, Scope};
 use crate::tester::wire::Armed;
 use crate::value::id::encode_to_string;
 use crate::world::facts::kind_named;
@@ -359,6 +359,9 @@ fn transition_resource(world: &mut World, input: TransitionResource) -> Result<P
     if let Some(code) = &code {
         let prefix = input.resource_id.as_str().split_once('_').map_or("", |(prefix, _)| prefix);
         let scope = match Kind::ALL.iter().find(|kind| kind.prefix() == prefix) {
+            Some(Kind::Collection) if input.to.as_str() == CollectionStatus::Returned.name() => {
+                Scope::Returns
+            }
             Some(Kind::Collection) => Scope::Collections,
             Some(Kind::Refund) => Scope::Refunds,
             _ => Scope::Payouts,

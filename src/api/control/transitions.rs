@@ -12,7 +12,7 @@ use crate::api::control::hand_move::{Wanted, by_timer, drop_stale, held_to, refu
 use crate::api::control::{collecting, dealing, employing, identifying, lending, paying};
 use crate::api::identity::{alerts, verifications};
 use crate::api::operation::Effects;
-use crate::api::payments::{collections, escrow_verbs, payout_verbs, reconciliation};
+use crate::api::payments::{collections, escrow_verbs, mandates, payout_verbs, reconciliation};
 use crate::api::prelude::*;
 use crate::api::timers;
 use crate::value::id::parse;
@@ -36,6 +36,7 @@ pub(crate) const RUNS: &[&[Effects]] = &[
         Effects::of(escrow_verbs::OPERATIONS, "dispute_escrow"),
         Effects::of(reconciliation::OPERATIONS, "resolve_reconciliation_match"),
         Effects::of(collections::OPERATIONS, "cancel_collection"),
+        Effects::of(mandates::OPERATIONS, "revoke_mandate"),
         Effects::of(alerts::OPERATIONS, "resolve_aml_alert"),
         Effects::of(verifications::OPERATIONS, "review_verification"),
         Effects::of(verifications::OPERATIONS, "cancel_verification"),
@@ -75,6 +76,7 @@ fn apply(world: &mut World, id: AnyId, to: &str, wanted: Wanted) -> Result<()> {
         Kind::Beneficiary => paying::beneficiary(world, Id::from_bits(bits), to, &wanted),
         Kind::ReconciliationMatch => paying::reconciliation(world, Id::from_bits(bits), to, wanted),
         Kind::Collection => collecting::collection(world, Id::from_bits(bits), to, wanted),
+        Kind::Mandate => collecting::mandate(world, Id::from_bits(bits), to, wanted),
         Kind::Refund => collecting::refund(world, Id::from_bits(bits), to, &wanted),
         Kind::Dispute => collecting::dispute(world, Id::from_bits(bits), to, wanted),
         Kind::Document => identifying::document(world, Id::from_bits(bits), to),

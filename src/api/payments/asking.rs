@@ -5,8 +5,8 @@ use crate::api::prelude::*;
 use crate::model::growth::{accounts, countries};
 use crate::model::payments::rails::route;
 use crate::model::payments::{
-    Collection, CollectionMethod, CollectionPayer, CollectionStatus, Invoice, RefundStanding,
-    VirtualAccount,
+    Collection, CollectionMethod, CollectionPayer, CollectionStatus, Invoice, Mandate,
+    RefundStanding, VirtualAccount,
 };
 use crate::value::id::encode_to_string;
 
@@ -27,6 +27,7 @@ pub(super) struct Asked {
     pub(super) payer: CollectionPayer,
     pub(super) reference: String,
     pub(super) invoice: Option<Id<Invoice>>,
+    pub(super) mandate: Option<Id<Mandate>>,
     pub(super) expires_at: Option<Timestamp>,
     pub(super) metadata: Metadata,
 }
@@ -58,6 +59,8 @@ pub(super) fn ask(world: &mut World, company: &Company, asked: Asked) -> Arc<Col
         payer: asked.payer,
         reference: asked.reference,
         invoice_id: asked.invoice,
+        mandate_id: asked.mandate,
+        returned: None,
         virtual_account: transfer.then(|| virtual_account(world, company, id)).flatten(),
         checkout_url: card.then(|| {
             let token = encode_to_string(world.base().key().with("checkout").at(id.bits()).hash());

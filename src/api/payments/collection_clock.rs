@@ -1,9 +1,10 @@
 //! Actions of payers and their effects over time: prompted, paid, failed, settled, expired, charged back.
 
+use crate::api::capital::repayments;
 use crate::api::identity::monitoring;
 use crate::api::payments::platform_fee::platform_fee;
 use crate::api::payments::wallets::fits;
-use crate::api::payments::{bad_debts, disputes};
+use crate::api::payments::{bad_debts, debit_returns, disputes};
 use crate::api::prelude::*;
 use crate::model::Account;
 use crate::model::decision::{COLLECTION_PAY, COLLECTION_SETTLE};
@@ -26,8 +27,12 @@ const CHARGEBACK: Span = Span::seconds(10 * 24 * 60 * 60);
 const LATE_DAYS: i32 = 10;
 
 /// The tasks that a new collection starts.
-pub(super) const ASKED: &[TaskKind] =
-    &[TaskKind::PromptPayer, TaskKind::PayCollection, TaskKind::ExpireCollection];
+pub(super) const ASKED: &[TaskKind] = &[
+    TaskKind::PromptPayer,
+    TaskKind::PayCollection,
+    TaskKind::ExpireCollection,
+    TaskKind::ExpireMandate,
+];
 
 /// The events of a payment that succeeds or fails.
 pub(crate) const FINISHED: &[&str] = &[
@@ -38,6 +43,17 @@ pub(crate) const FINISHED: &[&str] = &[
     "invoice.paid",
     "tax_liability.created",
     "tax_liability.updated",
+];
+
+/// The events of money that arrives in the wallet, and of the share that loans take of it.
+pub(crate) const SETTLED: &[&str] = &[
+    "collection.settled",
+    "wallet.credited",
+    "aml_alert.opened",
+    "loan.repayment_received",
+    "loan.repaid",
+    "wallet.debited",
+    "wallet.low_balance",
 ];
 
 /// Sets the timer for the action of a new collection's payer.
@@ -223,6 +239,7 @@ pub(crate) fn succeed(
         }
         (_, after) => world.settle_when(SETTLEMENT, after, task),
     }
+    debit_returns::follow(world, &collection);
     collection
 }
 
@@ -263,6 +280,7 @@ pub(crate) fn settle(world: &mut World, id: Id<Collection>) {
     let wallet = world.wallet_for(company, currency);
     world.emit_wallet("wallet.credited", &wallet);
     monitoring::collected(world, &collection);
+    repayments::share(world, &collection);
 }
 
 /// The payer did not pay in time.

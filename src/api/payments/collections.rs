@@ -2,13 +2,13 @@
 
 use crate::api::business::payroll_people::may_pay;
 use crate::api::payments::asking::{Asked, ask, free};
-use crate::api::payments::collection_clock;
+use crate::api::payments::payer::Payer;
 use crate::api::payments::wallets::fits;
+use crate::api::payments::{collection_clock, mandates};
 use crate::api::prelude::*;
 use crate::model::payments::{
-    Collection, CollectionMethod, CollectionPayer, CollectionStatus, Invoice, Refund, Scope,
+    Collection, CollectionMethod, CollectionStatus, Invoice, Mandate, Refund, Scope,
 };
-use crate::value::Email;
 use crate::world::{HISTORY_MONTHS, INVOICES_A_MONTH};
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
@@ -27,7 +27,9 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
             money after a prompt on the phone. The paid amount is `pending` in the wallet of its \
             currency, which is created at first use. It is available one business day later, less \
             the platform fee. If the payer pays too little, `amount_received` shows the paid \
-            amount.",
+            amount. By direct debit, `mandate_id` names an active mandate, whose payer pays. After \
+            its payment, the payer's bank can send a direct debit back (`collection.return`), \
+            within the window of the return code of its rail.",
         example: r#"{"company_id":"@company:1","amount":250000,"currency":"NGN","method":"card","reference":"ORDER-1001","payer":{"name":"Ngozi Eze","email":"ngozi@example.com"}}"#,
         success: 201,
         errors: &[
@@ -69,6 +71,7 @@ list! {
         /// Filter by payment method.
         method: CollectionMethod,
         invoice_id: Id<Invoice>,
+        mandate_id: Id<Mandate>,
         reference: Text<140>;
     sort created_at, amount, reference;
 }
@@ -87,18 +90,6 @@ pub(super) fn sold<T: Grow>(world: &World, company: Option<Id<Company>>) -> Cand
     Candidates::new(grown, find, world.children(company.bits()))
 }
 
-/// The payer.
-#[derive(Default, Deserialize, JsonSchema)]
-#[schemars(rename = "NewPayer")]
-pub(crate) struct Payer {
-    /// The name.
-    name: Option<Text<140>>,
-    /// The e-mail address.
-    email: Option<Email>,
-    /// The account number that the payer pays from. Reserved numbers choose the payer's behaviour.
-    account_number: Option<Text<34>>,
-}
-
 /// A new collection.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct CreateCollection {
@@ -110,9 +101,10 @@ pub(crate) struct CreateCollection {
     currency: Currency,
     /// How the payer pays.
     method: CollectionMethod,
-    /// The payer.
-    #[serde(default)]
-    payer: Payer,
+    /// The payer. Default: that of the mandate.
+    payer: Option<Payer>,
+    /// The mandate to debit by, with `method` `direct_debit`. It must be active, and belong to the company and currency.
+    mandate_id: Option<Id<Mandate>>,
     /// The company's reference, unique among its open collections.
     reference: Text<140>,
     /// The invoice to collect for. It must belong to the company, have an amount outstanding or written off, and have no other open collection.
@@ -126,9 +118,14 @@ pub(crate) struct CreateCollection {
 fn create_collection(world: &mut World, input: CreateCollection) -> Result<Single<Collection>> {
     let company = existing(world, input.company_id, "/company_id")?;
     let invoice = input.invoice_id.map(|id| world.get(id)).transpose()?;
+    let mandate = input.mandate_id.map(|id| world.get(id)).transpose()?;
     may_pay(world, &company)?;
-    let wrong = faults(world, &input, invoice.as_deref());
+    let mut wrong = faults(world, &input, invoice.as_deref());
+    wrong.extend(mandate.as_ref().map_or_else(Vec::new, |it| faults_of_mandate(&input, it)));
     ApiError::if_any(wrong)?;
+    if let Some(mandate) = &mandate {
+        mandates::usable(mandate)?;
+    }
     if let Some(invoice) = &invoice {
         still_owed(invoice, input.currency)?;
     }
@@ -138,18 +135,46 @@ fn create_collection(world: &mut World, input: CreateCollection) -> Result<Singl
         amount: input.amount.minor(),
         currency: input.currency,
         method: input.method,
-        payer: CollectionPayer {
-            name: input.payer.name.map(Text::into_string),
-            email: input.payer.email.map(|email| email.as_str().to_owned()),
-            account_number: input.payer.account_number.map(Text::into_string),
+        payer: match (&mandate, input.payer) {
+            (Some(mandate), _) => mandate.payer.clone(),
+            (None, payer) => payer.unwrap_or_default().shown(),
         },
+        mandate: input.mandate_id,
         reference: input.reference.into_string(),
         invoice: input.invoice_id,
         expires_at: input.expires_at,
         metadata: input.metadata.unwrap_or_default(),
     };
+    if let Some(mandate) = mandate {
+        mandates::used(world, &mandate);
+    }
     let collection = ask(world, &company, asked);
     Ok(Data(Shown(collection)))
+}
+
+/// The mistakes in what it says about its mandate.
+fn faults_of_mandate(input: &CreateCollection, mandate: &Mandate) -> Vec<Violation> {
+    let mut wrong = Vec::new();
+    let mut fault = |pointer: &'static str, code, detail: String| {
+        wrong.push(Violation::new(pointer, code, detail));
+    };
+    if mandate.company_id != input.company_id {
+        let detail = format!("the mandate belongs to {}", mandate.company_id);
+        fault("/mandate_id", "foreign_mandate", detail);
+    }
+    if mandate.currency != input.currency {
+        let detail = format!("the mandate has the currency {}", mandate.currency);
+        fault("/currency", "currency", detail);
+    }
+    if input.method != CollectionMethod::DirectDebit {
+        let detail = "a mandate is for collections by direct_debit".to_owned();
+        fault("/method", "not_a_direct_debit", detail);
+    }
+    if input.payer.is_some() {
+        let detail = "the payer is that of the mandate".to_owned();
+        fault("/payer", "contradiction", detail);
+    }
+    wrong
 }
 
 /// The mistakes in its members.
@@ -162,7 +187,8 @@ fn faults(world: &World, input: &CreateCollection, invoice: Option<&Invoice>) ->
         let detail = format!("{until} is in the past: the time is {}", world.now());
         fault("/expires_at", "in_the_past", detail);
     }
-    let account = input.payer.account_number.as_ref().map(Text::as_str);
+    let account = input.payer.as_ref().and_then(|payer| payer.account_number.as_ref());
+    let account = account.map(Text::as_str);
     if let Some(Err(detail)) = account.map(|number| Scope::Collections.check_account(number)) {
         fault("/payer/account_number", "code_of_another_rail", detail);
     }

@@ -51,6 +51,7 @@ pub(super) fn send(world: &mut World, company: &Company, invoice: &Invoice) -> R
         },
         reference: number,
         invoice: Some(sent.id),
+        mandate: None,
         expires_at: Some(until),
         metadata: Metadata::default(),
     };

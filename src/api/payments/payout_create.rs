@@ -74,6 +74,7 @@ fn create_payout(world: &mut World, input: CreatePayout) -> Result<Single<Payout
     };
     parties.check(Vec::new())?;
     let amount = input.amount.minor();
+    parties.within_limit(amount, input.rail)?;
     let fee = platform_fee(world, company.id, input.currency, amount);
     let available = world.balances(company.id, input.currency).available;
     if i128::from(amount) + i128::from(fee) > i128::from(available) {
@@ -141,6 +142,18 @@ impl Parties<'_> {
         let Some(first) = mismatches.first() else { return Ok(()) };
         let detail = format!("{}, but the payout has {currency}", first.detail);
         Err(ApiError::new(ErrorCode::CurrencyMismatch, detail).with_errors(mismatches))
+    }
+
+    /// Refuses an amount above the limit of the rail.
+    pub(crate) fn within_limit(&self, amount: i64, rail: Rail) -> Result<()> {
+        let country = &self.beneficiary.0.account.country;
+        let payment_rail = route(rail.service(), country, self.currency);
+        let Some(limit) = payment_rail.limit(rail.service()).filter(|limit| amount > *limit) else {
+            return Ok(());
+        };
+        let (row, limit) = (payment_rail.rail(), self.currency.display(limit));
+        let detail = format!("one payment by {} ({}) is limited to {limit}", row.id, row.title);
+        Err(ApiError::of_member("/amount", "beyond_rail_limit", detail))
     }
 
     /// A payout between them that is sent as soon as the rail accepts it.

@@ -21,6 +21,29 @@ states! {
     "repay": Active | Late => Repaid;
 }
 
+/// How a loan is repaid.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "RepaymentMethod")]
+pub(crate) enum RepaymentMethod {
+    /// By calls of the company.
+    #[default]
+    Manual,
+    /// What is due, late instalments included, is debited from the loan's wallet on each due day, if the wallet has all of it.
+    Autopay,
+    /// A share of each collection that settles is debited, until the loan is repaid.
+    RevenueShare,
+}
+
+/// How a loan is repaid, and the share of sales that is taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct LoanRepaymentTerms {
+    /// How it is repaid.
+    pub(crate) method: RepaymentMethod,
+    /// The share of each collection in basis points, 1000 for 10 %. Null unless the method is `revenue_share`.
+    pub(crate) share_bp: Option<i64>,
+}
+
 /// Status of an instalment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -126,6 +149,8 @@ resource! {
         rate_bp: i64,
         /// The repayment term in months.
         term_months: u32,
+        /// How it is repaid.
+        repayment: LoanRepaymentTerms,
         /// When the money was paid out, in virtual time; null until then.
         disbursed_at: Option<Timestamp>,
         /// The instalments, starting at disbursement. The sum of their principal and `prepaid_principal` is the amount.
@@ -149,6 +174,18 @@ pub(crate) struct Allotment {
 }
 
 impl Loan {
+    /// What it takes of a collection of that amount; none if it takes no share.
+    pub(crate) fn share_of(&self, amount: i64) -> Option<i64> {
+        let share = self.repayment.share_bp.filter(|_| self.is_open())?;
+        let part = i128::from(amount) * i128::from(share) / 10_000;
+        i64::try_from(part).ok().filter(|part| *part > 0)
+    }
+
+    /// The unpaid amount of instalments that are due or late.
+    pub(crate) fn owed(&self) -> i64 {
+        self.schedule.iter().filter(|row| row.is_owed()).map(Instalment::left).sum()
+    }
+
     /// Whether a part is still outstanding.
     pub(crate) const fn is_open(&self) -> bool {
         matches!(self.status, LoanStatus::Active | LoanStatus::Late)

@@ -1,7 +1,8 @@
 //! A repayment of a loan, and how it was allotted.
 
 use crate::model::capital::Loan;
-use crate::model::payments::Wallet;
+use crate::model::capital::loan::RepaymentMethod;
+use crate::model::payments::{Collection, Wallet};
 use crate::model::prelude::*;
 
 states! {
@@ -22,6 +23,10 @@ pub(crate) struct LoanRepayment {
     pub(crate) loan_id: Id<Loan>,
     /// The wallet that was debited.
     pub(crate) wallet_id: Id<Wallet>,
+    /// How it was made: by a call, by autopay, or as a share of a collection.
+    pub(crate) method: RepaymentMethod,
+    /// The collection of which it is a share; null for others.
+    pub(crate) collection_id: Option<Id<Collection>>,
     /// Always `received`.
     pub(crate) status: RepaymentStatus,
     /// Amount in minor units: interest and principal.

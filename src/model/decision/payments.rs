@@ -111,6 +111,41 @@ pub(crate) static COLLECTION_PAY: Decision = Decision {
     ],
 };
 
+/// What the payer's bank says about a mandate.
+pub(crate) static MANDATE_REPLY: Decision = Decision {
+    name: "mandate.reply",
+    about: "What the payer's bank answers to a new mandate",
+    subject: Kind::Mandate,
+    related: &[Kind::Company],
+    codes: None,
+    choices: &[
+        choice("confirmed", "the mandate is active")
+            .after("from the request to the answer; default the rail's own time"),
+        choice("refused", "the mandate is revoked")
+            .after("from the request to the answer; default the rail's own time"),
+        choice("never", "no answer: the mandate stays pending"),
+    ],
+};
+
+/// Whether a paid direct debit comes back.
+pub(crate) static COLLECTION_RETURN: Decision = Decision {
+    name: "collection.return",
+    about: "Whether the payer's bank sends a paid direct debit back",
+    subject: Kind::Collection,
+    related: &[Kind::Mandate, Kind::Invoice, Kind::Company],
+    codes: Some(Scope::Returns),
+    choices: &[
+        choice("kept", "the money stays"),
+        choice(
+            "returned",
+            "the money goes back, if the code's window is still open then; otherwise it stays",
+        )
+        .code("not_authorized")
+        .late()
+        .after("from the payment to the return; default the time of the rail"),
+    ],
+};
+
 /// When collected money is settled.
 pub(crate) static COLLECTION_SETTLE: Decision = Decision {
     name: "collection.settle",

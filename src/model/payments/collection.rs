@@ -1,6 +1,6 @@
 //! A collection: a request for money from a payer.
 
-use crate::model::payments::{Dispute, Failure, Invoice, RailId, Refusal, Service};
+use crate::model::payments::{Dispute, Failure, Invoice, Mandate, RailId, Refusal, Service};
 use crate::model::prelude::*;
 use crate::value::id::encode_to_string;
 
@@ -8,12 +8,13 @@ states! {
     /// Status of a collection. Later refunds and disputes are shown by other members.
     CollectionStatus {
         Pending "pending", RequiresAction "requires_action", Processing "processing", Succeeded "succeeded",
-        Settled "settled", Failed "failed", Expired "expired", Cancelled "cancelled",
+        Settled "settled", Returned "returned", Failed "failed", Expired "expired", Cancelled "cancelled",
     }
     "prompt": Pending => RequiresAction;
     "process": Pending | RequiresAction => Processing;
     "succeed": Processing => Succeeded;
     "settle": Succeeded => Settled;
+    "return": Succeeded | Settled => Returned;
     "fail": Processing => Failed;
     "expire": Pending | RequiresAction => Expired;
     "cancel": Pending | RequiresAction => Cancelled;
@@ -132,6 +133,17 @@ pub(crate) enum RefundStanding {
     Refunded,
 }
 
+/// A direct debit that the payer's bank sent back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct DebitReturn {
+    /// When the payer's bank sent it back, in virtual time.
+    pub(crate) at: Timestamp,
+    /// The amount that went back, in minor units: everything that was not refunded or charged back.
+    pub(crate) amount: i64,
+    /// The part that was taken from the wallet, or from money that had not settled. The rest is owed (`refunds_payable`).
+    pub(crate) taken: i64,
+}
+
 resource! {
     /// A request for money from a payer.
     Collection: CollectionStatus {
@@ -169,11 +181,17 @@ resource! {
         reference: String,
         /// The invoice that it collects for.
         invoice_id: Option<Id<Invoice>>,
+        /// The mandate by which it debits the payer; absent if there is none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        mandate_id: Option<Id<Mandate>>,
+        /// The return by the payer's bank after the payment; absent if there is none. `failure` has its code.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        returned: Option<DebitReturn>,
         /// The account for a payment by bank transfer.
         virtual_account: Option<VirtualAccount>,
         /// The checkout page for a payment by card. No page is served: the sandbox simulates the payment.
         checkout_url: Option<String>,
-        /// Why it failed.
+        /// Why it failed or was returned.
         failure: Option<Failure>,
         /// When the request expires.
         expires_at: Option<Timestamp>,

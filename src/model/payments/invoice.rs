@@ -13,6 +13,9 @@ states! {
     "send": Draft => Open;
     "pay_part": Open => PartiallyPaid;
     "pay": Open | PartiallyPaid | WrittenOff => Paid;
+    "reopen": Paid | PartiallyPaid => Open;
+    "reopen_part": Paid | PartiallyPaid => PartiallyPaid;
+    "lose_again": Paid => WrittenOff;
     "write_off": Open | PartiallyPaid => WrittenOff;
     "void": Draft | Open => Void;
 }

@@ -10,6 +10,7 @@ pub(crate) mod escrow;
 pub(crate) mod fx_quote;
 pub(crate) mod fx_transfer;
 pub(crate) mod invoice;
+pub(crate) mod mandate;
 pub(crate) mod payout;
 pub(crate) mod platform_fee;
 pub(crate) mod rails;
@@ -28,14 +29,15 @@ pub(crate) use self::bank_statement::{
 pub(crate) use self::beneficiary::{Beneficiary, BeneficiaryStatus, MatchResult};
 pub(crate) use self::bill::{Bill, BillLine, BillStatus, Vendor};
 pub(crate) use self::collection::{
-    Collection, CollectionMethod, CollectionPayer, CollectionStatus, Payment, RefundStanding,
-    VirtualAccount,
+    Collection, CollectionMethod, CollectionPayer, CollectionStatus, DebitReturn, Payment,
+    RefundStanding, VirtualAccount,
 };
 pub(crate) use self::dispute::{Dispute, DisputeStatus, RaisedBy};
 pub(crate) use self::escrow::{Escrow, EscrowStatus, MilestoneStatus};
 pub(crate) use self::fx_quote::{FxQuote, QuoteStatus};
 pub(crate) use self::fx_transfer::{FxTransfer, FxTransferStatus};
 pub(crate) use self::invoice::{Customer, Invoice, InvoiceLine, InvoiceStatus};
+pub(crate) use self::mandate::{Mandate, MandateStatus};
 pub(crate) use self::payout::{Failure, Payout, PayoutStatus, Pays, Rail, Recipient};
 pub(crate) use self::platform_fee::{FeeSchedule, FeeTier};
 pub(crate) use self::rails::{Late, RailId, Refusal, Scope, Service};

@@ -90,3 +90,18 @@ pub(crate) fn bad_debt_recovered(
     ];
     Posting::new("Bad debt recovered", collection, currency, &lines)
 }
+
+/// A payer's bank sends a direct debit back. Money that has settled is taken from the wallet; the part that is short is a debt.
+pub(crate) fn debit_returned(
+    collection: AnyId,
+    currency: Currency,
+    (against, amount): (Account, i64),
+    (from, taken): (Account, i64),
+) -> Posting {
+    let lines = [
+        (against, Debit, amount),
+        (from, Credit, taken),
+        (Account::RefundsPayable, Credit, amount - taken),
+    ];
+    Posting::new("Direct debit returned", collection, currency, &lines)
+}

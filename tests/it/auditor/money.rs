@@ -92,6 +92,9 @@ fn moved(books: &Books) -> (Money, Money) {
         if since(collection, "succeeded") {
             add(&mut moved, currency, amount(collection, "amount_received"));
         }
+        if collection["returned"].is_object() {
+            add(&mut moved, currency, -amount(&collection["returned"], "taken"));
+        }
         if since(collection, "settled") {
             add(&mut moved, currency, -amount(collection, "fee"));
         }
@@ -111,6 +114,11 @@ fn moved(books: &Books) -> (Money, Money) {
         let (from, to) = (&transfer["source_currency"], &transfer["target_currency"]);
         add(&mut moved, from, -amount(transfer, "source_amount"));
         add(&mut moved, to, amount(transfer, "target_amount"));
+    }
+    for loan in of("loan").filter(|loan| loan["disbursed_at"].is_string()) {
+        let repaid = amount(&loan["balances"], "principal_paid")
+            + amount(&loan["balances"], "interest_paid");
+        add(&mut moved, &loan["currency"], amount(loan, "amount") - repaid);
     }
     for deal in of("deal").filter(|deal| deal["status"] == "won") {
         add(&mut moved, &deal["currency"], amount(deal, "amount"));

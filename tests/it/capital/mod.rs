@@ -8,6 +8,7 @@ mod loans;
 mod metamorphic;
 mod readiness;
 mod refusals;
+mod repaid;
 mod scores;
 mod worked;
 

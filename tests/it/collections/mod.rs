@@ -5,6 +5,7 @@ mod disputes;
 mod history;
 mod inbound;
 mod invoices;
+mod mandates;
 mod rail_codes;
 mod refunds;
 

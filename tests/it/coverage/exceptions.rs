@@ -14,6 +14,21 @@ pub(super) const UNSEEN: &[(&str, &str, &str)] = &[
         "payroll_run.partially_paid",
         "the run of an employee's last days has one item: it is paid, or it failed",
     ),
+    (
+        "sendInvoice",
+        "collection.returned",
+        "its collection is by bank transfer, which does not come back",
+    ),
+    (
+        "sendInvoice",
+        "invoice.reopened",
+        "its collection is by bank transfer, which does not come back",
+    ),
+    (
+        "sendInvoice",
+        "mandate.revoked",
+        "its collection is by bank transfer, which does not come back",
+    ),
 ];
 
 const ONE_TIMER: &str =

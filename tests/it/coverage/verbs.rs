@@ -98,6 +98,8 @@ pub(super) const VERBS: &[Verb] = &[
     verb!("cancelCollection" "collection" "collection_id" "cancel"),
     verb!("createRefund" "collection" "collection_id" "settle", also: &["settled"]),
     verb!("createCollection" "invoice" "invoice_id" "pay_part" "pay"),
+    verb!("createCollection" "mandate" "mandate_id", also: &["active"], with: r#"{"company_id":"-","amount":100,"currency":"GBP","method":"direct_debit","reference":"BY-MANDATE"}"#),
+    verb!("revokeMandate" "mandate" "mandate_id" "revoke"),
     verb!("sendInvoice" "invoice" "invoice_id" "send"),
     verb!("voidInvoice" "invoice" "invoice_id" "void"),
     verb!("writeOffInvoice" "invoice" "invoice_id" "write_off"),

@@ -188,6 +188,12 @@ const PAIRS: &[(Start, &str, &str, &str)] = &[
         "cancelled",
     ),
     (
+        Trigger("mandate.created"),
+        "/api/payments/mandates/{}/revoke",
+        r#"{"reason":"asked by a test"}"#,
+        "revoked",
+    ),
+    (
         Trigger("aml_alert.opened"),
         "/api/identity/aml-alerts/{}/resolve",
         r#"{"resolution":"false_positive","note":"asked by a test"}"#,

@@ -1,6 +1,7 @@
 //! Beneficiaries and payouts: recipients, rails, and returns.
 
 mod beneficiaries;
+mod limits;
 mod outcomes;
 mod race;
 mod rail_codes;

@@ -18,6 +18,7 @@ fn loan() -> Loan {
         currency: Currency::new("EUR").expect("a currency"),
         rate_bp: 1_200,
         term_months: 12,
+        repayment: LoanRepaymentTerms::default(),
         disbursed_at: None,
         schedule: Vec::new(),
         prepaid_principal: 0,

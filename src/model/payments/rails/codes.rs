@@ -1,6 +1,8 @@
 //! The codes that a rule, a scenario or a magic value may name.
 
-use crate::model::payments::rails::{PaymentRail, RailDirection, RailId, all, refusals};
+use crate::model::payments::rails::{
+    PaymentRail, RailCode, RailDirection, RailId, all, refusals, returns,
+};
 
 /// The most codes that a message lists.
 const MOST_LISTED: usize = 6;
@@ -14,6 +16,8 @@ pub(crate) enum Scope {
     Collections,
     /// Money back to payers.
     Refunds,
+    /// Debits that come back after they were paid.
+    Returns,
 }
 
 impl Scope {
@@ -22,6 +26,7 @@ impl Scope {
             Self::Payouts => "payouts",
             Self::Collections => "collections",
             Self::Refunds => "refunds",
+            Self::Returns => "returned direct debits",
         }
     }
 
@@ -31,6 +36,7 @@ impl Scope {
             Self::Payouts => rail.direction == RailDirection::Credit,
             Self::Collections => rail.direction == RailDirection::Debit,
             Self::Refunds => rail.direction == RailDirection::Credit || rail.refunds,
+            Self::Returns => rail.serves.debits(),
         }
     }
 
@@ -39,23 +45,33 @@ impl Scope {
         self.covers(rail) || (self == Self::Collections && rail.serves.collects())
     }
 
+    /// The codes of the rail that such payments can get.
+    pub(super) fn codes(
+        self,
+        rail: &'static PaymentRail,
+    ) -> impl Iterator<Item = &'static RailCode> {
+        let back = (self == Self::Returns).then(|| returns(rail));
+        let forth = (self != Self::Returns).then(|| refusals(rail));
+        back.into_iter().flatten().chain(forth.into_iter().flatten())
+    }
+
     /// The reason of a code: that of the first rail of the table that has it.
     pub(super) fn reason(self, code: &str) -> Option<&'static str> {
         let rails = || all().iter().filter(|rail| self.covers(rail)).chain(all());
-        let codes = rails().filter(|rail| self.uses(rail)).flat_map(refusals);
-        codes.into_iter().find(|own| own.code == code).map(|own| &*own.reason)
+        let mut codes = rails().filter(|rail| self.uses(rail)).flat_map(|rail| self.codes(rail));
+        codes.find(|own| own.code == code).map(|own| &*own.reason)
     }
 
     /// Checks a code that is named for payments of that rail, or of any rail. The error says what is wrong, and lists valid codes.
     pub(crate) fn check(self, rail: Option<RailId>, code: &str) -> Result<(), String> {
         if let Some(rail) = rail.map(RailId::rail) {
-            let known = refusals(rail).any(|own| own.code == code);
-            let listed = listed(refusals(rail).map(|own| own.code.clone()));
+            let known = self.codes(rail).any(|own| own.code == code);
+            let listed = listed(self.codes(rail).map(|own| own.code.clone()));
             let detail = format!("{} has no such code: expected one of {listed}", rail.id);
             return if known { Ok(()) } else { Err(detail) };
         }
         let mut covered = all().iter().filter(|rail| self.covers(rail));
-        if covered.clone().flat_map(refusals).any(|own| own.code == code) {
+        if covered.clone().flat_map(|rail| self.codes(rail)).any(|own| own.code == code) {
             return Ok(());
         }
         let noun = self.noun();
@@ -65,7 +81,7 @@ impl Scope {
             None => "no payment rail has this code for a refusal or a return".to_owned(),
         };
         let examples = covered.by_ref().filter_map(|rail| {
-            let first = refusals(rail).next()?;
+            let first = self.codes(rail).next()?;
             Some(format!("{} ({})", first.code, rail.id))
         });
         let examples = listed(examples);
@@ -132,6 +148,7 @@ mod tests {
                 &["R23", "ARUCS B", "1160"],
             ),
             (Scope::Refunds, &["R02", "46", "1160"], &["R01", "ARUDD 0"]),
+            (Scope::Returns, &["R01", "R10", "DDICA 5", "MD06"], &["R23", "1160"]),
         ] {
             for code in good {
                 assert_eq!(scope.check(None, code), Ok(()), "{scope:?} {code}");

@@ -5,7 +5,9 @@
 mod codes;
 mod refusal;
 mod route;
+mod window;
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use crate::model::prelude::*;
@@ -13,6 +15,7 @@ use crate::model::prelude::*;
 pub(crate) use self::codes::Scope;
 pub(crate) use self::refusal::{Late, Refusal};
 pub(crate) use self::route::{RailId, Service, Services, route};
+pub(crate) use self::window::{MandateRule, Window, later};
 
 /// Whether a rail moves money to an account or collects it from one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -68,6 +71,9 @@ pub(crate) struct RailCode {
     pub(crate) retry: RailRetry,
     /// The meaning, independent of the rail: the `code` of a payment's `failure`.
     pub(crate) reason: String,
+    /// The time after the settlement in which it can be given, if it is not that of the rail.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) window: Option<Window>,
 }
 
 /// A rail.
@@ -97,6 +103,15 @@ pub(crate) struct PaymentRail {
     /// The time from sending to a return. Absent if the rail refuses at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) returns: Option<Span>,
+    /// The time after the settlement in which a collection can come back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) window: Option<Window>,
+    /// The rules of mandates, if it collects by mandate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) mandate: Option<MandateRule>,
+    /// The largest amounts of one payment in minor units of its currency, by service.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) limits: BTreeMap<String, i64>,
     /// The countries that the rail serves, if it serves an area.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) area: Vec<String>,
@@ -147,6 +162,12 @@ fn refusals(rail: &'static PaymentRail) -> impl Iterator<Item = &'static RailCod
     rail.codes.iter().filter(move |code| at.contains(&code.stage) && !OPEN.contains(&&*code.reason))
 }
 
+/// The codes with which a collected payment comes back: returns and later claims.
+fn returns(rail: &'static PaymentRail) -> impl Iterator<Item = &'static RailCode> {
+    let at = [RailStage::Return, RailStage::Claim];
+    rail.codes.iter().filter(move |code| at.contains(&code.stage) && !OPEN.contains(&&*code.reason))
+}
+
 /// Reasons of codes with which no payment is refused.
 const OPEN: [&str; 3] = ["done", "status_unknown", "details_corrected"];
 
@@ -172,6 +193,9 @@ mod tests {
             assert!(!rail.sources.is_empty() && !rail.codes.is_empty(), "{}", rail.id);
             assert_eq!(codes(&rail.id).len(), rail.codes.len(), "{}", rail.id);
             assert!(rail.currency == "*" || Currency::new(&rail.currency).is_some(), "{}", rail.id);
+            for (service, limit) in &rail.limits {
+                assert!(*limit > 0 && rail.serves.names().any(|it| it == service), "{}", rail.id);
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::model::payments::Failure;
 use crate::model::payments::rails::{
-    PaymentRail, RailCode, RailId, RailRetry, RailStage, Scope, reasons, refusals,
+    PaymentRail, RailCode, RailId, RailRetry, RailStage, Scope, Window, reasons, refusals,
 };
 
 /// A refusal or a return of a payment: the reason, and the rail's code for it.
@@ -43,7 +43,7 @@ impl Refusal {
     /// The refusal with a code that a rule, a scenario or a magic value named. A code of another rail stands for its reason.
     pub(crate) fn with_code(rail: RailId, code: &str, scope: Scope, late: Late) -> Self {
         let row = rail.rail();
-        if let Some(own) = refusals(row).find(|own| own.code == code) {
+        if let Some(own) = scope.codes(row).find(|own| own.code == code) {
             return Self { rail, reason: position(&own.reason), code: Some(place(row, own)) };
         }
         let reason = scope.reason(code).expect("checked when it was read");
@@ -53,6 +53,18 @@ impl Refusal {
     /// The code of the rail.
     pub(crate) fn code(self) -> Option<&'static RailCode> {
         self.code.map(|code| &self.rail.rail().codes[usize::from(code)])
+    }
+
+    /// The time after the settlement in which it can be given.
+    pub(crate) fn window(self) -> Window {
+        let own = self.code().and_then(|code| code.window);
+        own.or(self.rail.rail().window).unwrap_or(Window::Unlimited)
+    }
+
+    /// Whether the payer denies or withdraws the authorisation.
+    pub(crate) fn ends_mandate(self) -> bool {
+        let reason = &*reasons()[usize::from(self.reason)].name;
+        matches!(reason, "authorization_revoked" | "not_authorized")
     }
 
     /// The same without a code: the payment never reached the rail.
@@ -160,6 +172,7 @@ mod tests {
             ("ng_nip", "rail_unavailable", "91"),
             ("ke_mpesa_c2b", "insufficient_funds", "1"),
             ("card", "insufficient_funds", "51"),
+            ("us_ach_debit", "not_authorized", "R10"),
             ("us_ach_credit", "rail_unavailable", ""),
         ] {
             assert_eq!(code(rail, reason, Late::No), expected, "{rail} {reason}");

@@ -24,6 +24,14 @@ impl RailId {
         &all()[usize::from(self.0)]
     }
 
+    /// The largest amount of a payment by that service, in minor units; none if there is no limit.
+    pub(crate) fn limit(self, service: Service) -> Option<i64> {
+        let limits = &self.rail().limits;
+        let named = |service: Service| limits.get(service.name()).copied();
+        let wallet = || named(Service::MobileWallet);
+        if self.rail().serves.time(service).is_some() { named(service) } else { wallet() }
+    }
+
     /// The time from sending to the result.
     pub(crate) fn time(self, service: Service) -> Span {
         let serves = &self.rail().serves;
@@ -74,6 +82,34 @@ pub(crate) enum Service {
     MobileWallet,
 }
 
+impl Service {
+    #[cfg(test)]
+    const ALL: [Self; 8] = [
+        Self::Instant,
+        Self::SameDay,
+        Self::Standard,
+        Self::Card,
+        Self::DirectDebit,
+        Self::BankTransfer,
+        Self::MobileMoney,
+        Self::MobileWallet,
+    ];
+
+    /// The name in the table.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Instant => "instant",
+            Self::SameDay => "same_day",
+            Self::Standard => "standard",
+            Self::Card => "card",
+            Self::DirectDebit => "direct_debit",
+            Self::BankTransfer => "bank_transfer",
+            Self::MobileMoney => "mobile_money",
+            Self::MobileWallet => "mobile_wallet",
+        }
+    }
+}
+
 /// The services of a rail, with the time from sending to the result.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -120,6 +156,17 @@ impl Services {
         }
     }
 
+    /// The names of the services that it has.
+    #[cfg(test)]
+    pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
+        Service::ALL.into_iter().filter(|it| self.time(*it).is_some()).map(Service::name)
+    }
+
+    /// Whether it collects by direct debit.
+    pub(crate) const fn debits(&self) -> bool {
+        self.direct_debit.is_some()
+    }
+
     /// Whether payers of collections use the rail.
     pub(crate) const fn collects(&self) -> bool {
         let by_bank = self.direct_debit.is_some() || self.bank_transfer.is_some();
@@ -143,17 +190,6 @@ pub(crate) fn route(service: Service, country: &str, currency: Currency) -> Rail
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const SERVICES: [Service; 8] = [
-        Service::Instant,
-        Service::SameDay,
-        Service::Standard,
-        Service::Card,
-        Service::DirectDebit,
-        Service::BankTransfer,
-        Service::MobileMoney,
-        Service::MobileWallet,
-    ];
 
     fn name(service: Service, country: &str, currency: &str) -> &'static str {
         let currency = Currency::new(currency).expect("a currency");
@@ -194,7 +230,7 @@ mod tests {
 
     #[test]
     fn every_service_has_a_rail_everywhere() {
-        for service in SERVICES {
+        for service in Service::ALL {
             let rail = route(service, "ZZ", Currency::new("XPF").expect("a currency"));
             assert_eq!(rail.rail().country, "*", "{service:?}");
             assert!(rail.time(service) != Span::seconds(0), "{service:?}");
