@@ -25,9 +25,9 @@ pub(crate) mod system;
 pub(crate) mod timers;
 
 use crate::api::control::{
-    clock, decisions, deliveries, diff, events, faults, inbound, intervene, limits, process, rails,
-    request_log, scenarios, snapshots, statement_file, statement_truth, trigger, verify, webhooks,
-    worlds,
+    clock, decisions, deliveries, diff, events, faults, inbound, intervene, limits, micro_deposits,
+    process, rails, request_log, scenarios, snapshots, statement_file, statement_truth, trigger,
+    verify, webhooks, worlds,
 };
 use crate::api::operation::Operation;
 
@@ -47,6 +47,7 @@ pub(crate) fn control() -> impl Iterator<Item = &'static Operation> {
         inbound::OPERATIONS,
         statement_file::OPERATIONS,
         statement_truth::OPERATIONS,
+        micro_deposits::OPERATIONS,
         webhooks::OPERATIONS,
         deliveries::OPERATIONS,
         snapshots::OPERATIONS,

@@ -17,8 +17,8 @@ use crate::api::identity::{
 use crate::api::operation::Operation;
 use crate::api::payments::{
     bad_debts, bank_statements, beneficiaries, bills, collections, disputes, escrow_verbs, escrows,
-    fx_quotes, fx_rates, fx_transfers, invoices, mandates, payout_create, payout_verbs, payouts,
-    reconciliation, refunds, wallets,
+    fx_quotes, fx_rates, fx_transfers, invoices, mandates, micro_deposits, payout_create,
+    payout_verbs, payouts, reconciliation, refunds, wallets,
 };
 
 /// The operations of the simulated product, by domain.
@@ -65,6 +65,7 @@ pub(crate) fn product() -> impl Iterator<Item = &'static Operation> {
         fx_transfers::OPERATIONS,
         fx_rates::OPERATIONS,
         beneficiaries::OPERATIONS,
+        micro_deposits::OPERATIONS,
         payout_create::OPERATIONS,
         payout_verbs::OPERATIONS,
         escrows::OPERATIONS,

@@ -13,8 +13,8 @@ use crate::api::identity::{documents, screenings, trust_scores, verification_clo
 use crate::api::operation::Effects;
 use crate::api::payments::{
     bad_debts, beneficiaries, bill_clock, collection_clock, debit_returns, dispute_clock, disputes,
-    escrow_clock, fx_quotes, fx_transfers, invoice_clock, mandates, payout_rail, refunds,
-    statement_clock,
+    escrow_clock, fx_quotes, fx_transfers, invoice_clock, mandates, micro_deposits, payout_rail,
+    refunds, statement_clock,
 };
 use crate::model::business::{
     EmployeeStatus, FilingStatus, LiabilityStatus, PayrollStatus, ReportStatus, RequirementStatus,
@@ -124,16 +124,11 @@ timers! {
         starts [ReleasePayout, SettlePayout],
         leads [];
     ReleasePayout |world, payout, fate| payout_rail::release_payout(world, payout, fate);
-        emits &["payout.processing", "payout.sent", "payout.failed", "payroll_item.failed", "payroll_run.paid",
-            "payroll_run.partially_paid", "payroll_run.failed", "tax_liability.created",
-            "compliance_requirement.resolved", "wallet.credited"],
+        emits payout_rail::WAGES_RELEASED,
         starts [SettlePayout],
         leads [PayoutStatus::Processing, PayoutStatus::Sent, PayoutStatus::Failed];
     SettlePayout |world, payout, fate| payout_rail::settle_payout(world, payout, fate);
-        emits &["payout.paid", "payout.failed", "payout.returned", "payslip.issued", "payslip.corrected",
-            "payroll_item.paid", "payroll_item.failed", "payroll_item.returned", "employee.payroll_status_changed",
-            "payroll_run.paid", "payroll_run.partially_paid", "payroll_run.failed", "tax_liability.created",
-            "compliance_requirement.resolved", "wallet.credited"],
+        emits payout_rail::WAGES_SETTLED,
         starts [SettlePayout],
         leads [PayoutStatus::Paid, PayoutStatus::Failed, PayoutStatus::Returned];
     FinishVerification |world, id| employee_pay::finish_verification(world, id);
@@ -228,6 +223,14 @@ timers! {
         emits &["beneficiary.verified", "beneficiary.rejected"],
         starts [],
         leads [BeneficiaryStatus::Verified, BeneficiaryStatus::Rejected];
+    ArriveMicroDeposits |world, beneficiary| micro_deposits::arrive(world, beneficiary);
+        emits &["beneficiary.micro_deposits_arrived"],
+        starts [ExpireMicroDeposits],
+        leads [];
+    ExpireMicroDeposits |world, beneficiary| micro_deposits::expire(world, beneficiary);
+        emits &["beneficiary.rejected"],
+        starts [],
+        leads [BeneficiaryStatus::Rejected];
     DisputeUnanswered |world, dispute| dispute_clock::miss(world, dispute);
         emits &["dispute.lost", "wallet.debited", "wallet.low_balance"],
         starts [],
@@ -254,9 +257,7 @@ timers! {
         starts [],
         leads [DocumentStatus::Rejected];
     AnswerCase |world, case, answer| verification_clock::answer(world, case, answer);
-        emits &["document.accepted", "document.rejected", "verification.approved", "verification.declined",
-            "verification.in_review", "verification.resubmission_requested", "compliance_requirement.resolved",
-            "company.status_changed"],
+        emits verification_clock::ANSWERED,
         starts [AnswerCase, ReviewCase, ExpireCase],
         leads [CaseStatus::Approved, CaseStatus::Declined, CaseStatus::InReview, CaseStatus::ResubmissionRequested];
     ExpireCase |world, case| verification_clock::expire(world, case);
@@ -320,8 +321,7 @@ timers! {
         starts [LiabilityDue],
         leads [RefundStatus::Succeeded, RefundStatus::Failed];
     ImportStatement |world, statement| statement_clock::import(world, statement);
-        emits &["bank_statement.imported", "reconciliation_match.matched", "reconciliation_match.suggested",
-            "reconciliation_match.exception", "reconciliation_match.resolved"],
+        emits statement_clock::IMPORTED,
         starts [],
         leads [StatementStatus::Imported];
     CompleteCreditScore |world, score| credit_scores::complete(world, score);
@@ -341,8 +341,7 @@ timers! {
         starts [DecideApplication],
         leads [ApplicationStatus::UnderReview];
     DecideApplication |world, id, verdict| underwriting::decide(world, id, verdict);
-        emits &["credit_score.completed", "credit_score.failed", "application.approved", "application.rejected",
-            "application.information_requested", "offer.created"],
+        emits underwriting::DECIDED,
         starts [ExpireOffer, WithdrawApplication],
         leads [ApplicationStatus::Approved, ApplicationStatus::Rejected, ApplicationStatus::InformationRequested];
     WithdrawApplication |world, id| underwriting::withdraw(world, id);

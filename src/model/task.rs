@@ -154,6 +154,10 @@ timers! {
     ExpireEscrow(Escrow) "expire_escrow" deadline;
     /// The bank's answer about a beneficiary's account.
     ResolveBeneficiary(Beneficiary, BankAnswer) "resolve_beneficiary";
+    /// The amounts sent to a beneficiary arrive.
+    ArriveMicroDeposits(Beneficiary) "arrive_micro_deposits";
+    /// The time to confirm the amounts sent to a beneficiary is over.
+    ExpireMicroDeposits(Beneficiary) "expire_micro_deposits" deadline;
     /// The last day to answer a dispute is over.
     DisputeUnanswered(Dispute) "miss_evidence" deadline;
     /// Whether a dispute is won.

@@ -14,6 +14,7 @@ const BEYOND: &[&str] = &[
     "approveBill POST /api/payments/bills/{}/approve",
     "closeAccountingPeriod POST /api/business/accounting-periods",
     "closeAccountingYear POST /api/business/accounting-years",
+    "confirmMicroDeposits POST /api/payments/beneficiaries/{}/micro-deposits/confirm",
     "createBill POST /api/payments/bills",
     "createMandate POST /api/payments/mandates",
     "createPaySchedule POST /api/business/pay-schedules",
@@ -40,6 +41,7 @@ const BEYOND: &[&str] = &[
     "payBill POST /api/payments/bills/{}/pay",
     "reopenAccountingPeriod POST /api/business/accounting-periods/{}/reopen",
     "revokeMandate POST /api/payments/mandates/{}/revoke",
+    "sendMicroDeposits POST /api/payments/beneficiaries/{}/micro-deposits",
     "voidBill POST /api/payments/bills/{}/void",
     "writeOffInvoice POST /api/payments/invoices/{}/write-off",
 ];

@@ -15,6 +15,16 @@ use crate::model::capital::{
 };
 use crate::model::decision::UNDERWRITER;
 
+/// The events of an underwriter's decision.
+pub(crate) const DECIDED: &[&str] = &[
+    "credit_score.completed",
+    "credit_score.failed",
+    "application.approved",
+    "application.rejected",
+    "application.information_requested",
+    "offer.created",
+];
+
 /// From the start of the review to the decision.
 const REVIEW: Span = Span::BusinessDays(1);
 /// How long the underwriter waits for information.

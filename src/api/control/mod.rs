@@ -16,6 +16,7 @@ mod inbound_payments;
 pub(crate) mod intervene;
 mod lending;
 pub(crate) mod limits;
+pub(crate) mod micro_deposits;
 mod paying;
 pub(crate) mod process;
 pub(crate) mod rails;

@@ -15,6 +15,18 @@ use crate::model::identity::{
     KycStatus, RejectLabel, ScreeningStatus, Subject, Verification, VerificationType,
 };
 
+/// The events of a bureau's answer.
+pub(crate) const ANSWERED: &[&str] = &[
+    "document.accepted",
+    "document.rejected",
+    "verification.approved",
+    "verification.declined",
+    "verification.in_review",
+    "verification.resubmission_requested",
+    "compliance_requirement.resolved",
+    "company.status_changed",
+];
+
 /// How long a case waits for a manual review.
 const REVIEW: Span = Span::seconds(24 * 60 * 60);
 

@@ -8,7 +8,7 @@ use crate::model::decision::BENEFICIARY_CHECK;
 use crate::model::growth::{countries, names};
 use crate::model::name_match::compare_holders;
 use crate::model::payments::beneficiary::{
-    BeneficiaryAccount, BeneficiaryType, NameMatch, Rejection,
+    AccountCheck, BeneficiaryAccount, BeneficiaryType, NameMatch, Rejection,
 };
 use crate::model::payments::{
     Beneficiary, BeneficiaryStatus, MatchResult, Recipient, Scope, account_rules,
@@ -31,7 +31,9 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
         description: "Creates a beneficiary. The account number must be valid in its country: \
             IBAN, NUBAN, routing number, sort code, or length only. The bank is then asked for \
             the holder, and answers after 30 seconds: the beneficiary is `verified` if the names \
-            match at least partly, otherwise `rejected`. The reserved numbers `9999999900` to \
+            match at least partly, otherwise `rejected`. With `verification` `micro_deposits` the bank \
+            is not asked: `sendMicroDeposits` sends two small amounts, and `confirmMicroDeposits` \
+            confirms them. The reserved numbers `9999999900` to \
             `9999999999` are accepted in every country, and choose the result of a payout.",
         example: r#"{"company_id":"@company:1","name":"Adaeze Supplies Ltd","type":"business","account":{"bank_code":"011","account_number":"0000014579","country":"NG","currency":"NGN"}}"#,
         success: 201,
@@ -70,6 +72,8 @@ pub(crate) struct CreateBeneficiary {
     kind: BeneficiaryType,
     /// The account that receives the beneficiary's money.
     account: AccountInput,
+    /// How the account is verified. Default: `bank_check`.
+    verification: Option<AccountCheck>,
     /// Key-value pairs set by the caller.
     metadata: Option<Metadata>,
 }
@@ -104,12 +108,17 @@ fn create_beneficiary(world: &mut World, input: CreateBeneficiary) -> Result<Sin
         account,
         recipient: Arc::new(recipient),
         name_match: None,
+        verification: input.verification.unwrap_or_default(),
+        micro_deposits: None,
         failure: None,
         created_at: now,
         updated_at: now,
         metadata: input.metadata.unwrap_or_default(),
         status_history: vec![StatusChange::plain(BeneficiaryStatus::Pending, now)],
     };
+    if beneficiary.verification == AccountCheck::MicroDeposits {
+        return Ok(Data(Shown(world.record("beneficiary.created", beneficiary))));
+    }
     let answer = ask_bank(world, &beneficiary);
     let beneficiary = world.record("beneficiary.created", beneficiary);
     let task = Task::ResolveBeneficiary(beneficiary.id, BankAnswer::of(answer.choice));
@@ -173,10 +182,12 @@ pub(crate) fn resolve(world: &mut World, id: Id<Beneficiary>, answer: BankAnswer
     world.record(name, beneficiary);
 }
 
-fn reason(code: &str) -> &'static str {
+pub(super) fn reason(code: &str) -> &'static str {
     match code {
         "name_mismatch" => "the account is open but its holder has another name",
         "account_closed" => "the account is closed",
+        "amounts_not_confirmed" => "the amounts that were sent were given wrongly too often",
+        "confirmation_expired" => "the amounts that were sent were not confirmed in time",
         _ => "the bank does not know this account",
     }
 }

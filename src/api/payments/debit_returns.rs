@@ -105,7 +105,7 @@ pub(crate) fn send_back(world: &mut World, id: Id<Collection>, refusal: Refusal)
     }
 }
 
-/// The invoice of a returned payment is owed again, or a bad debt again.
+/// The invoice of a returned payment is due again, or a bad debt again.
 fn reopen(world: &mut World, invoice: &Invoice, amount: i64) {
     let mut invoice = invoice.clone();
     let now = world.now();

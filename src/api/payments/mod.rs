@@ -22,6 +22,7 @@ pub(crate) mod invoice_clock;
 pub(crate) mod invoice_pdf;
 pub(crate) mod invoices;
 pub(crate) mod mandates;
+pub(crate) mod micro_deposits;
 pub(crate) mod payer;
 pub(crate) mod payout_create;
 pub(crate) mod payout_rail;

@@ -16,6 +16,39 @@ use crate::model::payments::{
 use crate::model::posting::payouts as posting;
 use crate::model::task::Fate;
 
+/// The events of the end of a review of wages.
+pub(crate) const WAGES_RELEASED: &[&str] = &[
+    "payout.processing",
+    "payout.sent",
+    "payout.failed",
+    "payroll_item.failed",
+    "payroll_run.paid",
+    "payroll_run.partially_paid",
+    "payroll_run.failed",
+    "tax_liability.created",
+    "compliance_requirement.resolved",
+    "wallet.credited",
+];
+
+/// The events of a bank's answer about wages.
+pub(crate) const WAGES_SETTLED: &[&str] = &[
+    "payout.paid",
+    "payout.failed",
+    "payout.returned",
+    "payslip.issued",
+    "payslip.corrected",
+    "payroll_item.paid",
+    "payroll_item.failed",
+    "payroll_item.returned",
+    "employee.payroll_status_changed",
+    "payroll_run.paid",
+    "payroll_run.partially_paid",
+    "payroll_run.failed",
+    "tax_liability.created",
+    "compliance_requirement.resolved",
+    "wallet.credited",
+];
+
 /// How long a rail holds a payout for a review.
 const HOLD: Span = Span::BusinessDays(1);
 /// How long a return takes that the rail has no time for.

@@ -10,6 +10,15 @@ use crate::model::payments::{
 };
 use crate::model::{TransactionType, WalletTransaction};
 
+/// The events of a statement that is read and compared.
+pub(crate) const IMPORTED: &[&str] = &[
+    "bank_statement.imported",
+    "reconciliation_match.matched",
+    "reconciliation_match.suggested",
+    "reconciliation_match.exception",
+    "reconciliation_match.resolved",
+];
+
 /// Number of last days of a statement whose transactions may be on the next one.
 const NEAR_THE_END: i32 = 2;
 

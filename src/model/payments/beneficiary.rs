@@ -31,6 +31,10 @@ pub(crate) struct Beneficiary {
     /// The recipient shown on payouts.
     pub(crate) recipient: Arc<Recipient>,
     pub(crate) name_match: Option<NameMatch>,
+    #[serde(default)]
+    pub(crate) verification: AccountCheck,
+    #[serde(default)]
+    pub(crate) micro_deposits: Option<MicroDeposits>,
     pub(crate) failure: Option<Rejection>,
     pub(crate) created_at: Timestamp,
     pub(crate) updated_at: Timestamp,
@@ -64,6 +68,32 @@ impl Beneficiary {
     }
 }
 
+/// How the account of a beneficiary is verified.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum AccountCheck {
+    /// The bank is asked for the holder's name.
+    #[default]
+    BankCheck,
+    /// Two small amounts are sent, and the holder confirms them.
+    MicroDeposits,
+}
+
+/// Two small amounts that were sent to the account. The amounts themselves are not shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct MicroDeposits {
+    /// When they were sent, in virtual time.
+    pub(crate) sent_at: Timestamp,
+    /// When they arrived at the account: from then on they can be confirmed. Null until then.
+    pub(crate) arrived_at: Option<Timestamp>,
+    /// When they can no longer be confirmed. Null until they have arrived.
+    pub(crate) expires_at: Option<Timestamp>,
+    /// The sum of both, in minor units.
+    pub(crate) total: i64,
+    /// How often the amounts may still be given.
+    pub(crate) attempts_left: u8,
+}
+
 /// How the beneficiary's name compares with the account holder's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct NameMatch {
@@ -89,7 +119,7 @@ pub(crate) enum MatchResult {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "BeneficiaryFailure")]
 pub(crate) struct Rejection {
-    /// `name_mismatch`, `account_closed` or `account_not_found`.
+    /// `name_mismatch`, `account_closed`, `account_not_found`, `amounts_not_confirmed` or `confirmation_expired`.
     pub(crate) code: Cow<'static, str>,
     /// Description of the failure in one sentence.
     pub(crate) detail: Cow<'static, str>,
@@ -112,6 +142,10 @@ shown! {
         account: AccountShape<'a> = it.shown_account();
         /// How the name compares with the account holder's. Null until the bank has answered, and null if the bank does not know the holder.
         name_match: Option<&'a NameMatch> = it.name_match.as_ref();
+        /// How the account is verified.
+        verification: AccountCheck;
+        /// The small amounts that were sent to the account; null if there are none.
+        micro_deposits: Option<MicroDeposits>;
         /// Why the account was not verified.
         failure: Option<&'a Rejection> = it.failure.as_ref();
         /// When it was created, in virtual time.

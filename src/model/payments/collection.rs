@@ -140,7 +140,7 @@ pub(crate) struct DebitReturn {
     pub(crate) at: Timestamp,
     /// The amount that went back, in minor units: everything that was not refunded or charged back.
     pub(crate) amount: i64,
-    /// The part that was taken from the wallet, or from money that had not settled. The rest is owed (`refunds_payable`).
+    /// The part that was taken from the wallet, or from money that had not settled. The rest is a debt (`refunds_payable`).
     pub(crate) taken: i64,
 }
 

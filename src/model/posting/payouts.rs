@@ -122,3 +122,9 @@ fn source(payout: &Payout) -> AnyId {
 fn fee(payout: &Payout) -> i64 {
     payout.fee.unwrap_or_default()
 }
+
+/// Two small amounts are sent to an account to verify it. They are not taken back.
+pub(crate) fn micro_deposits_sent(of: AnyId, currency: Currency, total: i64) -> Posting {
+    let lines = [(Account::Fees, Debit, total), (Account::CashAvailable, Credit, total)];
+    Posting::new("Micro-deposits sent", of, currency, &lines)
+}

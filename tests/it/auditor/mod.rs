@@ -30,7 +30,7 @@ use self::walk::{Produced, Walk};
 use crate::harness::{Caller, Server};
 
 /// The default walks.
-const FEW: (std::ops::RangeInclusive<u64>, u64) = (1..=4, 400);
+const FEW: (std::ops::RangeInclusive<u64>, u64) = (1..=4, 600);
 /// The walks of `.ci/run`.
 const ALL: (std::ops::RangeInclusive<u64>, u64) = (1..=20, 5_000);
 /// Small companies, so that each step is fast. There are four, in different countries.

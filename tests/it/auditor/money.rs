@@ -115,6 +115,9 @@ fn moved(books: &Books) -> (Money, Money) {
         add(&mut moved, from, -amount(transfer, "source_amount"));
         add(&mut moved, to, amount(transfer, "target_amount"));
     }
+    for payee in of("beneficiary").filter(|payee| payee["micro_deposits"].is_object()) {
+        add(&mut moved, &payee["account"]["currency"], -amount(&payee["micro_deposits"], "total"));
+    }
     for loan in of("loan").filter(|loan| loan["disbursed_at"].is_string()) {
         let repaid = amount(&loan["balances"], "principal_paid")
             + amount(&loan["balances"], "interest_paid");

@@ -241,7 +241,7 @@ fn a_collection_prolongs_a_mandate_that_ends_unused() {
     assert_eq!(mandate()["status"], "expired");
 }
 
-/// The invoice is owed again. A wallet that is short leaves a debt, as after a lost dispute.
+/// The invoice is due again. A wallet that is short leaves a debt, as after a lost dispute.
 #[test]
 fn a_returned_payment_reopens_its_invoice_and_a_short_wallet_leaves_a_debt() {
     let creditor = Creditor::of("GB");

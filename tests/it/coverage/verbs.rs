@@ -99,6 +99,9 @@ pub(super) const VERBS: &[Verb] = &[
     verb!("createRefund" "collection" "collection_id" "settle", also: &["settled"]),
     verb!("createCollection" "invoice" "invoice_id" "pay_part" "pay"),
     verb!("createCollection" "mandate" "mandate_id", also: &["active"], with: r#"{"company_id":"-","amount":100,"currency":"GBP","method":"direct_debit","reference":"BY-MANDATE"}"#),
+    // A pending beneficiary can also be one whose bank is asked, or whose amounts are on their way.
+    verb!("sendMicroDeposits" "beneficiary" "beneficiary_id" "verify"),
+    verb!("confirmMicroDeposits" "beneficiary" "beneficiary_id" "verify"),
     verb!("revokeMandate" "mandate" "mandate_id" "revoke"),
     verb!("sendInvoice" "invoice" "invoice_id" "send"),
     verb!("voidInvoice" "invoice" "invoice_id" "void"),

@@ -9,7 +9,7 @@ use crate::harness::server::Server;
 use crate::harness::world::{id, number};
 
 /// Sources: `fixtures/rails.toml`: Faster Payments 1,000,000 GBP; RTP 10,000,000 USD; Same Day ACH 1,000,000 USD; South African EFT and RTC
-/// 5,000,000 ZAR; PesaLink 999,999 KES. Bacs, CHAPS and ACH of the next day have no limit here.
+/// 5,000,000 ZAR; `PesaLink` 999,999 KES. Bacs, CHAPS and ACH of the next day have no limit here.
 #[test]
 fn a_payout_above_the_limit_of_its_rail_is_refused() {
     for (country, currency, bank_code, rows) in [

@@ -2,6 +2,7 @@
 
 mod beneficiaries;
 mod limits;
+mod micro_deposits;
 mod outcomes;
 mod race;
 mod rail_codes;
