@@ -32,9 +32,11 @@ pub(crate) fn tax_document_pdf(world: &World, document: &TaxDocument) -> Result<
         document.payslip_count()
     )));
     if let Some(reporting) = document.reporting() {
-        let least = figure(currency, reporting.threshold);
+        let threshold = figure(currency, reporting.threshold);
         let is = if reporting.required { "must" } else { "need not" };
-        blocks.push(Block::Note(format!("A total from {least} must be filed; this {is} be.")));
+        blocks.push(Block::Note(format!(
+            "A total of {threshold} or more must be filed; this one {is} be filed."
+        )));
     }
     let owner = document
         .employee_id()

@@ -25,6 +25,7 @@ pub(crate) mod regulatory_report;
 pub(crate) mod tax_attributes;
 pub(crate) mod tax_document;
 pub(crate) mod tax_document_boxes;
+mod tax_document_content;
 mod tax_document_threshold;
 pub(crate) mod tax_filing;
 pub(crate) mod tax_liability;

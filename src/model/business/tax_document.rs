@@ -1,10 +1,11 @@
-//! The forms that an employer makes from payslips, as data: `fixtures/tax_documents/XX.toml`. What a box of a payslip adds up is in
-//! `tax_document_boxes`.
+//! The forms that an employer makes from payslips, as data: `fixtures/tax_documents/XX.toml`. What can be in a box is in
+//! `tax_document_content`; what it adds up is in `tax_document_boxes`.
 //!
 //! Deliberately absent: stored documents. A document follows from the payslips whenever it is read.
 
 use std::sync::LazyLock;
 
+use crate::model::business::tax_document_content::FormBox;
 use crate::model::business::tax_document_threshold::Threshold;
 use crate::model::business::{Calculation, Employee};
 use crate::model::payroll;
@@ -84,183 +85,6 @@ pub(crate) enum RowsBy {
     Quarter,
 }
 
-/// A box of a form.
-#[derive(Debug, Deserialize)]
-#[serde(try_from = "RawBox")]
-pub(crate) struct FormBox {
-    /// Its official number or, if it has none, its name.
-    pub(crate) id: String,
-    pub(crate) label: String,
-    pub(crate) content: Content,
-}
-
-/// What is in a box.
-#[derive(Debug)]
-pub(crate) enum Content {
-    /// A sum of amounts of the payslips.
-    Sum { terms: Vec<Term>, window: Option<Window> },
-    /// A text about the employer, the employee or the period.
-    Fact(Fact),
-    /// A tax attribute of the last payslip.
-    Attribute(String),
-    /// A number of something.
-    Count(Count),
-    /// The same text on each document.
-    Text(String),
-}
-
-/// An amount of a payslip, added or subtracted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Term {
-    pub(crate) is_negative: bool,
-    pub(crate) amount: TermAmount,
-}
-
-/// An amount of a payslip.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum TermAmount {
-    Gross,
-    Net,
-    Taxable,
-    /// A line of the payroll pack, or of that of the employee's region.
-    Line(String),
-    /// A base of the payroll pack.
-    Base(String),
-    /// A base of the payroll pack of the employee's region.
-    RegionalBase(String),
-    /// Earnings of a type; without a type, with an id.
-    Earning(String),
-    /// Deductions of a type; without a type, with an id.
-    Deduction(String),
-    /// The line's total of the tax year on the last payslip.
-    LineToDate(String),
-    /// The base's total of the tax year on the last payslip.
-    BaseToDate(String),
-}
-
-/// A part of an employee's year: amounts count from `over` to `upto`.
-#[derive(Debug)]
-pub(crate) struct Window {
-    over: Option<Limit>,
-    upto: Option<Limit>,
-}
-
-/// An end of a window.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum Limit {
-    /// In minor units, where no line of the payroll pack has the figure.
-    Amount(i64),
-    /// An end of a slice of the payroll pack, such as `social_security.upto`.
-    Slice(String),
-}
-
-impl Window {
-    /// The part of a total to date that is in the window.
-    pub(super) fn part(&self, pack: &str, total: i64) -> i64 {
-        let limit = |limit: &Limit| match limit {
-            Limit::Amount(amount) => Some(*amount),
-            Limit::Slice(name) => payroll::library().pack(pack)?.limit(name),
-        };
-        let over = self.over.as_ref().and_then(limit).unwrap_or(0);
-        let upto = self.upto.as_ref().and_then(limit).unwrap_or(i64::MAX);
-        total.clamp(over, upto) - over
-    }
-}
-
-/// A text about the employer, the employee or the period.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Fact {
-    EmployerName,
-    EmployerNameAndAddress,
-    EmployerTaxId,
-    EmployeeName,
-    EmployeeTaxId,
-    EmployeeRole,
-    EmployeeStartDate,
-    EmployeeEndDate,
-    /// The first day of the employment in the period.
-    EmployedFrom,
-    /// The last day of the employment in the period.
-    EmployedTo,
-    LastPayDate,
-    /// The number of the tax month of the last payslip.
-    TaxPeriod,
-    YearOfLastDay,
-}
-
-/// A number of something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Count {
-    Employees,
-    /// Months with a payslip.
-    Months,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawBox {
-    id: String,
-    label: String,
-    sum: Option<Vec<String>>,
-    fact: Option<Fact>,
-    attribute: Option<String>,
-    count: Option<Count>,
-    text: Option<String>,
-    over: Option<Limit>,
-    upto: Option<Limit>,
-}
-
-impl TryFrom<RawBox> for FormBox {
-    type Error = String;
-
-    fn try_from(raw: RawBox) -> Result<Self, String> {
-        let contents = [
-            raw.sum.map(|terms| -> Result<Content, String> {
-                let terms = terms.iter().map(|term| read_term(term)).collect::<Result<_, _>>()?;
-                let window = Window { over: raw.over, upto: raw.upto };
-                let has_window = window.over.is_some() || window.upto.is_some();
-                Ok(Content::Sum { terms, window: has_window.then_some(window) })
-            }),
-            raw.fact.map(|fact| Ok(Content::Fact(fact))),
-            raw.attribute.map(|name| Ok(Content::Attribute(name))),
-            raw.count.map(|count| Ok(Content::Count(count))),
-            raw.text.map(|text| Ok(Content::Text(text))),
-        ];
-        let mut contents = contents.into_iter().flatten();
-        match (contents.next(), contents.next()) {
-            (Some(content), None) => Ok(Self { id: raw.id, label: raw.label, content: content? }),
-            _ => Err(format!(
-                "box `{}` must have one of `sum`, `fact`, `attribute`, `count`, `text`",
-                raw.id
-            )),
-        }
-    }
-}
-
-fn read_term(text: &str) -> Result<Term, String> {
-    let (is_negative, name) = text.strip_prefix('-').map_or((false, text), |name| (true, name));
-    let amount = match name.split_once('.') {
-        None if name == "gross" => TermAmount::Gross,
-        None if name == "net" => TermAmount::Net,
-        None if name == "taxable" => TermAmount::Taxable,
-        Some(("line", id)) => TermAmount::Line(id.to_owned()),
-        Some(("base", id)) => TermAmount::Base(id.to_owned()),
-        Some(("regional_base", id)) => TermAmount::RegionalBase(id.to_owned()),
-        Some(("earning", id)) => TermAmount::Earning(id.to_owned()),
-        Some(("deduction", id)) => TermAmount::Deduction(id.to_owned()),
-        Some(("to_date", rest)) => match rest.split_once('.') {
-            Some(("line", id)) => TermAmount::LineToDate(id.to_owned()),
-            Some(("base", id)) => TermAmount::BaseToDate(id.to_owned()),
-            _ => return Err(format!("`{text}` is not a total to date of a line or a base")),
-        },
-        _ => return Err(format!("`{text}` is not an amount of a payslip")),
-    };
-    Ok(Term { is_negative, amount })
-}
-
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -322,6 +146,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::model::business::tax_document_content::{Content, Limit, TermAmount};
     use crate::model::payroll::Pack;
 
     fn packs(country: &str) -> impl Iterator<Item = &'static Pack> {
@@ -415,21 +240,6 @@ mod tests {
             assert_eq!(window.part("CA", i64::MAX), limit);
             assert_eq!(contribution(line, limit), contribution(line, 100 * limit));
             assert!(contribution(line, limit - 100) < contribution(line, limit));
-        }
-    }
-
-    #[test]
-    fn a_box_with_a_mistake_is_refused() {
-        let rows = [
-            ("sum = [\"pay\"]", "not an amount"),
-            ("sum = [\"to_date.net\"]", "not a total"),
-            ("", "one of"),
-            ("text = \"12\"\ncount = \"months\"", "one of"),
-        ];
-        for (content, expected) in rows {
-            let text = format!("id = \"1\"\nlabel = \"Wages\"\n{content}");
-            let refused = toml::from_str::<FormBox>(&text).unwrap_err().to_string();
-            assert!(refused.contains(expected), "{refused}");
         }
     }
 }

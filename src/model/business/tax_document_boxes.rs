@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::business::tax_document::{
-    Content, Count, Fact, Form, FormBox, RowsBy, Term, TermAmount, Window,
+use crate::model::business::tax_document::{Form, RowsBy};
+use crate::model::business::tax_document_content::{
+    Content, Count, Fact, FormBox, Term, TermAmount, Window,
 };
 use crate::model::business::{Employee, PayLine, Payslip};
 use crate::model::prelude::*;
