@@ -20,6 +20,7 @@ mod books;
 mod child;
 mod deliveries;
 mod instructions;
+mod isolation;
 mod load;
 mod names;
 mod payments;

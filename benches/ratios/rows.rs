@@ -6,6 +6,7 @@ use crate::bench::{Bench, hundredths, median, micros, ok};
 use crate::books;
 use crate::child::Child;
 use crate::deliveries;
+use crate::isolation;
 use crate::load::{self, Write};
 use crate::names;
 use crate::payments;
@@ -48,6 +49,8 @@ pub(crate) const ROWS: &[Row] = &[
     row("a year of 1,200 runs, HTTP", "double work <= 2.2 x", worlds::year_by_http),
     row("a year of 1,200 runs, library", "double work <= 2.2 x", worlds::year_in_process),
     row("a run of 10,000, library", "<= 1 s, <= 100 MB, tenth <= 1/8", worlds::large_run),
+    row("reads beside heavy calls", "p99 <= 20 ms, <= 100 ms", isolation::beside_heavy_calls),
+    row("digest after a run of 10,000", "<= 1 ms", isolation::digest_of_a_large_run),
     row("fork of 10,000 records, HTTP", "both <= 1 ms", worlds::fork_by_http),
     row("fork of 10,000 records, library", "both <= 1 ms", worlds::fork_in_process),
     row("write-ahead log and recording", ">= 3000 writes/s", worlds::kept),

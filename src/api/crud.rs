@@ -11,7 +11,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
 
 use crate::api::reply::{Data, List, Meta, Shown};
-use crate::value::{ApiError, Id, Prefixed};
+use crate::value::{ApiError, Id, Prefixed, long_work};
 use crate::world::{Grow, World};
 
 /// Default number of rows per page.
@@ -285,12 +285,14 @@ impl<'a, T: Grow> Candidates<'a, T> {
         T: Sortable,
     {
         may_scan(self.len())?;
-        let all = (0..self.len()).filter_map(|rank| self.get(world, rank));
-        let mut rows: Vec<Arc<T>> = all.filter(|row| keep(row)).collect();
-        if let Some(sort) = sort {
-            sort.apply(&mut rows);
-        }
-        Ok(page_of(&rows, paging))
+        long_work::over(self.len(), || {
+            let all = (0..self.len()).filter_map(|rank| self.get(world, rank));
+            let mut rows: Vec<Arc<T>> = all.filter(|row| keep(row)).collect();
+            if let Some(sort) = sort {
+                sort.apply(&mut rows);
+            }
+            Ok(page_of(&rows, paging))
+        })
     }
 }
 

@@ -152,6 +152,8 @@ pub(crate) struct Operation {
     /// The timers and operations that it runs at once: it can cause all that they cause.
     pub(crate) runs: &'static [&'static [Effects]],
     pub(crate) call: Call,
+    /// May take many milliseconds in a large world, so that the server must move its other work away first.
+    pub(crate) long: bool,
     /// Creates the resource as a PDF, if a caller accepts `application/pdf` instead of JSON. Only for rows that read one resource.
     pub(crate) pdf: Option<PdfCall>,
     pub(crate) input: fn(&mut SchemaGenerator) -> Schema,
@@ -279,6 +281,7 @@ pub(crate) struct Nothing {}
 
 /// The default members of a row.
 pub(crate) const BLANK: Operation = Operation {
+    long: false,
     name: "",
     method: Method::Get,
     path: "",

@@ -7,6 +7,7 @@ use crate::api::operation::{Call, Effects};
 use crate::api::prelude::*;
 use crate::api::reply::Reply;
 use crate::api::{product, scripted, timers};
+use crate::value::long_work;
 use crate::world::script::OutcomeRule;
 use crate::world::timers::Timer;
 use crate::world::{ClockMode, Event, RequestRef};
@@ -157,13 +158,24 @@ fn run(world: &mut World, take: impl FnOnce(&mut World) -> Option<Timer>) -> Opt
 /// In an instant world: runs everything that follows from the last request.
 pub(crate) fn settle(world: &mut World) {
     if world.mode() == ClockMode::Instant {
-        while run_next(world, world.now().plus_millis(1)).is_some() {}
+        run_all(world, |world| world.now().plus_millis(1));
     }
+}
+
+/// Runs all tasks that are due by an instant, which each of them may move.
+fn run_all(world: &mut World, due: impl Fn(&World) -> Timestamp) {
+    let next = |world: &mut World| run_next(world, due(world)).is_some();
+    for _ in 0..long_work::LONG {
+        if !next(world) {
+            return;
+        }
+    }
+    long_work::run(|| while next(world) {});
 }
 
 /// Moves the clock to an instant, and runs due tasks in order.
 pub(crate) fn advance(world: &mut World, to: Timestamp) {
-    while run_next(world, to).is_some() {}
+    run_all(world, |_| to);
     world.begin(None);
     world.move_clock(to);
     world.commit();
@@ -179,6 +191,6 @@ pub(crate) fn events_since(
 
 /// Moves a world in `real` mode to the wall clock's time. This alone causes nothing, so the version stays.
 pub(crate) fn follow(world: &mut World, to: Timestamp) {
-    while run_next(world, to).is_some() {}
+    run_all(world, |_| to);
     world.follow_clock(to);
 }

@@ -29,6 +29,7 @@ use crate::model::business::Company;
 use crate::render::pages;
 use crate::scenario;
 use crate::tester::request_log::DEFAULT_MOST;
+use crate::value::long_work;
 use crate::world::{ClockMode, Grow};
 
 /// A port that no widely used mock server has as its default.
@@ -217,6 +218,8 @@ fn listen(
     };
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
+        // One for each long calculation, and some for files and names.
+        .max_blocking_threads(long_work::MOST + 64)
         .build()
         .map_err(Failure::impossible)?;
     runtime.block_on(serve(args, &server, Arc::clone(engine), scripts))

@@ -22,6 +22,7 @@ use crate::engine::write::write;
 use crate::engine::{advance, outcomes, problem, request_log};
 use crate::tester::wire::ExchangePlan;
 use crate::value::error::{ApiError, ErrorCode};
+use crate::value::long_work;
 use crate::value::stream::Key;
 use crate::world::script::OutcomeRule;
 use crate::world::{ClockMode, World};
@@ -40,6 +41,14 @@ enum Target {
         /// The faults of the exchange, if there are any.
         verdict: Option<Box<ExchangePlan>>,
     },
+}
+
+/// The size of a body whose parsing and handling may take long.
+const LONG_BODY: usize = 32 * 1024;
+
+/// Whether the request may delay other connections: its body is large, or its operation may take long and its world is large.
+fn may_take_long(request: &Request, slot: &Slot) -> bool {
+    request.body.len() > LONG_BODY || (request.route.operation.long && slot.is_large())
 }
 
 impl Engine {
@@ -99,6 +108,15 @@ impl Engine {
             trace: Trace::default(),
         };
         let mut response = match &slot {
+            Some(slot)
+                if long_work::is_full() && (may_take_long(&request, slot) || slot.is_busy()) =>
+            {
+                let detail = "too many long calculations are running; try again soon";
+                self.refusal(head, &ApiError::new(ErrorCode::Overloaded, detail))
+            }
+            Some(slot) if may_take_long(&request, slot) => {
+                long_work::run(|| self.answer_world(&request, slot))
+            }
             Some(slot) => self.answer_world(&request, slot),
             None => self.answer_open(route, None),
         };

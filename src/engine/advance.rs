@@ -22,7 +22,7 @@ use crate::engine::request::{Request, request_id};
 use crate::engine::slot::Slot;
 use crate::engine::write::{guard, settle};
 use crate::tester::outbox::delivery::Attempted;
-use crate::value::{ApiError, Span, Timestamp};
+use crate::value::{ApiError, Span, Timestamp, long_work};
 use crate::world::World;
 
 /// In a reply's extensions: the rest of the reply, which the network layer awaits. The advance was accepted,
@@ -137,27 +137,42 @@ impl Run {
     }
 
     fn step_held(&mut self, world: &mut World) -> Result<bool, ApiError> {
-        loop {
-            let delivery = {
-                let outbox = &self.slot.tester().outbox;
-                let due = world.timers().next().is_some_and(|timer| timer.due <= world.now());
-                // All work of one instant belongs together: no delivery comes in between.
-                if !due && !outbox.is_quiet() && self.slot.delivers() {
-                    return Ok(true);
-                }
-                outbox.next_virtual()
-            };
-            let delivery = delivery.filter(|_| self.slot.delivers());
-            let advance = &mut self.advance;
-            let more = guard(world, |world: &mut World| Ok(advance.step(world, delivery)))?;
-            self.slot.changed(world);
-            self.slot.deliver_events(world);
-            if !more {
-                settle(world);
-                self.slot.deliver_events(world);
-                return Ok(false);
+        for _ in 0..long_work::LONG {
+            if let Some(more) = self.task(world)? {
+                return Ok(more);
             }
         }
+        long_work::run(|| {
+            loop {
+                if let Some(more) = self.task(world)? {
+                    return Ok(more);
+                }
+            }
+        })
+    }
+
+    /// Runs the next task. Returns nothing if another one follows at once, and otherwise whether the advance goes on after the deliveries.
+    fn task(&mut self, world: &mut World) -> Result<Option<bool>, ApiError> {
+        let delivery = {
+            let outbox = &self.slot.tester().outbox;
+            let due = world.timers().next().is_some_and(|timer| timer.due <= world.now());
+            // All work of one instant belongs together: no delivery comes in between.
+            if !due && !outbox.is_quiet() && self.slot.delivers() {
+                return Ok(Some(true));
+            }
+            outbox.next_virtual()
+        };
+        let delivery = delivery.filter(|_| self.slot.delivers());
+        let advance = &mut self.advance;
+        let more = guard(world, |world: &mut World| Ok(advance.step(world, delivery)))?;
+        self.slot.changed(world);
+        self.slot.deliver_events(world);
+        if more {
+            return Ok(None);
+        }
+        settle(world);
+        self.slot.deliver_events(world);
+        Ok(Some(false))
     }
 
     fn end(&mut self) -> Vec<Attempted> {

@@ -1,12 +1,12 @@
 //! Refusals as RFC 9457 problem documents.
 
 use bytes::Bytes;
-use http::header::CONTENT_TYPE;
+use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderValue, Response, StatusCode};
 use serde::Serialize;
 
 use crate::engine::headers::{REQUEST_ID, error_header};
-use crate::value::error::{ApiError, Violation};
+use crate::value::error::{ApiError, ErrorCode, Violation};
 
 /// A problem document; absent members are left out.
 #[derive(Serialize)]
@@ -61,6 +61,9 @@ pub(super) fn reply_with(
     *response.status_mut() =
         StatusCode::from_u16(status).expect("codes and faults have HTTP statuses");
     response.extensions_mut().insert(error.code);
+    if error.code == ErrorCode::Overloaded {
+        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+    }
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
     headers.insert(REQUEST_ID, request_id.clone());

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{
     Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError,
+    TryLockResult,
 };
 
 use http::HeaderValue;
@@ -18,12 +19,31 @@ use crate::tester::Tester;
 use crate::tester::request_log::Requests;
 use crate::tester::snapshots::{Act, Snapshot, TesterPart};
 use crate::value::id::Id;
+use crate::value::long_work;
 use crate::value::time::Timestamp;
 use crate::world::World;
 use crate::world::base::Base;
 
 /// Iterations of the loop that waits for a step to end: about ten microseconds.
 const SPINS: u32 = 300;
+
+/// The number of people or events of a large world.
+const LARGE: u64 = 2_000;
+
+/// The number of events of one step after which the hashes of the log are calculated at once, so that the next digest is fast.
+const MANY_EVENTS: u64 = 4_096;
+
+/// Tries to take a lock for a short time. A poisoned lock still protects a valid value, because each step is undone as a whole.
+fn spin<G>(attempt: impl Fn() -> TryLockResult<G>) -> Option<G> {
+    for _ in 0..SPINS {
+        match attempt() {
+            Ok(held) => return Some(held),
+            Err(TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => core::hint::spin_loop(),
+        }
+    }
+    None
+}
 
 /// One key's world. Reads share it; a step has it alone. The tester and the idempotency answers have their
 /// own locks, taken in the order of these
@@ -87,6 +107,9 @@ impl Memory {
     /// Drops cached answers that the last write may have changed; for a reset world, its idempotency answers,
     /// too.
     fn changed(&mut self, world: &World) {
+        if world.log().len() > self.state.events + MANY_EVENTS {
+            world.hash_log();
+        }
         self.reads.clear();
         let again = world.version() < self.state.version
             || world.log().len() < self.state.events
@@ -188,13 +211,40 @@ impl Slot {
         memory.follow(&acts);
     }
 
-    /// Whether a new world would equal this one.
-    pub(super) fn is_untouched(&self) -> bool {
-        self.world().version() == 0 && self.memory().tester_calls == 0
+    /// Whether a new world of this base would equal this one. Does not wait for its step.
+    pub(super) fn is_untouched(&self, base: &Arc<Base>) -> bool {
+        let memory = self.memory();
+        memory.state.version == 0 && memory.tester_calls == 0 && Arc::ptr_eq(&memory.base, base)
     }
 
+    /// Whether a call that reads or changes the whole world may take long. Does not wait for its step.
+    pub(super) fn is_large(&self) -> bool {
+        let memory = self.memory();
+        let shape = memory.base.shape();
+        let grown = shape.companies.saturating_mul(shape.employees_per_company);
+        grown.max(memory.state.events) > LARGE
+    }
+
+    /// Whether a step of the world is running.
+    pub(super) fn is_busy(&self) -> bool {
+        matches!(self.world.try_read(), Err(TryLockError::WouldBlock))
+    }
+
+    /// The world for a read.
     pub(super) fn world(&self) -> RwLockReadGuard<'_, World> {
-        self.world.read().unwrap_or_else(PoisonError::into_inner)
+        match self.world.try_read() {
+            Ok(world) => world,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => self.world_later(),
+        }
+    }
+
+    /// Waits until the step of another thread ends, which may take long.
+    #[cold]
+    fn world_later(&self) -> RwLockReadGuard<'_, World> {
+        let held = spin(|| self.world.try_read());
+        let wait = || self.world.read().unwrap_or_else(PoisonError::into_inner);
+        held.unwrap_or_else(|| long_work::run(wait))
     }
 
     /// The world for one step. A panic inside a step is caught and undone before the lock is released, so a
@@ -202,19 +252,14 @@ impl Slot {
     ///
     /// A step takes microseconds, so a busy wait is cheaper than sleeping.
     pub(super) fn world_mut(&self) -> RwLockWriteGuard<'_, World> {
-        for _ in 0..SPINS {
-            match self.world.try_write() {
-                Ok(world) => return world,
-                Err(TryLockError::Poisoned(poisoned)) => return poisoned.into_inner(),
-                Err(TryLockError::WouldBlock) => core::hint::spin_loop(),
-            }
-        }
-        self.world.write().unwrap_or_else(PoisonError::into_inner)
+        let wait = || self.world.write().unwrap_or_else(PoisonError::into_inner);
+        spin(|| self.world.try_write()).unwrap_or_else(|| long_work::run(wait))
     }
 
-    /// The tester of the world.
+    /// The tester of the world. A call of the control plane may hold it for long.
     pub(super) fn tester(&self) -> MutexGuard<'_, Tester> {
-        self.tester.lock().unwrap_or_else(PoisonError::into_inner)
+        let wait = || self.tester.lock().unwrap_or_else(PoisonError::into_inner);
+        spin(|| self.tester.try_lock()).unwrap_or_else(|| long_work::run(wait))
     }
 
     /// Whether requests must be checked for faults and limits.

@@ -213,9 +213,9 @@ impl Worlds {
         if open.len() >= self.most && !open.contains_key(key) {
             // An unchanged world can be dropped, because it can be grown again.
             open.retain(|_, slot| {
-                let reset = !Arc::ptr_eq(slot.world().base(), &self.base);
-                let used =
-                    reset || !slot.is_untouched() || slot.deliveries().is_used() || slot.is_armed();
+                let used = !slot.is_untouched(&self.base)
+                    || slot.deliveries().is_used()
+                    || slot.is_armed();
                 used || Arc::strong_count(slot) > 1
             });
             if open.len() >= self.most {

@@ -15,7 +15,7 @@ use std::task::{Context, Poll};
 use std::time::Instant;
 
 use bytes::Bytes;
-use http::header::{CONNECTION, EXPECT, HeaderValue, RETRY_AFTER, X_CONTENT_TYPE_OPTIONS};
+use http::header::{CONNECTION, EXPECT, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use http::request::Parts;
 use http::{Method, Request, Response};
 use hyper::body::{Body as _, Incoming};
@@ -32,9 +32,6 @@ use crate::io::log::AccessLogLine;
 use crate::io::sent::Sent;
 use crate::io::wal::log::Durable;
 use crate::value::ErrorCode;
-
-/// The seconds of `Retry-After` when the server is full.
-const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("1");
 
 /// The state that all connections of a server share.
 #[derive(Debug)]
@@ -221,7 +218,7 @@ impl<A: RequestHandler> Edge<A> {
     }
 
     fn refuse(&self, head: Option<&Parts>, code: ErrorCode, detail: &str) -> Response<Bytes> {
-        refusal(self.shared.engine.as_ref(), head, code, detail)
+        self.shared.engine.refuse(head, code, detail)
     }
 
     /// Reports the refusal to the engine, then sends it.
@@ -346,20 +343,6 @@ const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 const BUG: &str = "this is a bug of the sandbox; the request changed nothing";
 /// The text of a full server.
 pub(crate) const FULL: &str = "the sandbox has reached its limit of requests; try again soon";
-
-/// A refusal by the engine, with the headers of this module.
-pub(crate) fn refusal<A: RequestHandler>(
-    engine: &A,
-    head: Option<&Parts>,
-    code: ErrorCode,
-    detail: &str,
-) -> Response<Bytes> {
-    let mut response = engine.refuse(head, code, detail);
-    if code == ErrorCode::Overloaded {
-        response.headers_mut().insert(RETRY_AFTER, RETRY_AFTER_SECONDS);
-    }
-    response
-}
 
 fn transport(response: &Response<Bytes>) -> Transport {
     response.extensions().get().copied().unwrap_or_default()

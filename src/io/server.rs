@@ -16,18 +16,19 @@ use http::Response;
 use hyper::server::conn::http1;
 use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::watch;
 
 use crate::io::connection::{Activity, Closing, Watched};
 use crate::io::cors::Cors;
-use crate::io::edge::{Edge, FULL, Shared, refusal};
+use crate::io::edge::{Edge, FULL, Shared};
 use crate::io::guard::Guard;
 use crate::io::handler::RequestHandler;
 use crate::io::limits::Limits;
 use crate::io::listen::{BindError, listen};
 use crate::io::socket::Socket;
 use crate::io::wal::log::Durable;
-use crate::value::ErrorCode;
+use crate::value::{ErrorCode, long_work};
 
 /// The most bytes that hyper buffers of a connection's input, and reads at a time.
 const BUFFER_BYTES: usize = 64 * 1024;
@@ -77,8 +78,17 @@ impl Server {
             listeners.iter().filter_map(|listener| listener.local_addr().ok()).collect();
         let cors = Cors::new(&config.cors_origins).exposing(&config.exposed_headers);
         let guard = Guard::new(&config.allowed_hosts, config.admin_token.clone(), cors);
+        long_work::install(beside_other_work);
         let shared = Arc::new(Shared::new(engine, guard, config.limits, config.durable.clone()));
         Ok(Bound { listeners, addresses, shared })
+    }
+}
+
+/// Runs a long calculation on this thread. In a runtime with several threads, another one takes over the connections first.
+fn beside_other_work(work: &mut dyn FnMut()) {
+    match Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
+        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
+        _ => work(),
     }
 }
 
@@ -156,7 +166,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 impl<A: RequestHandler> Door<A> {
     fn new(shared: Arc<Shared<A>>, closing: Closing) -> Self {
-        let full = raw(&refusal(shared.engine.as_ref(), None, ErrorCode::Overloaded, FULL));
+        let full = raw(&shared.engine.refuse(None, ErrorCode::Overloaded, FULL));
         let http = protocol(&shared.limits);
         Self { shared, http, closing, open: Arc::default(), full, pause: SHORTEST_PAUSE }
     }

@@ -8,6 +8,7 @@ pub(crate) mod diagnostic;
 pub mod error;
 pub mod id;
 pub(crate) mod json_sink;
+pub(crate) mod long_work;
 pub mod money;
 pub mod span;
 pub mod stream;

@@ -16,7 +16,7 @@ use crate::model::payments::{Payout, Wallet};
 use crate::model::{AnyId, Entity, Kind, Record};
 use crate::value::Id;
 use crate::world::books::Book;
-use crate::world::{Base, Grow, World, digest};
+use crate::world::{Base, Grow, World, log_hashes};
 
 /// One resource that differs between the two worlds, or exists in only one.
 #[derive(Clone, Debug, Default)]
@@ -66,7 +66,9 @@ pub(crate) fn common_events(before: &World, after: &World) -> u64 {
     let (one, other) = (before.log(), after.log());
     let both = one.len().min(other.len());
     let same = |sequence: u64| match (one.get(sequence), other.get(sequence)) {
-        (Some(one), Some(other)) => Arc::ptr_eq(one, other) || digest::of(one) == digest::of(other),
+        (Some(one), Some(other)) => {
+            Arc::ptr_eq(one, other) || log_hashes::of(one) == log_hashes::of(other)
+        }
         // Dropped from one of them. The remaining events show better where the histories part.
         _ => true,
     };
@@ -93,7 +95,9 @@ impl Difference {
     /// Whether the two sides really differ. A record that was written again without a change does not.
     fn is_one(&self) -> bool {
         match (&self.before, &self.after) {
-            (Some(one), Some(other)) => !one.is(other) && digest::of(one) != digest::of(other),
+            (Some(one), Some(other)) => {
+                !one.is(other) && log_hashes::of(one) != log_hashes::of(other)
+            }
             (None, None) => false,
             _ => true,
         }

@@ -27,7 +27,7 @@ use crate::value::time::{Date, Period, Timestamp};
 use crate::world::pay_calendar::{PayCalendar, PayTimes};
 
 /// Names what seeds grow into: raise it when a seed grows into something else.
-pub(crate) const WORLD_VERSION: u32 = 4;
+pub(crate) const WORLD_VERSION: u32 = 5;
 /// The months of history before a world's start.
 pub(crate) const HISTORY_MONTHS: u64 = 12;
 /// The invoices that a company sends in a month of its history.

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::world::Event;
 use crate::world::audit_trail::{Chain, Hash};
+use crate::world::log_hashes::Hashes;
 
 /// The events of a world. A clone shares them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -23,6 +24,9 @@ pub(crate) struct Log {
     /// Caches the hashes of the audit log, which follow from the events.
     #[serde(skip)]
     chain: Chain,
+    /// Caches the hashes of the world's digest.
+    #[serde(skip)]
+    digests: Hashes,
 }
 
 impl Log {
@@ -77,8 +81,22 @@ impl Log {
         Some(self.chain.at(&self.events, self.place(sequence)?))
     }
 
+    /// Reads the hashes of the digest, from the stored events and the sequence of the first one.
+    pub(super) fn hashes_with<T>(
+        &self,
+        read: impl FnOnce(&Hashes, &Vector<Arc<Event>>, u64) -> T,
+    ) -> T {
+        read(&self.digests, &self.events, self.first_sequence())
+    }
+
+    /// Calculates the hashes of all complete blocks.
+    pub(super) fn extend_hashes(&self) {
+        self.hashes_with(Hashes::extend);
+    }
+
     /// Sets the most stored events; all of them if none.
     pub(crate) fn set_limit(&mut self, most: Option<u64>) {
+        self.digests.set_limit(most);
         self.most = most;
         self.trim();
     }
@@ -100,7 +118,8 @@ impl Log {
     /// Drops the oldest events beyond the limit. The last one stays, because it numbers the next. Called only
     /// where nothing can be undone.
     pub(super) fn trim(&mut self) {
-        if let Some(most) = self.most {
+        if let Some(most) = self.most.filter(|most| self.events.len() > size(*most)) {
+            self.extend_hashes();
             while self.events.len() > size(most.max(1)) {
                 if let Some(oldest) = self.events.pop_front() {
                     self.chain.drop_first(&oldest);

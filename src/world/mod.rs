@@ -27,6 +27,7 @@ mod indexes;
 pub(crate) mod journal;
 pub(crate) mod layout;
 pub(crate) mod log;
+pub(crate) mod log_hashes;
 mod lookup;
 pub(crate) mod obligations;
 pub(crate) mod overlay;

@@ -183,20 +183,9 @@ impl Overlay {
         self.changed.range((kind, 0)..=(kind, u64::MAX)).map(|&(_, index)| index)
     }
 
-    /// The order of creation, and the changed grown resources: the data that the records alone do not
-    /// contain.
-    pub(crate) fn order(&self) -> impl Serialize {
-        #[derive(Serialize)]
-        struct Order<'a> {
-            created: Vec<(&'a Kind, &'a Vector<u64>)>,
-            children: Vec<(&'a (Kind, u64), &'a Vector<u64>)>,
-            changed: &'a OrdSet<(Kind, u64)>,
-        }
-        Order {
-            created: self.created.iter().collect(),
-            children: self.children.iter().collect(),
-            changed: &self.changed,
-        }
+    /// The number of records of a kind.
+    pub(crate) fn count(&self, kind: Kind) -> u64 {
+        self.created(kind).len() as u64 + self.changed(kind).count() as u64
     }
 
     /// How many records there are.

@@ -6,16 +6,36 @@ use imbl::OrdMap;
 use serde::{Deserialize, Serialize};
 
 use crate::model::task::Task;
+use crate::value::Key;
 use crate::value::time::Timestamp;
 use crate::world::decided::Decided;
 use crate::world::script_state::Cause;
 
 /// The timers, ordered by their due time and the order in which they were set.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(from = "WrittenTimers")]
 pub(super) struct Timers {
     pub(super) next: u64,
-    #[serde(with = "listed")]
+    #[serde(serialize_with = "listed::serialize")]
     due: OrdMap<(Timestamp, u64), Timer>,
+    /// The sum of the timers' hashes.
+    #[serde(skip_serializing)]
+    sum: u64,
+}
+
+/// The serialised form of the timers.
+#[derive(Deserialize)]
+struct WrittenTimers {
+    next: u64,
+    due: Vec<Timer>,
+}
+
+impl From<WrittenTimers> for Timers {
+    fn from(written: WrittenTimers) -> Self {
+        let mut timers = Self { next: written.next, ..Self::default() };
+        written.due.into_iter().for_each(|timer| timers.insert(timer));
+        timers
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,6 +53,16 @@ impl Timer {
     const fn key(&self) -> (Timestamp, u64) {
         (self.due, self.sequence)
     }
+
+    /// A hash of when and for what it was set.
+    fn hash(&self) -> u64 {
+        let bits = match self.task {
+            Task::Scripted(place) => place.into(),
+            task => task.subject().map_or(0, |subject| subject.bits),
+        };
+        let key = Key::new(self.sequence).with(self.task.kind().name()).at(bits);
+        key.at(self.due.millis().cast_unsigned()).hash()
+    }
 }
 
 impl Timers {
@@ -41,25 +71,37 @@ impl Timers {
         self.due.values()
     }
 
+    /// A hash of all timers. It does not depend on the order in which they were set and removed.
+    pub(super) const fn sum(&self) -> (u64, u64) {
+        (self.next, self.sum)
+    }
+
     pub(super) fn insert(&mut self, timer: Timer) {
+        self.sum = self.sum.wrapping_add(timer.hash());
         self.due.insert(timer.key(), timer);
+    }
+
+    fn take(&mut self, key: (Timestamp, u64)) -> Option<Timer> {
+        let timer = self.due.remove(&key)?;
+        self.sum = self.sum.wrapping_sub(timer.hash());
+        Some(timer)
     }
 
     /// Takes the first timer, if it is due by this instant.
     pub(super) fn take_due(&mut self, instant: Timestamp) -> Option<Timer> {
         let &key = self.due.get_min().map(|(key, _)| key)?;
-        (key.0 <= instant).then(|| self.due.remove(&key)).flatten()
+        (key.0 <= instant).then(|| self.take(key)).flatten()
     }
 
     /// Takes the first timer that matches a condition.
     pub(super) fn take_first(&mut self, of: impl Fn(&Timer) -> bool) -> Option<Timer> {
         let key = self.iter().find(|timer| of(timer)).map(Timer::key)?;
-        self.due.remove(&key)
+        self.take(key)
     }
 
     /// Removes a timer as if it had never been set.
     pub(super) fn remove(&mut self, timer: &Timer) {
-        self.due.remove(&timer.key());
+        self.take(timer.key());
         self.next = timer.sequence;
     }
 }
@@ -67,7 +109,7 @@ impl Timers {
 /// As a list, with the first due timer at its end.
 mod listed {
     use imbl::OrdMap;
-    use serde::{Deserialize, Deserializer, Serializer};
+    use serde::Serializer;
 
     use super::{Timer, Timestamp};
 
@@ -76,12 +118,5 @@ mod listed {
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(due.values().rev())
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<OrdMap<(Timestamp, u64), Timer>, D::Error> {
-        let timers = Vec::<Timer>::deserialize(deserializer)?;
-        Ok(timers.into_iter().map(|timer| (timer.key(), timer)).collect())
     }
 }

@@ -11,6 +11,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([Operation {
     summary: "List ledger accounts",
     description: "Lists a company's accounts with their balances. Accounts in the base currency \
         are included even without entries.",
+    long: true,
     ..operation!(read list_ledger_accounts)
 }]);
 

@@ -26,6 +26,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         success: 201,
         errors: &[ErrorCode::AccountingPeriodClosed],
         emits: &["accounting_period.closed"],
+        long: true,
         ..operation!(write close_accounting_period)
     },
     Operation {
@@ -46,6 +47,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         success: 201,
         errors: &[ErrorCode::AccountingPeriodClosed],
         emits: &["accounting_period.closed", "journal_entry.posted"],
+        long: true,
         ..operation!(write close_accounting_year)
     },
     Operation {

@@ -12,6 +12,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         description: "Lists who did what to which resource and when, oldest first. There is one \
             record per event. The oldest records of a long log may be dropped; the others keep \
             their `sequence`.",
+        long: true,
         ..operation!(read list_audit_logs)
     },
     Operation {
@@ -21,6 +22,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
             is the SHA-256 of the record without `hash`, as JSON in UTF-8 without white space, \
             with members sorted by name at every level. `previous_hash` is the `hash` of the \
             previous record.",
+        long: true,
         ..operation!(read get_audit_log)
     },
 ]);

@@ -15,6 +15,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([Operation {
         currencies are translated at the rates of their days. `exchange_difference` is the effect \
         of rates on the cash itself.",
     example: r#"{"company_id":"@company:1","from":"2025-12-01","to":"2025-12-31"}"#,
+    long: true,
     ..operation!(read get_cash_flow)
 }]);
 

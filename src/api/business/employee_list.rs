@@ -8,6 +8,7 @@
 use crate::api::business::employee_merge::{Companies, Filter, Merged, created};
 use crate::api::business::employee_page::EmployeePage;
 use crate::api::prelude::*;
+use crate::value::long_work;
 
 /// The page of the employees that match the filter.
 pub(crate) fn list(
@@ -17,7 +18,11 @@ pub(crate) fn list(
     sort: Option<&Sort<Employee>>,
 ) -> Result<EmployeePage> {
     if sort.is_some_and(|sort| !sort.is_own_order()) || filter.name.is_some() {
-        return scan(world, filter, paging, sort);
+        let companies = Companies::of(world, filter);
+        let size = world.base().shape().employees_per_company;
+        let rows = (companies.end - companies.first) * size;
+        may_scan(rows)?;
+        return Ok(long_work::over(rows, || scan(world, filter, paging, sort)));
     }
     let merged = Merged::new(world, filter);
     let total = merged.total();
@@ -35,11 +40,10 @@ fn scan(
     filter: &Filter,
     paging: Paging,
     sort: Option<&Sort<Employee>>,
-) -> Result<EmployeePage> {
+) -> EmployeePage {
     let mut everybody: Vec<Arc<Employee>> = Vec::new();
     let size = world.base().shape().employees_per_company;
     let companies = Companies::of(world, filter);
-    may_scan((companies.end - companies.first) * size)?;
     for company in companies.first..companies.end {
         for index in company * size..(company + 1) * size {
             everybody
@@ -56,5 +60,5 @@ fn scan(
     for employee in &everybody[range.start as usize..range.end as usize] {
         page.changed(employee);
     }
-    Ok(page.end(paging, total))
+    page.end(paging, total)
 }

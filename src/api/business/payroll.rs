@@ -35,6 +35,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         ],
         emits: &["payroll_run.created"],
         starts: &[TaskKind::CalculateRun],
+        long: true,
         ..operation!(write run_payroll)
     },
     Operation {
@@ -49,12 +50,14 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         summary: "Read a payroll run",
         description: "Returns a run with totals, funding, blockers, warnings and status history, \
             and with `expand=items` its items.",
+        long: true,
         ..operation!(read get_payroll_run)
     },
     Operation {
         path: "/api/business/payroll-runs/{payroll_run_id}/items",
         summary: "List a run's items",
         description: "Lists one item per employee, with its payout and the reason for a failure.",
+        long: true,
         ..operation!(read list_payroll_items)
     },
 ]);

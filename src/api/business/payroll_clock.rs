@@ -15,6 +15,7 @@ use crate::model::business::{
 use crate::model::fx_quoting::{Rate, spread};
 use crate::model::posting::RunCost;
 use crate::model::{Account, JournalEntry, posting};
+use crate::value::long_work;
 
 /// A resource that must exist, because the task was set when it was created.
 pub(crate) fn get<T: crate::world::grow::Grow>(world: &World, id: Id<T>) -> Arc<T> {
@@ -39,10 +40,14 @@ pub(crate) fn preview_run(world: &mut World, id: Id<PayrollRun>) {
 }
 
 fn calculate(world: &mut World, id: Id<PayrollRun>) -> Option<Arc<PayrollRun>> {
-    let mut run = (*get(world, id)).clone();
-    if run.status != RunStatus::Calculating {
-        return None; // cancelled meanwhile
-    }
+    let run = get(world, id);
+    let calculating = run.status == RunStatus::Calculating; // or cancelled meanwhile
+    let employees = run.employees.len() as u64;
+    calculating.then(|| long_work::over(employees, || calculated(world, (*run).clone())))
+}
+
+fn calculated(world: &mut World, mut run: PayrollRun) -> Arc<PayrollRun> {
+    let id = run.id;
     let company = get(world, run.company_id);
     let earlier = EarlierPay::of(world, &run);
     let mut last_time = items_by_employee(world, id);
@@ -85,7 +90,7 @@ fn calculate(world: &mut World, id: Id<PayrollRun>) -> Option<Arc<PayrollRun>> {
     run.warnings = Arc::new(found);
     run.settlement = Settlement { pending: ready, ..Settlement::default() };
     run.enter(RunStatus::Calculated, world.now());
-    Some(world.record("payroll_run.calculated", run))
+    world.record("payroll_run.calculated", run)
 }
 
 /// Maximum number of warnings of a run, because each of its events contains them.

@@ -28,6 +28,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
             ErrorCode::CutoffPassed,
         ],
         emits: &["payroll_run.created"],
+        long: true,
         ..operation!(write create_payroll_run)
     },
     Operation {
@@ -46,6 +47,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
             ErrorCode::CutoffPassed,
         ],
         emits: &["payroll_run.updated"],
+        long: true,
         ..operation!(write update_payroll_run)
     },
     Operation {
@@ -58,6 +60,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &["payroll_run.updated"],
         starts: &[TaskKind::PreviewRun],
+        long: true,
         ..operation!(write calculate_payroll_run)
     },
 ]);

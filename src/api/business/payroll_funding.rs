@@ -13,6 +13,7 @@ use crate::model::decision::RUN_FUND;
 use crate::model::payments::rails::route;
 use crate::model::payments::{Failure, Payout, PayoutStatus, Rail, Recipient, Service};
 use crate::model::posting::{self, RunCost};
+use crate::value::long_work;
 
 /// The events of funding a run.
 pub(crate) const EMITS: &[&str] = &[
@@ -94,7 +95,8 @@ pub(crate) fn fund_run(world: &mut World, id: Id<PayrollRun>, late: bool) {
     world.emit("payroll_run.funded", &run);
     let company = get(world, run.company_id);
     wallet_level::debited(world, &company, &wallet, available);
-    open_payouts(world, &run, &wallet, &covered.without);
+    let employees = run.employees.len() as u64;
+    long_work::over(employees, || open_payouts(world, &run, &wallet, &covered.without));
 }
 
 /// The amounts taken from the wallet for a run.

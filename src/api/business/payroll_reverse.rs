@@ -35,6 +35,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([Operation {
         "wallet.credited",
     ],
     starts: &[TaskKind::LiabilityDue],
+    long: true,
     ..operation!(write reverse_payroll_run)
 }]);
 

@@ -23,6 +23,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         ],
         emits: &["payroll_run.approved", "tax_liability.created", "journal_entry.posted"],
         starts: &[TaskKind::FundRun, TaskKind::LiabilityDue],
+        long: true,
         ..operation!(write approve_payroll_run)
     },
     Operation {
@@ -38,6 +39,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
             "journal_entry.reversed",
             "compliance_requirement.resolved",
         ],
+        long: true,
         ..operation!(write cancel_payroll_run)
     },
     Operation {
@@ -49,6 +51,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         // The same work as the timer's, done by a call.
         emits: payroll_funding::EMITS,
         starts: payroll_funding::STARTS,
+        long: true,
         ..operation!(write retry_payroll_funding)
     },
 ]);

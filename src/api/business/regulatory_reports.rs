@@ -25,6 +25,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         example: r#"{"company_id":"@company:1","type":"payroll_summary","period":"2025-12"}"#,
         success: 201,
         emits: &["regulatory_report.compiled"],
+        long: true,
         ..operation!(write create_regulatory_report)
     },
     Operation {

@@ -19,6 +19,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
             `exchange_losses` (IAS 21.28), on the accrual basis only. They are shown in another \
             `currency` at the rate of the last day.",
         example: r#"{"company_id":"@company:1","from":"2025-12-01","to":"2025-12-31"}"#,
+        long: true,
         ..operation!(read get_profit_and_loss)
     },
     Operation {
@@ -31,6 +32,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
             own days. The difference is an exchange gain or loss, and part of earnings. In another \
             `currency` than the company's, the effect of the translation is a line of equity.",
         example: r#"{"company_id":"@company:1","as_of":"2025-12-31"}"#,
+        long: true,
         ..operation!(read get_balance_sheet)
     },
 ]);

@@ -15,6 +15,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([Operation {
     success: 201,
     errors: &[ErrorCode::InvalidStateTransition],
     emits: &["tax_filing.amended", "tax_filing.created"],
+    long: true,
     ..operation!(write amend_tax_filing)
 }]);
 

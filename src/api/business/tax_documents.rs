@@ -22,6 +22,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
             by period, then by employee. A form of the employee or contractor has one document \
             for each of them. Voided payslips and fees that did not arrive do not count.",
         example: r#"{"company_id":"@company:1"}"#,
+        long: true,
         ..operation!(read list_tax_documents)
     },
     Operation {
@@ -36,6 +37,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
             let document = get_tax_document(world, decode(input)?)?.0;
             tax_document_pdf(world, &document)
         }),
+        long: true,
         ..operation!(read get_tax_document)
     },
 ]);

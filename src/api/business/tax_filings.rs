@@ -33,6 +33,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         example: r#"{"company_id":"@company:1","tax_type":"SIRS","period":"2026-01","jurisdiction":"NG"}"#,
         success: 201,
         emits: &["tax_filing.created", "tax_filing.blocked"],
+        long: true,
         ..operation!(write create_tax_filing)
     },
     Operation {

@@ -23,6 +23,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([Operation {
         "compliance_requirement.resolved",
     ],
     starts: &[TaskKind::AcknowledgeFiling, TaskKind::AcceptFiling, TaskKind::RejectFiling],
+    long: true,
     ..operation!(write submit_tax_filing)
 }]);
 

@@ -10,6 +10,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([Operation {
     summary: "Trial balance",
     description: "Returns every account with entries, and whether debits equal credits.",
     example: r#"{"company_id":"@company:1","as_of":"2025-12-31"}"#,
+    long: true,
     ..operation!(read get_trial_balance)
 }]);
 

@@ -21,6 +21,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([
         success: 202,
         emits: &["credit_score.created"],
         starts: &[TaskKind::CompleteCreditScore],
+        long: true,
         ..operation!(write create_credit_score)
     },
     Operation {

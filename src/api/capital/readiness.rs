@@ -21,6 +21,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([
         errors: &[ErrorCode::CurrencyMismatch],
         emits: &["readiness_assessment.created"],
         starts: &[TaskKind::CompleteAssessment],
+        long: true,
         ..operation!(write create_readiness_assessment)
     },
     Operation {

@@ -3,6 +3,7 @@
 use crate::api::prelude::*;
 use crate::api::system;
 use crate::tester::outbox::delivery::Attempted;
+use crate::value::long_work;
 use crate::world::envelope::event_id;
 use crate::world::{Base, ClockMode, EventShape};
 
@@ -19,7 +20,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
         summary: "Advance the clock",
         description: "Advances virtual time by a duration, to an instant, or until an event. Waits \
             until the world is idle and the due deliveries to webhook endpoints were attempted. \
-            Returns the events and attempts that it caused.",
+            Returns the number of events of each type, and the first events and attempts that it \
+            caused.",
         example: r#"{"by":"10d"}"#,
         ..operation!(drive advance_clock)
     },
@@ -31,6 +33,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
             another seed.",
         example: "{}",
         errors: &[ErrorCode::UnknownScenario],
+        long: true,
         ..operation!(tester reset_world)
     },
 ]);
@@ -128,7 +131,13 @@ pub(crate) struct AdvanceClock {
     /// `next_event`: until the next event, or the next delivery attempt if that is earlier. `idle`: until nothing is in progress, including
     /// retries of deliveries. Tasks with a calendar date, such as tax due dates, still wait for their date.
     until: Option<Until>,
+    /// Maximum number of events in the response, and of deliveries. Default: 1000.
+    #[schemars(range(max = 100_000))]
+    events_limit: Option<u64>,
 }
+
+/// Default maximum number of events in the response to an advance.
+const SHOWN_EVENTS: u64 = 1_000;
 
 /// The condition to stop at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -139,7 +148,7 @@ pub(crate) enum Until {
     Idle,
 }
 
-/// The result of a verification.
+/// What happened while the clock advanced.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "ClockAdvance")]
 pub(crate) struct Advanced {
@@ -147,9 +156,15 @@ pub(crate) struct Advanced {
     from: Timestamp,
     /// Virtual time after the call.
     now: Timestamp,
-    /// All events, in order.
+    /// Number of events of each type, including those beyond the limit.
+    event_counts: BTreeMap<String, u64>,
+    /// The first events, in order.
     events: Vec<EventShape>,
-    /// Every attempt to deliver to a webhook endpoint, in order.
+    /// The value of `after` with which `GET /_sandbox/events` lists the remaining events. Null if the response contains all of them.
+    events_after: Option<u64>,
+    /// Number of attempts to deliver to webhook endpoints.
+    delivery_count: u64,
+    /// The first attempts, in order.
     deliveries: Vec<Attempted>,
 }
 
@@ -158,7 +173,10 @@ const MOST_TASKS: usize = 10_000_000;
 
 fn advance_clock(world: &mut World, input: AdvanceClock) -> Result<Plain<Advanced>> {
     let mut advance = Advance::of(world, &input)?;
-    while advance.step(world, None) {}
+    let is_short = (0..long_work::LONG).any(|_| !advance.step(world, None));
+    if !is_short {
+        long_work::run(|| while advance.step(world, None) {});
+    }
     Ok(advance.end(world, Vec::new()))
 }
 
@@ -172,6 +190,8 @@ pub(crate) struct Advance {
     steps: usize,
     /// Number of tasks run.
     tasks: u64,
+    /// Maximum number of events in the response.
+    shown: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -205,7 +225,8 @@ impl Advance {
                 return Err(ApiError::of_member("", "one_of", detail));
             }
         };
-        Ok(Self::to(world, goal))
+        let shown = input.events_limit.unwrap_or(SHOWN_EVENTS);
+        Ok(Self { shown, ..Self::to(world, goal) })
     }
 
     /// An advance by a duration.
@@ -214,7 +235,8 @@ impl Advance {
     }
 
     fn to(world: &World, goal: Goal) -> Self {
-        Self { from: world.now(), logged: world.log_length(), goal, steps: 0, tasks: 0 }
+        let (from, logged) = (world.now(), world.log_length());
+        Self { from, logged, goal, steps: 0, tasks: 0, shown: SHOWN_EVENTS }
     }
 
     /// Whether an attempt belongs to the advance. Attempts that were due before it may have been in flight already.
@@ -269,13 +291,27 @@ impl Advance {
         true
     }
 
-    /// The result of a verification.
-    pub(crate) fn end(self, world: &World, deliveries: Vec<Attempted>) -> Plain<Advanced> {
-        let events = system::events_since(world, self.logged);
+    /// The response to the advance.
+    pub(crate) fn end(self, world: &World, mut deliveries: Vec<Attempted>) -> Plain<Advanced> {
+        let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+        for event in system::events_since(world, self.logged) {
+            *counts.entry(&event.name).or_default() += 1;
+        }
+        let shown = usize::try_from(self.shown).unwrap_or(usize::MAX);
+        let events = system::events_since(world, self.logged).take(shown);
+        let last = self.logged.max(world.log().first_sequence() - 1) + events.len() as u64;
+        let delivery_count = deliveries.len() as u64;
+        deliveries.truncate(shown);
         Plain(Advanced {
             from: self.from,
             now: world.now(),
+            event_counts: counts
+                .into_iter()
+                .map(|(name, count)| (name.to_owned(), count))
+                .collect(),
             events: events.map(|event| EventShape::of(event)).collect(),
+            events_after: (last < world.log_length()).then_some(last),
+            delivery_count,
             deliveries,
         })
     }

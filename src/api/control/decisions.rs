@@ -12,6 +12,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
         description: "Lists every decision of the outside world, in order: its name, the choice, \
             and the reason (a rule, a header, a magic value, or the default). The latest 100,000 \
             are kept.",
+        long: true,
         ..operation!(read list_decisions)
     },
     Operation {

@@ -17,6 +17,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
         what was created, changed or removed, by resource and member, wallets with their \
         balances, and the events between the two states.",
     errors: &[ErrorCode::ResourceNotFound],
+    long: true,
     ..operation!(tester get_diff)
 }]);
 

@@ -13,6 +13,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
         summary: "List events",
         description: "Lists all events of this key's world in order, as in webhooks. The oldest \
             events of a long log may be dropped; the others keep their position.",
+        long: true,
         ..operation!(read list_events)
     },
     Operation {
@@ -27,6 +28,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
         summary: "Check the ledger",
         description: "Checks the records: every entry balances and has a source, totals and \
             statements equal the sums of the entries, and the log explains every record.",
+        long: true,
         ..operation!(read check_ledger)
     },
 ]);

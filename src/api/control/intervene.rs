@@ -56,6 +56,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
             ErrorCode::LimitExceeded,
         ],
         runs: transitions::RUNS,
+        long: true,
         ..operation!(write transition_resource)
     },
 ]);

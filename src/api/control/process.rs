@@ -16,6 +16,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
         summary: "Info",
         description: "Returns the configuration of this process and, with a key, the state of that \
             key's world. Needs no key.",
+        long: true,
         ..operation!(open get_info)
     },
 ]);

@@ -20,6 +20,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
             is true. A refused load changes nothing.",
         example: r#"{"name":"partial-failure"}"#,
         errors: &[ErrorCode::UnknownScenario],
+        long: true,
         ..operation!(tester load_scenario)
     },
     Operation {
@@ -35,6 +36,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
         summary: "Read the coverage",
         description: "Lists every row of the running scenarios with its counters. A row with zero \
             hits may be unable to act.",
+        long: true,
         ..operation!(tester get_coverage)
     },
 ]);

@@ -12,6 +12,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
     description: "Returns the statement as the text of a file in `format`. The account is the \
         wallet's id. If the statement has no balances, the wallet's balance before the first day \
         is the opening balance. `importBankStatement` reads the file with the same lines.",
+    long: true,
     ..operation!(read get_statement_file)
 }]);
 

@@ -12,6 +12,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
     description: "Returns the transactions and changes of each line, the transactions that were \
         left out, and how much of it the reconciliation has found so far. Only for statements \
         simulated by the sandbox; others return 404.",
+    long: true,
     ..operation!(read get_statement_truth)
 }]);
 

@@ -24,6 +24,7 @@ Operation {
         ErrorCode::InvalidStateTransition,
     ],
     method: Method::Post,
+    long: true,
     ..operation!(tester trigger_event)
 }]);
 

@@ -23,6 +23,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
             shows the nearest miss and its differences. If requests dropped from the log could \
             change the result, it is `unknown`, never `pass`.",
         example: r#"{"operation":"runPayroll","match":{"status":201},"times":0}"#,
+        long: true,
         ..operation!(tester verify_requests)
     },
     Operation {
@@ -32,6 +33,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
         description: "Checks whether the expected number of events match a pattern, and whether \
             event types occurred in an order.",
         example: r#"{"type":"payroll_run.created","times":{"at_most":10}}"#,
+        long: true,
         ..operation!(tester verify_events)
     },
     Operation {
@@ -41,6 +43,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
         description: "Checks whether the expected number of deliveries match a pattern. The result \
             is `unknown`, never `pass`, if deliveries that are no longer kept could change it.",
         example: r#"{"match":{"status":"delivered"},"times":{"at_least":0}}"#,
+        long: true,
         ..operation!(tester verify_deliveries)
     },
 ]);

@@ -17,6 +17,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
         summary: "Fingerprint the world",
         description: "Returns one hash of the whole world and one of each part, to find where two \
             runs differ. If old events were dropped, only the remaining log is hashed.",
+        long: true,
         ..operation!(read get_fingerprint)
     },
 ]);
@@ -104,26 +105,22 @@ pub(crate) struct Fingerprint {
 struct FingerprintParts {
     /// The parameters of growth, the clock, and the number of changes.
     frame: String,
-    /// Resources created or changed since growth, by kind.
+    /// Resources created or changed since growth, and journal entries, by kind.
     records: BTreeMap<&'static str, PartOfKind>,
-    /// The order of creation.
-    order: String,
-    /// Journals, totals and statements.
-    books: String,
     /// Events.
     log: String,
     /// Waiting timers.
     timers: String,
-    /// Rows that decide, and the decisions made.
+    /// Rows that decide, and the number of decisions made.
     decisions: String,
 }
 
 /// The resources of one kind.
 #[derive(Serialize, JsonSchema)]
 struct PartOfKind {
-    /// Number of resources.
+    /// Number of resources created or changed since growth.
     count: u64,
-    /// One hash of all of them.
+    /// One hash of all changes of them.
     digest: String,
 }
 
@@ -139,8 +136,6 @@ fn get_fingerprint(world: &World, _: Nothing) -> Result<Plain<Fingerprint>> {
         parts: FingerprintParts {
             frame: parts.frame,
             records: records.collect(),
-            order: parts.order,
-            books: parts.books,
             log: parts.log,
             timers: parts.timers,
             decisions: parts.decisions,

@@ -35,6 +35,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Identity.table([
         success: 202,
         starts: &[TaskKind::CompleteScreening],
         emits: &["aml_screening.created"],
+        long: true,
         ..operation!(write create_aml_screening)
     },
     Operation {

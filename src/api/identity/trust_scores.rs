@@ -23,6 +23,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Identity.table([
         success: 202,
         emits: &["trust_score.created"],
         starts: &[TaskKind::CompleteTrustScore],
+        long: true,
         ..operation!(write create_trust_score)
     },
     Operation {

@@ -34,6 +34,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
         success: 202,
         emits: &["bank_statement.created"],
         starts: &[TaskKind::ImportStatement],
+        long: true,
         ..operation!(write import_bank_statement)
     },
     Operation {

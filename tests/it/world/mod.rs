@@ -4,6 +4,7 @@ mod believable;
 mod biweekly;
 mod check_digits;
 mod history;
+mod isolation;
 mod shape;
 mod snapshots;
 

@@ -1,0 +1,183 @@
+//! Hashes of a world's events, in blocks: the part of the world's digest that grows with its changes.
+//!
+//! Within a block only the last state of each resource counts, so a run is not hashed again for each of its payments.
+
+use core::fmt::Write as _;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use imbl::Vector;
+use sha2::{Digest, Sha256};
+
+use crate::model::business::{Employee, PayrollRun};
+use crate::model::{Kind, Record};
+use crate::value::Id;
+use crate::value::json_sink::JsonSink;
+use crate::world::event::Event;
+
+/// SHA-256.
+pub(super) type Hash = [u8; 32];
+
+/// Writes the serialised form into the hash, without a copy of the whole.
+struct Sink(Sha256);
+
+impl Sink {
+    fn after(hash: Hash) -> Self {
+        Self(Sha256::new_with_prefix(hash))
+    }
+
+    fn add(&mut self, value: &impl serde::Serialize) {
+        let mut update = |piece: &[u8]| self.0.update(piece);
+        let mut json = JsonSink::into(&mut update);
+        json.add(value);
+        json.finish();
+    }
+
+    fn end(self) -> Hash {
+        self.0.finalize().into()
+    }
+}
+
+/// The hash of any serialisable value, as 64 hexadecimal digits.
+pub(crate) fn of(value: &impl serde::Serialize) -> String {
+    let mut sink = Sink(Sha256::new());
+    sink.add(value);
+    hex(sink.end())
+}
+
+pub(super) fn hex(hash: Hash) -> String {
+    hash.iter().fold(String::new(), |mut hex, byte| {
+        write!(hex, "{byte:02x}").expect("a string takes every character");
+        hex
+    })
+}
+
+/// The number of events that are hashed together.
+const BLOCK: u64 = 256;
+
+/// The hashes of the events so far. A world without a digest never calculates them.
+#[derive(Debug)]
+pub(crate) struct Hashes {
+    /// The number of events in a block. Smaller if the log keeps fewer events than a block.
+    block: u64,
+    known: Mutex<Known>,
+}
+
+/// The hashes of complete blocks.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Known {
+    /// The number of hashed events.
+    events: u64,
+    pub(super) log: Hash,
+    pub(super) kinds: BTreeMap<Kind, Hash>,
+    /// The last list of employees of a run, which all states of the run share, and its hash.
+    employees: Option<(Arc<Vec<Id<Employee>>>, Hash)>,
+}
+
+impl Default for Hashes {
+    fn default() -> Self {
+        Self { block: BLOCK, known: Mutex::default() }
+    }
+}
+
+impl Clone for Hashes {
+    fn clone(&self) -> Self {
+        Self { block: self.block, known: Mutex::new(self.known().clone()) }
+    }
+}
+
+impl Hashes {
+    /// Sets the number of events that the log keeps.
+    pub(super) fn set_limit(&mut self, most: Option<u64>) {
+        self.block = most.unwrap_or(BLOCK).clamp(1, BLOCK);
+    }
+
+    /// Hashes the complete blocks among the stored events, of which the first has this sequence.
+    pub(super) fn extend(&self, events: &Vector<Arc<Event>>, first: u64) {
+        self.known().extend(events, first, self.block);
+    }
+
+    /// All hashes, those of the incomplete last block included.
+    pub(super) fn all(&self, events: &Vector<Arc<Event>>, first: u64) -> Known {
+        let mut known = self.known();
+        known.extend(events, first, self.block);
+        let mut all = known.clone();
+        drop(known);
+        let rest = since(events, first, all.events);
+        if rest.len() > 0 {
+            all.add(rest);
+        }
+        all
+    }
+
+    /// A panic under the lock leaves the hashes of fewer blocks, which are valid.
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The events after the first `count` ones of all.
+fn since(
+    events: &Vector<Arc<Event>>,
+    first: u64,
+    count: u64,
+) -> impl ExactSizeIterator<Item = &Arc<Event>> {
+    let place = usize::try_from((count + 1).saturating_sub(first)).unwrap_or(usize::MAX);
+    let start = place.min(events.len());
+    events.focus().narrow(start..events.len()).into_iter()
+}
+
+impl Known {
+    fn extend(&mut self, events: &Vector<Arc<Event>>, first: u64, block: u64) {
+        let last = events.back().map_or(0, |event| event.sequence);
+        while self.events + block <= last {
+            let mut next = self.clone();
+            next.add(since(events, first, self.events).take(usize::try_from(block).unwrap_or(1)));
+            *self = next;
+        }
+    }
+
+    /// Adds one block.
+    fn add<'a>(&mut self, events: impl Iterator<Item = &'a Arc<Event>>) {
+        let mut log = Sink::after(self.log);
+        let mut changed: BTreeMap<Kind, BTreeMap<u64, &Record>> = BTreeMap::new();
+        for event in events {
+            let Event { sequence, at, name, id, subject, company, .. } = &**event;
+            let Event { request, cause, decision, .. } = &**event;
+            log.add(&(sequence, at, name, id, subject, company, request, cause, decision));
+            for change in &event.changes {
+                let records = changed.entry(change.kind).or_default();
+                records.insert(change.after.bits(), &change.after);
+            }
+            self.events = *sequence;
+        }
+        self.log = log.end();
+        for (kind, records) in changed {
+            let mut sink = Sink::after(self.kinds.get(&kind).copied().unwrap_or_default());
+            for record in records.into_values() {
+                match record {
+                    Record::PayrollRun(run) => self.add_run(&mut sink, run),
+                    record => sink.add(record),
+                }
+            }
+            self.kinds.insert(kind, sink.end());
+        }
+    }
+
+    /// Adds a run with the hash of its employees, because they are the same in all of its states.
+    fn add_run(&mut self, sink: &mut Sink, run: &PayrollRun) {
+        let known = self.employees.as_ref();
+        let hash = known.filter(|(employees, _)| Arc::ptr_eq(employees, &run.employees));
+        let hash = hash.map_or_else(
+            || {
+                let mut ids = Sink(Sha256::new());
+                run.employees.iter().for_each(|id| ids.0.update(id.bits().to_be_bytes()));
+                ids.end()
+            },
+            |(_, hash)| *hash,
+        );
+        self.employees = Some((Arc::clone(&run.employees), hash));
+        sink.add(&PayrollRun { employees: Arc::default(), ..run.clone() });
+        sink.0.update(hash);
+    }
+}

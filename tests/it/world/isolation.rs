@@ -1,0 +1,87 @@
+//! Worlds do not wait for each other: a long call of one key delays no other key.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::harness::{Caller, Server};
+
+/// A company of so many people that its payroll takes seconds in a build for tests.
+const LARGE: [&str; 4] = ["--companies", "1", "--employees-per-company", "2000"];
+
+/// The longest time that a read of this world takes until `ended` is set, and the number of reads.
+fn slowest_read(caller: &Caller, ended: &AtomicBool) -> (Duration, u32) {
+    let (mut slowest, mut reads) = (Duration::ZERO, 0);
+    while !ended.load(Ordering::Relaxed) {
+        let start = Instant::now();
+        caller.get("/api/business/employees?per_page=1").expect(200);
+        slowest = slowest.max(start.elapsed());
+        reads += 1;
+    }
+    (slowest, reads)
+}
+
+#[test]
+fn a_long_payroll_delays_no_other_key() {
+    let server = Arc::new(Server::start(&LARGE));
+    let busy = Caller::of(&server);
+    let company = busy.company(0);
+    let others: Vec<Caller> = (0..4).map(|_| Caller::of(&server)).collect();
+    let ended = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let readers: Vec<_> =
+            others.iter().map(|other| scope.spawn(|| slowest_read(other, &ended))).collect();
+        // Reads of the busy world wait for its step, each on a thread that serves no other connection.
+        let waiting = scope.spawn(|| slowest_read(&busy, &ended));
+        let start = Instant::now();
+        busy.run_payroll(&company, "2026-01");
+        busy.get("/_sandbox/fingerprint").expect(200);
+        let took = start.elapsed();
+        ended.store(true, Ordering::Relaxed);
+        for reader in readers {
+            let (slowest, reads) = reader.join().unwrap();
+            assert!(reads > 20, "{reads} reads in {took:?}");
+            assert!(slowest < took / 4, "a read took {slowest:?} of {took:?}");
+        }
+        waiting.join().unwrap();
+    });
+}
+
+#[test]
+fn an_advance_returns_counts_and_the_first_events_and_lists_the_others() {
+    let caller = Caller::manual();
+    caller.run_payroll(&caller.company(0), "2026-01");
+    let before = caller.events().len();
+    let advanced = caller
+        .post("/_sandbox/clock/advance", &json!({"by": "10d", "events_limit": 3}))
+        .expect(200);
+    let shown = advanced["events"].as_array().unwrap();
+    assert_eq!(shown.len(), 3);
+    let after = advanced["events_after"].as_u64().unwrap();
+    assert_eq!(after, before as u64 + 3);
+    let others = caller.all(&format!("/_sandbox/events?after={after}"));
+    let all: Vec<&Value> = shown.iter().chain(&others).collect();
+    assert_eq!(caller.events()[before..].iter().collect::<Vec<_>>(), all);
+    let counts = advanced["event_counts"].as_object().unwrap();
+    assert_eq!(counts.values().map(|count| count.as_u64().unwrap()).sum::<u64>(), all.len() as u64);
+    for (name, count) in counts {
+        let same = all.iter().filter(|event| event["type"] == **name).count();
+        assert_eq!(*count, same, "{name}");
+    }
+    let rest = caller.post("/_sandbox/clock/advance", &json!({"by": "1d"})).expect(200);
+    assert_eq!(rest["events_after"], Value::Null);
+    let refused = caller.post("/_sandbox/clock/advance", &json!({"by": "1d", "events_limit": -1}));
+    refused.refused(422, "validation_failed");
+}
+
+#[test]
+fn a_server_without_room_for_another_world_says_when_to_retry() {
+    let server = Arc::new(Server::start(&["--max-worlds", "1"]));
+    let (first, second) = (Caller::of(&server), Caller::of(&server));
+    first.run_payroll(&first.company(0), "2026-01");
+    let refused = second.get("/api/business/employees");
+    refused.refused(503, "overloaded");
+    assert_eq!(refused.header("retry-after"), Some("1"));
+}
