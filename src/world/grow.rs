@@ -12,7 +12,7 @@
 use crate::model::business::{
     Address, Company, CompanyStatus, Compensation, Contact, Employee, EmployeeStatus,
     EmploymentType, PaySchedule, PaymentMethod, PaymentMethodType, PayrollSettings, PayrollStatus,
-    ScheduleStatus,
+    ScheduleStatus, WageAccount,
 };
 use crate::model::growth::workforce::Place;
 use crate::model::growth::{accounts, identity, names, people};
@@ -162,12 +162,15 @@ impl Grow for Employee {
             brought_in: None,
             paid_leave: None,
             payment_method: (payroll_status != PayrollStatus::NotEnrolled).then(|| PaymentMethod {
-                kind: PaymentMethodType::Bank,
-                bank_name: Some(account.bank_name.to_owned()),
-                bank_code: account.bank_code,
-                account_number: account.account_number,
-                iban: account.iban,
-                account_name: name.clone(),
+                account: WageAccount {
+                    kind: PaymentMethodType::Bank,
+                    bank_name: Some(account.bank_name.to_owned()),
+                    bank_code: account.bank_code,
+                    account_number: account.account_number,
+                    iban: account.iban,
+                    account_name: name.clone(),
+                },
+                splits: Vec::new(),
             }),
             name,
             tax_id: Some(identity::personal_tax_id(plan.country, key)),

@@ -21,7 +21,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         summary: "Set the account for wages",
         description: "Sets the account that receives the employee's wages. Bank code and number \
             must be valid in the employee's country. `payroll_status` becomes `pending`, and the \
-            checks of `verifyEmployeePayroll` start automatically. The reserved numbers \
+            checks of `verifyEmployeePayroll` start automatically. With `splits`, other accounts \
+            receive a part of each net pay, and this account receives the rest. The reserved numbers \
             `9999999900` to `9999999999` are accepted in every country: they pass the check, and \
             choose the result of a payout.",
         example: r#"{"type":"bank","bank_code":"058","account_number":"9999999900"}"#,
@@ -146,8 +147,9 @@ fn begin_check(
 
 /// The bank's answer, if there is an account to check. Without a decision, a holder name that differs from the employee's is a mismatch.
 fn ask_bank(world: &mut World, employee: &Employee) -> Option<DecisionAnswer> {
-    let account = employee.payment_method.as_ref()?;
-    let stranger = folded(&account.account_name) != folded(&employee.name);
+    let mut accounts = employee.payment_method.as_ref()?.accounts();
+    let own = folded(&employee.name);
+    let stranger = accounts.any(|account| folded(&account.account_name) != own);
     let by_name = stranger.then(|| {
         let answer = DecisionAnswer::plain(&BANK_ACCOUNT_CHECK, "name_mismatch");
         (answer, "account_name".to_owned())

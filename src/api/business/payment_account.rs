@@ -1,7 +1,8 @@
 //! The account for wages as sent by a caller, checked against its country's rules.
 
 use crate::api::prelude::*;
-use crate::model::business::{PaymentMethod, PaymentMethodType};
+use crate::model::business::payment_method::PaymentSplit;
+use crate::model::business::{PaymentMethod, PaymentMethodType, WageAccount};
 use crate::model::growth::accounts::AccountFault;
 use crate::model::growth::countries::Country;
 use crate::model::growth::{accounts, countries};
@@ -10,9 +11,40 @@ use crate::model::payments::Scope;
 /// Number of digits of a mobile money number, including the country code (E.164).
 const PHONE_DIGITS: core::ops::RangeInclusive<usize> = 7..=15;
 
-/// A bank account or a mobile money wallet.
+/// Maximum number of accounts besides the one that receives the rest.
+const MOST_SPLITS: u64 = 5;
+
+/// The whole, in hundredths of a percent.
+const WHOLE_BP: i64 = 10_000;
+
+/// The account that wages are paid to. Other accounts can receive a part of them.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct PaymentMethodInput {
+    #[serde(flatten)]
+    account: AccountInput,
+    /// Other accounts that receive a part of each net pay first, in this order. This account receives the rest.
+    #[schemars(length(min = 1, max = MOST_SPLITS))]
+    splits: Option<Vec<SplitInput>>,
+}
+
+/// An account and its part of each net pay: exactly one of `amount` and `rate_bp`.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "PaymentSplitInput")]
+struct SplitInput {
+    /// Minor units of the employee's currency, or the remaining net pay if that is less.
+    #[schemars(range(min = 1, max = 1_000_000_000_000_000_i64))]
+    amount: Option<i64>,
+    /// A part of the net pay, in hundredths of a percent: 2500 is a quarter. It is rounded down.
+    #[schemars(range(min = 1, max = WHOLE_BP))]
+    rate_bp: Option<i64>,
+    #[serde(flatten)]
+    account: AccountInput,
+}
+
+/// A bank account or a mobile money wallet.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "WageAccountInput")]
+struct AccountInput {
     /// Bank account or mobile money.
     #[serde(rename = "type")]
     kind: PaymentMethodType,
@@ -24,13 +56,44 @@ pub(crate) struct PaymentMethodInput {
     account_name: Option<Text<200>>,
 }
 
-/// The account, or the mistakes in it; `at` points to the object that contains it.
+/// The accounts, or the mistakes in them; `at` points to the object that contains them.
 pub(crate) fn payment_method(
     country: &str,
     method: PaymentMethodInput,
     employee: &str,
     at: &str,
 ) -> Result<PaymentMethod> {
+    let rest = account(country, method.account, employee, at);
+    let (mut violations, mut rates) = (Vec::new(), 0);
+    let mut splits = Vec::new();
+    for (place, input) in method.splits.into_iter().flatten().enumerate() {
+        let at = format!("{at}/splits/{place}");
+        let SplitInput { amount, rate_bp, account: input } = input;
+        if amount.is_some() == rate_bp.is_some() {
+            let detail = "expected exactly one of amount and rate_bp";
+            violations.push(Violation::new(at.clone(), "one_of", detail));
+        }
+        rates += rate_bp.unwrap_or_default();
+        match account(country, input, employee, &at) {
+            Ok(account) => splits.push(PaymentSplit { amount, rate_bp, account }),
+            Err(error) => violations.extend(error.errors),
+        }
+    }
+    if rates > WHOLE_BP {
+        let detail = format!("the rates are {rates} in total: expected at most {WHOLE_BP}");
+        violations.push(Violation::new(format!("{at}/splits"), "too_large", detail));
+    }
+    match rest {
+        Ok(account) if violations.is_empty() => Ok(PaymentMethod { account, splits }),
+        Ok(_) => Err(ApiError::invalid(violations)),
+        Err(mut error) => {
+            error.errors.extend(violations);
+            Err(error)
+        }
+    }
+}
+
+fn account(country: &str, method: AccountInput, employee: &str, at: &str) -> Result<WageAccount> {
     let (code, number) = (method.bank_code.as_str(), method.account_number.as_str());
     let country = countries::find(country);
     // Reserved numbers choose a result and are not real accounts, so no country's rule applies.
@@ -49,7 +112,7 @@ pub(crate) fn payment_method(
     }
     let mut banks = country.into_iter().flat_map(|country| &country.banks);
     let bank = banks.find(|bank| bank.code == code && method.kind == PaymentMethodType::Bank);
-    Ok(PaymentMethod {
+    Ok(WageAccount {
         kind: method.kind,
         bank_name: bank.map(|bank| bank.name.to_owned()),
         bank_code: method.bank_code.into_string(),

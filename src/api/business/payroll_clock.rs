@@ -138,6 +138,7 @@ fn item(
         fx,
         calculation: pay,
         payout_id: None,
+        payout_ids: Vec::new(),
         payslip_id: None,
         failure: None,
         created_at: world.now(),

@@ -8,7 +8,10 @@ use crate::api::business::payroll_payouts::{finish, issue};
 use crate::api::payments::platform_fee::{Meter, platform_fee};
 use crate::api::payments::wallet_level;
 use crate::api::prelude::*;
-use crate::model::business::{ItemStatus, PaymentMethodType, PayrollItem, PayrollRun, RunStatus};
+use crate::model::business::payment_method::Part;
+use crate::model::business::{
+    ItemStatus, PayConversion, PaymentMethod, PaymentMethodType, PayrollItem, PayrollRun, RunStatus,
+};
 use crate::model::decision::RUN_FUND;
 use crate::model::payments::rails::route;
 use crate::model::payments::{Failure, Payout, PayoutStatus, Rail, Recipient, Service};
@@ -202,11 +205,15 @@ fn open_payouts(
             left.push(world.stage(item));
             continue;
         }
-        let payout = salary(world, &item, wallet.id, rail);
-        item.payout_id = Some(payout.id);
         item.enter(ItemStatus::Processing, now);
-        world.stage(item);
-        world.record("payout.created", payout);
+        let mut ids = Vec::new();
+        for part in salary_parts(world, &item) {
+            let payout = salary(world, &item, wallet.id, rail, part);
+            ids.push(payout.id);
+            item.set_payouts(&ids);
+            world.stage(item.clone());
+            world.record("payout.created", payout);
+        }
     }
     run.settlement.pending -= (left.len() + failed.len()) as u64;
     run.settlement.failed += failed.len() as u64;
@@ -239,16 +246,35 @@ const NOT_COVERED: Failure = Failure {
     retry: None,
 };
 
-/// The payout for an item.
+/// A part of an item's net pay, and its currency conversion.
+pub(crate) type SalaryPart = (Part, Option<PayConversion>);
+
+/// The parts of an item's net pay, one for each payout.
+pub(crate) fn salary_parts(world: &World, item: &PayrollItem) -> Vec<SalaryPart> {
+    let parts = payment_method(&get(world, item.employee_id)).parts(item.calculation.net);
+    let mut before = 0;
+    let converted = |part: Part| {
+        let fx = item.fx.map(|fx| fx.part(before, part.amount));
+        before += part.amount;
+        (part, fx)
+    };
+    parts.into_iter().map(converted).collect()
+}
+
+fn payment_method(employee: &Employee) -> &PaymentMethod {
+    employee.payment_method.as_ref().expect("a payable employee has a payment method")
+}
+
+/// The payout for a part of an item's net pay, to the account that is on record now.
 pub(crate) fn salary(
     world: &World,
     item: &PayrollItem,
     wallet_id: Id<Wallet>,
     rail: Rail,
+    (Part { split, amount }, fx): SalaryPart,
 ) -> Payout {
     let employee = get(world, item.employee_id);
-    let account =
-        employee.payment_method.as_ref().expect("a payable employee has a payment method");
+    let account = payment_method(&employee).account_of(split);
     let now = world.now();
     let service = match account.kind {
         PaymentMethodType::Bank => rail.service(),
@@ -261,9 +287,9 @@ pub(crate) fn salary(
         wallet_id,
         beneficiary_id: None,
         status: PayoutStatus::Queued,
-        amount: item.calculation.net,
+        amount,
         currency: item.currency,
-        fx: item.fx,
+        fx,
         fee: None,
         rail,
         payment_rail: route(service, &employee.country, item.currency),
@@ -273,6 +299,7 @@ pub(crate) fn salary(
             account.bank_code.as_str(),
             &account.account_number,
         )),
+        split,
         reference: format!("Salary {}", item.period),
         source: Some(AnyId::of(item.id)),
         maker: None,

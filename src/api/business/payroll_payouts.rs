@@ -11,37 +11,47 @@ use crate::model::business::{
     HoldReason, ItemStatus, PayrollItem, PayrollRun, PayrollStatus, Payslip, PayslipStatus,
     RunStatus, RunType, Settlement,
 };
-use crate::model::payments::{Failure, Payout, PayoutStatus, Pays};
+use crate::model::payments::{Payout, PayoutStatus, Pays};
 use crate::model::{Account, posting};
 
 /// Wages have arrived.
 pub(crate) fn arrived(world: &mut World, payout: &Payout) {
-    let item = item_paid(world, &item_of(world, payout));
-    settled(world, &item, "payroll_item.paid", |settlement| {
-        settlement.pending -= 1;
-        settlement.paid += 1;
-    });
+    let item = item_of(world, payout);
+    let after = follow(world, &item);
+    count(world, item.status, after);
 }
 
-/// Wages failed or were returned; `before` is the payout's previous status.
-pub(crate) fn bounced(world: &mut World, payout: &Payout, before: PayoutStatus) {
-    let returned = payout.status == PayoutStatus::Returned;
-    let failure = payout.failure.clone();
-    let item = item_unsettled(world, &item_of(world, payout), returned, failure);
-    let name = if returned {
+/// Wages failed or were returned.
+pub(crate) fn bounced(world: &mut World, payout: &Payout) {
+    let item = item_of(world, payout);
+    let after = follow(world, &item);
+    if payout.status == PayoutStatus::Returned {
         hold_employee(world, item.employee_id);
-        "payroll_item.returned"
-    } else {
-        "payroll_item.failed"
+    }
+    count(world, item.status, after);
+}
+
+/// Sets an item to the result of its payouts once all of them have ended. Returns the changed item.
+fn follow(world: &mut World, item: &PayrollItem) -> Option<Arc<PayrollItem>> {
+    let payouts: Vec<_> = item.payouts().map(|id| get(world, id)).collect();
+    let ended = |status: PayoutStatus| status == PayoutStatus::Paid || status.has_bounced();
+    if !payouts.iter().all(|payout| ended(payout.status)) {
+        return None;
+    }
+    let with = |status| payouts.iter().find(move |payout| payout.status == status);
+    let (status, bounced) = match (with(PayoutStatus::Returned), with(PayoutStatus::Failed)) {
+        (Some(returned), _) => (ItemStatus::Returned, Some(returned)),
+        (None, Some(failed)) => (ItemStatus::Failed, Some(failed)),
+        (None, None) => (ItemStatus::Paid, None),
     };
-    settled(world, &item, name, |settlement| {
-        settlement.failed += 1;
-        if before == PayoutStatus::Paid {
-            settlement.paid -= 1;
-        } else {
-            settlement.pending -= 1;
-        }
-    });
+    if !item.status.may_become(status) {
+        return None; // another part has already failed
+    }
+    let Some(bounced) = bounced else { return Some(item_paid(world, item)) };
+    let mut item = item.clone();
+    item.enter(status, world.now());
+    item.failure.clone_from(&bounced.failure);
+    Some(world.stage(item))
 }
 
 /// The bank of an employee refused the wages at once: they are sent again only after the account was checked, like returned ones.
@@ -63,19 +73,6 @@ fn item_of(world: &World, payout: &Payout) -> Arc<PayrollItem> {
     get(world, Id::from_bits(source.bits))
 }
 
-fn item_unsettled(
-    world: &mut World,
-    item: &PayrollItem,
-    returned: bool,
-    failure: Option<Failure>,
-) -> Arc<PayrollItem> {
-    let mut item = item.clone();
-    let status = if returned { ItemStatus::Returned } else { ItemStatus::Failed };
-    item.enter(status, world.now());
-    item.failure = failure;
-    world.stage(item)
-}
-
 /// Wages that were returned are sent again only after the account was checked.
 fn hold_employee(world: &mut World, id: Id<Employee>) {
     let employee = get(world, id);
@@ -85,15 +82,28 @@ fn hold_employee(world: &mut World, id: Id<Employee>) {
     }
 }
 
-/// One more item has a result: the run counts it, and ends with the last.
-fn settled(
-    world: &mut World,
-    item: &Arc<PayrollItem>,
-    name: &'static str,
-    count: impl FnOnce(&mut Settlement),
-) {
+/// Counts an item's new result in its run. The run ends with the last item.
+fn count(world: &mut World, before: ItemStatus, item: Option<Arc<PayrollItem>>) {
+    let Some(item) = item else { return };
     let mut run = (*get(world, item.payroll_run_id)).clone();
-    count(&mut run.settlement);
+    match before {
+        ItemStatus::Paid => run.settlement.paid -= 1,
+        _ => run.settlement.pending -= 1,
+    }
+    let name = match item.status {
+        ItemStatus::Paid => {
+            run.settlement.paid += 1;
+            "payroll_item.paid"
+        }
+        ItemStatus::Returned => {
+            run.settlement.failed += 1;
+            "payroll_item.returned"
+        }
+        _ => {
+            run.settlement.failed += 1;
+            "payroll_item.failed"
+        }
+    };
     run.updated_at = world.now();
     let ends = match run.status {
         RunStatus::Processing => run.settlement.pending == 0,
@@ -102,7 +112,7 @@ fn settled(
         _ => false,
     };
     let run = world.stage(run);
-    world.emit(name, item);
+    world.emit(name, &item);
     if ends {
         finish(world, &run);
     }
@@ -168,17 +178,20 @@ fn issued(world: &World, item: &PayrollItem) -> Vec<Arc<Payslip>> {
         .collect()
 }
 
-/// Whether an employee's pay was taken completely by deductions, so that it needed no payment.
-fn has_pay_without_payment(world: &World, run: &PayrollRun) -> bool {
-    let mut items = items(world, run.id).into_iter();
-    items.any(|item| item.status == ItemStatus::Skipped && item.payslip_id.is_some())
+/// Whether some pay of a run without a paid item stays: pay that deductions take completely needs no payment, and a part of a net pay can
+/// arrive alone.
+fn has_other_pay(world: &World, run: &PayrollRun) -> bool {
+    items(world, run.id).iter().any(|item| {
+        item.status == ItemStatus::Skipped && item.payslip_id.is_some()
+            || item.payouts().any(|id| get(world, id).status == PayoutStatus::Paid)
+    })
 }
 
 /// Every payout has a result.
 pub(crate) fn finish(world: &mut World, run: &PayrollRun) {
     let (status, name) = match run.settlement {
         Settlement { failed: 0, .. } => (RunStatus::Paid, "payroll_run.paid"),
-        Settlement { paid: 0, .. } if !has_pay_without_payment(world, run) => {
+        Settlement { paid: 0, .. } if !has_other_pay(world, run) => {
             (RunStatus::Failed, "payroll_run.failed")
         }
         _ => (RunStatus::PartiallyPaid, "payroll_run.partially_paid"),

@@ -1,17 +1,21 @@
 //! Sending wages again after a failure.
 
-use crate::api::business::payroll_funding::salary;
+use crate::api::business::payroll_clock::get;
+use crate::api::business::payroll_funding::{salary, salary_parts};
 use crate::api::payments::payout_rail::hand_over;
 use crate::api::payments::platform_fee::platform_fee;
 use crate::api::prelude::*;
+use crate::model::business::payment_method::Part;
 use crate::model::business::{EmployeeStatus, PayrollItem, PayrollRun, PayrollStatus, RunStatus};
+use crate::model::payments::{Payout, Rail};
 use crate::model::posting::{self, RunCost};
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([Operation {
     path: "/api/business/payroll-runs/{payroll_run_id}/items/{payroll_item_id}/retry",
     summary: "Send an item's wages again",
     description: "Creates a new payout after the previous one failed or was returned. It goes at \
-        once to the account that is on record now. The money is still reserved; for an item that \
+        once to the account that is on record now. If the net pay is split, only the parts that \
+        failed or were returned are sent again. The money is still reserved; for an item that \
         the wallet did not cover, it is reserved now, and the platform fee is charged. When the \
         last item is paid, a `partially_paid` run becomes `paid`. A run that failed as a whole \
         has ended: create another run.",
@@ -66,13 +70,10 @@ fn retry_payroll_item(world: &mut World, input: RetryItem) -> Result<Single<Payr
     let company = world.get(run.company_id)?;
     let funding = run.funding.as_mut().expect("a run that sends wages is funded");
     let rail = company.payroll_settings.speed;
-    let mut payout = salary(world, &item, funding.wallet_id, rail);
-    if let Some(old) = item.payout_id {
-        let mut old = (*world.get(old)?).clone();
-        payout.supersedes = Some(old.id);
-        old.superseded_by = Some(payout.id);
-        old.updated_at = world.now();
-        world.stage(old);
+    let wallet = funding.wallet_id;
+    let mut payouts = Vec::new();
+    if item.payout_id.is_some() {
+        payouts = replace_bounced(world, &mut item, wallet, rail);
     } else {
         // The wallet did not cover it when the run was funded.
         let cost = RunCost::of([&item]).to_reserve();
@@ -90,17 +91,51 @@ fn retry_payroll_item(world: &mut World, input: RetryItem) -> Result<Single<Payr
         world.post(run.company_id, reserve);
         let fee = posting::platform_fee("Platform fee", source, currency, fee);
         world.post(run.company_id, fee);
+        for part in salary_parts(world, &item) {
+            let payout = salary(world, &item, wallet, rail, part);
+            payouts.push(world.stage(payout));
+        }
+        let ids: Vec<_> = payouts.iter().map(|payout| payout.id).collect();
+        item.set_payouts(&ids);
     }
-    item.payout_id = Some(payout.id);
     item.enter(status, world.now());
     run.settlement.failed -= 1;
     run.settlement.pending += 1;
     run.updated_at = world.now();
     world.stage(run);
     let item = world.record("payroll_item.retried", item);
-    let payout = world.record("payout.created", payout);
-    hand_over(world, payout.id);
+    for payout in payouts {
+        world.emit("payout.created", &payout);
+        hand_over(world, payout.id);
+    }
     Ok(Data(Shown(world.get(item.id)?)))
+}
+
+/// Stages a new payout for each part of the net pay that failed or was returned.
+fn replace_bounced(
+    world: &mut World,
+    item: &mut PayrollItem,
+    wallet: Id<Wallet>,
+    rail: Rail,
+) -> Vec<Arc<Payout>> {
+    let (mut ids, mut payouts) = (item.payouts().collect::<Vec<_>>(), Vec::new());
+    for id in &mut ids {
+        let old = get(world, *id);
+        if !old.status.has_bounced() {
+            continue;
+        }
+        let part = Part { split: old.split, amount: old.amount };
+        let mut payout = salary(world, item, wallet, rail, (part, old.fx));
+        payout.supersedes = Some(old.id);
+        let mut old = (*old).clone();
+        old.superseded_by = Some(payout.id);
+        old.updated_at = world.now();
+        world.stage(old);
+        *id = payout.id;
+        payouts.push(world.stage(payout));
+    }
+    item.set_payouts(&ids);
+    payouts
 }
 
 fn short(run: &PayrollRun, item: &PayrollItem, available: i64, cost: i64) -> ApiError {

@@ -13,6 +13,7 @@ use crate::model::business::{
     ItemStatus, LiabilityStatus, PayConversion, PayrollItem, PayrollRun, PayslipStatus, RunStatus,
     RunTotals, RunType, Settlement, TaxLiability,
 };
+use crate::model::payments::PayoutStatus;
 use crate::model::posting;
 use crate::model::posting::RunCost;
 
@@ -74,6 +75,11 @@ fn reverse_payroll_run(world: &mut World, input: ReversePayrollRun) -> Result<Si
     }
     let standing = standing_items(world, &run);
     let chosen = chosen(&run, &standing, input.employee_ids.as_deref())?;
+    if let Some(item) = chosen.iter().find(|item| has_arrived_in_part(world, item)) {
+        let detail =
+            format!("a part of the net pay of {} has arrived: send the rest again first", item.id);
+        return Err(refused(run.id, run.status, detail));
+    }
     let whole = chosen.len() == standing.len();
     let reason = input.reason.into_string();
     let (reversal, cost) = reversal(world, &run, &chosen, &reason)?;
@@ -116,6 +122,11 @@ fn standing_items(world: &World, run: &PayrollRun) -> Vec<Arc<PayrollItem>> {
 /// Whether the run left the employee out. Pay of zero needed no payment either, but has a payslip.
 fn is_left_out(item: &PayrollItem) -> bool {
     item.status == ItemStatus::Skipped && item.payslip_id.is_none()
+}
+
+fn has_arrived_in_part(world: &World, item: &PayrollItem) -> bool {
+    let is_unpaid = matches!(item.status, ItemStatus::Failed | ItemStatus::Returned);
+    is_unpaid && item.payouts().any(|id| get(world, id).status == PayoutStatus::Paid)
 }
 
 /// The items of the named employees.
@@ -179,6 +190,7 @@ fn reversal(
             calculation: Arc::new(item.calculation.negated()),
             fx: item.fx.map(PayConversion::negated),
             payout_id: None,
+            payout_ids: Vec::new(),
             payslip_id: None,
             failure: None,
             created_at: now,

@@ -7,9 +7,7 @@ use serde_json::Value;
 use crate::api::pdf::{Block, PdfDocument, Row, Table};
 use crate::api::prelude::*;
 use crate::model::Wire;
-use crate::model::business::{
-    PaymentMethod, PaymentMethodType, Payslip, PayslipStatus, PayslipType,
-};
+use crate::model::business::{PaymentMethodType, Payslip, PayslipStatus, PayslipType, WageAccount};
 
 pub(crate) fn payslip_pdf(world: &World, id: Id<Payslip>) -> Result<PdfDocument> {
     let payslip = world.get(id)?;
@@ -101,12 +99,15 @@ fn paid_to(payslip: &Payslip, employee: Option<&Employee>) -> String {
     let day = long(payslip.pay_date);
     method.map_or_else(
         || format!("Due on {day}"),
-        |method| format!("Due on {day}, to {}", masked(method)),
+        |method| {
+            let accounts: Vec<String> = method.accounts().map(masked).collect();
+            format!("Due on {day}, to {}", accounts.join("; "))
+        },
     )
 }
 
-/// The account for wages, without data that would allow debits.
-fn masked(method: &PaymentMethod) -> String {
+/// An account for wages, without data that would allow debits.
+fn masked(method: &WageAccount) -> String {
     let shown: Vec<char> = method.account_number.chars().collect();
     let last: String = shown[shown.len().saturating_sub(4)..].iter().collect();
     let bank = match (&method.kind, &method.bank_name) {

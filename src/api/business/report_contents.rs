@@ -1,5 +1,7 @@
 //! The contents of a regulatory report, from a company's runs, statement and payouts of one month.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::api::business::payroll::grown_runs;
 use crate::api::identity::alert_facts;
 use crate::api::prelude::*;
@@ -8,7 +10,7 @@ use crate::model::business::regulatory_report::{
     Contents, Finding, LargeTransaction, PaidSums, PensionEntry, Rule, RunSummary, is_pension,
 };
 use crate::model::business::{
-    ItemStatus, PayrollItem, PayrollRun, ReportType, RunStatus, Threshold,
+    ItemStatus, PaymentMethod, PayrollItem, PayrollRun, ReportType, RunStatus, Threshold,
 };
 use crate::model::identity::AmlAlert;
 use crate::model::payments::{Payout, PayoutStatus};
@@ -223,8 +225,12 @@ fn shared_accounts(world: &World, company: &Company) -> Result<Vec<Finding>> {
     let since = world.children::<Employee>(company.id.bits()).filter_map(|id| world.find(id));
     let mut owners: BTreeMap<(String, String), Vec<AnyId>> = BTreeMap::new();
     for employee in grown.chain(since) {
-        if let Some(method) = &employee.payment_method {
-            let account = (method.bank_code.clone(), method.account_number.clone());
+        let method = employee.payment_method.iter();
+        let accounts = method.flat_map(PaymentMethod::accounts);
+        let accounts: BTreeSet<_> = accounts
+            .map(|account| (account.bank_code.clone(), account.account_number.clone()))
+            .collect();
+        for account in accounts {
             owners.entry(account).or_default().push(AnyId::of(employee.id));
         }
     }

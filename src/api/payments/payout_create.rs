@@ -188,6 +188,7 @@ impl Parties<'_> {
             maker: None,
             approver: None,
             failure: None,
+            split: None,
             supersedes: None,
             superseded_by: None,
             created_at: now,

@@ -91,7 +91,7 @@ pub(crate) fn send_payout(world: &mut World, id: Id<Payout>) {
 /// Sends the run's payouts to the rail.
 pub(crate) fn send_run_payouts(world: &mut World, id: Id<PayrollRun>) {
     for item in items(world, id) {
-        if let Some(payout) = item.payout_id {
+        for payout in item.payouts() {
             hand_over(world, payout);
         }
     }
@@ -182,7 +182,7 @@ fn account_number(world: &World, payout: &Payout) -> Option<String> {
     }
     let item = world.find(Id::<PayrollItem>::from_bits(payout.source?.bits))?;
     let employee = world.touched(item.employee_id)?;
-    Some(employee.payment_method.as_ref()?.account_number.clone())
+    Some(employee.payment_method.as_ref()?.account_of(payout.split).account_number.clone())
 }
 
 /// The reserved account numbers `99999999RR` choose the result of a payout.
@@ -326,7 +326,7 @@ fn unsettled(world: &mut World, id: Id<Payout>, status: PayoutStatus, failure: F
     };
     world.emit(name, &payout);
     match payout.pays() {
-        Pays::Wages => payroll_payouts::bounced(world, &payout, before),
+        Pays::Wages => payroll_payouts::bounced(world, &payout),
         Pays::Escrow | Pays::Vendor => credited(world, &payout),
     }
 }

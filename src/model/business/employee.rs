@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::model::business::paid_leave::PaidLeave;
 use crate::model::business::pay_terms::{BroughtIn, Compensation};
+use crate::model::business::payment_method::PaymentMethod;
 use crate::model::business::payroll_run::RunType;
 use crate::model::business::tax_attributes::DatedTaxAttributes;
 use crate::model::lifecycle::State;
@@ -324,32 +325,4 @@ impl Employee {
         let days = self.tax_attributes_history.iter().map(|dated| dated.effective_from);
         days.filter(move |day| *day > today)
     }
-}
-
-/// The kind of account that receives wages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum PaymentMethodType {
-    Bank,
-    MobileMoney,
-}
-
-/// The account that receives wages.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct PaymentMethod {
-    /// Bank account or mobile money.
-    #[serde(rename = "type")]
-    pub(crate) kind: PaymentMethodType,
-    /// The bank's name, if known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) bank_name: Option<String>,
-    /// The bank's code in its country, such as sort code, routing number or bank code.
-    pub(crate) bank_code: String,
-    /// The account number.
-    pub(crate) account_number: String,
-    /// The IBAN, if the country uses them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) iban: Option<String>,
-    /// The account holder's name.
-    pub(crate) account_name: String,
 }

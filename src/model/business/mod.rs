@@ -16,6 +16,7 @@ pub(crate) mod pay_abroad;
 pub(crate) mod pay_extras;
 pub(crate) mod pay_schedule;
 pub(crate) mod pay_terms;
+pub(crate) mod payment_method;
 pub(crate) mod payroll_item;
 pub(crate) mod payroll_run;
 pub(crate) mod payroll_verification;
@@ -42,8 +43,7 @@ pub(crate) use self::compliance_requirement::{
 };
 pub(crate) use self::earnings::PayLine;
 pub(crate) use self::employee::{
-    Employee, EmployeeStatus, EmploymentType, HoldReason, PaymentMethod, PaymentMethodType,
-    PayrollStatus,
+    Employee, EmployeeStatus, EmploymentType, HoldReason, PayrollStatus,
 };
 pub(crate) use self::leave_request::{LeaveRequest, LeaveStatus, LeaveType};
 pub(crate) use self::pay_abroad::PayConversion;
@@ -52,6 +52,7 @@ pub(crate) use self::pay_schedule::{NextDraft, PaySchedule, PaySpan, ScheduleSta
 pub(crate) use self::pay_terms::{
     Allowance, BroughtIn, Compensation, Component, Deduction, DeductionTiming, PayInterval,
 };
+pub(crate) use self::payment_method::{PaymentMethod, PaymentMethodType, WageAccount};
 pub(crate) use self::payroll_item::{ItemStatus, PayrollItem};
 pub(crate) use self::payroll_run::{
     Funding, HoursWorked, PayrollRun, RunInput, RunStatus, RunTotals, RunType, Settlement,

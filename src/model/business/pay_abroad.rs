@@ -51,6 +51,21 @@ impl PayConversion {
         }
     }
 
+    /// The conversion of a part of the net pay, after earlier parts of that amount. The parts add up to the whole.
+    pub(crate) fn part(&self, before: i64, amount: i64) -> Self {
+        let share = |total: i64, of: i64| {
+            let product = i128::from(total) * i128::from(of);
+            minor(product / i128::from(self.target_amount.max(1)))
+        };
+        let between = |total| share(total, before + amount) - share(total, before);
+        Self {
+            source_amount: between(self.source_amount),
+            target_amount: amount,
+            fee_amount: between(self.fee_amount),
+            ..*self
+        }
+    }
+
     /// The net pay in the run's currency.
     pub(crate) const fn value(&self) -> i64 {
         self.source_amount - self.fee_amount

@@ -41,6 +41,9 @@ pub(crate) struct PayrollItem {
     /// Shared with the payslip, which shows the same figures.
     pub(crate) calculation: Arc<Calculation>,
     pub(crate) payout_id: Option<Id<Payout>>,
+    /// All payouts, if the net pay is split.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) payout_ids: Vec<Id<Payout>>,
     pub(crate) payslip_id: Option<Id<Payslip>>,
     pub(crate) failure: Option<Failure>,
     pub(crate) created_at: Timestamp,
@@ -51,6 +54,18 @@ impl PayrollItem {
     /// The pay in the run's currency.
     pub(crate) fn value(&self) -> PayValue {
         PayValue::of(&self.calculation, self.currency, self.fx.as_ref())
+    }
+
+    /// The payouts of the net pay. A payout that was sent again is replaced.
+    pub(crate) fn payouts(&self) -> impl Iterator<Item = Id<Payout>> {
+        let only = self.payout_id.filter(|_| self.payout_ids.is_empty());
+        only.into_iter().chain(self.payout_ids.iter().copied())
+    }
+
+    /// Sets the payouts of the net pay.
+    pub(crate) fn set_payouts(&mut self, ids: &[Id<Payout>]) {
+        self.payout_id = ids.first().copied();
+        self.payout_ids = if ids.len() > 1 { ids.to_vec() } else { Vec::new() };
     }
 
     /// The cost of sending the net pay, in the run's currency.
@@ -102,8 +117,11 @@ shown! {
         /// The part of the month that is paid, if it is not the whole month.
         #[serde(skip_serializing_if = "Option::is_none")]
         proration: Option<Proration> = it.calculation.extras().and_then(|extras| extras.proration);
-        /// The payout of the net pay; null until the run is funded.
+        /// The payout of the net pay; null until the run is funded. The first one if the net pay is split.
         payout_id: Option<Id<Payout>>;
+        /// All payouts, if the employee's payment method splits the net pay; otherwise absent.
+        #[serde(skip_serializing_if = "<[_]>::is_empty")]
+        payout_ids: &'a [Id<Payout>] = &it.payout_ids;
         /// The payslip; null until the item is paid.
         payslip_id: Option<Id<Payslip>>;
         /// Why the last payout failed or was returned.

@@ -71,6 +71,10 @@ resource! {
         estimated_arrival: Option<Timestamp>,
         /// The recipient. Only the last four characters of account numbers are shown.
         recipient: Arc<Recipient>,
+        /// The place of the recipient's account among the `splits` of the employee's payment method, from 1. Absent for the account that
+        /// receives the rest, and for other payouts.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        split: Option<u32>,
         /// The reference on the recipient's statement.
         reference: String,
         /// The resource that it pays for, if any.
@@ -89,6 +93,13 @@ resource! {
         /// The payout that replaces this one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         superseded_by: Option<Id<Payout>>,
+    }
+}
+
+impl PayoutStatus {
+    /// Whether the money came back.
+    pub(crate) const fn has_bounced(self) -> bool {
+        matches!(self, Self::Failed | Self::Returned)
     }
 }
 

@@ -9,6 +9,7 @@ mod law;
 mod parts;
 mod refusals;
 mod schedules;
+mod splits;
 mod states;
 mod undone;
 mod worked_hours;
