@@ -66,7 +66,7 @@ fn outcome(text: &str) -> Result<OutcomeRule, ApiError> {
     for part in parts {
         match part.split_once('=') {
             Some(("code", code)) if choice.code.is_some() => {
-                if let Some(scope) = decision.codes {
+                if let Some(scope) = decision.codes_of(choice.name) {
                     scope.check(None, code).map_err(unknown)?;
                 }
                 outcome.code = Some(code.to_owned());

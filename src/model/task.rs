@@ -270,4 +270,8 @@ pub(crate) enum Fate {
     Returned(Refusal),
     /// The money arrives, and comes back so much later.
     PaidThenReturned(Refusal, Span),
+    /// The money arrives, and so much later the bank reports other details of the account.
+    PaidThenCorrected(Refusal, Span),
+    /// The bank reports other details of the account.
+    Corrected(Refusal),
 }

@@ -61,7 +61,8 @@ impl<'a> Reading<'a> {
             self.carried(row, decision, choice);
         }
         if let Some(decision) = decision {
-            self.rail(row, decision, &when, code.as_ref());
+            let choice = choice.map_or("", |choice| choice.name);
+            self.rail(row, (decision, choice), &when, code.as_ref());
         }
         Some(OutcomeRule {
             on: decision?.name.into(),
@@ -89,11 +90,11 @@ impl<'a> Reading<'a> {
     fn rail(
         &mut self,
         row: &Fields<'a>,
-        decision: &Decision,
+        (decision, choice): (&Decision, &str),
         when: &When,
         code: Option<&At<&str>>,
     ) {
-        match check_rail(decision, &when.select, code.map(|code| code.value)) {
+        match check_rail(decision, choice, &when.select, code.map(|code| code.value)) {
             Err(RailFault::Rail(detail)) => {
                 let span = row.key_span("where").unwrap_or_else(|| row.span.clone());
                 self.note(Diagnostic::new(span, "`payment_rail` is wrong").expected(detail));

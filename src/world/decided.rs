@@ -37,7 +37,7 @@ impl DecisionAnswer {
     ) -> Self {
         let plain = Self::plain(decision, choice);
         let choice = decision.choice(choice).expect("a choice of the table");
-        let refusal = |reason| match (code, decision.codes) {
+        let refusal = |reason| match (code, decision.codes_of(choice.name)) {
             (Some(code), Some(scope)) => Refusal::with_code(rail, code, scope, choice.late),
             _ => Refusal::because(rail, reason, choice.late),
         };

@@ -106,10 +106,11 @@ pub(crate) enum RailFault {
 /// Checks the code of a row: a code of the rail that its conditions name, or of any rail of the decision's payments.
 pub(crate) fn check_rail(
     decision: &Decision,
+    choice: &str,
     select: &[Selector],
     code: Option<&str>,
 ) -> Result<(), RailFault> {
-    let Some(scope) = decision.codes else { return Ok(()) };
+    let Some(scope) = decision.codes_of(choice) else { return Ok(()) };
     let named = select.iter().find(|selector| selector.field == "payment_rail");
     let named: Option<RailId> = named
         .map(|selector| match &selector.wanted {

@@ -305,6 +305,7 @@ pub(crate) fn salary(
         maker: None,
         approver: None,
         failure: None,
+        correction: None,
         supersedes: None,
         superseded_by: None,
         created_at: now,

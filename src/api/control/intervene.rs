@@ -259,7 +259,7 @@ fn outcome(matched: &Matched, wanted: &Answered, source: String) -> Result<Outco
     }
     let select = selectors(matched, decision, &mut wrong);
     let code = wanted.code.as_ref().map(Text::as_str);
-    match script::check_rail(decision, &select, code) {
+    match script::check_rail(decision, then, &select, code) {
         Err(RailFault::Rail(detail)) => {
             wrong.push(Violation::new("/match/where/payment_rail", "unknown", detail));
         }

@@ -189,6 +189,7 @@ impl Parties<'_> {
             approver: None,
             failure: None,
             split: None,
+            correction: None,
             supersedes: None,
             superseded_by: None,
             created_at: now,

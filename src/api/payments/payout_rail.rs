@@ -10,8 +10,10 @@ use crate::api::identity::{alert_facts, monitoring};
 use crate::api::prelude::*;
 use crate::model::business::{PayrollItem, PayrollRun};
 use crate::model::decision::PAYOUT_SETTLE;
+use crate::model::growth::{accounts, countries};
 use crate::model::payments::{
-    Failure, Late, Payout, PayoutStatus, Pays, Rail, RailId, Refusal, Scope,
+    AccountCorrection, AccountDetail, Failure, Late, Payout, PayoutStatus, Pays, Rail, RailId,
+    Refusal, Scope,
 };
 use crate::model::posting::payouts as posting;
 use crate::model::task::Fate;
@@ -35,6 +37,7 @@ pub(crate) const WAGES_SETTLED: &[&str] = &[
     "payout.paid",
     "payout.failed",
     "payout.returned",
+    "payout.account_corrected",
     "payslip.issued",
     "payslip.corrected",
     "payroll_item.paid",
@@ -55,6 +58,8 @@ const HOLD: Span = Span::BusinessDays(1);
 const RETURN: Span = Span::BusinessDays(2);
 /// How long the refusal of an instant rail takes.
 const REFUSAL: Span = Span::seconds(10);
+/// The time from the arrival to a report of other details of the account.
+const CORRECTION: Span = Span::BusinessDays(2);
 /// The delay of late money.
 const LATE: Span = Span::BusinessDays(3);
 /// The reason of a failure without a code.
@@ -168,6 +173,10 @@ pub(crate) fn hand_over(world: &mut World, id: Id<Payout>) {
             let back = answer.after.unwrap_or(back);
             (Fate::PaidThenReturned(code(), back), normal, None)
         }
+        "paid_then_corrected" => {
+            let reported = answer.after.unwrap_or(CORRECTION);
+            (Fate::PaidThenCorrected(code(), reported), normal, None)
+        }
         "rail_down" => (Fate::Failed(code()), Span::seconds(0), answer.after),
         _ => (Fate::Paid, normal, answer.after),
     };
@@ -270,7 +279,8 @@ fn day_of(world: &World, payout: &Payout) -> Date {
 /// The receiving bank's answer.
 pub(crate) fn settle_payout(world: &mut World, id: Id<Payout>, fate: Fate) {
     let status = match fate {
-        Fate::Paid | Fate::PaidThenReturned(..) => PayoutStatus::Paid,
+        Fate::Corrected(code) => return correct(world, id, code),
+        Fate::Paid | Fate::PaidThenReturned(..) | Fate::PaidThenCorrected(..) => PayoutStatus::Paid,
         Fate::Failed(_) | Fate::Refused(_) => PayoutStatus::Failed,
         Fate::Returned(_) => PayoutStatus::Returned,
     };
@@ -278,8 +288,13 @@ pub(crate) fn settle_payout(world: &mut World, id: Id<Payout>, fate: Fate) {
         return; // another step has already done this
     }
     match fate {
+        Fate::Corrected(_) => {}
         Fate::Paid => {
             pay(world, id);
+        }
+        Fate::PaidThenCorrected(code, after) => {
+            let payout = pay(world, id);
+            world.settle_after(after, settling(&payout, Fate::Corrected(code)));
         }
         Fate::Failed(code) | Fate::Returned(code) => unsettled(world, id, status, code.failure()),
         Fate::Refused(code) => {
@@ -295,6 +310,40 @@ pub(crate) fn settle_payout(world: &mut World, id: Id<Payout>, fate: Fate) {
             world.settle_after(after, back);
         }
     }
+}
+
+/// The receiving bank reports other details of the account of a payout that has arrived.
+fn correct(world: &mut World, id: Id<Payout>, code: Refusal) {
+    let mut payout = (*get(world, id)).clone();
+    if payout.status != PayoutStatus::Paid {
+        return; // it was returned in the meantime
+    }
+    let account = country_of_account(world, &payout).and_then(|country| {
+        let key = world.base().key().with("corrected account").at(id.bits());
+        Some(accounts::bank_account(countries::find(&country)?, key))
+    });
+    let corrects = |detail| code.code().is_none_or(|code| code.corrects.contains(&detail));
+    let bank_code = account.as_ref().filter(|_| corrects(AccountDetail::BankCode));
+    let number = account.as_ref().filter(|_| corrects(AccountDetail::AccountNumber));
+    let report = code.failure();
+    payout.correction = Some(AccountCorrection {
+        code: report.return_code,
+        message: report.rail_message,
+        bank_code: bank_code.map(|account| account.bank_code.clone()),
+        account_number: number.map(|account| account.account_number.clone()),
+        reported_at: world.now(),
+    });
+    payout.updated_at = world.now();
+    world.record("payout.account_corrected", payout);
+}
+
+/// The country of a payout's account.
+fn country_of_account(world: &World, payout: &Payout) -> Option<String> {
+    if let Some(beneficiary) = payout.beneficiary_id {
+        return Some(world.find(beneficiary)?.account.country.clone());
+    }
+    let item = world.find(Id::<PayrollItem>::from_bits(payout.source?.bits))?;
+    Some(world.find(item.employee_id)?.country.clone())
 }
 
 /// The payout is paid.

@@ -24,6 +24,8 @@ pub(crate) struct Choice {
     pub(crate) about: &'static str,
     /// The reason of the default code of the payment's rail; none if the choice has no code.
     pub(crate) code: Option<&'static str>,
+    /// The payments whose codes it takes, if not those of the decision.
+    pub(crate) codes: Option<Scope>,
     /// Whether the money had arrived before.
     pub(crate) late: Late,
     /// What `after` changes; none if the choice has no delay.
@@ -34,11 +36,20 @@ impl Decision {
     pub(crate) fn choice(&self, name: &str) -> Option<&'static Choice> {
         self.choices.iter().find(|choice| choice.name == name)
     }
+
+    /// The payments whose codes the choice of that name takes.
+    pub(crate) fn codes_of(&self, choice: &str) -> Option<Scope> {
+        self.choice(choice).and_then(|choice| choice.codes).or(self.codes)
+    }
 }
 
 impl Choice {
     pub(super) const fn code(self, reason: &'static str) -> Self {
         Self { code: Some(reason), ..self }
+    }
+
+    pub(super) const fn of(self, codes: Scope) -> Self {
+        Self { codes: Some(codes), ..self }
     }
 
     pub(super) const fn late(self) -> Self {
@@ -52,5 +63,5 @@ impl Choice {
 
 /// A choice without a code and without a delay.
 pub(super) const fn choice(name: &'static str, about: &'static str) -> Choice {
-    Choice { name, about, code: None, late: Late::No, after: None }
+    Choice { name, about, code: None, codes: None, late: Late::No, after: None }
 }

@@ -3,6 +3,7 @@
 use crate::model::Kind;
 use crate::model::decision::choice::{Decision, choice};
 use crate::model::payments::Scope;
+use crate::model::payments::rails::DETAILS_CORRECTED;
 
 /// The result of one payout.
 pub(crate) static PAYOUT_SETTLE: Decision = Decision {
@@ -36,6 +37,13 @@ pub(crate) static PAYOUT_SETTLE: Decision = Decision {
             .code("account_closed")
             .late()
             .after("from paid to returned; default two business days"),
+        choice(
+            "paid_then_corrected",
+            "the money arrives, and the receiving bank reports other details of the account",
+        )
+            .code(DETAILS_CORRECTED)
+            .of(Scope::Corrections)
+            .after("from paid to the report; default two business days"),
         choice("held_then_paid", "the rail holds it for a review and then releases it")
             .after("how long it is held; default one business day"),
         choice("held_then_rejected", "the rail holds it for a review and then rejects it")

@@ -38,9 +38,11 @@ pub(crate) use self::fx_quote::{FxQuote, QuoteStatus};
 pub(crate) use self::fx_transfer::{FxTransfer, FxTransferStatus};
 pub(crate) use self::invoice::{Customer, Invoice, InvoiceLine, InvoiceStatus};
 pub(crate) use self::mandate::{Mandate, MandateStatus};
-pub(crate) use self::payout::{Failure, Payout, PayoutStatus, Pays, Rail, Recipient};
+pub(crate) use self::payout::{
+    AccountCorrection, Failure, Payout, PayoutStatus, Pays, Rail, Recipient,
+};
 pub(crate) use self::platform_fee::{FeeSchedule, FeeTier};
-pub(crate) use self::rails::{Late, RailId, Refusal, Scope, Service};
+pub(crate) use self::rails::{AccountDetail, Late, RailId, Refusal, Scope, Service};
 pub(crate) use self::reconciliation_match::{
     CERTAIN, ExceptionKind, MatchStatus, Reason, ReconciliationMatch, Side,
 };

@@ -87,6 +87,9 @@ resource! {
         approver: Option<String>,
         /// Why it failed or was returned.
         failure: Option<Failure>,
+        /// Other details of the account, reported by the receiving bank after the money arrived: a notification of change.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        correction: Option<AccountCorrection>,
         /// The failed payout that this one replaces.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         supersedes: Option<Id<Payout>>,
@@ -151,6 +154,23 @@ impl Recipient {
             account_last4,
         }
     }
+}
+
+/// What the receiving bank reports about an account: its details must be corrected before the next payment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct AccountCorrection {
+    /// The code of the payment's rail, such as `C01`. Null if the rail has no such codes.
+    pub(crate) code: Option<Cow<'static, str>>,
+    /// The rail's own message.
+    pub(crate) message: Option<Cow<'static, str>>,
+    /// The right bank code. Absent if the code reports none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) bank_code: Option<String>,
+    /// The right account number. Absent if the code reports none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) account_number: Option<String>,
+    /// When it was reported, in virtual time.
+    pub(crate) reported_at: Timestamp,
 }
 
 /// Why a payout failed or was returned.

@@ -1,6 +1,7 @@
 //! Beneficiaries and payouts: recipients, rails, and returns.
 
 mod beneficiaries;
+mod corrections;
 mod limits;
 mod micro_deposits;
 mod outcomes;

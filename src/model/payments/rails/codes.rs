@@ -1,7 +1,7 @@
 //! The codes that a rule, a scenario or a magic value may name.
 
 use crate::model::payments::rails::{
-    PaymentRail, RailCode, RailDirection, RailId, all, refusals, returns,
+    PaymentRail, RailCode, RailDirection, RailId, all, corrections, refusals, returns,
 };
 
 /// The most codes that a message lists.
@@ -18,6 +18,8 @@ pub(crate) enum Scope {
     Refunds,
     /// Debits that come back after they were paid.
     Returns,
+    /// Payouts that arrive although details of the account are wrong.
+    Corrections,
 }
 
 impl Scope {
@@ -27,13 +29,14 @@ impl Scope {
             Self::Collections => "collections",
             Self::Refunds => "refunds",
             Self::Returns => "returned direct debits",
+            Self::Corrections => "notifications of change",
         }
     }
 
     /// Whether a code of the rail may be named without the rail.
     fn covers(self, rail: &PaymentRail) -> bool {
         match self {
-            Self::Payouts => rail.direction == RailDirection::Credit,
+            Self::Payouts | Self::Corrections => rail.direction == RailDirection::Credit,
             Self::Collections => rail.direction == RailDirection::Debit,
             Self::Refunds => rail.direction == RailDirection::Credit || rail.refunds,
             Self::Returns => rail.serves.debits(),
@@ -50,9 +53,11 @@ impl Scope {
         self,
         rail: &'static PaymentRail,
     ) -> impl Iterator<Item = &'static RailCode> {
-        let back = (self == Self::Returns).then(|| returns(rail));
-        let forth = (self != Self::Returns).then(|| refusals(rail));
-        back.into_iter().flatten().chain(forth.into_iter().flatten())
+        let (back, corrected) = (self == Self::Returns, self == Self::Corrections);
+        let forth = (!back && !corrected).then(|| refusals(rail));
+        let back = back.then(|| returns(rail)).into_iter().flatten();
+        let corrected = corrected.then(|| corrections(rail)).into_iter().flatten();
+        back.chain(forth.into_iter().flatten()).chain(corrected)
     }
 
     /// The reason of a code: that of the first rail of the table that has it.

@@ -74,6 +74,17 @@ pub(crate) struct RailCode {
     /// The time after the settlement in which it can be given, if it is not that of the rail.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) window: Option<Window>,
+    /// What the receiving bank reports with the code.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) corrects: Vec<AccountDetail>,
+}
+
+/// A detail of an account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum AccountDetail {
+    BankCode,
+    AccountNumber,
 }
 
 /// A rail.
@@ -168,8 +179,18 @@ fn returns(rail: &'static PaymentRail) -> impl Iterator<Item = &'static RailCode
     rail.codes.iter().filter(move |code| at.contains(&code.stage) && !OPEN.contains(&&*code.reason))
 }
 
+/// The codes with which the receiving bank reports other details of an account that a payment reached.
+fn corrections(rail: &'static PaymentRail) -> impl Iterator<Item = &'static RailCode> {
+    let is_one =
+        |code: &&RailCode| code.stage == RailStage::Advice && code.reason == DETAILS_CORRECTED;
+    rail.codes.iter().filter(is_one)
+}
+
+/// The reason of a code that reports other details of an account.
+pub(crate) const DETAILS_CORRECTED: &str = "details_corrected";
+
 /// Reasons of codes with which no payment is refused.
-const OPEN: [&str; 3] = ["done", "status_unknown", "details_corrected"];
+const OPEN: [&str; 3] = ["done", "status_unknown", DETAILS_CORRECTED];
 
 #[cfg(test)]
 mod tests {

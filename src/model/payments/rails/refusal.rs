@@ -6,7 +6,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::model::payments::Failure;
 use crate::model::payments::rails::{
-    PaymentRail, RailCode, RailId, RailRetry, RailStage, Scope, Window, reasons, refusals,
+    DETAILS_CORRECTED, PaymentRail, RailCode, RailId, RailRetry, RailStage, Scope, Window,
+    corrections, reasons, refusals,
 };
 
 /// A refusal or a return of a payment: the reason, and the rail's code for it.
@@ -34,6 +35,9 @@ impl Refusal {
         let mut named = core::iter::once(reason).chain(known.instead.iter().map(|other| &**other));
         let code = named.find_map(|reason| of_reason(row, reason, late));
         let code = code.or_else(|| {
+            if reason == DETAILS_CORRECTED {
+                return corrections(row).next();
+            }
             let silent = matches!(reason, "rail_unavailable" | "timeout");
             refusals(row).find(|code| !silent && code.code == row.default)
         });
