@@ -42,22 +42,42 @@ pub(crate) fn year_by_http(bench: &mut Bench) -> Result<String, String> {
 
 /// The same through the library, which returns no list.
 pub(crate) fn year_in_process(bench: &mut Bench) -> Result<String, String> {
-    let told = |error: sandbox::SandboxError| error.to_string();
-    double_years(bench, |companies| {
-        let shape = Sandbox::builder().companies(companies).employees_per_company(10);
-        let sandbox = shape.clock(ClockMode::Manual).start().map_err(told)?;
-        let address = address(&sandbox)?;
-        submit_runs(address)?;
-        let before = events(address)?;
-        let started = Instant::now();
-        sandbox.advance(KEY, "365d").map_err(told)?;
-        let took = micros(started.elapsed());
-        Ok((took, events(address)? - before))
-    })
+    double_years(bench, year_of)
 }
 
-/// One run of 10,000 people through the library, from the call to the last payslip, and one of a tenth of
-/// them.
+fn year_of(companies: u64) -> Result<(u64, u64), String> {
+    let told = |error: sandbox::SandboxError| error.to_string();
+    let shape = Sandbox::builder().companies(companies).employees_per_company(10);
+    let sandbox = shape.clock(ClockMode::Manual).start().map_err(told)?;
+    let address = address(&sandbox)?;
+    submit_runs(address)?;
+    let before = events(address)?;
+    let started = Instant::now();
+    sandbox.advance(KEY, "365d").map_err(told)?;
+    let took = micros(started.elapsed());
+    Ok((took, events(address)? - before))
+}
+
+/// The same for each doubling up to 800 companies: all events of the year, and the time of each.
+pub(crate) fn years_in_process(bench: &mut Bench) -> Result<String, String> {
+    let mut years = Vec::new();
+    for companies in [100, 200, 400, 800] {
+        let (mut times, mut happened) = (Vec::new(), 0);
+        for _ in 0..bench.rounds.min(3) {
+            let (took, events) = year_of(companies)?;
+            times.push(took);
+            happened = events;
+        }
+        years.push((median(times), happened));
+    }
+    let ratios = years.windows(2).map(|pair| hundredths(pair[1].0 * 100 / pair[0].0.max(1)));
+    let each = years.iter().map(|(took, events)| hundredths(took * 100 / (*events).max(1)));
+    let (ratios, each): (Vec<_>, Vec<_>) = (ratios.collect(), each.collect());
+    Ok(format!("{} us an event; doubled {} x", each.join(", "), ratios.join(", ")))
+}
+
+/// One run of 10,000 people through the library, from the call to the last payslip, one of a tenth of them, and
+/// one of ten times as many.
 pub(crate) fn large_run(bench: &mut Bench) -> Result<String, String> {
     let (mut large, mut small, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
     let (mut paid, mut grown) = (0, 0);
@@ -69,12 +89,15 @@ pub(crate) fn large_run(bench: &mut Bench) -> Result<String, String> {
         ratios.push(took_large * 100 / took.max(1));
         (paid, grown) = (people, kilobytes.max(grown));
     }
+    let (largest, most, _) = run_of(131_500)?;
+    let large = median(large);
     Ok(format!(
-        "{} ms for {paid} payouts, {} MB more; a tenth {} ms, so {} x",
-        median(large) / 1_000,
+        "{} ms for {paid} payouts, {} MB more; a tenth {} ms, so {} x; {most} payouts {} x",
+        large / 1_000,
         grown / 1_024,
         median(small) / 1_000,
         hundredths(median(ratios)),
+        hundredths(largest * 100 / large.max(1)),
     ))
 }
 

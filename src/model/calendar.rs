@@ -102,9 +102,14 @@ impl Calendar {
 
     /// Days between two dates, both included, without weekends; holidays count. 0 if the second is before the first.
     pub(crate) fn working_days(&self, from: Date, to: Date) -> u32 {
-        let days = (0..=to.days_since(from)).map(|day| from.plus_days(day));
-        let working = days.filter(|day| !self.is_weekend(*day)).count();
-        u32::try_from(working).unwrap_or(u32::MAX)
+        let days = u32::try_from(to.days_since(from) + 1).unwrap_or(0);
+        let working = |days: core::ops::Range<u32>| {
+            let days = days.map(|day| from.plus_days(day.cast_signed()));
+            days.map(|day| u32::from(!self.is_weekend(day))).sum::<u32>()
+        };
+        let weeks = days / 7;
+        let of_weeks = if weeks > 0 { weeks * working(0..7) } else { 0 };
+        of_weeks + working(weeks * 7..days)
     }
 
     fn is_weekend(&self, day: Date) -> bool {

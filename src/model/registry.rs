@@ -113,6 +113,11 @@ macro_rules! kinds {
                 match self { $(Self::$kind(record) => json_sink::to_vec(&record.wire()),)* }
             }
 
+            /// The members of the resource as callers see it, as JSON.
+            pub(crate) fn to_members(&self) -> json_sink::Members {
+                match self { $(Self::$kind(record) => json_sink::Members::of(&record.wire()),)* }
+            }
+
             /// The resource as callers see it.
             pub(crate) fn to_wire(&self) -> serde_json::Value {
                 serde_json::from_slice(&self.to_json()).expect("it was just written")

@@ -8,6 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::value::Date;
+use crate::value::short::Short;
 use crate::value::wire::{number_parts, text_on_the_wire};
 
 /// A date of birth, `YYYY-MM-DD`, from 1900.
@@ -20,11 +21,9 @@ impl BirthDate {
     pub const fn day(self) -> Date {
         self.0
     }
-}
 
-impl fmt::Display for BirthDate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
+    fn text(self) -> Short {
+        self.0.text()
     }
 }
 

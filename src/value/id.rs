@@ -14,6 +14,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::value::Key;
+use crate::value::short::Short;
 
 /// Crockford's alphabet in lower case, without letters that look like digits.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
@@ -106,7 +107,9 @@ impl<T: Prefixed> FromStr for Id<T> {
 impl<T: Prefixed> Serialize for Id<T> {
     /// Written in one piece, because writing single characters would cost more than the rest of the response.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&text(T::PREFIX, self.bits))
+        let mut text = Short::new();
+        write_id(&mut text, T::PREFIX, self.bits).expect("an id is short");
+        serializer.serialize_str(text.as_str())
     }
 }
 

@@ -6,6 +6,7 @@ use std::io;
 
 use serde::Serialize;
 use serde_json::Value;
+use serde_json::ser::Formatter;
 
 /// The number of bytes that are collected before the function is called.
 const PIECE: usize = 8 * 1_024;
@@ -19,26 +20,32 @@ pub(crate) struct JsonSink<'a> {
     /// The number of bytes that are passed on together.
     full: usize,
     next: Option<Next<'a>>,
+    /// If wanted: the start of the name, the start of the value and the end of the value of each member of the outermost object.
+    marks: Option<Vec<usize>>,
 }
 
 impl<'a> JsonSink<'a> {
     /// Appends to these bytes.
     pub(crate) const fn after(bytes: Vec<u8>) -> Self {
-        Self { bytes, full: usize::MAX, next: None }
+        Self { bytes, full: usize::MAX, next: None, marks: None }
     }
 
-    /// Passes pieces to a function and keeps nothing.
-    pub(crate) fn into(next: Next<'a>) -> Self {
-        Self { bytes: Vec::new(), full: PIECE, next: Some(next) }
+    /// Passes pieces to a function and keeps nothing. Uses this memory for a piece.
+    pub(crate) fn into(next: Next<'a>, mut bytes: Vec<u8>) -> Self {
+        bytes.clear();
+        bytes.reserve(PIECE);
+        Self { bytes, full: PIECE, next: Some(next), marks: None }
     }
 
     /// Writes a value.
     pub(crate) fn add(&mut self, value: &impl Serialize) {
-        serde_json::to_writer(self, value)
+        let mut serializer = serde_json::Serializer::with_formatter(self, Compact { depth: 0 });
+        value
+            .serialize(&mut serializer)
             .expect("the value serialises, and memory accepts every byte");
     }
 
-    /// Passes the last piece to the function, or returns the bytes.
+    /// Passes the last piece to the function and returns the empty memory, or returns the bytes.
     pub(crate) fn finish(mut self) -> Vec<u8> {
         self.pass_on();
         self.bytes
@@ -68,8 +75,103 @@ impl io::Write for JsonSink<'_> {
         Ok(())
     }
 
+    /// [`Compact`] calls it where a member of the outermost object begins or ends.
+    #[inline]
     fn flush(&mut self) -> io::Result<()> {
+        if let Some(marks) = &mut self.marks {
+            marks.push(self.bytes.len());
+        }
         Ok(())
+    }
+}
+
+/// JSON without spaces.
+struct Compact {
+    /// The number of open objects.
+    depth: u32,
+}
+
+impl Compact {
+    #[inline]
+    fn mark<W: ?Sized + io::Write>(&self, writer: &mut W) -> io::Result<()> {
+        if self.depth == 1 { writer.flush() } else { Ok(()) }
+    }
+}
+
+impl Formatter for Compact {
+    #[inline]
+    fn begin_object<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.depth += 1;
+        writer.write_all(b"{")
+    }
+
+    #[inline]
+    fn end_object<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.depth -= 1;
+        writer.write_all(b"}")
+    }
+
+    #[inline]
+    fn begin_object_key<W: ?Sized + io::Write>(
+        &mut self,
+        writer: &mut W,
+        first: bool,
+    ) -> io::Result<()> {
+        if !first {
+            writer.write_all(b",")?;
+        }
+        self.mark(writer)
+    }
+
+    #[inline]
+    fn begin_object_value<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        writer.write_all(b":")?;
+        self.mark(writer)
+    }
+
+    #[inline]
+    fn end_object_value<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.mark(writer)
+    }
+}
+
+/// The members of an object as JSON, in order.
+pub(crate) struct Members {
+    json: String,
+    marks: Vec<usize>,
+}
+
+impl Members {
+    /// The members of a value that is an object.
+    pub(crate) fn of(value: &impl Serialize) -> Self {
+        let mut sink = JsonSink { marks: Some(Vec::new()), ..JsonSink::after(Vec::new()) };
+        sink.add(value);
+        let json = String::from_utf8(sink.bytes).expect("JSON is UTF-8");
+        Self { json, marks: sink.marks.unwrap_or_default() }
+    }
+
+    /// Each name and value, as JSON.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> + Clone {
+        let pairs = self.marks.chunks_exact(3);
+        pairs.map(|at| (&self.json[at[0]..at[1] - 1], &self.json[at[1]..at[2]]))
+    }
+
+    /// The members that the other does not have with the same value.
+    pub(crate) fn without<'a>(
+        &'a self,
+        other: &'a Self,
+    ) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let mut rest = other.iter();
+        self.iter().filter(move |(name, value)| {
+            // Two versions of a resource have their members in the same order.
+            let mut ahead = rest.clone();
+            let mut same = ahead.find(|(other, _)| other == name);
+            match same {
+                Some(_) => rest = ahead,
+                None => same = other.iter().find(|(other, _)| other == name),
+            }
+            same.is_none_or(|(_, other)| other != *value)
+        })
     }
 }
 
@@ -90,6 +192,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn members_are_those_of_the_outermost_object() {
+        let members = |json: &str| Members::of(&serde_json::from_str::<Value>(json).expect("JSON"));
+        let before = members(r#"{"a":1,"b":{"c":[{"d":","}]},"e":"x:y","f":{}}"#);
+        let after = members(r#"{"a":1,"e":"x","f":{},"g":null}"#);
+        let pairs: Vec<_> = before.iter().collect();
+        assert_eq!(pairs[1], ("\"b\"", r#"{"c":[{"d":","}]}"#));
+        assert_eq!(pairs.len(), 4);
+        let names = |members: Vec<(&str, &str)>| {
+            members.into_iter().map(|(name, _)| name.to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(names(before.without(&after).collect()), ["\"b\"", "\"e\""]);
+        assert_eq!(names(after.without(&before).collect()), ["\"e\"", "\"g\""]);
+        assert!(members("{}").iter().next().is_none());
+    }
+
+    #[test]
     fn pieces_joined_are_the_bytes_in_memory() {
         let value: Vec<u64> = (0..10_000).collect();
         let (mut pieces, mut joined) = (0, Vec::new());
@@ -97,7 +215,7 @@ mod tests {
             pieces += 1;
             joined.extend_from_slice(piece);
         };
-        let mut sink = JsonSink::into(&mut next);
+        let mut sink = JsonSink::into(&mut next, Vec::new());
         sink.add(&value);
         assert!(sink.finish().is_empty());
         assert!(pieces > 2, "{pieces}");

@@ -10,6 +10,7 @@ pub mod id;
 pub(crate) mod json_sink;
 pub(crate) mod long_work;
 pub mod money;
+mod short;
 pub mod span;
 pub mod stream;
 pub mod text;

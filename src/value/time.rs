@@ -7,6 +7,8 @@
     reason = "months, days and years of the Gregorian calendar"
 )]
 
+mod epoch_day;
+
 use core::fmt;
 use core::str::FromStr;
 use std::borrow::Cow;
@@ -15,6 +17,7 @@ use jiff::civil;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+use crate::value::short::Short;
 use crate::value::span::Span;
 use crate::value::wire::{number_parts, text_on_the_wire};
 
@@ -49,15 +52,30 @@ impl Timestamp {
     /// After the calendar's last day, which no world reaches.
     #[must_use]
     pub fn date(self) -> Date {
-        let days =
-            i32::try_from(self.0.div_euclid(DAY_MS)).expect("an instant lies within the calendar");
-        Date(UNIX_DAY_ZERO + jiff::Span::new().days(days))
+        Date::of_epoch_day(self.0.div_euclid(DAY_MS)).expect("an instant lies within the calendar")
     }
 
     /// Milliseconds since midnight UTC.
     #[must_use]
     pub const fn millis_of_day(self) -> i64 {
         self.0.rem_euclid(DAY_MS)
+    }
+
+    /// Always three decimals: a varying width breaks simple parsers.
+    fn text(self) -> Short {
+        let mut text = self.date().text();
+        let ms = self.millis_of_day().unsigned_abs() as u32;
+        for (before, number) in
+            [(b'T', ms / 3_600_000), (b':', ms / 60_000 % 60), (b':', ms / 1_000 % 60)]
+        {
+            text.push(before);
+            text.push_pair(number);
+        }
+        text.push(b'.');
+        text.push(b'0' + (ms / 100 % 10) as u8);
+        text.push_pair(ms % 100);
+        text.push(b'Z');
+        text
     }
 
     /// The instant that many milliseconds later, or earlier if negative; never beyond [`Timestamp::MAX`].
@@ -75,15 +93,6 @@ impl Timestamp {
                 self.date().plus_business_days(days).midnight().plus_millis(self.millis_of_day())
             }
         }
-    }
-}
-
-impl fmt::Display for Timestamp {
-    /// Always three decimals: a varying width breaks simple parsers.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let instant =
-            jiff::Timestamp::from_millisecond(self.0).expect("an instant lies within the calendar");
-        write!(f, "{instant:.3}")
     }
 }
 
@@ -109,8 +118,6 @@ impl FromStr for Timestamp {
         (Self::EPOCH..=Self::MAX).contains(&instant).then_some(instant).ok_or(EXPECTED)
     }
 }
-
-const UNIX_DAY_ZERO: civil::Date = civil::date(1970, 1, 1);
 
 /// A day of the Gregorian calendar, `YYYY-MM-DD`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -141,8 +148,7 @@ impl Date {
     /// The start of the day, UTC.
     #[must_use]
     pub fn midnight(self) -> Timestamp {
-        let days = (self.0 - UNIX_DAY_ZERO).get_days();
-        Timestamp(i64::from(days) * DAY_MS)
+        Timestamp(self.epoch_day() * DAY_MS)
     }
 
     /// That time of the day, UTC.
@@ -151,22 +157,34 @@ impl Date {
         self.midnight().plus_millis(hour * 60 * 60 * 1_000)
     }
 
+    pub(super) fn text(self) -> Short {
+        let mut text = self.period().text();
+        text.push(b'-');
+        text.push_pair(self.0.day().unsigned_abs().into());
+        text
+    }
+
     /// That many days later, or earlier if negative.
     #[must_use]
     pub fn plus_days(self, days: i32) -> Self {
-        Self(self.0.saturating_add(jiff::Span::new().days(days)))
+        let day = Self::of_epoch_day(self.epoch_day() + i64::from(days));
+        let last = if days < 0 { civil::Date::MIN } else { civil::Date::MAX };
+        day.unwrap_or(Self(last))
     }
 
     /// The same day that many years later, or earlier if negative; 28 February for a leap day that the year lacks.
     #[must_use]
     pub fn plus_years(self, years: i16) -> Self {
-        Self(self.0.saturating_add(jiff::Span::new().years(years)))
+        let (year, month) = (self.0.year().saturating_add(years), self.0.month());
+        let last = if years < 0 { civil::Date::MIN } else { civil::Date::MAX };
+        let leap_day = || civil::Date::new(year, month, 28);
+        Self(civil::Date::new(year, month, self.0.day()).or_else(|_| leap_day()).unwrap_or(last))
     }
 
     /// Days from `earlier` to this one; negative if it is later.
     #[must_use]
     pub fn days_since(self, earlier: Self) -> i32 {
-        (self.0 - earlier.0).get_days()
+        (self.epoch_day() - earlier.epoch_day()) as i32
     }
 
     /// Whether it is neither Saturday nor Sunday. Holidays and other weekends belong to a country: `model::calendar`.
@@ -211,12 +229,6 @@ impl Date {
 impl From<civil::Date> for Date {
     fn from(date: civil::Date) -> Self {
         Self(date)
-    }
-}
-
-impl fmt::Display for Date {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:04}-{:02}-{:02}", self.0.year(), self.0.month(), self.0.day())
     }
 }
 
@@ -277,17 +289,24 @@ impl Period {
         Self { year: count.div_euclid(12) as i16, month: count.rem_euclid(12) as i8 + 1 }
     }
 
+    fn text(self) -> Short {
+        let mut text = Short::new();
+        if self.year < 0 {
+            text.push(b'-'); // only a day before all that a caller can send
+        }
+        let year = u32::from(self.year.unsigned_abs());
+        text.push_pair(year / 100);
+        text.push_pair(year % 100);
+        text.push(b'-');
+        text.push_pair(self.month.unsigned_abs().into());
+        text
+    }
+
     /// Whole months from `earlier` to this one; negative if it is later.
     #[must_use]
     pub fn months_since(self, earlier: Self) -> i32 {
         (i32::from(self.year) - i32::from(earlier.year)) * 12 + i32::from(self.month)
             - i32::from(earlier.month)
-    }
-}
-
-impl fmt::Display for Period {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:04}-{:02}", self.year, self.month)
     }
 }
 

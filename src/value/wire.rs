@@ -12,12 +12,18 @@ pub(super) fn number_parts<const N: usize>(text: &str, widths: [usize; N]) -> Op
     parts.next().is_none().then_some(numbers)
 }
 
-/// Serde and schema of a value that is text in JSON.
+/// Serde, schema and display of a value that is text in JSON: its method `text` writes it.
 macro_rules! text_on_the_wire {
     ($type:ty, $name:literal, $schema:tt) => {
         impl Serialize for $type {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(&self.to_string())
+                serializer.serialize_str(self.text().as_str())
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.text().as_str())
             }
         }
 

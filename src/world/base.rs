@@ -8,17 +8,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::business::{Calculation, Company};
+use crate::model::business::Company;
 use crate::model::fx::Rates;
 use crate::model::fx_quoting::Rate;
-use crate::model::growth::tenure::Tenure;
 use crate::model::growth::workforce::Slots;
 use crate::model::{Entity, Kind, Record};
 use crate::value::id::Id;
 use crate::value::money::Currency;
+use crate::value::stream::Key;
 use crate::value::time::Date;
 use crate::world::history::History;
 use crate::world::layout::{Layout, Shape};
+use crate::world::opening::Opening;
 
 /// A resource that a fresh world may contain.
 pub(crate) trait Grow: Entity {
@@ -31,8 +32,11 @@ pub(crate) trait Grow: Entity {
     }
 }
 
-/// The most cached histories: a few megabytes.
-const KEPT_HISTORIES: usize = 64;
+/// The most bytes of cached histories: those of about a hundred companies.
+const HISTORY_BYTES: usize = 32 << 20;
+
+/// The most bytes of cached openings: those of thousands of companies.
+const OPENING_BYTES: usize = 32 << 20;
 
 /// The most filters with cached counts.
 const KEPT_COUNTS: usize = 16;
@@ -52,7 +56,9 @@ pub(crate) struct Base {
     /// Reference rates, with the random paths of the months that were read.
     rates: Mutex<Rates>,
     /// Grown at the first read, and shared by every world of this base.
-    histories: Mutex<BTreeMap<u64, Arc<History>>>,
+    histories: Mutex<Kept<History>>,
+    /// What live work reads of histories.
+    openings: Mutex<Kept<Opening>>,
 }
 
 /// A base is its layout, and remembers what was grown by it.
@@ -110,6 +116,58 @@ impl Grown {
     }
 }
 
+/// Values by company, within a number of bytes.
+///
+/// When they are full, some other values give way, at random. If the oldest did, a walk over slightly more companies than there is space for
+/// would find none of them.
+#[derive(Debug)]
+struct Kept<T> {
+    /// The place of each company.
+    places: BTreeMap<u64, usize>,
+    /// Each company, with its value and the bytes of it.
+    values: Vec<(u64, Arc<T>, usize)>,
+    bytes: usize,
+    most: usize,
+    draws: Key,
+    drawn: u64,
+}
+
+impl<T> Kept<T> {
+    fn within(most: usize) -> Self {
+        let (places, values) = (BTreeMap::new(), Vec::new());
+        Self { places, values, bytes: 0, most, draws: Key::new(0), drawn: 0 }
+    }
+
+    fn get(&self, company: u64) -> Option<Arc<T>> {
+        let place = *self.places.get(&company)?;
+        self.values.get(place).map(|(_, value, _)| Arc::clone(value))
+    }
+
+    fn put(&mut self, company: u64, value: Arc<T>, bytes: usize) {
+        if self.places.contains_key(&company) {
+            return;
+        }
+        while self.bytes + bytes > self.most && !self.values.is_empty() {
+            self.drop_one();
+        }
+        self.places.insert(company, self.values.len());
+        self.values.push((company, value, bytes));
+        self.bytes += bytes;
+    }
+
+    fn drop_one(&mut self) {
+        self.drawn += 1;
+        let place = self.draws.at(self.drawn).below(self.values.len() as u64);
+        let place = usize::try_from(place).unwrap_or_default();
+        let (company, _, bytes) = self.values.swap_remove(place);
+        self.places.remove(&company);
+        self.bytes -= bytes;
+        if let Some((moved, ..)) = self.values.get(place) {
+            self.places.insert(*moved, place);
+        }
+    }
+}
+
 /// A panic under a lock cannot leave an incomplete value, because values are inserted as a whole.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -124,7 +182,8 @@ impl Base {
             layout,
             grown: Mutex::default(),
             counts: Mutex::default(),
-            histories: Mutex::default(),
+            histories: Mutex::new(Kept::within(HISTORY_BYTES)),
+            openings: Mutex::new(Kept::within(OPENING_BYTES)),
         }
     }
 
@@ -174,33 +233,51 @@ impl Base {
     /// The history of the company with this index.
     pub(crate) fn history_at(&self, index: u64) -> Arc<History> {
         // Grown outside the lock: two threads may both grow the same history, with the same result.
-        if let Some(history) = lock(&self.histories).get(&index) {
-            return Arc::clone(history);
+        if let Some(history) = lock(&self.histories).get(index) {
+            return history;
         }
         let grown = Arc::new(History::grow(&self.layout, &self.plan(index)));
-        let mut kept = lock(&self.histories);
-        if kept.len() >= KEPT_HISTORIES {
-            kept.clear();
-        }
-        kept.insert(index, Arc::clone(&grown));
+        lock(&self.histories).put(index, Arc::clone(&grown), grown.bytes());
         grown
     }
 
-    /// The last valid pay in the history of the employee with this index.
-    pub(crate) fn last_paid(
-        &self,
-        employee: u64,
-        counts: impl Fn(&Calculation) -> bool,
-    ) -> Option<Arc<Calculation>> {
-        let size = self.shape().employees_per_company;
-        let plan = self.plan(employee / size);
-        let place = plan.workforce.place(employee % size);
-        if !Tenure::is_ever_paid(place) {
-            return None;
+    /// What a grown company starts with; none for a created one.
+    pub(crate) fn opening(&self, company: Id<Company>) -> Option<Arc<Opening>> {
+        self.index_of(company).map(|index| self.opening_at(index))
+    }
+
+    /// What the company with this index starts with.
+    pub(crate) fn opening_at(&self, index: u64) -> Arc<Opening> {
+        if let Some(opening) = lock(&self.openings).get(index) {
+            return opening;
         }
-        let history = self.history_at(employee / size);
-        let pays = plan.pays.pays().rev();
-        let mut paid = pays.filter_map(|pay| history.payroll.calculation(&plan, place, pay));
-        paid.find(|pay| counts(pay)).cloned()
+        let opening = Arc::new(Opening::of(&self.history_at(index)));
+        lock(&self.openings).put(index, Arc::clone(&opening), opening.bytes());
+        opening
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_walk_over_more_companies_than_fit_still_finds_most_of_them() {
+        let mut kept = Kept::within(640);
+        let mut found = 0;
+        for company in (0..70).cycle().take(700) {
+            match kept.get(company) {
+                Some(value) => {
+                    assert_eq!(*value, company);
+                    found += 1;
+                }
+                None => kept.put(company, Arc::new(company), 10),
+            }
+            assert!(kept.bytes <= 640 && kept.bytes == kept.values.len() * 10);
+            assert_eq!(kept.places.len(), kept.values.len());
+        }
+        assert!(found > 500, "{found} of 700");
+        kept.put(1_000, Arc::new(1_000), 1_000);
+        assert_eq!(kept.get(1_000).as_deref(), Some(&1_000), "the only one, and too large");
     }
 }

@@ -53,6 +53,12 @@ impl Days {
         }
     }
 
+    /// About how much memory they take.
+    pub(super) fn bytes(&self) -> usize {
+        let sums = |day: &Day| day.sums.bytes() + day.against_cash.bytes() + day.closing.bytes();
+        self.iter().map(|(_, day)| size_of::<(Date, Day)>() + sums(day)).sum()
+    }
+
     /// Every day, in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Date, &Day)> {
         self.0.iter().map(|(date, day)| (*date, &**day))

@@ -1,5 +1,7 @@
 //! An event in the form of a webhook, and filters of event types.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -11,7 +13,7 @@ use crate::value::id::{Id, encode_to_string};
 use crate::value::span::Span;
 use crate::value::time::Timestamp;
 use crate::world::decided::{Decided, Why};
-use crate::world::event::{Event, differing};
+use crate::world::event::{Event, Previous};
 
 /// The API version of an event.
 pub(crate) const API_VERSION: &str = "2026-01-01";
@@ -108,7 +110,8 @@ struct EventData {
     #[schemars(with = "Value")]
     object: Wired,
     /// The old values of the members that the event changed; empty for a new resource.
-    previous: Map<String, Value>,
+    #[schemars(with = "Map<String, Value>")]
+    previous: Previous,
 }
 
 /// A resource in the form that callers see, written when it is needed.
@@ -122,9 +125,9 @@ impl Serialize for Wired {
 
 impl EventShape {
     /// The event in the form of a webhook.
-    pub(crate) fn of(event: &Event) -> Self {
+    pub(crate) fn of(event: &Arc<Event>) -> Self {
         let object = Wired(event.object.clone());
-        let previous = previous(event);
+        let previous = Previous(Arc::clone(event));
         Self {
             id: event_id(event),
             name: event.name.to_string(),
@@ -146,12 +149,6 @@ impl EventShape {
 /// The event's id; it is the same for every delivery.
 pub(crate) fn event_id(event: &Event) -> String {
     format!("{}_{}", Kind::Event.prefix(), encode_to_string(event.id))
-}
-
-/// The old values of the members that the event changed.
-fn previous(event: &Event) -> Map<String, Value> {
-    let before = event.subject_before();
-    before.map_or_else(Map::new, |before| differing(before, &event.object).0)
 }
 
 /// Whether a filter matches an event type.

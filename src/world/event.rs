@@ -1,11 +1,10 @@
 //! The events: each sealed event has all of its changes.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::sync::Arc;
 
-use serde::de::{Deserializer, MapAccess, Visitor};
-use serde::{Deserialize, Serialize};
+use serde::ser::{Error as _, SerializeMap};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -92,49 +91,31 @@ pub(crate) fn differing(
     before: &Record,
     after: &Record,
 ) -> (Map<String, Value>, Map<String, Value>) {
-    let (before, after) = (before.to_json(), after.to_json());
-    let (before, after) = (TextMembers::of(&before), TextMembers::of(&after));
-    (before.without(&after), after.without(&before))
+    let (before, after) = (before.to_members(), after.to_members());
+    (read(before.without(&after)), read(after.without(&before)))
 }
 
-/// The members of a JSON object, each value as its text.
-struct TextMembers<'a>(Vec<(&'a str, &'a RawValue)>);
-
-impl<'a> TextMembers<'a> {
-    fn of(json: &'a [u8]) -> Self {
-        serde_json::from_slice(json).expect("a resource is a JSON object")
-    }
-
-    /// Those that the other does not have with the same value.
-    fn without(&self, other: &Self) -> Map<String, Value> {
-        let same = |(name, text): &(&str, &RawValue)| {
-            other.0.iter().any(|(other, value)| other == name && value.get() == text.get())
-        };
-        let value = |text: &RawValue| serde_json::from_str(text.get()).expect("it is JSON");
-        let differing = self.0.iter().filter(|member| !same(member));
-        differing.map(|(name, text)| ((*name).to_owned(), value(text))).collect()
-    }
+fn read<'a>(members: impl Iterator<Item = (&'a str, &'a str)>) -> Map<String, Value> {
+    let read = |(name, value)| Ok((serde_json::from_str(name)?, serde_json::from_str(value)?));
+    let members: serde_json::Result<_> = members.map(read).collect();
+    members.expect("it was just written")
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for TextMembers<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Members;
-        impl<'de> Visitor<'de> for Members {
-            type Value = Vec<(&'de str, &'de RawValue)>;
+/// The old values of the members that an event changed, written when they are needed.
+pub(crate) struct Previous(pub(crate) Arc<Event>);
 
-            fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-                to.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
-                }
-                Ok(members)
+impl Serialize for Previous {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        if let Some(before) = self.0.subject_before() {
+            let (before, after) = (before.to_members(), self.0.object.to_members());
+            for (name, value) in before.without(&after) {
+                let name: &str = serde_json::from_str(name).map_err(S::Error::custom)?;
+                let value: &RawValue = serde_json::from_str(value).map_err(S::Error::custom)?;
+                map.serialize_entry(name, value)?;
             }
         }
-        deserializer.deserialize_map(Members).map(Self)
+        map.end()
     }
 }
 

@@ -133,7 +133,7 @@ impl Grow for Employee {
         let joined = first.map(|first| first_day_of(&plan, first).or_business_day_after());
         let start_date = start_date(base, key, (status, payroll_status), joined);
         let created_at = base.first_day().midnight().plus_millis(index as i64);
-        let domain = identity::company(plan.country, plan.industry, plan.key).domain;
+        let domain = identity::domain_of(plan.country, plan.industry, plan.key);
         let effective_from = start_date.max(base.first_day());
         let left_on = plan.tenure.last(place).map(|last| plan.pays.span(last as i32).end);
         let left_on = left_on.map(Date::or_business_day_before);

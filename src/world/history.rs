@@ -30,6 +30,8 @@ use crate::world::suppliers::{self, MonthSales};
 const SEED_MONTHS: i64 = 6;
 /// The months of payroll that always stay in the wallet.
 const LEAST_MONTHS: i64 = 2;
+/// The bytes of a usual memo.
+const MEMO_BYTES: usize = 24;
 /// The hour of the day at which history posts.
 pub(crate) const POSTING_HOUR: i64 = 10;
 /// The day of the month on which suppliers are paid, or the business day before.
@@ -65,6 +67,17 @@ impl History {
         journal.owners();
         let Written { sums, days, entries, statement } = journal.close();
         Self { sums, days, entries, statement, payroll, sales, vendors }
+    }
+
+    /// About how much memory it takes.
+    pub(super) fn bytes(&self) -> usize {
+        let of_entry = |entry: &Arc<JournalEntry>| {
+            size_of::<JournalEntry>() + entry.memo.len() + size_of_val(entry.lines.as_slice())
+        };
+        self.days.bytes()
+            + self.entries.iter().map(of_entry).sum::<usize>()
+            + self.statement.len() * (size_of::<WalletTransaction>() + MEMO_BYTES)
+            + self.payroll.bytes()
     }
 
     /// The amount paid to a supplier in this month.

@@ -19,28 +19,36 @@ use crate::world::event::Event;
 pub(super) type Hash = [u8; 32];
 
 /// Writes the serialised form into the hash, without a copy of the whole.
-struct Sink(Sha256);
+struct Sink {
+    hash: Sha256,
+    /// Memory for pieces.
+    piece: Vec<u8>,
+}
 
 impl Sink {
+    const fn new(hash: Sha256) -> Self {
+        Self { hash, piece: Vec::new() }
+    }
+
     fn after(hash: Hash) -> Self {
-        Self(Sha256::new_with_prefix(hash))
+        Self::new(Sha256::new_with_prefix(hash))
     }
 
     fn add(&mut self, value: &impl serde::Serialize) {
-        let mut update = |piece: &[u8]| self.0.update(piece);
-        let mut json = JsonSink::into(&mut update);
+        let mut update = |piece: &[u8]| self.hash.update(piece);
+        let mut json = JsonSink::into(&mut update, std::mem::take(&mut self.piece));
         json.add(value);
-        json.finish();
+        self.piece = json.finish();
     }
 
     fn end(self) -> Hash {
-        self.0.finalize().into()
+        self.hash.finalize().into()
     }
 }
 
 /// The hash of any serialisable value, as 64 hexadecimal digits.
 pub(crate) fn of(value: &impl serde::Serialize) -> String {
-    let mut sink = Sink(Sha256::new());
+    let mut sink = Sink::new(Sha256::new());
     sink.add(value);
     hex(sink.end())
 }
@@ -170,14 +178,14 @@ impl Known {
         let hash = known.filter(|(employees, _)| Arc::ptr_eq(employees, &run.employees));
         let hash = hash.map_or_else(
             || {
-                let mut ids = Sink(Sha256::new());
-                run.employees.iter().for_each(|id| ids.0.update(id.bits().to_be_bytes()));
+                let mut ids = Sink::new(Sha256::new());
+                run.employees.iter().for_each(|id| ids.hash.update(id.bits().to_be_bytes()));
                 ids.end()
             },
             |(_, hash)| *hash,
         );
         self.employees = Some((Arc::clone(&run.employees), hash));
         sink.add(&PayrollRun { employees: Arc::default(), ..run.clone() });
-        sink.0.update(hash);
+        sink.hash.update(hash);
     }
 }

@@ -30,6 +30,7 @@ pub(crate) mod log;
 pub(crate) mod log_hashes;
 mod lookup;
 pub(crate) mod obligations;
+pub(crate) mod opening;
 pub(crate) mod overlay;
 pub(crate) mod pay_calendar;
 mod pay_growth;
@@ -255,7 +256,7 @@ impl World {
         account: Account,
     ) -> Totals {
         let grown =
-            self.base.history(company).map(|h| h.sums.get(currency, account)).unwrap_or_default();
+            self.base.opening(company).map(|it| it.sums.get(currency, account)).unwrap_or_default();
         let since = self.book(company).map(|b| b.sums.get(currency, account)).unwrap_or_default();
         grown.plus(since)
     }

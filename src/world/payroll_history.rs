@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::model::business::pay_terms::part_of;
+use crate::model::business::tax_period::TaxPeriod;
 use crate::model::business::{
     Before, Calculation, Component, Extras, PayLine, Proration, RunTotals, Terms,
 };
@@ -26,7 +27,7 @@ use crate::value::time::{Date, Period};
 use crate::world::layout::{HISTORY_MONTHS, Layout, Plan};
 
 /// Role slot, step, and the number of the first pay of history.
-type Class = (u8, u8, u64);
+pub(super) type Class = (u8, u8, u64);
 
 /// All pays of a company's history.
 #[derive(Debug)]
@@ -69,6 +70,18 @@ impl PayrollHistory {
         Self { calculations, runs }
     }
 
+    /// The last pay of each pay class.
+    pub(super) fn last_pays(&self) -> BTreeMap<Class, Arc<Calculation>> {
+        let last = |(class, pays): (&Class, &Vec<_>)| Some((*class, Arc::clone(pays.last()?)));
+        self.calculations.iter().filter_map(last).collect()
+    }
+
+    /// About how much memory it takes.
+    pub(super) fn bytes(&self) -> usize {
+        let pays = self.calculations.values().flatten().map(|pay| pay.bytes());
+        pays.sum::<usize>() + self.runs.len() * size_of::<PaidRun>()
+    }
+
     /// The runs with a pay date in a month.
     pub(crate) fn paid_in(&self, month: Period) -> impl Iterator<Item = &PaidRun> {
         self.runs.iter().filter(move |run| run.pay_date.period() == month)
@@ -88,6 +101,23 @@ impl PayrollHistory {
         let first = plan.tenure.first(place);
         let pays = self.calculations.get(&(place.role, place.step, first))?;
         pays.get(usize::try_from(number.checked_sub(first)?).ok()?)
+    }
+
+    /// The last pay of people in this place that meets a condition.
+    pub(crate) fn last_paid(
+        &self,
+        plan: &Plan,
+        place: Place,
+        counts: impl Fn(&Calculation) -> bool,
+    ) -> Option<&Arc<Calculation>> {
+        let first = plan.tenure.first(place);
+        if !plan.tenure.is_paid(place, first) {
+            return None;
+        }
+        let end = plan.tenure.last(place).map_or(plan.pays.count(), |last| last + 1);
+        let pays = self.calculations.get(&(place.role, place.step, first))?;
+        let pays = pays.get(..usize::try_from(end - first).ok()?)?;
+        pays.iter().rev().find(|pay| counts(pay))
     }
 }
 
@@ -149,8 +179,9 @@ fn class_history(plan: &Plan, days: &PayDays, class: Class) -> Vec<Arc<Calculati
             attributes: &attributes,
             employer: None,
         };
-        let counts = |pay: &&Arc<Calculation>| pay.counts_with(country, pay_date);
-        let earlier = year.last().filter(counts).map(|pay| pay.year_so_far());
+        let period = TaxPeriod::of(country, calendar.frequency, pay_date);
+        let earlier = year.last().filter(|pay| period.is_in_year(pay));
+        let earlier = earlier.map(|pay| pay.year_so_far());
         let before = Before { year: earlier.as_ref(), same_period: &[] };
         let pay = Calculation::of(terms, pay_date, before);
         let pay = pay.expect("grown salaries are far from the limits of the arithmetic");

@@ -52,11 +52,6 @@ impl Statement<'_> {
         }
     }
 
-    /// The newest line.
-    pub(crate) fn last(&self) -> Option<&Arc<WalletTransaction>> {
-        self.get(self.len().checked_sub(1)?)
-    }
-
     /// Every line, oldest first.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<WalletTransaction>> {
         let since = self.since.into_iter().flat_map(|since| since.lines.iter());

@@ -73,6 +73,11 @@ impl Sums {
         self.0.get(&(currency, account)).copied().unwrap_or_default()
     }
 
+    /// About how much memory they take.
+    pub(super) fn bytes(&self) -> usize {
+        self.0.len() * size_of::<(Currency, Account, Totals)>() * 3 / 2
+    }
+
     /// All accounts with entries, ordered by currency and account.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Currency, Account, Totals)> {
         self.0.iter().map(|(&(currency, account), &totals)| (currency, account, totals))

@@ -26,8 +26,11 @@ impl World {
 
     /// The shown form of the wallet, with its balances and the time of their last change.
     pub(crate) fn with_balances(&self, wallet: &Wallet) -> Wallet {
-        let statement = self.statement(wallet);
-        let moved = statement.last().map(|line| line.created_at);
+        let book = self.book(wallet.company_id);
+        let lines = book.and_then(|book| book.by_wallet.get(&wallet.id.bits()));
+        let last = lines.and_then(|lines| lines.lines.last()).map(|line| line.created_at);
+        let at_start = || self.base.opening(wallet.company_id)?.moved(wallet.id);
+        let moved = last.or_else(at_start);
         Wallet {
             balances: self.balances(wallet.company_id, wallet.currency),
             updated_at: moved.map_or(wallet.updated_at, |moved| moved.max(wallet.updated_at)),

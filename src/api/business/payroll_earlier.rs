@@ -5,11 +5,14 @@
 use crate::api::business::employers::Employers;
 use crate::api::business::payroll_clock::{get, items};
 use crate::api::prelude::*;
-use crate::model::business::earnings::tax_year;
+use crate::model::business::tax_period::TaxPeriod;
 use crate::model::business::year_so_far::YearSoFar;
 use crate::model::business::{Before, Calculation, ItemStatus, PaySpan, PayrollItem, PayrollRun};
-use crate::model::payroll;
+use crate::model::growth::tenure::Tenure;
+use crate::model::growth::workforce::Place;
 use crate::model::payroll::{PayPeriod, YearToDate};
+use crate::world::Plan;
+use crate::world::opening::Opening;
 
 /// Earlier pay of the company's employees by other runs.
 pub(crate) struct EarlierPay {
@@ -17,12 +20,58 @@ pub(crate) struct EarlierPay {
     /// The company on the pay date, for thresholds of the law.
     pub(crate) employers: Employers,
     frequency: PayPeriod,
+    /// The company before the world's start; none for a created one.
+    past: Option<Past>,
     /// Pays, of any tax year.
     pays: BTreeMap<Id<Employee>, Vec<Arc<Calculation>>>,
     /// Regular pay and arrears, by pay period.
     by_terms: BTreeMap<(Id<Employee>, PaySpan), i64>,
     /// Grown pays of the tax year that have been reversed.
     taken_back: BTreeMap<Id<Employee>, Vec<Arc<PayrollItem>>>,
+}
+
+/// A company before the world's start.
+struct Past {
+    plan: Plan,
+    opening: Arc<Opening>,
+    /// The number of its employees.
+    size: u64,
+}
+
+impl Past {
+    fn of(world: &World, company: Id<Company>) -> Option<Self> {
+        let base = world.base();
+        let index = base.index_of(company)?;
+        let (plan, opening) = (base.plan(index), base.opening_at(index));
+        Some(Self { plan, opening, size: base.shape().employees_per_company })
+    }
+
+    /// The place of its employee with that index in the world.
+    fn place(&self, index: u64) -> Option<Place> {
+        let is_own = index / self.size == self.plan.index;
+        is_own.then(|| self.plan.workforce.place(index % self.size))
+    }
+
+    /// The last pay of people in this place in the tax year.
+    fn last_paid(
+        &self,
+        world: &World,
+        place: Place,
+        period: &TaxPeriod,
+    ) -> Option<Arc<Calculation>> {
+        if !Tenure::is_ever_paid(place) {
+            return None;
+        }
+        match self.opening.last_paid(&self.plan, place) {
+            Some(last) if period.is_in_year(last) => Some(Arc::clone(last)),
+            Some(last) if last.tax_year < period.year => None,
+            _ => {
+                let history = world.base().history_at(self.plan.index);
+                let counts = |pay: &Calculation| period.is_in_year(pay);
+                history.payroll.last_paid(&self.plan, place, counts).cloned()
+            }
+        }
+    }
 }
 
 /// Earlier pay of one employee in the tax year.
@@ -46,6 +95,7 @@ impl EarlierPay {
             pay_date: run.pay_date,
             employers: Employers::at(world, run.company_id, run.pay_date),
             frequency: run.span().frequency,
+            past: Past::of(world, run.company_id),
             pays: BTreeMap::new(),
             by_terms: BTreeMap::new(),
             taken_back: BTreeMap::new(),
@@ -90,17 +140,19 @@ impl EarlierPay {
     /// runs.
     pub(crate) fn of_employee(&self, world: &World, employee: &Employee) -> Earlier {
         let country = employee.payroll_country();
-        let mut earlier = Earlier { year: self.opening(world, employee), same_period: Vec::new() };
+        let period = TaxPeriod::of(country, self.frequency, self.pay_date);
+        let year = self.opening(world, employee, &period);
+        let mut earlier = Earlier { year, same_period: Vec::new() };
         let taken_back = self.taken_back.get(&employee.id).into_iter().flatten();
         for item in taken_back {
-            if item.calculation.counts_with(country, self.pay_date) {
+            if period.is_in_year(&item.calculation) {
                 earlier.year.add(&item.calculation, -1);
             }
         }
         for pay in self.pays.get(&employee.id).into_iter().flatten() {
-            if pay.is_of(country, self.frequency, self.pay_date) {
+            if period.contains(pay) {
                 earlier.same_period.push(Arc::clone(pay));
-            } else if pay.counts_with(country, self.pay_date) {
+            } else if period.is_in_year(pay) {
                 earlier.year.add(pay, 1);
             }
         }
@@ -108,20 +160,21 @@ impl EarlierPay {
     }
 
     /// The year up to the world's start.
-    fn opening(&self, world: &World, employee: &Employee) -> YearSoFar {
-        let country = employee.payroll_country();
-        let counts = |pay: &Calculation| pay.counts_with(country, self.pay_date);
-        let base = world.base();
-        let index = base.index_of(employee.id);
-        if let Some(pay) = index.and_then(|index| base.last_paid(index, counts)) {
+    fn opening(&self, world: &World, employee: &Employee, period: &TaxPeriod) -> YearSoFar {
+        let past = self.in_past(world, employee);
+        if let Some(pay) = past.and_then(|(past, place)| past.last_paid(world, place, period)) {
             return pay.year_so_far();
         }
-        let pack =
-            payroll::library().in_force(employee.payroll_country(), self.pay_date.civil()).pack;
         let told = employee.brought_in.as_ref();
-        let told = told.filter(|told| told.tax_year_start == tax_year(pack, self.pay_date));
-        let totals = told.and_then(|told| YearToDate::from_names(pack, &told.totals).ok());
+        let told = told.filter(|told| told.tax_year_start == period.year);
+        let totals = told.and_then(|told| YearToDate::from_names(period.pack, &told.totals).ok());
         YearSoFar::opened(totals.unwrap_or_default())
+    }
+
+    /// The place of that employee in the company's history.
+    fn in_past(&self, world: &World, employee: &Employee) -> Option<(&Past, Place)> {
+        let past = self.past.as_ref()?;
+        Some((past, past.place(world.base().index_of(employee.id)?)?))
     }
 
     /// Regular pay of that employee for that pay period, including arrears.
@@ -153,19 +206,16 @@ impl EarlierPay {
     }
 
     fn in_history(&self, world: &World, employee: &Employee, span: PaySpan) -> i64 {
+        let Some((past, place)) = self.in_past(world, employee) else { return 0 };
+        let Some(pay) = past.plan.pays.pay_of(span) else { return 0 };
         let base = world.base();
-        let Some(index) = base.index_of(employee.id) else { return 0 };
-        let size = base.shape().employees_per_company;
-        let (company, number) = (index / size, index % size);
-        let plan = base.plan(company);
-        let Some(pay) = plan.pays.pay_of(span) else { return 0 };
-        let run = base.id_at::<PayrollRun>(base.run(pay, company));
+        let run = base.id_at::<PayrollRun>(base.run(pay, past.plan.index));
         let mut reversed = self.taken_back.get(&employee.id).into_iter().flatten();
         if reversed.any(|item| item.payroll_run_id == run) {
             return 0;
         }
-        let history = base.history_at(company);
-        let pay = history.payroll.calculation(&plan, plan.workforce.place(number), pay);
+        let history = base.history_at(past.plan.index);
+        let pay = history.payroll.calculation(&past.plan, place, pay);
         pay.map_or(0, |pay| pay.by_terms())
     }
 }

@@ -309,7 +309,7 @@ impl Advance {
                 .into_iter()
                 .map(|(name, count)| (name.to_owned(), count))
                 .collect(),
-            events: events.map(|event| EventShape::of(event)).collect(),
+            events: events.map(EventShape::of).collect(),
             events_after: (last < world.log_length()).then_some(last),
             delivery_count,
             deliveries,

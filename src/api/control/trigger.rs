@@ -85,8 +85,7 @@ fn follow(
         let deadlines = by_deadline && is_last;
         while !happened(world, logged, name) && system::run_caused(world, &origin.id, deadlines) {}
     }
-    let events: Vec<EventShape> =
-        system::events_since(world, logged).map(|event| EventShape::of(event)).collect();
+    let events: Vec<EventShape> = system::events_since(world, logged).map(EventShape::of).collect();
     let event = system::events_since(world, logged).find(|event| event.name == name);
     let event = event.ok_or_else(|| {
         let detail = format!(

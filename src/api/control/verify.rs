@@ -316,11 +316,11 @@ fn verify_events(session: &mut Session<'_>, input: VerifyEvents) -> Result<Plain
     } else {
         verify::Times { at_least: 0, at_most: None }
     };
-    let of_type = |event: &&Event| {
+    let of_type = |event: &&Arc<Event>| {
         let filter = input.name.as_ref();
         filter.is_none_or(|filter| named(filter.as_str(), &event.name))
     };
-    let log = || world.log().iter().map(|event| &**event);
+    let log = || world.log().iter();
     let candidates = log().filter(of_type).map(|event| Candidate {
         id: event_id(event),
         value: json_sink::to_value(&EventShape::of(event)),
@@ -329,7 +329,7 @@ fn verify_events(session: &mut Session<'_>, input: VerifyEvents) -> Result<Plain
     let evicted = world.log().first_sequence() - 1;
     let found = verify::verify(&pattern, times, candidates, evicted);
     let mut verified = shown(found, evicted);
-    let meets = |filter: &Text<64>, event: &&Event| named(filter.as_str(), &event.name);
+    let meets = |filter: &Text<64>, event: &&Arc<Event>| named(filter.as_str(), &event.name);
     if let Some((index, expected)) = first_out_of_order(&order, log(), meets) {
         // The missing event may have been dropped.
         verified.verdict = if evicted > 0 { VerifyResult::Unknown } else { VerifyResult::Fail };

@@ -327,14 +327,6 @@ impl Calculation {
         }
     }
 
-    /// Whether the pay belongs to the tax period of that date.
-    pub(crate) fn is_of(&self, country: &str, frequency: PayPeriod, pay_date: Date) -> bool {
-        let pack = payroll::library().in_force(country, pay_date.civil()).pack;
-        self.counts_with(country, pay_date)
-            && self.frequency == frequency
-            && self.number == pack.period_number(frequency, pay_date.civil())
-    }
-
     /// Amounts other than the parts of the salary.
     pub(crate) fn extras(&self) -> Option<&Extras> {
         self.extras.as_deref()
@@ -356,10 +348,13 @@ impl Calculation {
         self.extras().map_or(0, Extras::reimbursed)
     }
 
-    /// Whether the pay belongs to the same tax year as that country's pay of that date.
-    pub(crate) fn counts_with(&self, country: &str, pay_date: Date) -> bool {
-        let pack = payroll::library().in_force(country, pay_date.civil()).pack;
-        self.pack == pack.code && self.tax_year == tax_year(pack, pay_date)
+    /// About how much memory it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        let numbers = 2 * (self.amounts.len() + self.bases.len()); // also in the totals of the year
+        let parts = self.earnings.len() * size_of::<(Cow<'static, str>, i64)>();
+        let extras = if self.extras.is_some() { size_of::<Extras>() } else { 0 };
+        let regional = if self.regional.is_some() { size_of::<RegionalPay>() } else { 0 };
+        size_of::<Self>() + numbers * size_of::<i64>() + parts + extras + regional
     }
 
     /// Whether it is a contractor's fee, and not an employee's pay.

@@ -30,6 +30,7 @@ mod tax_document_content;
 mod tax_document_threshold;
 pub(crate) mod tax_filing;
 pub(crate) mod tax_liability;
+pub(crate) mod tax_period;
 pub(crate) mod tax_return;
 mod typed_deductions;
 pub(crate) mod year_so_far;

@@ -5,7 +5,7 @@
 
 #![cfg_attr(not(test), expect(dead_code, reason = "only tests use some of the checks"))]
 
-use super::countries::Country;
+use super::countries::{City, Country};
 use super::industries::Industry;
 use super::scheme::{SchemeFault, grow_pattern};
 use super::{industries, names, pick};
@@ -62,6 +62,12 @@ pub(crate) fn company(country: &Country, industry: &Industry, key: Key) -> Compa
     }
 }
 
+/// The domain of a company, as in [`company`].
+pub(crate) fn domain_of(country: &Country, industry: &Industry, key: Key) -> String {
+    let city = city(country, key.with("address"));
+    domain(&trading_name(country, industry, city.name, key.with("name")))
+}
+
 /// The tax number of the person for `key`.
 pub(crate) fn personal_tax_id(country: &Country, key: Key) -> String {
     country.personal_tax_id.grow(key.with("personal tax id"))
@@ -91,9 +97,13 @@ pub(crate) fn mobile(country: &Country, key: Key) -> String {
     grow_pattern(pick::<&str>(key, &country.mobile), key)
 }
 
+fn city(country: &Country, key: Key) -> &City {
+    pick(key.with("city"), &country.cities)
+}
+
 /// An address of the person or company for `key`.
 pub(crate) fn address(country: &Country, key: Key) -> Address {
-    let city = pick(key.with("city"), &country.cities);
+    let city = city(country, key);
     let number = 1 + key.with("number").below(country.numbers);
     let street = pick(key.with("street"), &country.streets);
     let line1 =

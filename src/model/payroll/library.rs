@@ -87,16 +87,15 @@ impl Library {
     #[must_use]
     pub fn in_force(self, country: &str, pay_date: Date) -> InForce {
         let nearness = |pack: &&Pack| (days_from(pack, pay_date), pack.effective_from);
-        let nearest = self.country(country).min_by_key(nearness);
+        let covering = self.country(country).find(|pack| pack.covers(pay_date)); // at most one
+        let nearest = covering.or_else(|| self.country(country).min_by_key(nearness));
         let pack = nearest.or_else(|| self.pack(PLACEHOLDER)).expect("the placeholder is embedded");
         InForce { pack, fit: pack.fit(pay_date) }
     }
 
     fn country(self, country: &str) -> impl Iterator<Item = &'static Pack> {
-        let of_country =
-            move |code: &str| code.split('-').next().is_some_and(|start| start == country);
         let national = |pack: &&'static Pack| pack.region.is_none();
-        let packs = self.entries.iter().filter(move |(code, _)| of_country(code));
+        let packs = self.entries.iter().filter(move |(code, _)| is_of(code, country));
         packs.map(|(_, pack)| &**pack).filter(national)
     }
 
@@ -112,8 +111,7 @@ impl Library {
     /// The pack of a part of a country that is in force on the pay date, or else its nearest. `None` if it has none.
     #[must_use]
     pub fn of_region(self, country: &str, region: &str, pay_date: Date) -> Option<InForce> {
-        let of_country = |code: &str| code.split('-').next().is_some_and(|start| start == country);
-        let packs = self.entries.iter().filter(|(code, _)| of_country(code));
+        let packs = self.entries.iter().filter(|(code, _)| is_of(code, country));
         let packs = packs.map(|(_, pack)| &**pack);
         let of_region = packs.filter(|pack| pack.region.as_deref() == Some(region));
         let nearest = of_region.min_by_key(|pack| (days_from(pack, pay_date), pack.effective_from));
@@ -149,6 +147,11 @@ pub fn check_ranges<'a>(packs: impl IntoIterator<Item = &'a Pack>) -> Result<(),
         }
     }
     Ok(())
+}
+
+/// Whether a pack with that code belongs to a country.
+fn is_of(code: &str, country: &str) -> bool {
+    code.strip_prefix(country).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
 }
 
 /// Days between a date and a pack's tax year; 0 within the year.

@@ -1,5 +1,7 @@
 //! The body of a delivery: the event as compact JSON, below 20 kB.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use crate::value::json_sink;
@@ -12,7 +14,7 @@ pub(crate) const MOST_BYTES: usize = 20_000;
 ///
 /// If an object is too large, its largest members are left out and named in `data.omitted`. A receiver that needs them reads the resource
 /// by its id. `id` and `object` always stay.
-pub(crate) fn body(event: &Event) -> Vec<u8> {
+pub(crate) fn body(event: &Arc<Event>) -> Vec<u8> {
     let whole = json_sink::to_vec(&EventShape::of(event));
     if whole.len() < MOST_BYTES {
         return whole;

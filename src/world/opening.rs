@@ -1,0 +1,49 @@
+//! What a grown company starts with: its balances and the last pays. Live work reads no more of its history. It is small, so that a base keeps
+//! it for thousands of companies.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::model::business::Calculation;
+use crate::model::growth::workforce::Place;
+use crate::model::payments::Wallet;
+use crate::value::{Id, Timestamp};
+use crate::world::history::History;
+use crate::world::layout::Plan;
+use crate::world::payroll_history::Class;
+use crate::world::sums::Sums;
+
+/// What a grown company starts with.
+#[derive(Debug)]
+pub(crate) struct Opening {
+    pub(crate) sums: Sums,
+    /// The wallet with a history, and the time of its last movement.
+    moved: Option<(Id<Wallet>, Timestamp)>,
+    /// The last pay of each pay class.
+    pays: BTreeMap<Class, Arc<Calculation>>,
+}
+
+impl Opening {
+    pub(super) fn of(history: &History) -> Self {
+        let moved = history.statement.last().map(|line| (line.wallet_id, line.created_at));
+        Self { sums: history.sums.clone(), moved, pays: history.payroll.last_pays() }
+    }
+
+    /// About how much memory it takes.
+    pub(super) fn bytes(&self) -> usize {
+        let pays = self.pays.values().map(|pay| pay.bytes() + size_of::<(Class, usize)>());
+        size_of::<Self>() + self.sums.bytes() + pays.sum::<usize>()
+    }
+
+    /// The time of the wallet's last movement in history.
+    pub(crate) fn moved(&self, wallet: Id<Wallet>) -> Option<Timestamp> {
+        self.moved.filter(|(own, _)| *own == wallet).map(|(_, at)| at)
+    }
+
+    /// The last pay of people in this place, who were paid; none for those who have left.
+    pub(crate) fn last_paid(&self, plan: &Plan, place: Place) -> Option<&Arc<Calculation>> {
+        let stayed = plan.tenure.last(place).is_none();
+        let class = (place.role, place.step, plan.tenure.first(place));
+        self.pays.get(&class).filter(|_| stayed)
+    }
+}
