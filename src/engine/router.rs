@@ -118,9 +118,37 @@ pub(super) enum Found {
 /// One path, with a row for each method.
 type Methods = [Option<&'static Route>; operation::Method::ALL.len()];
 
+/// The paths with the same beginning. They are compiled when a path with it is first called.
+struct Group {
+    beginning: &'static str,
+    paths: Vec<(&'static str, Methods)>,
+    compiled: OnceLock<matchit::Router<Methods>>,
+}
+
+impl Group {
+    fn compiled(&self) -> &matchit::Router<Methods> {
+        self.compiled.get_or_init(|| {
+            let mut compiled = matchit::Router::new();
+            for (path, row) in &self.paths {
+                let inserted = compiled.insert(*path, *row);
+                inserted.expect("the tables' paths do not conflict, and aliases were checked");
+            }
+            compiled
+        })
+    }
+}
+
+/// The first two segments of a path, as `/api/business`.
+fn beginning(path: &str) -> &str {
+    let slashes = path.match_indices('/').map(|(place, _)| place);
+    slashes.skip(1).nth(1).map_or(path, |end| &path[..end])
+}
+
 /// All paths of both tables.
 pub(super) struct Router {
-    paths: matchit::Router<Methods>,
+    groups: Vec<Group>,
+    /// Whether all paths are in one group, because one has a parameter in its beginning.
+    is_whole: bool,
     routes: &'static [Route],
 }
 
@@ -128,30 +156,41 @@ impl Router {
     /// The router of the rows that are served, at all their paths.
     pub(super) fn new(rows: &Rows) -> Self {
         let routes = routes(rows);
-        let mut methods: Vec<(&'static str, Methods)> = Vec::new();
-        let paths = |route: &'static Route| route.paths().map(move |path| (path, route));
-        for (path, route) in routes.iter().flat_map(paths) {
+        let paths = || {
+            let paths = |route: &'static Route| route.paths().map(move |path| (path, route));
+            routes.iter().flat_map(paths)
+        };
+        let is_whole = paths().any(|(path, _)| beginning(path).contains('{'));
+        let mut groups: Vec<Group> = Vec::new();
+        for (path, route) in paths() {
+            let beginning = if is_whole { "" } else { beginning(path) };
+            let known = groups.iter().rposition(|group| group.beginning == beginning);
+            let known = known.unwrap_or_else(|| {
+                groups.push(Group { beginning, paths: Vec::new(), compiled: OnceLock::new() });
+                groups.len() - 1
+            });
+            let paths = &mut groups[known].paths;
             let place = route.operation.method as usize;
-            if let Some((_, methods)) = methods.iter_mut().find(|(other, _)| *other == path) {
+            if let Some((_, methods)) = paths.iter_mut().find(|(other, _)| *other == path) {
                 methods[place] = Some(route);
             } else {
                 let mut row = Methods::default();
                 row[place] = Some(route);
-                methods.push((path, row));
+                paths.push((path, row));
             }
         }
-        let mut paths = matchit::Router::new();
-        for (path, row) in methods {
-            paths
-                .insert(path, row)
-                .expect("the tables' paths do not conflict, and aliases were checked");
-        }
-        Self { paths, routes }
+        Self { groups, is_whole, routes }
+    }
+
+    /// The compiled paths among which this one can be.
+    fn paths(&self, path: &str) -> Option<&matchit::Router<Methods>> {
+        let beginning = if self.is_whole { "" } else { beginning(path) };
+        self.groups.iter().find(|group| group.beginning == beginning).map(Group::compiled)
     }
 
     /// The row of a method and path, with the values of its parameters.
     pub(super) fn find(&self, method: &Method, path: &str) -> Result<Found, ApiError> {
-        let Ok(matched) = self.paths.at(path) else {
+        let Some(matched) = self.paths(path).and_then(|paths| paths.at(path).ok()) else {
             return Ok(Found::Nothing(self.no_route(path)));
         };
         let wanted =

@@ -77,7 +77,7 @@ impl Shape {
             return Err("a world must have at least one country".to_owned());
         }
         let known = || countries::codes().collect::<Vec<_>>().join(", ");
-        if let Some(unknown) = self.countries.iter().find(|code| countries::find(code).is_none()) {
+        if let Some(unknown) = self.countries.iter().find(|code| !countries::is_known(code)) {
             return Err(format!("there is no country {unknown:?}; the countries are {}", known()));
         }
         let year = self.start.date().period().year();
@@ -273,8 +273,8 @@ impl Layout {
     pub(crate) fn plan(&self, index: u64) -> Plan {
         let key = self.key.with("company").at(index);
         let (country, currency) = self.countries[(index % self.countries.len() as u64) as usize];
-        let all = industries::all();
-        let industry_place = ((self.first_industry + index) % all.len() as u64) as usize;
+        let count = industries::all().len() as u64;
+        let industry_place = ((self.first_industry + index) % count) as usize;
         let workforce = Workforce::new(key, self.shape.employees_per_company);
         let mut calendars = self.calendars.iter();
         let pays = calendars.find(|calendar| calendar.frequency == country.pay.interval);
@@ -283,7 +283,7 @@ impl Layout {
             index,
             key,
             country,
-            industry: &all[industry_place],
+            industry: industries::at(industry_place),
             industry_place,
             people: key.with("employee"),
             currency,

@@ -106,8 +106,8 @@ fn customer_of(plan: &Plan, month: u64, place: u64) -> u64 {
 
 fn customer(plan: &Plan, number: u64) -> Customer {
     let key = plan.key.with("customers").at(number);
-    let all = industries::all();
-    let industry = &all[key.with("industry").below(all.len() as u64) as usize];
+    let count = industries::all().len() as u64;
+    let industry = industries::at(key.with("industry").below(count) as usize);
     let known = identity::company(plan.country, industry, key);
     Customer {
         id: Some(format!("customer-{}", number + 1)),

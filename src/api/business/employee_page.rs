@@ -3,7 +3,7 @@
 #![expect(clippy::cast_possible_truncation, reason = "a number of role slots")]
 
 use std::io::Write as _;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use crate::api::prelude::*;
 use crate::model::growth::industries::{self, Industry};
@@ -15,18 +15,21 @@ use crate::world::grow::person;
 /// Position of the lead's text, after those of the 25 role slots.
 const LEAD: usize = CYCLE as usize;
 
-/// Text from the end of the name to the status, by industry and role slot.
-static ROLES: LazyLock<Vec<Vec<String>>> = LazyLock::new(|| {
+/// Text from the end of the name to the status, by role slot.
+type Roles = Vec<String>;
+
+/// The texts of each industry, made when it is first read.
+static ROLES: LazyLock<Vec<OnceLock<Roles>>> =
+    LazyLock::new(|| (0..industries::all().len()).map(|_| OnceLock::new()).collect());
+
+fn roles(industry: &Industry) -> Roles {
     let middle = |title: &str, department: &str| {
         format!("\",\"role\":\"{title}\",\"department\":\"{department}\",\"status\":\"")
     };
-    let industry = |industry: &Industry| {
-        let lead = middle(industry.lead, industry.roles[0].department);
-        let roles = industry.roles.iter().map(|role| middle(role.title, role.department));
-        roles.chain([lead]).collect()
-    };
-    industries::all().iter().map(industry).collect()
-});
+    let lead = middle(industry.lead, industry.roles[0].department);
+    let roles = industry.roles.iter().map(|role| middle(role.title, role.department));
+    roles.chain([lead]).collect()
+}
 
 /// Text from the status to the end of the row, by standing.
 static STANDINGS: LazyLock<Vec<String>> = LazyLock::new(|| {
@@ -77,7 +80,7 @@ impl EmployeePage {
         self.push(person.first);
         self.body.push(b' ');
         self.push(person.last);
-        self.push(&ROLES[plan.industry_place][role]);
+        self.push(&ROLES[plan.industry_place].get_or_init(|| roles(plan.industry))[role]);
         self.push(&STANDINGS[usize::from(place.standing)]);
     }
 

@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn every_grown_branch_of_business_has_a_hazard() {
-        for industry in crate::model::growth::industries::all().iter().map(|it| it.id) {
+        for industry in crate::model::growth::industries::all().map(|it| it.id) {
             assert!(PRICES.hazards.contains_key(industry), "{industry}");
         }
     }

@@ -11,9 +11,9 @@ use serde::Deserialize;
 
 use crate::model::payroll::PayPeriod;
 
-use super::names::NameTable;
+use super::Sections;
+use super::names::Names;
 use super::scheme::Scheme;
-use super::{Sections, names};
 
 /// A country, with the data for its companies and people.
 #[derive(Debug, Deserialize)]
@@ -26,8 +26,7 @@ pub(crate) struct Country {
     pub(crate) currency: &'static str,
     /// Decimal places of `currency`.
     pub(crate) minor_digits: u32,
-    #[serde(deserialize_with = "names::by_id")]
-    pub(crate) names: &'static NameTable,
+    pub(crate) names: Names,
     /// Legal forms; common ones appear more than once.
     pub(crate) suffixes: Vec<&'static str>,
     pub(crate) cities: Vec<City>,
@@ -124,6 +123,11 @@ pub(crate) struct AccountRule {
 /// The codes of all countries; the six with payroll packs come first.
 pub(crate) fn codes() -> impl Iterator<Item = &'static str> {
     COUNTRIES.ids()
+}
+
+/// Whether there is a country with that code. Reads none of them.
+pub(crate) fn is_known(code: &str) -> bool {
+    codes().any(|known| known == code)
 }
 
 /// The country with that ISO 3166-1 alpha-2 code.

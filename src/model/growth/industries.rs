@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use super::customers::{self, Mix};
-use super::table;
+use super::{Sections, table};
 
 /// Number of role slots of a company; a larger company repeats them.
 pub(crate) const ROLES: usize = 25;
@@ -105,22 +105,36 @@ impl Industry {
     }
 }
 
-pub(crate) fn all() -> &'static [Industry] {
-    &INDUSTRIES.industry
+/// Every industry. Each is read when the iterator reaches it.
+pub(crate) fn all() -> impl ExactSizeIterator<Item = &'static Industry> {
+    (0..INDUSTRIES.len()).map(at)
+}
+
+/// The industry at this place of the list.
+pub(crate) fn at(place: usize) -> &'static Industry {
+    INDUSTRIES.at(place)
 }
 
 /// First words of company names in every industry.
 pub(crate) fn brands() -> &'static [&'static str] {
-    &INDUSTRIES.brands
+    &HEAD.brands
 }
 
-static INDUSTRIES: LazyLock<File> = LazyLock::new(|| {
-    table("growth/industries.toml", include_str!("../../../fixtures/growth/industries.toml"))
+const FILE: &str = "growth/industries.toml";
+const TEXT: &str = include_str!("../../../fixtures/growth/industries.toml");
+const HEADING: &str = "[[industry]]\n";
+
+static INDUSTRIES: LazyLock<Sections<Industry>> =
+    LazyLock::new(|| Sections::cut(FILE, TEXT, HEADING));
+
+static HEAD: LazyLock<Head> = LazyLock::new(|| {
+    let (head, _) = TEXT.split_once(HEADING).expect("the file has an industry");
+    table(FILE, head)
 });
 
+/// The part of the file before the industries.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, bound(deserialize = "'de: 'static"))]
-struct File {
+struct Head {
     brands: Vec<&'static str>,
-    industry: Vec<Industry>,
 }

@@ -55,16 +55,25 @@ impl<T: Deserialize<'static>> Sections<T> {
         Self { file, rows: starts.iter().zip(ends).map(row).collect() }
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
     pub(crate) fn ids(&self) -> impl Iterator<Item = &'static str> {
         self.rows.iter().map(|section| section.id)
     }
 
     pub(crate) fn find(&self, id: &str) -> Option<&T> {
-        let section = self.rows.iter().find(|section| section.id == id)?;
-        Some(section.value.get_or_init(|| {
+        Some(self.at(self.rows.iter().position(|section| section.id == id)?))
+    }
+
+    /// The table at this place of the file.
+    pub(crate) fn at(&self, place: usize) -> &T {
+        let section = &self.rows[place];
+        section.value.get_or_init(|| {
             let tables: BTreeMap<String, Vec<T>> = table(self.file, section.text);
             tables.into_values().flatten().next().expect("a section is one table")
-        }))
+        })
     }
 }
 

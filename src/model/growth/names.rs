@@ -5,7 +5,8 @@
     expect(dead_code, reason = "tests read some columns that the program does not use")
 )]
 
-use std::sync::LazyLock;
+use std::ops::Deref;
+use std::sync::{LazyLock, OnceLock};
 
 use fake::locales::{Data, EN, FR_FR, IT_IT, NL_NL, PT_BR, PT_PT};
 use serde::de::Error;
@@ -22,7 +23,33 @@ pub(crate) struct Person {
     pub(crate) last: &'static str,
 }
 
-/// The names of people in one country.
+/// The names of people in one country. They are read when a person is named.
+#[derive(Debug)]
+pub(crate) struct Names {
+    id: &'static str,
+    table: OnceLock<&'static NameTable>,
+}
+
+impl Deref for Names {
+    type Target = NameTable;
+
+    fn deref(&self) -> &NameTable {
+        self.table.get_or_init(|| TABLES.find(self.id).expect("its id was checked"))
+    }
+}
+
+/// Reads the id of a table.
+impl<'de: 'static> Deserialize<'de> for Names {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let id = <&'static str>::deserialize(deserializer)?;
+        if TABLES.ids().any(|known| known == id) {
+            return Ok(Self { id, table: OnceLock::new() });
+        }
+        Err(D::Error::custom(format!("names.toml has no table {id}")))
+    }
+}
+
+/// A table of names.
 #[derive(Debug)]
 pub(crate) struct NameTable {
     groups: Vec<Group>,
@@ -69,16 +96,6 @@ impl NameTable {
         }
         last
     }
-}
-
-/// Resolves a table's id to the table.
-pub(super) fn by_id<'de, D>(deserializer: D) -> Result<&'static NameTable, D::Error>
-where
-    D: Deserializer<'de>,
-    'de: 'static,
-{
-    let id = <&'static str>::deserialize(deserializer)?;
-    TABLES.find(id).ok_or_else(|| D::Error::custom(format!("names.toml has no table {id}")))
 }
 
 static TABLES: LazyLock<Sections<NameTable>> = LazyLock::new(|| {

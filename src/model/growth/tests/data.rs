@@ -146,7 +146,7 @@ fn seasons_bonuses_and_customers_of_an_industry_are_whole() {
         assert!((1..=30).contains(&industry.growth_percent), "{id}");
         assert!((8..=20).contains(&industry.costs.sum()), "{id}");
     }
-    let retail = industries::all().iter().find(|industry| industry.id == "retail");
+    let retail = industries::all().find(|industry| industry.id == "retail");
     let (december, year) = retail.expect("an industry").season(12);
     assert!((140..=180).contains(&(december * 100 / year)), "{december} of {year}");
 }
