@@ -80,4 +80,6 @@ pub(crate) struct Process {
     pub(crate) mode: crate::world::ClockMode,
     /// Number of open worlds.
     pub(crate) worlds: u64,
+    /// The most events that each world keeps; all of them if none.
+    pub(crate) max_events: Option<u64>,
 }

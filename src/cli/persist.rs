@@ -49,6 +49,7 @@ impl Persist {
         started: &[Arc<Scenario>],
     ) -> Result<Self, Failure> {
         let mut header = Header::new(config.seed, config.shape.clone(), config.mode, salt());
+        header.max_events = config.max_events;
         header.scenarios.clone_from(&config.scenarios);
         header.started = started.iter().map(|scenario| scenario.name.clone()).collect();
         let persist = match (&args.record, &args.journal) {
@@ -162,6 +163,8 @@ fn same_worlds(held: &Header, asked: &Header, folder: &std::path::Path) -> Resul
         number(held_shape.employees_per_company),
         number(shape.employees_per_company),
     );
+    let events = |header: &Header| header.max_events.unwrap_or_default();
+    compare("--max-events", number(events(held)), number(events(asked)));
     compare("--countries", held_shape.countries.join(","), shape.countries.join(","));
     compare("--start", held_shape.start.to_string(), shape.start.to_string());
     if held.scenarios != asked.scenarios || held.started != asked.started {

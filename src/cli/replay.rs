@@ -86,7 +86,7 @@ fn engine(header: &Header, log: &Arc<Log>) -> Engine {
         contract: crate::engine::contract::Overlay::default(),
         api_keys: Vec::new(),
         max_worlds: usize::MAX,
-        max_events: None,
+        max_events: header.max_events,
         pages: pages::page,
         scenarios: header.scenarios.clone(),
         library: scenario::LIBRARY,

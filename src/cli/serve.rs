@@ -19,7 +19,7 @@ use crate::cli::webhooks::WebhookArgs;
 use crate::cli::world_args::WorldArgs;
 use crate::engine::contract::Overlay;
 use crate::engine::recording::Header;
-use crate::engine::{Config, Engine, MAX_EVENTS, is_usable_key};
+use crate::engine::{Config, Engine, is_usable_key};
 use crate::io::listen::BindError;
 use crate::io::log::Format;
 use crate::io::server::{Bound, Server, ServerConfig};
@@ -30,7 +30,7 @@ use crate::render::pages;
 use crate::scenario;
 use crate::tester::request_log::DEFAULT_MOST;
 use crate::value::long_work;
-use crate::world::{ClockMode, Grow};
+use crate::world::{ClockMode, Grow, MAX_EVENTS};
 
 /// A port that no widely used mock server has as its default.
 pub(super) const DEFAULT_PORT: u16 = 4747;
@@ -67,7 +67,7 @@ pub(super) struct ServeArgs {
     /// Worlds that can be open at the same time
     #[arg(long, env = "SANDBOX_MAX_WORLDS", default_value_t = 100_000, value_name = "N")]
     max_worlds: usize,
-    /// Events that each world keeps; the oldest are dropped, the books never. 0 keeps all
+    /// Events that each world keeps, 0.3 to 0.9 KB each; the oldest are dropped, the books never. 0 keeps all
     #[arg(
         long,
         env = "SANDBOX_MAX_EVENTS",

@@ -139,6 +139,7 @@ impl Engine {
             shape: self.config.shape.clone(),
             mode: self.config.mode,
             worlds: self.worlds.count(),
+            max_events: self.config.max_events,
         };
         let reply = call(&process, world);
         let (base, now, version) = match world {

@@ -35,7 +35,7 @@ pub(crate) use advance::Unfinished;
 pub(crate) use delivery_waker::{Courier, Duty, Worker};
 pub(crate) use keys::is_usable_key;
 pub(crate) use response::{Delivery, Page, Transport, WorldTag};
-pub(crate) use state::{Config, Engine, Library, MAX_EVENTS};
+pub(crate) use state::{Config, Engine, Library};
 
 #[cfg(test)]
 mod tests;

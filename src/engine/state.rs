@@ -27,9 +27,6 @@ use crate::world::script::Scenario;
 use crate::world::situation::Situation;
 use crate::world::{Base, ClockMode, Shape, World};
 
-/// The default number of events that a world keeps: some gigabytes, and weeks of calls.
-pub(crate) const MAX_EVENTS: u64 = 1_000_000;
-
 /// The scenarios and situations that ship with the binary. Each file is read when it is first used.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Library {

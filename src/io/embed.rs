@@ -10,7 +10,7 @@ use std::thread::Thread;
 use crate::api::control::snapshots;
 use crate::api::host::Session;
 use crate::engine::contract::Overlay;
-use crate::engine::{Config, Engine, MAX_EVENTS};
+use crate::engine::{Config, Engine};
 use crate::io::background::Background;
 use crate::io::server::ServerConfig;
 use crate::io::webhooks::Webhooks;
@@ -19,7 +19,7 @@ use crate::scenario;
 use crate::tester::snapshots::Snapshot;
 use crate::value::{ApiError, Id, Look, Span, Timestamp};
 use crate::world::script::Scenario;
-use crate::world::{ClockMode, Shape, World};
+use crate::world::{ClockMode, MAX_EVENTS, Shape, World};
 
 /// A running sandbox; stopped when dropped.
 ///

@@ -23,7 +23,7 @@ use crate::value::{ApiError, Id};
 use crate::world::envelope::event_id;
 use crate::world::script::Scenario;
 use crate::world::situation::Situation;
-use crate::world::{Base, ClockMode, RequestRef, Shape, World};
+use crate::world::{Base, ClockMode, MAX_EVENTS, RequestRef, Shape, World};
 use crate::{api, scenario};
 
 /// The seed of the sampled world.
@@ -169,7 +169,13 @@ impl Session {
 
     fn process(&self) -> Process {
         let shape = self.world.base().shape().clone();
-        Process { seed: SEED, shape, mode: self.world.mode(), worlds: 1 }
+        Process {
+            seed: SEED,
+            shape,
+            mode: self.world.mode(),
+            worlds: 1,
+            max_events: Some(MAX_EVENTS),
+        }
     }
 
     /// The row's example with real ids, and what its path and query need besides: the `nth` of what could be meant, from 0.

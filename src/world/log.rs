@@ -13,6 +13,9 @@ use crate::world::Event;
 use crate::world::audit_trail::{Chain, Hash};
 use crate::world::log_hashes::Hashes;
 
+/// The default number of events that a world keeps. An event takes 0.3 to 0.9 KB, so that a log takes at most about 1 GB.
+pub(crate) const MAX_EVENTS: u64 = 1_000_000;
+
 /// The events of a world. A clone shares them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]

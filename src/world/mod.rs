@@ -58,6 +58,7 @@ pub(crate) use self::event::{Change, Event, RequestRef};
 pub(crate) use self::layout::{
     HISTORY_MONTHS, INVOICES_A_MONTH, Plan, Shape, VENDORS_A_MONTH, WORLD_VERSION,
 };
+pub(crate) use self::log::MAX_EVENTS;
 pub(crate) use self::overlay::Origin;
 pub(crate) use self::script_state::Script;
 

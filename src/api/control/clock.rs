@@ -156,7 +156,7 @@ pub(crate) struct Advanced {
     from: Timestamp,
     /// Virtual time after the call.
     now: Timestamp,
-    /// Number of events of each type, including those beyond the limit.
+    /// Number of events of each type, including those beyond the limit; without those that the log has dropped (`--max-events`).
     event_counts: BTreeMap<String, u64>,
     /// The first events, in order.
     events: Vec<EventShape>,

@@ -58,6 +58,8 @@ pub(crate) struct Info {
     employees_per_company: u64,
     /// Number of open worlds.
     worlds: u64,
+    /// The most events that each world keeps: the value of `--max-events`. The oldest are dropped. Null if all are kept.
+    max_events: Option<u64>,
     /// The state of the key's world; absent without a key.
     #[serde(skip_serializing_if = "Option::is_none")]
     world: Option<WorldInfo>,
@@ -72,8 +74,10 @@ struct WorldInfo {
     now: Timestamp,
     /// Number of changes so far.
     version: u64,
-    /// Number of events in its log.
+    /// Number of events so far, including those that the log has dropped.
     events: u64,
+    /// Number of events in its log, at most `max_events`.
+    events_kept: u64,
     /// A hash of the whole world: equal for equal worlds.
     digest: String,
 }
@@ -88,11 +92,13 @@ fn get_info(process: &Process, world: Option<&World>) -> Plain<Info> {
         companies: process.shape.companies,
         employees_per_company: process.shape.employees_per_company,
         worlds: process.worlds,
+        max_events: process.max_events,
         world: world.map(|world| WorldInfo {
             seed: world.base().seed(),
             now: world.now(),
             version: world.version(),
             events: world.log().len(),
+            events_kept: world.log().iter().len() as u64,
             digest: world.digest(),
         }),
     })

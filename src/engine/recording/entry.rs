@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::engine::recording::{KeyHash, Salt, Step};
 use crate::value::Timestamp;
 use crate::world::script::Scenario;
-use crate::world::{ClockMode, Event, Shape, WORLD_VERSION};
+use crate::world::{ClockMode, Event, MAX_EVENTS, Shape, WORLD_VERSION};
 
 /// The version of this format.
 pub(crate) const FORMAT: u32 = 1;
@@ -40,6 +40,9 @@ pub(crate) struct Header {
     pub(crate) seed: u64,
     pub(crate) shape: Shape,
     pub(crate) clock: ClockMode,
+    /// The events that each world kept; all of them if none. The recorded checks and digests depend on it.
+    #[serde(default)]
+    pub(crate) max_events: Option<u64>,
     pub(crate) salt: Salt,
     /// Scenarios beyond the shipped ones that could be loaded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -59,6 +62,7 @@ impl Header {
             seed,
             shape,
             clock,
+            max_events: Some(MAX_EVENTS),
             salt,
             scenarios: Vec::new(),
             started: Vec::new(),

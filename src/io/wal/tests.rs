@@ -16,7 +16,7 @@ use crate::io::wal::file::WriteAheadLog;
 use crate::io::wal::log::Log;
 use crate::io::wal::replay::play;
 use crate::io::wal::{file, frame};
-use crate::world::{ClockMode, Shape, World};
+use crate::world::{ClockMode, MAX_EVENTS, Shape, World};
 
 const KEY: &str = "test_key";
 const SALT: Salt = Salt([3; 16]);
@@ -30,7 +30,7 @@ fn engine(log: &Arc<Log>) -> Engine {
         max_worlds: 10,
         pages: |_, _| None,
         contract: Overlay::default(),
-        max_events: None,
+        max_events: Some(MAX_EVENTS),
         scenarios: Vec::new(),
         library: Library::EMPTY,
         recorder: Some(Arc::clone(log) as Arc<dyn Recorder>),

@@ -234,7 +234,8 @@ impl Outbox {
         let same = match (&self.last, last) {
             (Some(known), Some(found)) => Arc::ptr_eq(known, found),
             (None, _) => self.cursor == 0,
-            (Some(_), None) => false,
+            // The log has dropped it, and the events up to its first one are not sent.
+            (Some(_), None) => log.first_sequence() > self.cursor,
         };
         if !same {
             self.set_back(world);

@@ -306,6 +306,23 @@ fn a_world_that_is_set_back_sends_nothing_of_what_was_undone() {
 }
 
 #[test]
+fn a_log_that_drops_events_before_they_are_sent_cancels_no_delivery() {
+    let mut bench = Bench::ordered();
+    bench.world.limit_events(Some(2));
+    bench.happens("company.updated", 0);
+    let company = bench.world.at::<Company>(1).unwrap();
+    bench.world.begin(None);
+    for _ in 0..5 {
+        bench.world.put(&company);
+        bench.world.emit("company.updated", &company);
+    }
+    bench.world.commit();
+    bench.collect();
+    assert_eq!(bench.statuses(), [Status::Pending; 3]);
+    assert_eq!(bench.flush(), [1, 5, 6]);
+}
+
+#[test]
 fn an_event_is_sent_again_to_whom_it_is_asked_for() {
     let mut bench = Bench::ordered();
     bench.happens("company.updated", 0);

@@ -47,6 +47,22 @@ fn a_replay_reaches_the_recorded_digests() {
     }
 }
 
+/// The checks of a recording are those of a log of this length, so a replay needs the same one.
+#[test]
+fn a_recording_states_how_many_events_its_worlds_keep() {
+    for (flags, stated) in [
+        (&["--max-events", "20"][..], json!(20)),
+        (&["--max-events", "0"], json!(null)),
+        (&[], json!(1_000_000)),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, _) = recorded(folder.path(), flags);
+        assert_eq!(lines(&file)[0]["recording"]["max_events"], stated);
+        let (code, out, err) = run(&["replay", path(&file)]);
+        assert_eq!((code, &*err), (0, ""), "{flags:?}: {out}");
+    }
+}
+
 /// All operations of the table, with two concurrent callers, and enough calls for the first whole digest.
 #[test]
 fn a_replay_of_random_walks_agrees() {

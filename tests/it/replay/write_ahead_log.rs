@@ -117,6 +117,7 @@ fn a_write_ahead_log_is_not_served_with_other_worlds() {
         (vec!["--seed", "6"], "--seed 5 (given: 6)"),
         (vec!["--seed", "5", "--clock", "manual"], "--clock instant (given: manual)"),
         (vec!["--seed", "5", "--companies", "4"], "--companies 3 (given: 4)"),
+        (vec!["--seed", "5", "--max-events", "9"], "--max-events 1000000 (given: 9)"),
         (vec!["--seed", "5", "--countries", "NG"], "--countries NG,GB,US,KE,ZA,CA (given: NG)"),
     ] {
         let (code, _, err) =

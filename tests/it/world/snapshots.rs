@@ -286,6 +286,9 @@ fn a_bounded_log_reports_that_its_audit_is_partial() {
     assert_eq!(events.len(), 20);
     let first = number(&events[0]["sequence"]);
     assert!(first > 20, "{first}");
+    let info = caller.get("/_sandbox/info").expect(200);
+    assert_eq!((&info["max_events"], &info["world"]["events_kept"]), (&json!(20), &json!(20)));
+    assert_eq!(info["world"]["events"], first + 19);
     let check = caller.get("/_sandbox/ledger/check").expect(200);
     assert_eq!((&check["ok"], &check["log_begins_at"]), (&json!(true), &json!(first)));
     assert_eq!(caller.all(&format!("/_sandbox/events?after={}", first + 9)).len(), 10);
