@@ -1,5 +1,6 @@
 //! The bench itself: starts servers, runs rounds of both in turn, and prints the results.
 
+use std::path::Path;
 use std::time::Duration;
 
 use crate::child::{Child, Got};
@@ -57,6 +58,21 @@ impl Bench {
     /// The measured program.
     pub(crate) fn program(&self) -> &str {
         &self.sandbox
+    }
+
+    /// The same measurement of the build that is shipped, which is next to the measured one.
+    pub(crate) fn shipped(
+        &mut self,
+        measure: impl FnOnce(&mut Self) -> Result<String, String>,
+    ) -> Result<String, String> {
+        let program = Path::new(&self.sandbox).with_file_name("../dist/sandbox");
+        if !program.exists() {
+            return Err("build it: cargo build --profile dist".to_owned());
+        }
+        let measured = std::mem::replace(&mut self.sandbox, program.display().to_string());
+        let result = measure(self);
+        self.sandbox = measured;
+        result
     }
 
     /// Measures the selected rows and prints each when it is done. A row that cannot be measured prints the

@@ -63,9 +63,13 @@ pub(crate) const ROWS: &[Row] = &[
     row("reconcile 10,000 lines", "<= 1 s, < 19.95 x for 10 x", payments::reconciled),
     row("screen 10,000, 50,000 names", "<= 5 s", names::screened),
     row("new world", "<= 50 us", new_world),
-    row("start", "<= 3 x bare", start),
+    row("start", "<= 2 x bare", start),
+    row("start, dist", "<= 2 x bare", |bench| bench.shipped(start)),
     row("start, 10M people", "<= 1.5 x 75 people", start_large),
-    row("memory", "idle <= 20 MB, after <= 2 x", memory),
+    row("idle memory", "<= 12 MB", idle_memory),
+    row("idle memory, dist", "<= 10 MB", |bench| bench.shipped(idle_memory)),
+    row("size of the program, dist", "<= 12 MB", |bench| bench.shipped(size)),
+    row("memory", "idle <= 12 MB, after <= 2 x", memory),
     row("memory of 10,000 worlds", "<= 4 KB each", memory_of_worlds),
     row("instructions, page fixed", "<= 3.5 x", instructions_page),
     row("instructions, page random 10M", "<= 3.5 x", instructions_large),
@@ -218,6 +222,20 @@ fn compare_starts(
     }
     let (one, other, ratio) = (median(ones), median(others), hundredths(median(ratios)));
     Ok(format!("exec to first reply {one} of {other} us = {ratio} x"))
+}
+
+/// The memory after the first reply.
+fn idle_memory(bench: &mut Bench) -> Result<String, String> {
+    let mut measured = Vec::new();
+    for _ in 0..bench.rounds {
+        measured.push(bench.sandbox(false)?.memory_kb());
+    }
+    Ok(format!("{} KB", median(measured)))
+}
+
+fn size(bench: &mut Bench) -> Result<String, String> {
+    let program = std::fs::metadata(bench.program()).map_err(|error| error.to_string())?;
+    Ok(format!("{} KB", program.len() / 1_024))
 }
 
 fn memory(bench: &mut Bench) -> Result<String, String> {
