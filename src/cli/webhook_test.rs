@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::cli::failure::{Failure, failed, print};
-use crate::io::courier::connection::{Connection, post_to, read};
+use crate::io::courier::connection::{Connection, post_to};
 use crate::io::courier::wall;
 use crate::tester::address::{Policy, Target};
 use crate::tester::outbox::body::MOST_BYTES;
@@ -271,8 +271,7 @@ async fn play(case: &Case, target: &Target) -> Finding {
     let mut line = Connection::default();
     let policy = Policy::default();
     let sent = async {
-        let response = line.send(target, &policy, |target| request(case, target));
-        let (answered, _) = read(response.await?).await;
+        let answered = line.send(target, &policy, |target| request(case, target)).await?;
         Ok::<u16, String>(answered.status)
     };
     let answered = tokio::time::timeout(DEADLINE, sent).await;

@@ -13,7 +13,8 @@ use std::task::{Context, Poll, Waker};
 use crate::engine::slot::Slot;
 use crate::tester::Tester;
 use crate::tester::outbox::delivery::{AttemptOutcome, Unanswered};
-use crate::tester::outbox::{Job, Outbox, Settings};
+use crate::tester::outbox::lane::Lane;
+use crate::tester::outbox::{Job, Outbox, Settings, body};
 use crate::value::Timestamp;
 use crate::world::World;
 
@@ -244,6 +245,17 @@ impl Worker {
         let workers = pool.workers.entry(self.endpoint.clone()).or_default();
         workers.idle.insert(self.number, cx.waker().clone());
         Duty::Wait(next)
+    }
+
+    /// Writes the body of the next delivery, so that it is ready when the current one is answered.
+    pub(crate) fn prepare(&self) {
+        let tester = self.slot.tester();
+        let next = tester.outbox.lane(&self.endpoint).and_then(Lane::upcoming);
+        let next = next.map(|next| (Arc::clone(&next.event), Arc::clone(&next.body)));
+        drop(tester);
+        if let Some((event, written)) = next {
+            body::shared(&event, &written);
+        }
     }
 
     /// Ready when there may be a delivery.

@@ -21,9 +21,10 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpListener;
 
-use crate::io::courier::connection::{Connection, post_to, read};
+use crate::io::courier::connection::{Connection, post_to};
 use crate::io::courier::wall;
 use crate::tester::address::{Policy, Target};
+use crate::tester::outbox::delivery::Answered;
 use crate::tester::signature::{Secret, SignatureCheck, Signed, verify};
 use crate::value::Timestamp;
 
@@ -192,24 +193,26 @@ async fn forward(target: &Target, head: &Parts, body: Bytes) -> Response<Full<By
         }
         request
     };
-    let sent = async {
-        let response = line.send(target, &policy, request).await?;
-        let asked = response.headers().get(RETRY_AFTER).cloned();
-        let (answered, _) = read(response).await;
-        Ok::<_, String>((answered, asked))
-    };
+    let sent = line.send(target, &policy, request);
     match tokio::time::timeout(DEADLINE, sent).await {
-        Ok(Ok((answered, asked))) => passed_back(answered.status, answered.text, asked),
-        Ok(Err(error)) => passed_back(502, format!("{target}: {error}\n"), None),
-        Err(_) => passed_back(504, format!("{target} did not answer\n"), None),
+        Ok(Ok(answered)) => passed_back(answered),
+        Ok(Err(error)) => reply(StatusCode::BAD_GATEWAY, format!("{target}: {error}\n")),
+        Err(_) => reply(StatusCode::GATEWAY_TIMEOUT, format!("{target} did not answer\n")),
     }
 }
 
-fn passed_back(status: u16, text: String, asked: Option<HeaderValue>) -> Response<Full<Bytes>> {
-    let mut response = Response::new(Full::new(Bytes::from(text)));
-    *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);
-    if let Some(asked) = asked {
-        response.headers_mut().insert(RETRY_AFTER, asked);
+fn passed_back(answered: Answered) -> Response<Full<Bytes>> {
+    let status = StatusCode::from_u16(answered.status).unwrap_or(StatusCode::BAD_GATEWAY);
+    let mut response = reply(status, answered.text);
+    if let Some(wait_ms) = answered.retry_after_ms {
+        let seconds = HeaderValue::from(wait_ms.max(0).unsigned_abs().div_ceil(1_000));
+        response.headers_mut().insert(RETRY_AFTER, seconds);
     }
+    response
+}
+
+fn reply(status: StatusCode, text: String) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(Bytes::from(text)));
+    *response.status_mut() = status;
     response
 }

@@ -1,5 +1,8 @@
 //! One persistent connection to one receiver, and the parts of its answers that are stored.
 
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HOST, HeaderValue, RETRY_AFTER, USER_AGENT};
 use http::{Method, Request, Response};
@@ -7,6 +10,7 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
 
 use crate::io::courier::dial::dial;
 use crate::io::courier::{Round, wall};
@@ -25,9 +29,59 @@ const KEPT_BYTES: usize = 16 * 1024;
 const AGENT: &str = concat!("sandbox/", env!("CARGO_PKG_VERSION"));
 
 /// The connection, if it is open.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Connection {
-    open: Option<(Target, SendRequest<Full<Bytes>>)>,
+    open: Option<Open>,
+}
+
+type Driver = http1::Connection<TokioIo<TcpStream>, Full<Bytes>>;
+
+/// An open connection. No task of its own drives the socket: [`Open::drive`] does while a request waits, which saves a change of the
+/// thread for every answer.
+struct Open {
+    to: Target,
+    sender: SendRequest<Full<Bytes>>,
+    /// None after the connection has ended.
+    driver: Option<Box<Driver>>,
+}
+
+impl Open {
+    async fn dial(target: &Target, policy: &Policy) -> Result<Self, String> {
+        let stream = dial(target, policy).await?;
+        let (sender, driver) = http1::Builder::new()
+            .max_buf_size(HEAD_BYTES)
+            .handshake(TokioIo::new(stream))
+            .await
+            .map_err(|error| error_text(&error))?;
+        Ok(Self { to: target.clone(), sender, driver: Some(Box::new(driver)) })
+    }
+
+    async fn request(
+        &mut self,
+        request: Request<Full<Bytes>>,
+    ) -> hyper::Result<Response<Incoming>> {
+        let answer = self.sender.send_request(request);
+        drive(&mut self.driver, answer).await
+    }
+
+    async fn is_ready(&mut self) -> bool {
+        drive(&mut self.driver, self.sender.ready()).await.is_ok()
+    }
+}
+
+/// The future's output. Meanwhile, the socket is read and written.
+async fn drive<T>(driver: &mut Option<Box<Driver>>, wanted: impl Future<Output = T>) -> T {
+    let mut wanted = pin!(wanted);
+    poll_fn(|cx| {
+        if let Some(connection) = driver {
+            // The waiting request gets the error of the connection.
+            if Pin::new(connection.as_mut()).poll(cx).is_ready() {
+                *driver = None;
+            }
+        }
+        wanted.as_mut().poll(cx)
+    })
+    .await
 }
 
 impl Connection {
@@ -44,58 +98,42 @@ impl Connection {
         let headers = DeliveryHeaders::of(job, &message);
         let body = message.body;
         let sent = self.send(&job.target, &policy, |target| headers.request(target, body.clone()));
-        let response = sent.await.map_err(unanswered)?;
-        let (answered, whole) = read(response).await;
-        if !whole {
-            self.hang_up();
-        }
-        Ok(answered)
+        sent.await.map_err(|error| Unanswered { error, timed_out: false })
     }
 
-    /// Sends a request. If the receiver has closed the connection meanwhile, a new one replaces it.
+    /// Sends a request, and returns the stored part of its answer. If the receiver has closed the connection meanwhile, a new one replaces
+    /// it.
     pub(crate) async fn send(
         &mut self,
         target: &Target,
         policy: &Policy,
         request: impl Fn(&Target) -> Request<Full<Bytes>>,
-    ) -> Result<Response<Incoming>, String> {
-        if let Some((to, mut sender)) = self.open.take()
-            && to == *target
-            && sender.ready().await.is_ok()
+    ) -> Result<Answered, String> {
+        if let Some(mut open) = self.open.take().filter(|open| open.to == *target)
+            && open.is_ready().await
         {
-            match sender.send_request(request(target)).await {
-                Ok(response) => {
-                    self.open = Some((to, sender));
-                    return Ok(response);
-                }
+            match open.request(request(target)).await {
+                Ok(response) => return Ok(self.answered(open, response).await),
                 // The receiver closed before it answered, most likely because the connection was idle.
                 Err(error) if error.is_canceled() || error.is_incomplete_message() => {}
                 Err(error) => return Err(error_text(&error)),
             }
         }
-        let stream = dial(target, policy).await?;
-        let (mut sender, connection) = http1::Builder::new()
-            .max_buf_size(HEAD_BYTES)
-            .handshake(TokioIo::new(stream))
-            .await
-            .map_err(|error| error_text(&error))?;
-        tokio::spawn(async move {
-            // The waiting request gets the error of the connection.
-            let _ = connection.await;
-        });
-        let response =
-            sender.send_request(request(target)).await.map_err(|error| error_text(&error))?;
-        self.open = Some((target.clone(), sender));
-        Ok(response)
+        let mut open = Open::dial(target, policy).await?;
+        let response = open.request(request(target)).await.map_err(|error| error_text(&error))?;
+        Ok(self.answered(open, response).await)
+    }
+
+    /// The stored part of an answer. The connection stays open if the answer was read to its end.
+    async fn answered(&mut self, mut open: Open, response: Response<Incoming>) -> Answered {
+        let (answered, whole) = drive(&mut open.driver, read(response)).await;
+        self.open = whole.then_some(open);
+        answered
     }
 }
 
-fn unanswered(error: String) -> Unanswered {
-    Unanswered { error, timed_out: false }
-}
-
 /// The text of an error and of its causes.
-pub(crate) fn error_text(error: &hyper::Error) -> String {
+fn error_text(error: &hyper::Error) -> String {
     match std::error::Error::source(error) {
         Some(source) => format!("{error}: {source}"),
         None => error.to_string(),
@@ -146,7 +184,7 @@ pub(crate) fn post_to(target: &Target, body: Bytes) -> Request<Full<Bytes>> {
 }
 
 /// The stored part of an answer, and whether the answer was read to its end.
-pub(crate) async fn read(response: Response<Incoming>) -> (Answered, bool) {
+async fn read(response: Response<Incoming>) -> (Answered, bool) {
     let (head, mut body) = response.into_parts();
     let asked = head.headers.get(RETRY_AFTER);
     let asked = asked.and_then(|value| value.to_str().ok());

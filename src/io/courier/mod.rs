@@ -82,8 +82,9 @@ async fn work(mut worker: Worker, round: Arc<Round>) {
             Duty::Carry(job) => {
                 let place = round.places.acquire().await;
                 let started = Instant::now();
-                let carried = line.carry(&job, &round);
-                let result = tokio::time::timeout(round.deadline, carried).await;
+                let carried = tokio::time::timeout(round.deadline, line.carry(&job, &round));
+                // The request is written first. The receiver works on it while the next body is built.
+                let (result, ()) = tokio::join!(biased; carried, async { worker.prepare() });
                 let result = result.unwrap_or_else(|_| Err(timed_out(round.deadline)));
                 if result.is_err() {
                     line.hang_up();

@@ -1,7 +1,8 @@
 //! The body of a delivery: the event as compact JSON, below 20 kB.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use bytes::Bytes;
 use serde_json::Value;
 
 use crate::value::json_sink;
@@ -10,11 +11,16 @@ use crate::world::{Event, EventShape};
 /// The maximum size of a body, which the largest known receivers accept.
 pub(crate) const MOST_BYTES: usize = 20_000;
 
+/// The body that an event's deliveries share. The first caller writes it.
+pub(crate) fn shared(event: &Arc<Event>, written: &OnceLock<Bytes>) -> Bytes {
+    written.get_or_init(|| Bytes::from(body(event))).clone()
+}
+
 /// The body of an event's delivery.
 ///
 /// If an object is too large, its largest members are left out and named in `data.omitted`. A receiver that needs them reads the resource
 /// by its id. `id` and `object` always stay.
-pub(crate) fn body(event: &Arc<Event>) -> Vec<u8> {
+fn body(event: &Arc<Event>) -> Vec<u8> {
     let whole = json_sink::to_vec(&EventShape::of(event));
     if whole.len() < MOST_BYTES {
         return whole;

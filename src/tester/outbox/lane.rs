@@ -308,6 +308,13 @@ impl Lane {
         self.next_due(now).is_some_and(|due| due <= now)
     }
 
+    /// The delivery that is probably sent after those in flight.
+    pub(crate) fn upcoming(&self) -> Option<&Delivery> {
+        let strict = self.strict.first();
+        let order = strict.or_else(|| self.loose.first().map(|(_, order)| order))?;
+        self.pending.get(order)
+    }
+
     pub(crate) fn is_flying(&self) -> bool {
         !self.in_flight.is_empty()
     }

@@ -2,8 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::tester::outbox::Job;
-use crate::tester::outbox::body::body;
+use crate::tester::outbox::{Job, body};
 use crate::tester::signature::{Secret, TOLERANCE_SECONDS};
 use crate::value::{Key, Timestamp};
 use crate::world::envelope::event_id;
@@ -28,7 +27,7 @@ impl Job {
     /// The message at that wall-clock time.
     pub(crate) fn message(&self, wall: Timestamp) -> Message {
         let id = event_id(&self.event);
-        let mut body = self.body.get_or_init(|| Bytes::from(body(&self.event))).clone();
+        let mut body = body::shared(&self.event, &self.body);
         let mut timestamp = wall.millis().div_euclid(1_000);
         if self.spoilt == Some(Shaping::StaleTimestamp) {
             timestamp -= STALE_SECONDS;
