@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
+use http::{HeaderName, HeaderValue, Method, Response, StatusCode};
 use imbl::OrdMap;
 
 use crate::api::json;
@@ -111,7 +111,7 @@ pub(super) struct Answers {
 struct Kept {
     body: Vec<u8>,
     status: StatusCode,
-    headers: HeaderMap,
+    headers: Box<[(HeaderName, HeaderValue)]>,
     answer: Bytes,
     /// The code of a refusal, for the request log.
     error: Option<ErrorCode>,
@@ -172,8 +172,10 @@ impl SeenKeys {
         *kept += 1;
         let key = Arc::new(key);
         expiry.insert((now.plus_millis(LIFETIME_MS), *kept), Arc::clone(&key));
-        let (status, headers, answer) =
-            (response.status(), response.headers().clone(), response.body().clone());
+        let headers = response.headers().iter();
+        let headers = headers.map(|(name, value)| (name.clone(), value.clone())).collect();
+        // The reply's own buffer may be twice as large.
+        let (status, answer) = (response.status(), Bytes::copy_from_slice(response.body()));
         let error = response.extensions().get().copied();
         let answer = Kept { body, status, headers, answer, error };
         by_key.insert(key, Arc::new(answer));
@@ -196,7 +198,9 @@ impl Kept {
     fn replay(&self) -> Response<Bytes> {
         let mut response = Response::new(self.answer.clone());
         *response.status_mut() = self.status;
-        *response.headers_mut() = self.headers.clone();
+        for (name, value) in &self.headers {
+            response.headers_mut().append(name, value.clone());
+        }
         response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
         if let Some(code) = self.error {
             response.extensions_mut().insert(code);

@@ -65,7 +65,7 @@ pub(crate) fn camel_case(name: &str) -> String {
 }
 
 /// No C0 or C1 control character and no DEL.
-const NO_CONTROL: &str = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$";
+pub(crate) const NO_CONTROL: &str = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$";
 
 /// Up to 50 key-value pairs set by the caller: keys up to 40 characters, values up to 500.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -211,7 +211,7 @@ impl World {
         self.script.outcomes.retain(|state| state.rule.is_some());
         self.script.timeline.clear();
         self.script.platform_fee = FeeSchedule::Standard;
-        self.drop_timers(|task| matches!(task, Task::Scripted(_)));
+        self.drop_scripted_timers();
         self.commit();
     }
 

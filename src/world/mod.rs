@@ -305,6 +305,10 @@ impl World {
         let before = self.overlay.put(kind, id, after.clone(), origin);
         self.transaction.undo.push(Undo::Put { kind, id, before: before.clone(), origin });
         let before = before.or_else(|| grown(self, origin));
+        // Most events have one change, and every event keeps its list.
+        if self.transaction.staged.is_empty() {
+            self.transaction.staged.reserve_exact(1);
+        }
         self.transaction.staged.push(Change { kind, before, after });
     }
 
@@ -359,6 +363,8 @@ impl World {
         let count = self.event_counts.entry(id).or_default();
         let event_key = self.base.key().with("event").at(id).at(*count);
         *count += 1;
+        let mut changes = std::mem::take(&mut self.transaction.staged);
+        changes.shrink_to_fit();
         let event = Event {
             sequence: self.log.len() + 1,
             at: self.now,
@@ -370,7 +376,7 @@ impl World {
             request: self.transaction.request.clone(),
             cause: self.cause_of_event(),
             decision: self.transaction.decided.take(),
-            changes: std::mem::take(&mut self.transaction.staged),
+            changes,
         };
         self.log.push(Arc::new(event));
         self.transaction.undo.push(Undo::Emit { subject: id });

@@ -38,16 +38,31 @@ impl World {
         }
     }
 
-    /// Removes every timer of this task.
-    pub(crate) fn drop_timers(&mut self, of: impl Fn(Task) -> bool) {
-        while let Some(timer) = self.timers.take_first(|timer| of(timer.task)) {
-            self.transaction.undo.push(Undo::TakeTimer { timer });
+    /// Removes every timer of this task, which is about a resource.
+    pub(crate) fn drop_timers(&mut self, of: Task) {
+        if let Some(subject) = of.subject() {
+            self.drop_timers_about(subject, |task| task == of);
         }
     }
 
     /// Removes every timer about that resource.
     pub(crate) fn forget_timers(&mut self, subject: AnyId) {
-        self.drop_timers(|task| task.subject() == Some(subject));
+        self.drop_timers_about(subject, |_| true);
+    }
+
+    /// Removes every timer about that resource whose task matches a condition.
+    pub(crate) fn drop_timers_about(&mut self, subject: AnyId, of: impl Fn(Task) -> bool) {
+        while let Some(timer) = self.timers.take_first_about(subject, |timer| of(timer.task)) {
+            self.transaction.undo.push(Undo::TakeTimer { timer });
+        }
+    }
+
+    /// Removes the timers of every scenario.
+    pub(super) fn drop_scripted_timers(&mut self) {
+        let scripted = |timer: &Timer| matches!(timer.task, Task::Scripted(_));
+        while let Some(timer) = self.timers.take_first(scripted) {
+            self.transaction.undo.push(Undo::TakeTimer { timer });
+        }
     }
 
     /// Sets a timer after a delay.

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use imbl::OrdMap;
+use imbl::{OrdMap, OrdSet};
 use serde::{Deserialize, Serialize};
 
+use crate::model::AnyId;
 use crate::model::task::Task;
 use crate::value::Key;
 use crate::value::time::Timestamp;
@@ -18,6 +19,9 @@ pub(super) struct Timers {
     pub(super) next: u64,
     #[serde(serialize_with = "listed::serialize")]
     due: OrdMap<(Timestamp, u64), Timer>,
+    /// The keys of timers about a resource, by the bits of its id: an index.
+    #[serde(skip_serializing)]
+    about: OrdSet<(u64, Timestamp, u64)>,
     /// The sum of the timers' hashes.
     #[serde(skip_serializing)]
     sum: u64,
@@ -54,6 +58,11 @@ impl Timer {
         (self.due, self.sequence)
     }
 
+    /// Its place in the index, if it is about a resource.
+    fn place(&self) -> Option<(u64, Timestamp, u64)> {
+        self.task.subject().map(|subject| (subject.bits, self.due, self.sequence))
+    }
+
     /// A hash of when and for what it was set.
     fn hash(&self) -> u64 {
         let bits = match self.task {
@@ -78,12 +87,18 @@ impl Timers {
 
     pub(super) fn insert(&mut self, timer: Timer) {
         self.sum = self.sum.wrapping_add(timer.hash());
+        if let Some(place) = timer.place() {
+            self.about.insert(place);
+        }
         self.due.insert(timer.key(), timer);
     }
 
     fn take(&mut self, key: (Timestamp, u64)) -> Option<Timer> {
         let timer = self.due.remove(&key)?;
         self.sum = self.sum.wrapping_sub(timer.hash());
+        if let Some(place) = timer.place() {
+            self.about.remove(&place);
+        }
         Some(timer)
     }
 
@@ -96,6 +111,20 @@ impl Timers {
     /// Takes the first timer that matches a condition.
     pub(super) fn take_first(&mut self, of: impl Fn(&Timer) -> bool) -> Option<Timer> {
         let key = self.iter().find(|timer| of(timer)).map(Timer::key)?;
+        self.take(key)
+    }
+
+    /// The same among the timers about a resource.
+    pub(super) fn take_first_about(
+        &mut self,
+        subject: AnyId,
+        of: impl Fn(&Timer) -> bool,
+    ) -> Option<Timer> {
+        let bits = subject.bits;
+        let places =
+            self.about.range((bits, Timestamp::EPOCH, 0)..=(bits, Timestamp::MAX, u64::MAX));
+        let mut timers = places.filter_map(|(_, due, sequence)| self.due.get(&(*due, *sequence)));
+        let key = timers.find(|timer| timer.task.subject() == Some(subject) && of(timer))?.key();
         self.take(key)
     }
 

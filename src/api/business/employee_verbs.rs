@@ -115,8 +115,7 @@ pub(crate) fn activate(
         employee.start_date = since.unwrap_or(first);
     }
     leave_clock::return_to_work(world, employee.id, since.unwrap_or(world.today()));
-    let begun = Task::BeginEmployment(employee.id);
-    world.drop_timers(|task| task == begun);
+    world.drop_timers(Task::BeginEmployment(employee.id));
     employee.enter_because(status, world.now(), reason);
     let employee = world.record("employee.activated", employee);
     if !released {
@@ -176,7 +175,7 @@ fn terminate_employee(world: &mut World, input: TerminateEmployee) -> Result<Sin
     employee.end_reason = Some(reason);
     employee.updated_at = world.now();
     let end = Task::EndEmployment(employee.id);
-    world.drop_timers(|task| task == end);
+    world.drop_timers(end);
     world.remind_at(input.last_working_day.plus_days(1).midnight(), end);
     Ok(Data(Shown(world.record("employee.updated", employee))))
 }

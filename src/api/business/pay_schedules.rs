@@ -280,8 +280,7 @@ fn end_after(world: &mut World, mut schedule: PaySchedule, last: Date) -> Arc<Pa
     schedule.enter(ScheduleStatus::Ended, world.now());
     if schedule.next_draft.is_some_and(|draft| draft.pay_period.end > last) {
         schedule.next_draft = None;
-        let task = Task::DraftScheduledRun(schedule.id);
-        world.drop_timers(|other| other == task);
+        world.drop_timers(Task::DraftScheduledRun(schedule.id));
     }
     world.record("pay_schedule.ended", schedule)
 }

@@ -102,7 +102,7 @@ fn set_employee_compensation(
 pub(crate) fn wait_for_changes(world: &mut World, employee: &Employee) {
     let today = world.today();
     let waiting = Task::ChangePay(employee.id);
-    world.drop_timers(|task| task == waiting);
+    world.drop_timers(waiting);
     let days: BTreeSet<Date> = employee
         .terms_to_come(today)
         .into_iter()

@@ -243,7 +243,7 @@ pub(crate) fn conclude(
         RequestStatus::Waived => "due_diligence_request.waived",
         _ => "due_diligence_request.rejected",
     };
-    world.drop_timers(|task| task == Task::TakeUpRequest(id));
+    world.drop_timers(Task::TakeUpRequest(id));
     let request = told(world, event, request);
     if status.is_settled() {
         world.forget_timers(AnyId::of(id));

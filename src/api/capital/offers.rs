@@ -153,7 +153,7 @@ fn respond_to_offer(world: &mut World, input: RespondToOffer) -> Result<Single<O
             let status = step("decline", "the offer", offer.id, offer.status)?;
             offer.enter(status, world.now());
             let offer = world.record("offer.declined", offer);
-            world.drop_timers(|task| task == Task::ExpireOffer(offer.id));
+            world.drop_timers(Task::ExpireOffer(offer.id));
             Ok(Data(Shown(offer)))
         }
     }
@@ -174,7 +174,7 @@ fn accept(
     offer.loan_id = Some(loan.id);
     offer.enter(status, world.now());
     let offer = world.record("offer.accepted", offer);
-    world.drop_timers(|task| task == Task::ExpireOffer(offer.id));
+    world.drop_timers(Task::ExpireOffer(offer.id));
     loan_clock::make(world, loan);
     Ok(offer)
 }

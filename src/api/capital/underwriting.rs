@@ -45,7 +45,7 @@ pub(crate) fn review(world: &mut World, id: Id<Application>) {
     application.information_due_by = None;
     application.enter(ApplicationStatus::UnderReview, world.now());
     world.record("application.under_review", application);
-    world.drop_timers(|task| task == Task::WithdrawApplication(id));
+    world.drop_timers(Task::WithdrawApplication(id));
     let reply = world.decide(&UNDERWRITER, AnyId::of(id), None);
     let verdict = match reply.choice {
         "approved" => UnderwriterDecision::Approved,

@@ -8,9 +8,10 @@ use super::vocabulary::{
     ANNOTATIONS, FORMATS, OBJECT_KEYWORDS, allowed, count, list, map, regex, shown, text, types,
 };
 use super::{
-    Array, Checker, Forms, Member, Node, NodeId, Object, Pattern, Rest, Text, Types, close,
+    Array, Checker, Forms, Matcher, Member, Node, NodeId, Object, Pattern, Rest, Text, Types, close,
 };
 use crate::api::json::Place;
+use crate::value::text::NO_CONTROL;
 
 impl Checker {
     /// The checker of that schema, with `$ref`s resolved in `definitions`. Both may be as schemars emits them or [closed](close).
@@ -269,7 +270,11 @@ fn text_rule(
                 || format!("text that matches {pattern}"),
                 |e| format!("text such as {e}"),
             );
-            rules.pattern = Some(Pattern { regex: regex(pattern, at), expected });
+            let matcher = match pattern {
+                NO_CONTROL => Matcher::NoControl,
+                _ => Matcher::Regex(regex(pattern, at)),
+            };
+            rules.pattern = Some(Pattern { matcher, expected });
         }
         _ => {
             let row = FORMATS.iter().find(|(name, _)| value == name);

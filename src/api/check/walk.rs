@@ -162,7 +162,7 @@ impl<'c> Walk<'c> {
         {
             self.faults.add(at, "format", || format!("{expected}, got {}", quoted(text)));
         } else if let Some(pattern) = &rules.pattern
-            && !pattern.regex.is_match(text)
+            && !pattern.matcher.is_match(text)
         {
             self.faults.add(at, "pattern", || {
                 format!("expected {}, got {}", pattern.expected, quoted(text))

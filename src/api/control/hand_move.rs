@@ -130,10 +130,8 @@ pub(super) fn drop_stale(world: &mut World, id: AnyId) {
         .into_iter()
         .flat_map(|(member, state)| next_states(id, member, state).map(move |next| (member, next)))
         .collect();
-    world.drop_timers(|task| {
+    world.drop_timers_about(id, |task| {
         let leads = entered(task.kind());
-        let stale =
-            !leads.is_empty() && leads.iter().all(|it| !open.contains(&(it.member, it.state)));
-        task.subject() == Some(id) && stale
+        !leads.is_empty() && leads.iter().all(|it| !open.contains(&(it.member, it.state)))
     });
 }

@@ -80,7 +80,7 @@ fn document_faults(world: &mut World, case: &Verification) -> Vec<DocumentFault>
         if document.status == DocumentStatus::Received {
             let fault = document.examined(world.today());
             document = documents::conclude(world, &document, fault);
-            world.drop_timers(|task| task == Task::ExamineDocument(document.id));
+            world.drop_timers(Task::ExamineDocument(document.id));
         }
         faults.extend(document.fault);
     }

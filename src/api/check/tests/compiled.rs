@@ -99,3 +99,12 @@ fn patterns_mean_what_ecmascript_means() {
     );
     assert!(matches(r"^\\\[\d\]$", r"\[1]"));
 }
+
+#[test]
+fn the_matcher_of_usual_text_agrees_with_its_pattern() {
+    let regex = regex_lite::Regex::new(crate::value::text::NO_CONTROL).unwrap();
+    for character in '\0'..='\u{ffff}' {
+        let text = format!("a{character}b");
+        assert_eq!(Matcher::NoControl.is_match(&text), regex.is_match(&text), "{character:?}");
+    }
+}
