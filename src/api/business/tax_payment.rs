@@ -4,6 +4,7 @@
 //! An authority that has received more than the filings declare keeps it as a credit, which the next filing uses; the amount reserved for
 //! that part becomes available again.
 
+use crate::api::business::tax_liabilities;
 use crate::api::prelude::*;
 use crate::model::business::tax_return::account_of;
 use crate::model::business::{FilingLine, FilingStatus, LiabilityStatus, TaxFiling};
@@ -137,8 +138,9 @@ fn account(authority: &str) -> Account {
     account_of(authority).expect("a filing declares what liabilities name")
 }
 
-/// The credit with an authority: payments minus declared amounts of the submitted filings, without that filing and the one it amends.
-/// Negative if another filing has used the overpayment of the amended one.
+/// The credit with an authority: payments minus declared amounts of the submitted filings, without that filing and the one it amends, and
+/// taxes of failed and reversed runs that were paid and that no filing contains yet. Negative if another filing has used the overpayment of
+/// the amended one.
 fn credit(world: &World, filing: &TaxFiling, authority: &str) -> i128 {
     let grown = world
         .changed::<TaxFiling>()
@@ -155,8 +157,18 @@ fn credit(world: &World, filing: &TaxFiling, authority: &str) -> i128 {
     superseded.extend(filing.amends);
     superseded.push(filing.id);
     let live = filings.iter().filter(|other| sent(other) && !superseded.contains(&other.id));
-    live.flat_map(|other| &other.lines)
+    let declared: i128 = live
+        .flat_map(|other| &other.lines)
         .filter(|line| line.authority == authority)
         .map(|line| i128::from(line.amount_paid) - i128::from(line.amount))
-        .sum()
+        .sum();
+    let given_back = tax_liabilities::of_company(world, filing.company_id).filter(|liability| {
+        let over = matches!(liability.status, LiabilityStatus::Paid | LiabilityStatus::Void);
+        liability.payroll_run_id.is_some()
+            && liability.tax_filing_id.is_none()
+            && !over
+            && liability.amount < 0
+            && liability.authority == authority
+    });
+    declared - given_back.map(|liability| i128::from(liability.amount)).sum::<i128>()
 }

@@ -220,3 +220,41 @@ fn a_reversed_run_leaves_a_credit_that_its_return_declares_and_the_next_one_uses
     assert!(!subjects.contains(&&credit["id"]), "a credit is never late");
     caller.audit();
 }
+
+/// GB, Income Tax (PAYE) Regulations 2003 reg. 69: what was paid too much is set off against the next payment.
+#[test]
+fn tax_of_a_failed_run_that_was_paid_is_used_by_the_next_return() {
+    let caller = Caller::manual();
+    let companies = caller.all("/api/business/companies");
+    let company = companies.iter().find(|company| company["country"] == "GB").unwrap();
+    let company = id(company).to_owned();
+    let people = caller.payable(&company);
+    let (people, others) = (&people[..2], &people[2..4]);
+    let body = json!({"company_id": company, "period": "2026-01", "employees": people});
+    let request = caller.request("POST", "/v1/payroll/run").json(&body);
+    let request = request.header("sandbox-scenario", "payout.settle=returned;code=R02");
+    let run = caller.send(&request).made();
+    while caller.run(id(&run))["status"] != "processing" {
+        caller.advance(&json!({"until": "next_event"}));
+    }
+    let declare = |period: &str| {
+        let body = json!({
+            "company_id": company, "tax_type": "HMRC", "period": period, "jurisdiction": "GB",
+        });
+        let filing = caller.post(FILINGS, &body).made();
+        submit(&caller, &filing).expect(202)["data"].take()
+    };
+    let paid = number(&declare("2026-01")["amount_paid"]);
+    assert!(paid > 0);
+    caller.advance(&json!({"by": "20d"}));
+    assert_eq!(caller.run(id(&run))["status"], "failed");
+    let body = json!({"company_id": company, "period": "2026-02", "employees": others});
+    caller.post("/v1/payroll/run", &body).expect(201);
+    caller.advance(&json!({"by": "20d"}));
+    let next = declare("2026-02");
+    let amount = number(&next["amount"]);
+    assert!(amount > 0);
+    assert_eq!(number(&next["credit_used"]), amount.min(paid));
+    assert_eq!(number(&next["amount_paid"]), amount - amount.min(paid));
+    caller.audit();
+}
