@@ -69,8 +69,9 @@ pub(crate) struct ImportBankStatement {
     format: Option<StatementFormat>,
     /// The account whose statements are imported, as the file writes it. Required if the file has statements of several accounts.
     account: Option<Text<100>>,
-    /// Whether a file is refused if its balances do not agree with its entries.
-    #[serde(default = "checked")]
+    /// Whether a file is refused if its balances do not agree with its entries, or if it lacks a page. If false, the statement shows the
+    /// `balance_difference`.
+    #[serde(default)]
     check_balances: bool,
     /// The columns of a CSV file.
     csv: Option<CsvMapping>,
@@ -130,10 +131,6 @@ impl JsonSchema for FileBytes {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "string", "minLength": 1, "maxLength": 1_048_576, "pattern": "^[A-Za-z0-9+/]*={0,2}$" })
     }
-}
-
-const fn checked() -> bool {
-    true
 }
 
 /// The contents of a statement before it has an id.

@@ -186,6 +186,11 @@ impl BankStatement {
         let of = self.lines.iter().filter(|line| line.direction == direction);
         of.map(|line| line.amount).sum()
     }
+
+    fn balance_difference(&self) -> Option<i64> {
+        let lines = self.total(TransactionType::Credit) - self.total(TransactionType::Debit);
+        Some(self.closing_balance? - self.opening_balance? - lines)
+    }
 }
 
 shown! {
@@ -212,6 +217,8 @@ shown! {
         opening_balance: Option<i64>;
         /// The bank's balance after the last line, in minor units; null if unknown.
         closing_balance: Option<i64>;
+        /// The closing balance less the opening balance and the lines, in minor units: 0 if they agree, null if a balance is unknown.
+        balance_difference: Option<i64> = it.balance_difference();
         /// The number of lines.
         line_count: u64 = it.lines.len() as u64;
         /// Sum of incoming amounts, in minor units.

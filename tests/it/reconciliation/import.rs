@@ -114,7 +114,9 @@ fn files_of_banks_are_taken() {
 fn a_bad_file_is_refused_with_its_line_and_column() {
     let account = euros();
     let refused = |content: &str, format: &str, detail: &str| {
-        let more = json!({"content": content, "format": format, "to": "2026-01-01"});
+        let more = json!({
+            "content": content, "format": format, "to": "2026-01-01", "check_balances": true,
+        });
         let answer = account.import(&more).refused(422, "validation_failed");
         assert_eq!(pointers(&answer), ["/content"]);
         assert_eq!(answer["errors"][0]["code"], "malformed");
