@@ -212,9 +212,7 @@ fn holder(world: &World, beneficiary: &Beneficiary, answer: BankAnswer) -> Optio
 
 /// The name of another person in the account's country.
 fn stranger(world: &World, beneficiary: &Beneficiary, alike: impl Fn(&str) -> bool) -> String {
-    let country = countries::find(&beneficiary.account.country);
-    let country = country.or_else(|| countries::find("GB"));
-    let country = country.expect("the table has the United Kingdom");
+    let country = countries::find_or_first(&beneficiary.account.country);
     let key = world.base().key().with("account holder");
     let key = key.at(beneficiary.id.bits());
     let mut drawn = (0..ATTEMPTS).map(|attempt| {

@@ -69,6 +69,9 @@ pub(crate) struct Pay {
     /// The last day of December to pay wages, if it is before the usual day.
     #[serde(default)]
     pub(crate) december: Option<i8>,
+    /// Attributes of the payroll pack, each with its values and how many of ten people have each.
+    #[serde(default)]
+    pub(crate) attributes: Vec<(&'static str, Vec<(&'static str, u64)>)>,
     /// Parts of a salary; the percentages sum to 100.
     pub(crate) components: Vec<Component>,
     /// Annual gross salary of the grades 1 to 8.
@@ -133,6 +136,11 @@ pub(crate) fn is_known(code: &str) -> bool {
 /// The country with that ISO 3166-1 alpha-2 code.
 pub(crate) fn find(code: &str) -> Option<&'static Country> {
     COUNTRIES.find(code)
+}
+
+/// The same, or the first country of the table if it has no such country.
+pub(crate) fn find_or_first(code: &str) -> &'static Country {
+    find(code).unwrap_or_else(|| COUNTRIES.at(0))
 }
 
 static COUNTRIES: LazyLock<Sections<Country>> = LazyLock::new(|| {

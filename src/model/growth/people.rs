@@ -8,17 +8,6 @@ use crate::model::growth::industries::Industry;
 use crate::model::growth::workforce::STEPS;
 use crate::value::{Currency, Date, Key};
 
-/// Country, an attribute of its payroll packs, and its values with their shares in ten people.
-const TAX_ATTRIBUTES: &[(&str, &str, Shares)] = &[
-    ("US", "filing_status", &[("single", 5), ("married", 4), ("head_of_household", 1)]),
-    ("GB", "tax_code", &[("1257L", 9), ("BR", 1)]),
-    ("NG", "nhf", &[("false", 8), ("true", 2)]),
-    ("ZA", "age_group", &[("under_65", 10)]),
-];
-
-/// Values, and how many of ten people have each.
-type Shares = &'static [(&'static str, u64)];
-
 /// Pay of a role slot at a step of its band: a round monthly amount, split into the country's usual parts.
 pub(crate) fn compensation(
     country: &Country,
@@ -98,9 +87,9 @@ pub(crate) fn tax_attributes(
     step: u8,
 ) -> BTreeMap<String, String> {
     let mut attributes = BTreeMap::new();
-    for (_, name, values) in TAX_ATTRIBUTES.iter().filter(|(code, _, _)| *code == country.code) {
+    for (name, values) in &country.pay.attributes {
         let mut draw = company.with(name).at(u64::from(role)).at(u64::from(step)).below(10);
-        for (value, share) in *values {
+        for (value, share) in values {
             if draw < *share {
                 attributes.insert((*name).to_owned(), (*value).to_owned());
                 break;
