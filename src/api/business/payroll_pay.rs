@@ -101,7 +101,6 @@ fn leave_what_is_unpaid(due: &mut Due, paid: i64, span: PaySpan) {
     due.parts.clear();
     due.extras.allowances.clear();
     due.extras.proration = None;
-    due.extras.before_tax.clear();
     due.extras.typed.clear();
     due.extras.after_tax.clear();
     due.extras.employer_rules.clear();
@@ -116,24 +115,32 @@ fn add(extras: &mut Extras, input: &RunInput) {
     keep_back(extras, &input.deductions);
 }
 
+/// The type of every pack for deductions before tax without a type of their own.
+const PRE_TAX: &str = "pre_tax";
+
+fn kind_of(deduction: &Deduction) -> Option<String> {
+    let own = deduction.kind.clone();
+    match deduction.timing {
+        DeductionTiming::PreTax => own.or_else(|| Some(PRE_TAX.to_owned())),
+        DeductionTiming::PostTax => own,
+    }
+}
+
 fn keep_back(extras: &mut Extras, deductions: &[Deduction]) {
     for deduction in deductions {
         if let Some(part) = &deduction.employer {
             let (id, label) = (deduction.id.clone(), deduction.label.clone());
-            let line = PayLine { kind: deduction.kind.clone(), ..PayLine::plain(id, label, 0) };
+            let line = PayLine { kind: kind_of(deduction), ..PayLine::plain(id, label, 0) };
             extras.employer_rules.push(EmployerRule { line, part: part.clone() });
         }
         if deduction.amount == 0 {
             continue;
         }
-        let lines = match (&deduction.kind, deduction.timing) {
-            (Some(_), _) => &mut extras.typed,
-            (None, DeductionTiming::PreTax) => &mut extras.before_tax,
-            (None, DeductionTiming::PostTax) => &mut extras.after_tax,
-        };
+        let kind = kind_of(deduction);
+        let lines = if kind.is_some() { &mut extras.typed } else { &mut extras.after_tax };
         let (id, label) = (deduction.id.clone(), deduction.label.clone());
         lines.push(PayLine {
-            kind: deduction.kind.clone(),
+            kind,
             protected: deduction.protected,
             annual_limit: deduction.annual_limit,
             ..PayLine::plain(id, label, deduction.amount)

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::business::earnings::{Employer, earned, part, profile, take, tax_year};
+use crate::model::business::earnings::{Employer, earned, part, profile, tax_year};
 use crate::model::business::pay_extras::{cap, sum};
 use crate::model::business::regional_pay::RegionalPay;
 use crate::model::business::typed_deductions as typed;
@@ -102,14 +102,14 @@ impl Calculation {
         typed::limit(pack, &mut extras.typed, taken);
         let mut calculation = Self::calculated(&terms, (pack, fit), pay_date, before)?;
         let extras = &mut terms.extras;
-        let left = calculation.left(extras);
-        extras.carried = typed::fit(pack, &mut extras.typed, left, terms.frequency);
+        let wages = calculation.wages();
+        extras.carried = typed::fit(pack, &mut extras.typed, wages, terms.frequency);
         if !extras.carried.is_empty() || typed::was_cut(extras) {
             // The smaller deductions may leave more tax to pay.
             calculation = Self::calculated(&terms, (pack, fit), pay_date, before)?;
             let extras = &mut terms.extras;
-            let left = calculation.left(extras);
-            let more = typed::fit(pack, &mut extras.typed, left, terms.frequency);
+            let wages = calculation.wages();
+            let more = typed::fit(pack, &mut extras.typed, wages, terms.frequency);
             typed::merge(&mut extras.carried, more);
         }
         calculation.settle(terms.extras, before);
@@ -127,9 +127,6 @@ impl Calculation {
         let mut earned = earned(pack, terms.parts, &terms.extras);
         let in_cash = earned.iter().filter(|(component, _)| pack.is_cash(*component));
         let gross = in_cash.map(|(_, amount)| amount).sum::<i64>();
-        let mut before_tax = terms.extras.before_tax.clone();
-        cap(&mut before_tax, gross);
-        take(pack, &mut earned, sum(&before_tax));
         let start = YearSoFar::default();
         let year = before.year.unwrap_or(&start);
         let mut profile = profile(pack, terms.attributes, terms.employer);
@@ -180,21 +177,23 @@ impl Calculation {
             calculation.ytd_beside.regional += regional.withheld();
             calculation.regional = Some(Box::new(regional));
         }
-        calculation.leave_nothing_owed(&terms.extras);
+        calculation.leave_nothing_owed();
         Ok(calculation)
     }
 
-    /// What taxes, contributions and deductions before tax leave of gross pay.
-    fn left(&self, extras: &Extras) -> i64 {
-        let mut before_tax = extras.before_tax.clone();
-        cap(&mut before_tax, self.gross);
-        self.gross - sum(&before_tax) - self.taxes - self.employee_contributions
+    const fn wages(&self) -> typed::Wages {
+        typed::Wages { gross: self.gross, disposable: self.left() }
+    }
+
+    /// What taxes and contributions leave of gross pay.
+    const fn left(&self) -> i64 {
+        self.gross - self.taxes - self.employee_contributions
     }
 
     /// An employer withholds at most the pay. What the pay does not cover is left out: first of loans and orders, then of taxes, then of
     /// contributions, each from the last line. Totals of the year do not contain it, so that cumulative lines take it later.
-    fn leave_nothing_owed(&mut self, extras: &Extras) {
-        let mut short = -self.left(extras);
+    fn leave_nothing_owed(&mut self) {
+        let mut short = -self.left();
         if short <= 0 {
             return;
         }
@@ -254,9 +253,8 @@ impl Calculation {
 
     /// Takes deductions after tax, limited to what taxes leave, and adds reimbursements.
     fn settle(&mut self, mut extras: Extras, before: Before<'_>) {
-        cap(&mut extras.before_tax, self.gross);
-        let left = self.left(&extras) - sum(&extras.typed);
-        cap(&mut extras.after_tax, left);
+        let left = self.left() - sum(&extras.typed);
+        cap(&mut extras.after_tax, left - self.pack().least_net_of(self.gross));
         self.net = left - sum(&extras.after_tax) + extras.reimbursed();
         extras.employer_parts = self.employer_parts(&mut extras, before);
         self.ytd_beside.add(Beside::of(&extras), 1);
@@ -271,9 +269,7 @@ impl Calculation {
             .map(|(id, amount)| Component { id: id.to_string(), amount: *amount });
         let none = Extras::default();
         let extras = self.extras();
-        let mut earned = earned(pack, &parts.collect::<Vec<_>>(), extras.unwrap_or(&none));
-        take(pack, &mut earned, extras.map_or(0, |extras| sum(&extras.before_tax)));
-        earned
+        earned(pack, &parts.collect::<Vec<_>>(), extras.unwrap_or(&none))
     }
 
     /// The same pay with no amounts. Packs that charge a fixed sum per employee charge nothing for an employee who is left out.

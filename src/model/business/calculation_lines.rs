@@ -44,8 +44,7 @@ impl Calculation {
 
     /// Deductions other than taxes and contributions; those before tax come first.
     pub(crate) fn deduction_lines(&self) -> Vec<PayLine> {
-        let lines =
-            |extras: &Extras| [&*extras.before_tax, &extras.typed, &extras.after_tax].concat();
+        let lines = |extras: &Extras| [&*extras.typed, &extras.after_tax].concat();
         self.extras().map(lines).unwrap_or_default()
     }
 
@@ -82,15 +81,14 @@ impl Calculation {
         let mut totals = self.ytd.to_names(pack);
         let beside = self.ytd_beside;
         let taxed = totals.get("gross").copied().unwrap_or(self.gross);
-        let left = taxed - withheld - beside.regional - beside.after_tax + beside.reimbursed;
-        totals.insert("gross".to_owned(), taxed + beside.before_tax);
+        let left = taxed - withheld - beside.regional - beside.deducted + beside.reimbursed;
+        totals.insert("gross".to_owned(), taxed);
         totals.insert("net".to_owned(), left);
         if let Some(regional) = &self.regional {
             let lines = regional.pack().lines().iter().enumerate();
             totals.extend(lines.map(|(place, line)| (line.id.clone(), regional.ytd.line(place))));
         }
-        let kept_back = beside.before_tax + beside.after_tax;
-        let beside = [("deductions", kept_back), ("reimbursements", beside.reimbursed)];
+        let beside = [("deductions", beside.deducted), ("reimbursements", beside.reimbursed)];
         let beside = beside.into_iter().filter(|(_, total)| *total != 0);
         totals.extend(beside.map(|(name, total)| (name.to_owned(), total)));
         totals

@@ -15,7 +15,7 @@ pub(super) fn of(
     taken: &BTreeMap<String, i64>,
 ) -> Vec<PayLine> {
     let lines = rules.into_iter().map(|EmployerRule { line, part }| {
-        let own = [&extras.before_tax, &extras.typed, &extras.after_tax];
+        let own = [&extras.typed, &extras.after_tax];
         let own = own.into_iter().flatten().filter(|it| it.id == line.id && it.kind == line.kind);
         let own: i64 = own.map(|it| it.amount).sum();
         let amount = part.amount_of(own, paid);

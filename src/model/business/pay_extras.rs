@@ -18,9 +18,6 @@ pub(crate) struct Extras {
     /// Corrections to earlier months, from pay terms that were set with a date in the past.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) arrears: Vec<Arrears>,
-    /// Deductions before taxes are calculated.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) before_tax: Vec<PayLine>,
     /// Deductions from the amount after taxes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) after_tax: Vec<PayLine>,
@@ -101,7 +98,7 @@ impl Extras {
 
     /// All deductions other than taxes and contributions.
     pub(crate) fn deductions(&self) -> i64 {
-        sum(&self.before_tax) + sum(&self.typed) + sum(&self.after_tax)
+        sum(&self.typed) + sum(&self.after_tax)
     }
 
     /// What the employer adds to deductions.
@@ -135,7 +132,6 @@ impl Extras {
                 .iter()
                 .map(|arrears| Arrears { amount: -arrears.amount, ..*arrears })
                 .collect(),
-            before_tax: turned(&self.before_tax),
             after_tax: turned(&self.after_tax),
             typed: turned(&self.typed),
             employer_parts: turned(&self.employer_parts),

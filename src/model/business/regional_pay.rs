@@ -6,8 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::business::calculation::{Before, Calculation, Terms};
-use crate::model::business::earnings::{earned, profile, take};
-use crate::model::business::pay_extras::{cap, sum};
+use crate::model::business::earnings::{earned, profile};
 use crate::model::business::typed_deductions as typed;
 use crate::model::payroll::{self, InForce, Match, Pack, PayError, PayInput, Role, YearToDate};
 use crate::model::prelude::*;
@@ -42,11 +41,6 @@ impl RegionalPay {
             return Ok(None);
         };
         let mut earned_now = earned(pack, terms.parts, &terms.extras);
-        let in_cash = earned_now.iter().filter(|(component, _)| pack.is_cash(*component));
-        let gross = in_cash.map(|(_, amount)| amount).sum::<i64>();
-        let mut before_tax = terms.extras.before_tax.clone();
-        cap(&mut before_tax, gross);
-        take(pack, &mut earned_now, sum(&before_tax));
         let mut profile = profile(pack, &own_values(national, terms.attributes), terms.employer);
         typed::give(pack, &terms.extras.typed, &mut profile.inputs);
         let of_region = |earlier: &&Arc<Calculation>| {

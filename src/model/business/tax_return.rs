@@ -120,6 +120,10 @@ fn due_on(
         Due::MonthsAfter { months, day } => moved(on(period.plus_months(i32::from(months)), day)),
         Due::OnPayDate => paid_on,
         Due::BusinessDaysAfterPay(days) => calendar.plus_business_days(paid_on, u32::from(days)),
+        Due::MonthsAfterPay(months) => {
+            let month = paid_on.period().plus_months(i32::from(months));
+            moved(month.day(paid_on.civil().day()))
+        }
         Due::DayAfterTaxMonth(day) => {
             let day = filing.remit.map_or(day, |remit| remit.day_electronic);
             moved(on(tax_month_end(pack, paid_on), Day::Number(day)))
@@ -155,7 +159,11 @@ mod tests {
         let rows = [
             ("NG", "SIRS", "2026-01-23", Some(("PAYE monthly schedule", "2026-02-10"))),
             ("NG", "pension", "2026-01-23", Some(("Pension schedule", "2026-02-03"))),
-            ("NG", "NSITF", "2026-01-23", None),
+            ("NG", "NSITF", "2026-01-23", Some(("NSITF contribution", "2026-02-16"))),
+            ("NG", "ITF", "2026-01-23", Some(("ITF contribution", "2027-04-01"))),
+            ("NG", "FMBN", "2026-01-23", Some(("NHF schedule", "2026-02-23"))),
+            ("NG", "SIRS", "2026-04-23", Some(("PAYE monthly schedule", "2026-05-11"))), // the 10th is a Sunday
+            ("NG", "SIRS", "2025-12-23", Some(("PAYE monthly schedule", "2026-01-10"))), // a Saturday is no holiday: Interpretation Act s. 15(4)
             ("GB", "HMRC", "2026-01-23", Some(("EPS", "2026-02-20"))),
             ("GB", "HMRC", "2026-01-05", Some(("EPS", "2026-01-22"))),
             ("US", "IRS", "2026-01-23", Some(("941", "2026-02-17"))),

@@ -56,21 +56,29 @@ pub(super) fn limit(pack: &Pack, lines: &mut Vec<PayLine>, mut taken: BTreeMap<S
     lines.retain(|line| line.amount != 0);
 }
 
-/// Takes the deductions from what is left of the pay, in their order. Returns what later pays still owe.
+/// A pay before typed deductions: gross pay in money, and what taxes and contributions by law leave of it.
+#[derive(Clone, Copy)]
+pub(super) struct Wages {
+    pub(super) gross: i64,
+    pub(super) disposable: i64,
+}
+
+/// Takes the deductions from the pay, in their order. Returns what later pays still owe.
 pub(super) fn fit(
     pack: &Pack,
     lines: &mut [PayLine],
-    mut left: i64,
+    wages: Wages,
     period: PayPeriod,
 ) -> Vec<PayLine> {
-    let (disposable, mut taken_by) = (left, BTreeMap::new());
+    let Wages { gross, disposable } = wages;
+    let (mut left, mut taken_by) = (disposable - pack.least_net_of(gross), BTreeMap::new());
     let mut carried = Vec::new();
     for line in lines.iter_mut() {
         let law = type_of(pack, line);
         let short = law.map_or(Short::Drop, |kind| kind.short);
         let most = law.and_then(|kind| {
             let most = kind.most.as_ref()?;
-            Some(most.of(disposable, period) - sum_of(&taken_by, &kind.id, &most.with))
+            Some(most.of(gross, disposable, period) - sum_of(&taken_by, &kind.id, &most.with))
         });
         let room = left - line.protected.unwrap_or(0);
         let fits = line.amount.min(most.map_or(room, |most| most.min(room)).max(0));
@@ -115,7 +123,8 @@ mod tests {
     fn taken(pack: &str, mut lines: Vec<PayLine>, left: i64) -> (Vec<i64>, Vec<PayLine>) {
         let pack = library().pack(pack).expect("an embedded pack");
         in_legal_order(pack, &mut lines);
-        let carried = fit(pack, &mut lines, left, PayPeriod::Monthly);
+        let wages = Wages { gross: left, disposable: left };
+        let carried = fit(pack, &mut lines, wages, PayPeriod::Monthly);
         (lines.iter().map(|line| line.amount).collect(), carried)
     }
 
@@ -124,6 +133,16 @@ mod tests {
     fn orders_come_before_loans_and_the_rest_is_carried() {
         let lines = vec![line("loan_repayment", 300), line("court_order", 200)];
         assert_eq!(taken("NG", lines, 350), (vec![200, 150], vec![line("loan_repayment", 150)]));
+    }
+
+    /// Magistrates' Courts Act (South Africa) s. 65J(1A): all orders together take at most a quarter of basic salary.
+    #[test]
+    fn an_emoluments_attachment_order_takes_at_most_a_quarter() {
+        let wages = Wages { gross: 400_000, disposable: 300_000 };
+        let mut lines = vec![line("garnishee", 150_000)];
+        let pack = library().pack("ZA").expect("an embedded pack");
+        let carried = fit(pack, &mut lines, wages, PayPeriod::Monthly);
+        assert_eq!((lines[0].amount, carried[0].amount), (100_000, 50_000));
     }
 
     /// A salary sacrifice changes the contract pay: a part of it is not taken. A pension contribution that does not fit is not made up.

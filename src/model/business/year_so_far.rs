@@ -13,8 +13,8 @@ use crate::model::prelude::*;
 /// Totals of a tax year for amounts that no pack covers, in minor units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Beside {
-    pub(super) before_tax: i64,
-    pub(super) after_tax: i64,
+    /// Deductions that no line of the pack takes.
+    pub(super) deducted: i64,
     pub(super) reimbursed: i64,
     /// What packs of regions withheld.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -29,8 +29,7 @@ const fn is_zero(amount: &i64) -> bool {
 impl Beside {
     pub(super) fn of(extras: &Extras) -> Self {
         Self {
-            before_tax: sum(&extras.before_tax),
-            after_tax: sum(&extras.after_tax) + sum(&extras.typed),
+            deducted: sum(&extras.after_tax) + sum(&extras.typed),
             reimbursed: extras.reimbursed(),
             regional: 0,
         }
@@ -41,8 +40,7 @@ impl Beside {
     }
 
     pub(super) const fn add(&mut self, other: Self, times: i64) {
-        self.before_tax += times * other.before_tax;
-        self.after_tax += times * other.after_tax;
+        self.deducted += times * other.deducted;
         self.reimbursed += times * other.reimbursed;
         self.regional += times * other.regional;
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::line::attribute_text;
-use super::pack::{Attribute, Input, InputScope, MAX_ATTRIBUTES, Presets};
+use super::pack::{Attribute, Input, InputScope, MAX_ATTRIBUTES, MOST_INPUT, Presets};
 use super::profile::{Code, Part, Read, Values, read_form};
 use super::rule::Frame;
 use super::schema::{RawAttribute, RawPack};
@@ -31,7 +31,7 @@ pub(super) fn read(raw: &RawPack) -> Result<Staff, String> {
         default: input.default,
         scope: input.scope,
         company: input.company,
-        limits: (input.min.unwrap_or(0), input.max.unwrap_or(i64::MAX)),
+        limits: (input.min.unwrap_or(0), input.max.unwrap_or(MOST_INPUT)),
         per: input.per,
     });
     let mut staff = Staff {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::exact::Ratio;
 use super::line::Scope;
-use super::pack::{Base, Input, InputScope, MAX_COMPONENTS};
+use super::pack::{Base, Input, InputScope, MAX_COMPONENTS, MOST_INPUT};
 use super::rule::Frame;
 use super::schema::{RawBase, RawDeduction, RawMost, RawPack};
 use super::types::{DeductionType, MostOfPay};
@@ -84,7 +84,7 @@ pub(super) fn name_deductions(raw: &[RawDeduction], scope: &mut Scope) -> Result
             default: 0,
             scope: InputScope::Employee,
             company: None,
-            limits: (0, i64::MAX),
+            limits: (0, MOST_INPUT),
             per: Frame::Pay,
         });
     }
@@ -138,9 +138,15 @@ pub(super) fn deductions(
 }
 
 fn most_of_pay(id: &str, raw: RawMost) -> Result<MostOfPay, String> {
-    let rate: Ratio = raw.rate.parse()?;
-    if rate.minus(Ratio::ONE).is_none_or(|over| over.over(over.denominator()) > Some(0)) {
-        return Err(format!("deduction `{id}`: the rate of `most` is above 1"));
+    let rate = part(&raw.rate).map_err(|error| format!("deduction `{id}`, `most`: {error}"))?;
+    Ok(MostOfPay { rate, of: raw.of, above: raw.above, with: raw.with })
+}
+
+/// A rate of at most 1.
+pub(super) fn part(text: &str) -> Result<Ratio, String> {
+    let rate: Ratio = text.parse()?;
+    match rate.minus(Ratio::ONE).and_then(|over| over.over(over.denominator())) {
+        Some(..=0) => Ok(rate),
+        _ => Err(format!("the part {text} is above 1")),
     }
-    Ok(MostOfPay { rate, above: raw.above, with: raw.with })
 }

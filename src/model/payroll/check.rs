@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use jiff::civil::Date;
+
 use super::cache::Plans;
 use super::error::PackError;
 use super::filing::{self, Filing, Payslip};
@@ -55,18 +57,12 @@ fn build(code: &str, raw: RawPack) -> Result<Pack, Problem> {
         lines: Vec::new(),
     };
     bases::name_deductions(&raw.deduction, &mut scope)?;
+    let least_net = raw.least_net.as_deref().map(bases::part).transpose()?;
     let mut deduction_types = bases::deductions(raw.deduction, &mut scope)?;
     let role_lines: Vec<RoleLine> =
         raw.line.iter().filter_map(|line| role_line(line, &raw.filing)).collect();
     scope.roles = role_lines.iter().map(|line| line.id.clone()).collect();
-    let versions = raw.version.iter().map(|version| {
-        let lines = read_lines(version_of(&raw.line, version)?, &mut scope)?;
-        Ok((version.until, lines))
-    });
-    let versions = versions.collect::<Result<Vec<_>, Problem>>()?;
-    if versions.windows(2).any(|pair| pair[0].0 >= pair[1].0) {
-        return Err(Problem::Pack("the `until` days of `[[version]]` must ascend".to_owned()));
-    }
+    let versions = versions(&raw.version, &raw.line, &mut scope)?;
     let show: Vec<bool> = raw.line.iter().map(|line| line.show).collect();
     let lines = read_lines(raw.line, &mut scope)?;
     check_filings(&raw.filing, &role_lines)?;
@@ -77,6 +73,7 @@ fn build(code: &str, raw: RawPack) -> Result<Pack, Problem> {
             |line: &RuleLine| line.formula.names().any(|name| name == Name::Input(kind.input));
         kind.counts |= lines.iter().any(used);
     }
+    let taxable = taxable(raw.taxable.as_deref(), &lines, &role_lines, &scope)?;
     let counts_periods = counts_periods(&lines, &scope.inputs);
     Ok(Pack {
         code: code.to_owned(),
@@ -98,6 +95,7 @@ fn build(code: &str, raw: RawPack) -> Result<Pack, Problem> {
         earning_types: raw.earning,
         counted_earnings: raw.counted_earnings,
         deduction_types,
+        least_net,
         default_inputs: scope.inputs.iter().map(|input| input.default).collect(),
         inputs: scope.inputs,
         bases: scope.bases,
@@ -105,7 +103,7 @@ fn build(code: &str, raw: RawPack) -> Result<Pack, Problem> {
         codes: staff.codes,
         presets: staff.presets,
         not_cash: read.not_cash,
-        taxable: taxable(&lines, &role_lines),
+        taxable,
         shown: (0..show.len()).filter(|line| show[*line]).collect(),
         lines,
         versions,
@@ -113,6 +111,23 @@ fn build(code: &str, raw: RawPack) -> Result<Pack, Problem> {
         counts_periods,
         plans: Plans::new(),
     })
+}
+
+/// The lines of each version, with the last day on which they apply.
+fn versions(
+    raw: &[RawVersion],
+    lines: &[RawLine],
+    scope: &mut Scope,
+) -> Result<Vec<(Date, Vec<RuleLine>)>, Problem> {
+    let versions = raw.iter().map(|version| {
+        let lines = read_lines(version_of(lines, version)?, scope)?;
+        Ok((version.until, lines))
+    });
+    let versions = versions.collect::<Result<Vec<_>, Problem>>()?;
+    if versions.windows(2).any(|pair| pair[0].0 >= pair[1].0) {
+        return Err(Problem::Pack("the `until` days of `[[version]]` must ascend".to_owned()));
+    }
+    Ok(versions)
 }
 
 /// The lines of one version, each checked against what comes before it.
@@ -231,9 +246,23 @@ fn check_filings(filings: &[Filing], lines: &[RoleLine]) -> Result<(), String> {
     Ok(())
 }
 
+/// The base or line with that name, or by default the amount that the first tax is charged on.
+fn taxable(
+    name: Option<&str>,
+    lines: &[RuleLine],
+    role_lines: &[RoleLine],
+    scope: &Scope,
+) -> Result<Option<Name>, String> {
+    let Some(name) = name else { return Ok(taxed(lines, role_lines)) };
+    match lines.iter().position(|line| line.id == name) {
+        Some(line) => Ok(Some(Name::Line(line))),
+        None => scope.name(name).map(Some),
+    }
+}
+
 /// The amount that the first employee tax is charged on: the base of the nearest `bands` among the lines it uses, or else of the nearest
 /// `slice`. `None` if the pack has neither.
-fn taxable(lines: &[RuleLine], role_lines: &[RoleLine]) -> Option<Name> {
+fn taxed(lines: &[RuleLine], role_lines: &[RoleLine]) -> Option<Name> {
     let is_tax = |role: usize| role_lines[role].role == Role::EmployeeTax;
     let tax = lines.iter().position(|line| line.role.is_some_and(is_tax))?;
     let bands = |formula: &Formula| match formula {

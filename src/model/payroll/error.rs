@@ -102,8 +102,10 @@ impl fmt::Display for PayError {
                 write!(f, "`{value}` is not a value of `{attribute}`: {}", listed(known))
             }
             Self::NotANumber { name, value, least, most } => {
-                write!(f, "`{value}` is not a value of `{name}`: a whole number from {least}")?;
-                if *most == i64::MAX { Ok(()) } else { write!(f, " to {most}") }
+                write!(
+                    f,
+                    "`{value}` is not a value of `{name}`: a whole number from {least} to {most}"
+                )
             }
             Self::ForeignAttributes => f.write_str("the attributes belong to another pack"),
             Self::UnsupportedPeriod { period, known } => {

@@ -106,6 +106,8 @@ pub enum Due {
     OnPayDate,
     /// A number of business days after wages are paid.
     BusinessDaysAfterPay(u8),
+    /// A number of months after wages are paid.
+    MonthsAfterPay(u8),
     /// On a day of the month after the tax month's end.
     DayAfterTaxMonth(u8),
     /// On a day of the calendar year after the tax year's end.
@@ -229,6 +231,7 @@ struct RawDue {
     month: Option<u8>,
     on_or_before: Option<String>,
     business_days_after_pay: Option<u8>,
+    months_after_pay: Option<u8>,
     day_after_tax_month: Option<u8>,
 }
 
@@ -237,19 +240,26 @@ impl TryFrom<RawDue> for Due {
 
     fn try_from(raw: RawDue) -> Result<Self, String> {
         let RawDue { months_after, day, month, on_or_before, .. } = raw;
-        let counted = (raw.business_days_after_pay, raw.day_after_tax_month);
+        let counted = (raw.business_days_after_pay, raw.months_after_pay, raw.day_after_tax_month);
         match (months_after, day, month, on_or_before.as_deref(), counted) {
-            (Some(months), Some(day), None, None, (None, None)) => {
+            (Some(months), Some(day), None, None, (None, None, None)) => {
                 Ok(Self::MonthsAfter { months, day })
             }
-            (None, Some(day), Some(month @ 1..=12), None, (None, None)) => {
+            (None, Some(day), Some(month @ 1..=12), None, (None, None, None)) => {
                 Ok(Self::DayOfYear { month, day })
             }
-            (None, None, None, Some("pay_date"), (None, None)) => Ok(Self::OnPayDate),
-            (None, None, None, None, (Some(days), None)) => Ok(Self::BusinessDaysAfterPay(days)),
-            (None, None, None, None, (None, Some(day @ 1..=31))) => Ok(Self::DayAfterTaxMonth(day)),
+            (None, None, None, Some("pay_date"), (None, None, None)) => Ok(Self::OnPayDate),
+            (None, None, None, None, (Some(days), None, None)) => {
+                Ok(Self::BusinessDaysAfterPay(days))
+            }
+            (None, None, None, None, (None, Some(months), None)) => {
+                Ok(Self::MonthsAfterPay(months))
+            }
+            (None, None, None, None, (None, None, Some(day @ 1..=31))) => {
+                Ok(Self::DayAfterTaxMonth(day))
+            }
             _ => Err("`due` must be { months_after, day }, { month, day }, { on_or_before = \
-                \"pay_date\" }, { business_days_after_pay } or { day_after_tax_month }"
+                \"pay_date\" }, { business_days_after_pay }, { months_after_pay } or { day_after_tax_month }"
                 .to_owned()),
         }
     }

@@ -7,12 +7,15 @@ use serde::{Deserialize, Serialize};
 
 use super::cache::Plans;
 use super::error::PayError;
+use super::exact::Ratio;
 use super::filing::{Filing, MinimumWage, Payslip, Source};
 use super::period::{PayPeriod, period_number};
 use super::profile::Code;
 use super::rule::{Bound, Formula, Frame, Lookup, Name, RuleLine};
-use super::types::{CountedEarnings, DeductionType, EarningType};
+use super::types::{CountedEarnings, DeductionType, EarningType, part_of};
 
+/// The largest input without a limit of its own: the largest amount of the API. A year of such pay still fits into 64 bits.
+pub(super) const MOST_INPUT: i64 = 1_000_000_000_000_000;
 /// Maximum number of attributes of a pack: [`Attributes`] stores that many inline.
 pub(super) const MAX_ATTRIBUTES: usize = 16;
 /// Maximum number of components of a pack: one bit each, and one for all others.
@@ -60,6 +63,7 @@ pub struct Pack {
     pub(super) counted_earnings: BTreeMap<String, CountedEarnings>,
     /// Types of deductions.
     pub deduction_types: Vec<DeductionType>,
+    pub(super) least_net: Option<Ratio>,
     pub(super) default_inputs: Vec<i64>,
     pub(super) bases: Vec<Base>,
     /// Component names that a base names.
@@ -198,6 +202,12 @@ impl Pack {
     #[must_use]
     pub fn lines(&self) -> &[RoleLine] {
         &self.role_lines
+    }
+
+    /// The least that all deductions together leave of gross pay in money.
+    #[must_use]
+    pub fn least_net_of(&self, gross: i64) -> i64 {
+        self.least_net.map_or(0, |rate| part_of(gross, rate))
     }
 
     /// Names of the bases, in the order of [`super::Pay::bases`].

@@ -9,7 +9,7 @@ use super::filing::{Filing, MinimumWage, Payslip, Source, civil_date};
 use super::pack::{CompanyFact, InputScope, Role};
 use super::period::PayPeriod;
 use super::rule::Frame;
-use super::types::{CountedEarnings, EarningType, Short};
+use super::types::{CountedEarnings, EarningType, MostOf, Short};
 
 /// A whole pack.
 #[derive(Deserialize)]
@@ -29,6 +29,8 @@ pub(super) struct RawPack {
     #[serde(deserialize_with = "civil_date")]
     pub(super) effective_to: Date,
     pub(super) periods: Vec<PayPeriod>,
+    /// The base or line that is the taxable pay; by default, what the first tax is charged on.
+    pub(super) taxable: Option<String>,
     pub(super) bases: BTreeMap<String, RawBase>,
     #[serde(default)]
     pub(super) attributes: BTreeMap<String, RawAttribute>,
@@ -45,6 +47,8 @@ pub(super) struct RawPack {
     pub(super) earning: Vec<EarningType>,
     #[serde(default)]
     pub(super) deduction: Vec<RawDeduction>,
+    /// The part of gross pay in money that all deductions together leave to the employee.
+    pub(super) least_net: Option<String>,
     #[serde(default)]
     pub(super) version: Vec<RawVersion>,
     #[serde(default)]
@@ -125,6 +129,8 @@ pub(super) struct RawDeduction {
 #[serde(deny_unknown_fields)]
 pub(super) struct RawMost {
     pub(super) rate: String,
+    #[serde(default)]
+    pub(super) of: MostOf,
     /// What the order leaves to the employee in any case, by pay period.
     #[serde(default)]
     pub(super) above: BTreeMap<PayPeriod, i64>,

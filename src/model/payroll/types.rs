@@ -108,30 +108,50 @@ pub struct DeductionType {
     pub most: Option<MostOfPay>,
 }
 
-/// The most that an order takes from disposable pay: what taxes and contributions by law leave of it.
+/// The pay that a limit is a part of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum MostOf {
+    /// What taxes and contributions by law leave of it.
+    #[default]
+    Disposable,
+    /// Gross pay in money.
+    Gross,
+}
+
+/// The most that an order takes from pay.
 #[derive(Debug)]
 pub struct MostOfPay {
     pub(super) rate: Ratio,
+    pub(super) of: MostOf,
     pub(super) above: BTreeMap<PayPeriod, i64>,
     /// Other types whose amounts count towards it.
     pub with: Vec<String>,
 }
 
 impl MostOfPay {
-    /// The amount for that disposable pay, rounded down; 0 if it is too large to calculate.
+    /// The amount for that gross and disposable pay, rounded down; 0 if it is too large to calculate.
     #[must_use]
-    pub fn of(&self, disposable: i64, period: PayPeriod) -> i64 {
+    pub fn of(&self, gross: i64, disposable: i64, period: PayPeriod) -> i64 {
         let disposable = disposable.max(0);
-        let part = || {
-            let part = Ratio::whole(i128::from(disposable)).times(self.rate)?;
-            i64::try_from(part.over(part.denominator())?.div_euclid(part.denominator())).ok()
+        let share = match self.of {
+            MostOf::Disposable => part_of(disposable, self.rate),
+            MostOf::Gross => part_of(gross, self.rate),
         };
-        let share = part().unwrap_or(0);
         match self.above.get(&period) {
             Some(kept) => share.min((disposable - kept).max(0)),
             None => share,
         }
     }
+}
+
+/// A part of an amount, rounded down; 0 if it is too large to calculate.
+pub(super) fn part_of(amount: i64, rate: Ratio) -> i64 {
+    let part = || {
+        let part = Ratio::whole(i128::from(amount.max(0))).times(rate)?;
+        i64::try_from(part.over(part.denominator())?.div_euclid(part.denominator())).ok()
+    };
+    part().unwrap_or(0)
 }
 
 impl DeductionType {

@@ -29,7 +29,7 @@ fn in_an_instant_world_a_run_is_paid_before_the_next_request() {
     let clock = caller.get("/_sandbox/clock").expect(200);
     let waits: Vec<&serde_json::Value> =
         clock["next"].as_array().unwrap().iter().map(|d| &d["task"]).collect();
-    assert_eq!(waits, ["fall_due", "fall_due"], "only taxes wait for their day");
+    assert_eq!(waits, ["fall_due"; 5], "only taxes wait for their day");
     caller.audit();
 }
 

@@ -1,14 +1,22 @@
 //! Tax attributes by date, typed earnings and deductions: set by callers, validated by the pack, shown on payslips.
 
+use std::sync::{Arc, LazyLock};
+
 use serde_json::{Value, json};
 
 use super::{calculated, draft, items, paid};
 use crate::harness::Caller;
+use crate::harness::server::Server;
 use crate::harness::world::{id, number};
 
 /// A manual world with a payable employee of a company in this country.
 fn payable_in(country: &str) -> (Caller, String) {
-    let caller = Caller::manual();
+    static SERVER: LazyLock<Arc<Server>> = LazyLock::new(|| {
+        let flags = ["--companies", "6", "--employees-per-company", "5", "--clock", "manual"];
+        let countries = ["--countries", "US,GB,NG,CA,KE,ZA"];
+        Arc::new(Server::start(&[&flags[..], &countries].concat()))
+    });
+    let caller = Caller::of(&SERVER);
     let companies = caller.all("/api/business/companies");
     let company = companies.iter().find(|company| company["country"] == country).unwrap();
     caller.pay_monthly(id(company));
@@ -171,4 +179,72 @@ fn deductions_are_taken_in_legal_order_and_the_rest_is_carried() {
         })))
         .expect(422);
     assert_eq!(refused["errors"][0]["pointer"], "/deductions/0/type");
+}
+
+/// A deduction before tax without a type lowers income tax alone: 26 USC 3121(a); Income Tax Act (Canada) s. 8(1)(m) and CPP Regulations s. 2;
+/// Social Security (Contributions) Regulations 2001 (GB) reg. 24; Social Health Insurance Act 2023 (Kenya) s. 27; Unemployment Insurance
+/// Contributions Act (South Africa) s. 6; Pension Reform Act 2014 (Nigeria) s. 4.
+#[test]
+fn an_untyped_deduction_before_tax_lowers_no_contribution() {
+    type Contributions<'a> = &'a [(&'a str, i64)];
+    let rows: [(&str, i64, i64, Contributions<'_>); 6] = [
+        ("US", 500_000, 50_000, &[("social_security", 31_000)]),
+        ("CA", 600_000, 50_000, &[("cpp", 33_965), ("ei", 9_780)]),
+        ("GB", 300_000, 15_000, &[("national_insurance", 15_616)]),
+        ("KE", 10_000_000, 1_000_000, &[("shif", 275_000), ("housing_levy", 150_000)]),
+        ("ZA", 1_500_000, 300_000, &[("uif", 15_000)]),
+        ("NG", 50_000_000, 1_000_000, &[("pension", 4_000_000)]),
+    ];
+    for (country, amount, deduction, contributions) in rows {
+        let pay = |deductions: &Value| {
+            let (caller, person) = payable_in(country);
+            set_pay(&caller, &person, amount, deductions);
+            let run = paid(&caller, &calculated(&caller, &draft_of(&caller, &person)));
+            caller.audit();
+            payslip(&caller, &run)
+        };
+        let (plain, lower) = (
+            pay(&json!([])),
+            pay(&json!([{"label": "Plan", "amount": deduction, "timing": "pre_tax"}])),
+        );
+        for (id, expected) in contributions {
+            assert_eq!(line(&lower["contributions"], id), *expected, "{country} {id}: {lower}");
+        }
+        assert_eq!(plain["contributions"], lower["contributions"], "{country}");
+        let taxes = |payslip: &Value| -> i64 {
+            payslip["taxes"].as_array().unwrap().iter().map(|tax| number(&tax["amount"])).sum()
+        };
+        assert!(taxes(&plain) > taxes(&lower), "{country}");
+        assert_eq!(lower["deductions"][0]["amount"], deduction, "{country}");
+    }
+}
+
+/// An amount that the year's tax could not be calculated with is refused, so that no run stops later.
+#[test]
+fn a_tax_attribute_is_at_most_the_largest_amount() {
+    let most = 1_000_000_000_000_000_i64;
+    for (country, name) in [("US", "extra_withholding"), ("CA", "additional_tax")] {
+        let (caller, person) = payable_in(country);
+        for too_much in [most + 1, i64::MAX] {
+            let body = json!({"tax_attributes": {name: too_much}});
+            let refused = caller.patch(&path(&person), &body).expect(422);
+            assert_eq!(refused["errors"][0]["pointer"], format!("/tax_attributes/{name}"));
+        }
+        caller.patch(&path(&person), &json!({"tax_attributes": {name: most}})).expect(200);
+        let run = calculated(&caller, &draft_of(&caller, &person));
+        assert_eq!(number(&items(&caller, &run)[0]["net"]), 0, "{country}");
+    }
+}
+
+/// Employment Act 2007 (Kenya) s. 19(3): all deductions together leave a third of the wages.
+#[test]
+fn deductions_leave_the_part_of_wages_that_the_law_protects() {
+    let (caller, person) = payable_in("KE");
+    let deductions = json!([
+        {"label": "SACCO", "amount": 3_000_000, "type": "sacco"},
+        {"label": "Canteen", "amount": 900_000, "timing": "post_tax"},
+    ]);
+    set_pay(&caller, &person, 5_000_000, &deductions);
+    let run = calculated(&caller, &draft_of(&caller, &person));
+    assert_eq!(number(&items(&caller, &run)[0]["net"]), 1_666_666);
 }

@@ -187,7 +187,14 @@ type DueDays<'a> = &'a [(&'a str, Option<&'a str>)];
 fn every_return_of_december_has_its_own_day_and_becomes_late_after_it() {
     let caller = Caller::manual();
     let rows: [(usize, DueDays<'_>); 3] = [
-        (0, &[("SIRS", Some("2026-01-10")), ("NSITF", None), ("vat", Some("2026-01-21"))]),
+        (
+            0,
+            &[
+                ("SIRS", Some("2026-01-10")),
+                ("NSITF", Some("2026-01-16")),
+                ("vat", Some("2026-01-21")),
+            ],
+        ),
         (1, &[("HMRC", Some("2026-01-22")), ("vat", Some("2026-02-06"))]),
         (2, &[("IRS", Some("2026-01-15"))]),
     ];

@@ -3,7 +3,7 @@
 use serde_json::{Map, json};
 
 use super::{Everything, emitted, full};
-use crate::api::check::{Checker, Value, close};
+use crate::api::check::{Checker, Matcher, Value, close};
 
 #[test]
 fn closing_gives_the_published_form() {
