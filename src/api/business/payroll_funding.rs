@@ -177,8 +177,8 @@ fn ask_bank(world: &mut World, run: Id<PayrollRun>) -> BankReply {
     }
 }
 
-/// Creates one payout per employee. An item with net pay zero needs none: it is skipped, no payment counts, and its payslip is issued unless
-/// there is nothing to show. Items that the wallet does not cover fail before they are sent.
+/// Creates one payout per employee. An item with net pay zero needs none: it is skipped, no payment counts, and its payslip is issued, unless
+/// the employee no longer belongs to the run. Items that the wallet does not cover fail before they are sent.
 fn open_payouts(
     world: &mut World,
     run: &PayrollRun,
@@ -223,10 +223,10 @@ fn open_payouts(
         world.emit("payroll_item.failed", &item);
     }
     for item in left {
-        if item.calculation.employer_cost() == 0 {
-            end_final_pay(world, item.employee_id);
-        } else {
+        if item.calculation.employer_cost() != 0 || belongs_to(world, &run, &item) {
             issue(world, (*item).clone());
+        } else {
+            end_final_pay(world, item.employee_id);
         }
     }
     if run.settlement.pending == 0 {
@@ -235,6 +235,14 @@ fn open_payouts(
         let sent = run.pay_date.at_hour(SEND_HOUR);
         world.settle_at(sent, Task::SendRunPayouts(run.id));
     }
+}
+
+/// Whether the run pays an employee of its pay period: the employment can have ended since the run was created. A run that does not pay by
+/// terms names its employees itself.
+fn belongs_to(world: &World, run: &PayrollRun, item: &PayrollItem) -> bool {
+    let (employee, span) = (get(world, item.employee_id), run.span());
+    let ended = employee.end_date.is_some_and(|last| last < span.start);
+    !run.kind.pays_by_terms() || (employee.start_date <= span.end && !ended)
 }
 
 /// The failure of an item that the wallet does not cover.

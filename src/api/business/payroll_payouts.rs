@@ -148,7 +148,9 @@ pub(crate) fn issue(world: &mut World, mut item: PayrollItem) -> Arc<PayrollItem
         created_at: world.now(),
         changes: Vec::new(),
     };
-    let corrected = (run.kind == RunType::Correction).then(|| issued(world, &item));
+    // A correction without an amount changes no earlier payslip.
+    let corrects = run.kind == RunType::Correction && item.calculation.employer_cost() != 0;
+    let corrected = corrects.then(|| issued(world, &item));
     item.payslip_id = Some(payslip.id);
     let item = world.stage(item);
     world.record("payslip.issued", payslip);

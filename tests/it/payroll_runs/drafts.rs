@@ -38,7 +38,9 @@ fn a_drafted_bonus_is_calculated_looked_at_approved_and_paid() {
     let run = paid(&caller, &run);
     assert_eq!(run["status"], "paid");
     let payslips = caller.all(&format!("/api/business/payslips?payroll_run_id={}", id(&run)));
-    let [payslip] = payslips.as_slice() else { panic!("{payslips:?}") };
+    let of = |person: &str| payslips.iter().find(|it| it["employee_id"] == *person).unwrap();
+    let (payslip, nothing) = (of(&people[0]), of(&people[1]));
+    assert_eq!((payslips.len(), &nothing["gross"], &nothing["net"]), (2, &json!(0), &json!(0)));
     assert_eq!(payslip["deductions"][0]["label"], "Union dues");
     assert_eq!(payslip["net"], net);
     let owed = balances(&caller);

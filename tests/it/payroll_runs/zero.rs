@@ -1,4 +1,4 @@
-//! Pay that deductions or taxes take completely: a payslip without a payment.
+//! Pay of zero, because of deductions, taxes or unpaid leave: a payslip without a payment.
 
 use serde_json::{Value, json};
 
@@ -196,5 +196,82 @@ fn only_pay_of_zero_can_be_reversed_and_not_who_was_left_out() {
     let run = paid(&caller, &calculated(&caller, &drafted));
     let body = json!({"reason": "Left out", "employee_ids": [people[2]]});
     verb(&caller, &run, "reverse", &body).refused(422, "validation_failed");
+    caller.audit();
+}
+
+/// Approved unpaid leave.
+fn away(caller: &Caller, person: &str, days: [&str; 2]) {
+    let body = json!({
+        "employee_id": person, "type": "unpaid", "start_date": days[0], "end_date": days[1],
+    });
+    let asked = caller.post("/api/business/leave-requests", &body).made();
+    let path = format!("/api/business/leave-requests/{}/decide", id(&asked));
+    caller.post(&path, &json!({"decision": "approve"})).expect(200);
+}
+
+/// A pay period without pay is reported and has a payslip: HMRC, "What payroll information to report to HMRC" (an FPS also for employees who
+/// earned nothing in the period); Employment Rights Act 1996, s. 8. It holds in every country, also where no contribution is due.
+#[test]
+fn a_month_of_unpaid_leave_has_a_payslip_and_no_payment() {
+    let companies = Caller::manual().all("/api/business/companies");
+    let british = companies.iter().find(|it| it["country"] == "GB").map(|it| id(it).to_owned());
+    let british = british.unwrap();
+    let mut countries = std::collections::BTreeSet::new();
+    for company in companies {
+        if !countries.insert(company["country"].to_string()) {
+            continue;
+        }
+        let caller = Caller::manual();
+        let company = id(&company);
+        caller.pay_monthly(company);
+        let people = &caller.payable(company)[..2];
+        away(&caller, &people[0], ["2026-01-01", "2026-01-31"]);
+        let body = json!({"company_id": company, "period": "2026-01", "employees": people});
+        let run = caller.post("/v1/payroll/run", &body).made();
+        caller.advance(&json!({"by": "40d"}));
+        let run = caller.run(id(&run));
+        assert_eq!(run["status"], "paid", "{run}");
+        let issued = payslips(&caller, &run);
+        assert_eq!(issued.len(), 2, "{run}");
+        let nothing = issued.iter().find(|it| it["employee_id"] == *people[0]).unwrap();
+        assert_eq!((&nothing["gross"], &nothing["status"]), (&json!(0), &json!("issued")));
+        // A cumulative tax code pays tax back, and that is a payment (the PAYE Regulations 2003, reg. 23).
+        let refund = number(&nothing["net"]);
+        assert_eq!(refund != 0, company == british, "{nothing}");
+        let paid = 1 + usize::from(refund > 0);
+        assert_eq!(run["settlement"], json!({"paid": paid, "failed": 0, "pending": 0}), "{run}");
+        let item = items(&caller, &run).into_iter().find(|it| it["employee_id"] == *people[0]);
+        let item = item.unwrap();
+        assert_eq!(item["payslip_id"], nothing["id"]);
+        assert_eq!(item["status"], if refund > 0 { "paid" } else { "skipped" });
+        assert_eq!(payouts(&caller, &run), paid);
+        for member in SUMS {
+            let sum: i64 = issued.iter().map(|it| number(&it[member])).sum();
+            assert_eq!(run["totals"][member], sum, "{member}");
+        }
+        caller.audit();
+    }
+    assert!(countries.len() >= 3, "{countries:?}");
+}
+
+/// An employment that ended before the pay period, after the run was created, has no pay and no payslip in it.
+#[test]
+fn an_employee_who_left_before_the_pay_period_has_no_payslip_of_it() {
+    let caller = Caller::manual();
+    let people = caller.payable(&caller.company(0));
+    let body = json!({
+        "company_id": caller.company(0), "period": "2026-02", "employees": people[..2],
+    });
+    let run = caller.post("/v1/payroll/run", &body).made();
+    let end =
+        json!({"reason": "Left", "last_working_day": "2026-01-01", "final_pay": {"mode": "none"}});
+    let path = format!("/api/business/employees/{}/terminate", people[0]);
+    caller.post(&path, &end).expect(200);
+    caller.advance(&json!({"by": "80d"}));
+    let run = caller.run(id(&run));
+    assert_eq!(run["status"], "paid", "{run}");
+    let issued = payslips(&caller, &run);
+    assert_eq!(issued.len(), 1);
+    assert_eq!(issued[0]["employee_id"], *people[1]);
     caller.audit();
 }
