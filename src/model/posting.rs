@@ -7,13 +7,14 @@ pub(crate) mod deals;
 pub(crate) mod lending;
 pub(crate) mod payouts;
 mod payroll;
+mod payroll_months;
 pub(crate) mod purchasing;
 
 pub(crate) use self::conversions::{Conversion, fx_begun, fx_completed, fx_given_back};
 pub(crate) use self::payroll::{
-    RunCost, net_pay_bounced, net_pay_converted, net_pay_converted_back, net_pay_paid,
-    net_pay_recalled, net_pay_returned, net_pay_sent, payable, platform_fee, run_approved,
-    run_mirrored,
+    PAYROLL_APPROVED, RunCost, net_pay_bounced, net_pay_converted, net_pay_converted_back,
+    net_pay_paid, net_pay_recalled, net_pay_returned, net_pay_sent, payable, platform_fee,
+    run_approved, run_mirrored,
 };
 
 use crate::model::business::Authority;

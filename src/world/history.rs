@@ -10,10 +10,11 @@ use std::sync::Arc;
 
 use crate::model::business::company::Company;
 use crate::model::business::tax_return::DueTo;
+use crate::model::calendar::Calendar;
 use crate::model::ledger::{Account, EntryStatus, JournalEntry, WalletTransaction};
 use crate::model::lifecycle::StatusChange;
 use crate::model::payments::wallet::{Balances, Wallet, WalletStatus};
-use crate::model::posting::{self, Posting};
+use crate::model::posting::{self, Posting, RunCost};
 use crate::model::{Kind, Object};
 use crate::value::id::Id;
 use crate::value::text::Metadata;
@@ -164,10 +165,13 @@ impl Journal<'_> {
             let index = self.layout.run(paid.pay, self.plan.index);
             let run = self.layout.any_at(Kind::PayrollRun, index);
             let times = *self.layout.pay(paid.pay);
-            // In the month in which they were earned (IAS 19, paragraph 11), as in live runs.
-            let month = times.span.period();
-            let earned = times.approved.date().min(month.last_day());
-            self.post(earned, posting::run_approved(run, currency, &paid.cost));
+            // In the months in which they were earned (IAS 19, paragraph 11), as in live runs; the books begin with the history.
+            let days = times.span.working_days_by_month(Calendar::of(self.plan.country.code));
+            for (month, earned) in paid.cost.by_month(&days, &RunCost::default()) {
+                let day = times.approved.date().clamp(month.first_day(), month.last_day());
+                let day = day.max(self.layout.first_day());
+                self.post(day, posting::run_approved(run, currency, &earned));
+            }
             self.post(
                 times.funded.date(),
                 posting::reserved("Payroll funded", run, currency, totals.employer_cost),

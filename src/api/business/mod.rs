@@ -34,6 +34,7 @@ pub(crate) mod payroll_clock;
 pub(crate) mod payroll_draft;
 pub(crate) mod payroll_earlier;
 pub(crate) mod payroll_funding;
+pub(crate) mod payroll_months;
 pub(crate) mod payroll_pay;
 pub(crate) mod payroll_payouts;
 pub(crate) mod payroll_people;

@@ -1,7 +1,7 @@
 //! Timers of a payroll run: calculation and approval. The next steps are in `payroll_funding`.
 
-use crate::api::business::accounting_periods::is_open;
 use crate::api::business::payroll_earlier::EarlierPay;
+use crate::api::business::payroll_months::accrue;
 use crate::api::business::payroll_pay::{nothing, warnings};
 use crate::api::business::payroll_people::Wanted;
 use crate::api::business::tax_liabilities::Accrual;
@@ -14,7 +14,7 @@ use crate::model::business::{
 };
 use crate::model::fx_quoting::{Rate, spread};
 use crate::model::posting::RunCost;
-use crate::model::{Account, JournalEntry, posting};
+use crate::model::{Account, JournalEntry};
 use crate::value::long_work;
 
 /// A resource that must exist, because the task was set when it was created.
@@ -209,12 +209,12 @@ pub(crate) fn cost_of(world: &World, run: Id<PayrollRun>) -> RunCost {
     RunCost::of(items.iter().map(AsRef::as_ref))
 }
 
-/// Accrues wages and withholdings, and returns the entry. The money is reserved at the cut-off of the business day before the pay date.
+/// Accrues wages and withholdings, and returns the entries. The money is reserved at the cut-off of the business day before the pay date.
 pub(crate) fn approve_run(
     world: &mut World,
     run: &PayrollRun,
     reason: Option<String>,
-) -> Option<Arc<JournalEntry>> {
+) -> Vec<Arc<JournalEntry>> {
     for item in items(world, run.id) {
         if item.status == ItemStatus::Blocked {
             let mut item = (*item).clone();
@@ -236,9 +236,7 @@ pub(crate) fn approve_run(
     });
     run.enter_because(RunStatus::Approved, world.now(), reason);
     let run = world.stage(run);
-    let accrual = posting::run_approved(AnyId::of(run.id), run.currency, &cost);
-    let day = day_of_wages(world, &run);
-    let accrual = world.post_on(run.company_id, accrual, day);
+    let accruals = accrue(world, &run, &cost);
     world.emit("payroll_run.approved", &run);
     for &(party, amount) in cost.owed.iter().filter(|(_, amount)| *amount != 0) {
         owe(world, &run, (party.account, party.form), amount);
@@ -246,15 +244,7 @@ pub(crate) fn approve_run(
     let calendar = world.calendar_of(run.company_id);
     let day_before = calendar.minus_business_days(run.pay_date, 1);
     world.settle_at(calendar.cut_off(day_before), Task::FundRun(run.id));
-    accrual
-}
-
-/// The accounting date of a run's wages: today, but in the month in which they were earned (IAS 19, paragraph 11). If the books of an
-/// earlier month are closed, it is today.
-fn day_of_wages(world: &World, run: &PayrollRun) -> Date {
-    let (today, month) = (world.today(), run.period);
-    let day = today.clamp(month.first_day(), month.last_day());
-    if is_open(world, run.company_id, day) { day } else { today }
+    accruals
 }
 
 /// The accounting date of a payment of a run's wages: not before the pay date, also if the clock does not wait for it.

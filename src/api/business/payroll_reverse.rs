@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::api::business::payroll::new_run;
 use crate::api::business::payroll_clock::{get, items, owe};
+use crate::api::business::payroll_months::take_back;
 use crate::api::business::payroll_people::Wanted;
 use crate::api::business::tax_clock;
 use crate::api::business::tax_liabilities::of_run;
@@ -98,7 +99,10 @@ fn reverse_payroll_run(world: &mut World, input: ReversePayrollRun) -> Result<Si
         world.stage(item);
     }
     world.record("payroll_run.reversed", original);
-    let void = give_back(world, &run, &reversal, &chosen, &cost);
+    let taken: BTreeSet<_> = chosen.iter().map(|item| item.id).collect();
+    let stay = standing.iter().filter(|item| !taken.contains(&item.id));
+    let rest = RunCost::of(stay.map(AsRef::as_ref));
+    let void = give_back(world, (&run, &reversal), &chosen, (&cost, &rest));
     tax_clock::relieve(world, &void);
     void_payslips(world, &chosen);
     let wallet = world.wallet_of(run.company_id, run.currency);
@@ -203,19 +207,15 @@ fn reversal(
     Ok((reversal, cost))
 }
 
-/// Posts the reversal: the opposite of the accrual, the recalled wages, and reserved amounts that are no longer due to authorities.
+/// Posts the reversal: the opposite of the accrual by month, the recalled wages, and reserved amounts that are no longer due to authorities.
 fn give_back(
     world: &mut World,
-    run: &PayrollRun,
-    reversal: &PayrollRun,
+    (run, reversal): (&PayrollRun, &PayrollRun),
     chosen: &[Arc<PayrollItem>],
-    cost: &RunCost,
+    (cost, rest): (&RunCost, &RunCost),
 ) -> Vec<Arc<TaxLiability>> {
     let (source, currency) = (AnyId::of(reversal.id), run.currency);
-    let mirror = posting::run_mirrored("Payroll reversed", source, currency, cost);
-    // Wages of a month to come are dated in it.
-    let day = world.today().max(run.period.first_day());
-    let entry = world.post_on(run.company_id, mirror, day);
+    let entries = take_back(world, (run, reversal), cost, rest);
     let arrived = chosen.iter().filter(|item| item.status == ItemStatus::Paid);
     let arrived = RunCost::of(arrived.map(AsRef::as_ref));
     // Nothing was reserved for items that the wallet did not cover. Pay of zero needs no payout.
@@ -234,7 +234,7 @@ fn give_back(
     }
     let released = posting::released("Payroll money released", source, currency, freed);
     world.post(run.company_id, released);
-    if let Some(entry) = entry {
+    for entry in entries {
         world.emit("journal_entry.reversed", &entry);
     }
     void

@@ -1,22 +1,20 @@
 //! Undoing a run in the books: reverses its accrual and its liabilities.
 
-use crate::api::business::accounting_periods::is_open;
-use crate::api::business::payroll_clock::{cost_of, owe};
+use crate::api::business::payroll_clock::owe;
+use crate::api::business::payroll_months::unaccrue;
 use crate::api::business::tax_liabilities::of_run;
 use crate::api::prelude::*;
 use crate::model::business::tax_return::account_of;
 use crate::model::business::{LiabilityStatus, PayrollRun, TaxLiability};
 use crate::model::{JournalEntry, posting};
 
-/// Stages the reversal of an approved run's accrual. Its unpaid liabilities become void.
+/// Posts the reversal of an approved run's accrual. Its unpaid liabilities become void.
 pub(crate) fn mirror(
     world: &mut World,
     run: &PayrollRun,
     memo: &'static str,
-) -> Option<Arc<JournalEntry>> {
-    let cost = cost_of(world, run.id);
-    let mirror = posting::run_mirrored(memo, AnyId::of(run.id), run.currency, &cost);
-    let mirror = world.post_on(run.company_id, mirror, day_of_accrual(world, run));
+) -> Vec<Arc<JournalEntry>> {
+    let mirrors = unaccrue(world, run, memo);
     let liabilities: Vec<_> = of_run(world, run.id).collect();
     for liability in liabilities {
         if liability.status.may_become(LiabilityStatus::Void) {
@@ -25,16 +23,7 @@ pub(crate) fn mirror(
             world.stage(liability);
         }
     }
-    mirror
-}
-
-/// The accounting date of the accrual that is reversed, so that no month has wages of a run that was never paid; today if it is closed.
-fn day_of_accrual(world: &World, run: &PayrollRun) -> Date {
-    let source = AnyId::of(run.id);
-    let mut entries = world.book(run.company_id).into_iter().flat_map(|book| &book.entries);
-    let accrual = entries.find(|entry| entry.source == source);
-    let day = accrual.map_or(world.today(), |entry| entry.effective_on);
-    if is_open(world, run.company_id, day) { day } else { world.today() }
+    mirrors
 }
 
 /// A run that paid no employee is undone: its accrual is reversed, and reserved and charged amounts are available again. Taxes that were

@@ -84,7 +84,7 @@ fn approve_payroll_run(world: &mut World, input: ApprovePayrollRun) -> Result<Si
     let company = world.get(run.company_id)?;
     may_pay(world, &company)?;
     next(&run, "approve")?;
-    if let Some(entry) = approve_run(world, &run, input.reason()) {
+    for entry in approve_run(world, &run, input.reason()) {
         world.emit("journal_entry.posted", &entry);
     }
     Ok(Data(Shown(world.get(run.id)?)))
@@ -103,9 +103,9 @@ fn cancel_payroll_run(world: &mut World, input: CancelPayrollRun) -> Result<Sing
     let status = next(&run, "cancel")?;
     let (now, reason) = (world.now(), input.reason.map(Text::into_string));
     // An approved run has accrued and knows the required amount. Nothing is reserved before it is processing.
-    let mirror = match run.funding {
+    let mirrors = match run.funding {
         Some(_) => mirror(world, &run, "Payroll cancelled"),
-        None => None,
+        None => Vec::new(),
     };
     for item in items(world, run.id) {
         if item.status.may_become(ItemStatus::Skipped) {
@@ -118,7 +118,7 @@ fn cancel_payroll_run(world: &mut World, input: CancelPayrollRun) -> Result<Sing
     run.blockers.clear();
     run.enter_because(status, now, reason);
     let run = world.record("payroll_run.cancelled", run);
-    if let Some(entry) = mirror {
+    for entry in mirrors {
         world.emit("journal_entry.reversed", &entry);
     }
     tax_clock::release(world, run.id);

@@ -4,6 +4,7 @@
 
 use core::fmt;
 
+use crate::model::calendar::Calendar;
 use crate::model::payroll::PayPeriod;
 use crate::model::prelude::*;
 
@@ -78,6 +79,25 @@ impl PaySpan {
     /// Itself, unless it is the whole month that its period names.
     pub(crate) fn beside_its_month(self) -> Option<Self> {
         (!self.is_month()).then_some(self)
+    }
+
+    /// Its months in order, each with its working days. Months without any are left out, except if no day is a working day.
+    pub(crate) fn working_days_by_month(self, calendar: &Calendar) -> Vec<(Period, u32)> {
+        let (first, last) = self.whole();
+        let months = core::iter::successors(Some(first.period()), |month| {
+            Some(month.plus_months(1)).filter(|next| *next <= last.period())
+        });
+        let mut months: Vec<_> = months
+            .map(|month| {
+                let (from, to) = (first.max(month.first_day()), last.min(month.last_day()));
+                (month, calendar.working_days(from, to))
+            })
+            .filter(|(_, days)| *days > 0)
+            .collect();
+        if months.is_empty() {
+            months.push((self.period(), 1));
+        }
+        months
     }
 
     /// The days by which a part of the pay is calculated: those of the month, or its own.
@@ -241,6 +261,26 @@ mod tests {
         );
         assert_eq!(of("2026-02"), ["2026-02-01 to 2026-02-15", "2026-02-16 to 2026-02-28"]);
         assert_eq!(of("2026-03"), ["2026-03-01 to 2026-03-15", "2026-03-16 to 2026-03-31"]);
+    }
+
+    #[test]
+    fn the_working_days_of_a_pay_period_belong_to_their_months() {
+        let one = [schedule(PayPeriod::Biweekly, "2025-12-22", None)];
+        let calendar = Calendar::of("US");
+        let by_month = |span: &PaySpan| -> Vec<(String, u32)> {
+            let months = span.working_days_by_month(calendar).into_iter();
+            months.map(|(month, days)| (month.to_string(), days)).collect()
+        };
+        let spans: Vec<_> = ["2026-01", "2026-02"]
+            .map(|month| ending_in(&one, day(&format!("{month}-01")).period()))
+            .concat();
+        let of = |month: &str, days| (month.to_owned(), days);
+        assert_eq!(by_month(&spans[0]), [of("2025-12", 8), of("2026-01", 2)]);
+        assert_eq!(by_month(&spans[1]), [of("2026-01", 10)]);
+        // Until Sunday, 1 February.
+        assert_eq!(by_month(&spans[2]), [of("2026-01", 10)]);
+        let weekend = PaySpan { start: day("2026-01-31"), end: day("2026-02-01"), ..spans[0] };
+        assert_eq!(by_month(&weekend), [of("2026-02", 1)]);
     }
 
     #[test]

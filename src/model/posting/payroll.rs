@@ -139,9 +139,12 @@ impl RunCost {
     }
 }
 
+/// The memo of a run's accrual.
+pub(crate) const PAYROLL_APPROVED: &str = "Payroll approved";
+
 /// A run is approved: wages and contributions accrue. Net pay in another currency is payable in that currency.
 pub(crate) fn run_approved(run: AnyId, currency: Currency, cost: &RunCost) -> Posting {
-    accrual("Payroll approved", run, currency, cost, 1)
+    accrual(PAYROLL_APPROVED, run, currency, cost, 1)
 }
 
 /// Reverses the accrual when a run is reversed fully or partly.

@@ -5,6 +5,7 @@ mod aged;
 mod bad_debts;
 mod bills;
 mod entries;
+mod months;
 mod periods;
 mod reports;
 mod timing;

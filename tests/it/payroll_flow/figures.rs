@@ -215,6 +215,7 @@ fn reports_agree_with_the_ledger_and_with_one_another() {
         let report = |name: &str, days: &str| {
             caller.get(&format!("/api/business/reports/{name}?company_id={company}&{days}")).data()
         };
+        caller.pay_monthly(&company);
         let month = "from=2026-01-01&to=2026-01-31";
         let quiet = report("profit-and-loss", month);
         assert_eq!(quiet["total_expenses"], 0, "nothing has happened in January yet: {quiet}");
