@@ -1,5 +1,6 @@
 //! Timers of a payroll run: calculation and approval. The next steps are in `payroll_funding`.
 
+use crate::api::business::payroll::first_day_to_pay;
 use crate::api::business::payroll_earlier::EarlierPay;
 use crate::api::business::payroll_months::accrue;
 use crate::api::business::payroll_pay::{nothing, warnings};
@@ -47,9 +48,30 @@ fn calculate(world: &mut World, id: Id<PayrollRun>) -> Option<Arc<PayrollRun>> {
 }
 
 fn calculated(world: &mut World, mut run: PayrollRun) -> Arc<PayrollRun> {
+    calculate_items(world, &mut run);
+    run.enter(RunStatus::Calculated, world.now());
+    world.record("payroll_run.calculated", run)
+}
+
+/// Moves a run whose pay date can no longer be met to the next day on which it can be paid. The day of the payment decides the tax year, the
+/// rates and the return (ITEPA 2003, s. 686), so the pay is calculated for the new day.
+pub(crate) fn moved_to_a_day_to_come(world: &mut World, run: Arc<PayrollRun>) -> Arc<PayrollRun> {
+    let first = first_day_to_pay(world, &get(world, run.company_id));
+    if run.pay_date >= first {
+        return run;
+    }
+    let mut run = (*run).clone();
+    (run.pay_date, run.updated_at) = (first, world.now());
+    let employees = run.employees.len() as u64;
+    long_work::over(employees, || calculate_items(world, &mut run));
+    world.record("payroll_run.calculated", run)
+}
+
+/// Stages the items of a run as they are calculated now, and sets its totals.
+fn calculate_items(world: &mut World, run: &mut PayrollRun) {
     let id = run.id;
     let company = get(world, run.company_id);
-    let earlier = EarlierPay::of(world, &run);
+    let earlier = EarlierPay::of(world, run);
     let mut last_time = items_by_employee(world, id);
     let mut totals = RunTotals::default();
     let mut ready = 0;
@@ -57,25 +79,25 @@ fn calculated(world: &mut World, mut run: PayrollRun) -> Arc<PayrollRun> {
     let mut found = Vec::new();
     for &id in run.employees.clone().iter() {
         let employee = get(world, id);
-        let calculated = match why_not(&company, &run, &employee) {
+        let calculated = match why_not(&company, run, &employee) {
             Some(why) => Err(why),
-            None => calculate_pay(world, &run, &employee, &earlier),
+            None => calculate_pay(world, run, &employee, &earlier),
         };
         let (pay, status) = match calculated {
             Ok(pay) => {
                 ready += 1;
                 if found.len() < MOST_WARNINGS {
-                    found.extend(warnings(&run, &employee, &pay));
+                    found.extend(warnings(run, &employee, &pay));
                 }
                 (pay, ItemStatus::Ready)
             }
             Err(why) => {
                 run.blockers.push(format!("{id}: {why}"));
-                (nothing(&run, &employee), ItemStatus::Blocked)
+                (nothing(run, &employee), ItemStatus::Blocked)
             }
         };
         let last = last_time.remove(&employee.id);
-        let mut item = item(world, &run, &employee, last, Arc::new(pay));
+        let mut item = item(world, run, &employee, last, Arc::new(pay));
         if item.status != status {
             item.enter(status, world.now());
         }
@@ -89,8 +111,6 @@ fn calculated(world: &mut World, mut run: PayrollRun) -> Arc<PayrollRun> {
     run.totals = Some(totals);
     run.warnings = Arc::new(found);
     run.settlement = Settlement { pending: ready, ..Settlement::default() };
-    run.enter(RunStatus::Calculated, world.now());
-    world.record("payroll_run.calculated", run)
 }
 
 /// Maximum number of warnings of a run, because each of its events contains them.

@@ -54,7 +54,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         path: "/api/business/payroll-runs/{payroll_run_id}/calculate",
         summary: "Calculate a drafted payroll run",
         description: "Calculates gross to net for all its employees within two seconds: totals, \
-            items and `warnings`. Nothing is posted. The item of an employee who can no longer be \
+            items and `warnings`. A pay date whose cut-off has passed becomes the next one that can \
+            be met. Nothing is posted. The item of an employee who can no longer be \
             paid is `blocked`, and is excluded at approval.",
         success: 202,
         errors: &[ErrorCode::InvalidStateTransition],
@@ -255,6 +256,8 @@ fn calculate_payroll_run(world: &mut World, input: One<PayrollRun>) -> Result<Si
                 .to_owned();
         return Err(refused(run.id, run.status, detail));
     }
+    let company = world.get(run.company_id)?;
+    run.pay_date = run.pay_date.max(first_day_to_pay(world, &company));
     run.enter(status, world.now());
     let run = world.record("payroll_run.updated", run);
     world.settle_after(CALCULATION, Task::PreviewRun(run.id));

@@ -1,6 +1,6 @@
 //! Operations on a waiting payroll run: approve, cancel, retry funding.
 
-use crate::api::business::payroll_clock::{approve_run, items};
+use crate::api::business::payroll_clock::{approve_run, items, moved_to_a_day_to_come};
 use crate::api::business::payroll_funding::{self, fund_run};
 use crate::api::business::payroll_people::may_pay;
 use crate::api::business::payroll_undo::mirror;
@@ -14,14 +14,20 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         summary: "Approve a payroll run",
         description: "Approves a run of a company with `approval_required`. Wages and taxes \
             accrue. The money is reserved at the cut-off, and the run continues as with \
-            `runPayroll`.",
+            `runPayroll`. If the cut-off of its pay date has passed, the pay date becomes the next \
+            day that can be met, and the run is calculated for that day.",
         example: r#"{"approver":"Ada Obi","note":"Checked against the rota"}"#,
         errors: &[
             ErrorCode::InvalidStateTransition,
             ErrorCode::ComplianceBlocked,
             ErrorCode::CompanySuspended,
         ],
-        emits: &["payroll_run.approved", "tax_liability.created", "journal_entry.posted"],
+        emits: &[
+            "payroll_run.calculated",
+            "payroll_run.approved",
+            "tax_liability.created",
+            "journal_entry.posted",
+        ],
         starts: &[TaskKind::FundRun, TaskKind::LiabilityDue],
         long: true,
         ..operation!(write approve_payroll_run)
@@ -84,6 +90,7 @@ fn approve_payroll_run(world: &mut World, input: ApprovePayrollRun) -> Result<Si
     let company = world.get(run.company_id)?;
     may_pay(world, &company)?;
     next(&run, "approve")?;
+    let run = moved_to_a_day_to_come(world, run);
     for entry in approve_run(world, &run, input.reason()) {
         world.emit("journal_entry.posted", &entry);
     }

@@ -5,6 +5,7 @@ mod benefits;
 mod contractors;
 mod drafts;
 mod headcount;
+mod late;
 mod law;
 mod parts;
 mod refusals;
