@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use clap::Args;
+use clap::builder::FalseyValueParser;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
@@ -33,6 +34,9 @@ pub(super) struct ListenArgs {
     /// Print only one line of JSON for each delivery
     #[arg(long)]
     json: bool,
+    /// End when the standard input closes, so that the receiver never outlives the program that started it
+    #[arg(long, env = "SANDBOX_EXIT_WITH_STDIN", value_parser = FalseyValueParser::new())]
+    exit_with_stdin: bool,
 }
 
 /// Receives until a signal comes.
@@ -50,7 +54,7 @@ pub(super) fn run(args: &ListenArgs) -> Result<(), Failure> {
         .build()
         .map_err(Failure::impossible)?;
     runtime.block_on(async {
-        let shutdown = signal::shutdown().map_err(Failure::impossible)?;
+        let shutdown = signal::shutdown(args.exit_with_stdin).map_err(Failure::impossible)?;
         let address = ("127.0.0.1", args.port);
         let listener = TcpListener::bind(address).await.map_err(|error| {
             Failure::Impossible(format!(

@@ -95,6 +95,9 @@ pub(super) struct ServeArgs {
     /// Print only the ready line
     #[arg(long, short, env = "SANDBOX_QUIET", value_parser = FalseyValueParser::new())]
     quiet: bool,
+    /// End when the standard input closes, so that the server never outlives the program that started it
+    #[arg(long, env = "SANDBOX_EXIT_WITH_STDIN", value_parser = FalseyValueParser::new())]
+    exit_with_stdin: bool,
     /// A further host name to accept; repeatable
     #[arg(long, env = "SANDBOX_ALLOWED_HOST", value_delimiter = ',', value_name = "NAME")]
     allowed_host: Vec<String>,
@@ -147,7 +150,7 @@ impl FromStr for Clock {
     }
 }
 
-/// Serves until a signal comes.
+/// Serves until a signal comes, or until the standard input closes if the flag says so.
 pub(super) fn run(args: &ServeArgs) -> Result<(), Failure> {
     log::init(args.log, args.log_filter.as_deref()).map_err(Failure::Usage)?;
     let contract = contract::overlay(args.contract.as_deref())?;
@@ -256,7 +259,7 @@ async fn serve(
     engine: Arc<Engine>,
     scripts: Option<Scripts>,
 ) -> Result<(), Failure> {
-    let shutdown = signal::shutdown().map_err(Failure::impossible)?;
+    let shutdown = signal::shutdown(args.exit_with_stdin).map_err(Failure::impossible)?;
     let bound = Server::bind(server, Arc::clone(&engine)).await.map_err(|error| match error {
         BindError::Exposed(_) => Failure::Usage(error.to_string()),
         other => Failure::impossible(other),

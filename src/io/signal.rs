@@ -1,39 +1,91 @@
-//! Ends the process by signal: the first signal requests a graceful end, the second ends it at once.
+//! Ends the process: the first signal, or the end of the standard input if the caller wants it, requests a graceful end. The
+//! next signal ends the process at once.
 
 use std::io;
 
-/// Starts to listen for SIGINT and SIGTERM (only Ctrl-C on systems without signals). The future is done at
-/// the first signal. The second one ends
+use tokio::sync::oneshot;
+
+/// Starts to listen for SIGINT and SIGTERM (only Ctrl-C on systems without signals), and with `exit_with_stdin` for the end
+/// of the standard input. The future is done at the first of them. A signal after it ends
 /// the process with 128 plus its number, as a shell reports it.
 ///
 /// Must be called within a tokio runtime, before the ready line. An earlier signal ends the process
 /// immediately.
-#[cfg(unix)]
-pub(crate) fn shutdown() -> io::Result<impl Future<Output = ()>> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut next = async move || {
-        tokio::select! {
-            _ = interrupt.recv() => SignalKind::interrupt().as_raw_value(),
-            _ = terminate.recv() => SignalKind::terminate().as_raw_value(),
+pub(crate) fn shutdown(exit_with_stdin: bool) -> io::Result<impl Future<Output = ()>> {
+    let mut signals = Signals::listen()?;
+    let input = exit_with_stdin.then(watch_input).transpose()?;
+    let input_ended = async {
+        match input {
+            // An error is the same end: the thread that read is gone.
+            Some(ended) => drop(ended.await),
+            None => std::future::pending().await,
         }
     };
     Ok(async move {
-        next().await;
-        tokio::spawn(async move { std::process::exit(128 + next().await) });
+        let by_input = tokio::select! {
+            _ = signals.next() => false,
+            () = input_ended => true,
+        };
+        tokio::spawn(async move {
+            // A caller may close the input and send a signal at once. That is one request.
+            if by_input {
+                signals.next().await;
+            }
+            std::process::exit(128 + signals.next().await)
+        });
     })
 }
 
-/// As above.
+/// The signals that end the process.
+#[cfg(unix)]
+struct Signals {
+    interrupt: tokio::signal::unix::Signal,
+    terminate: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl Signals {
+    fn listen() -> io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        let interrupt = signal(SignalKind::interrupt())?;
+        Ok(Self { interrupt, terminate: signal(SignalKind::terminate())? })
+    }
+
+    /// The number of the next signal.
+    async fn next(&mut self) -> i32 {
+        use tokio::signal::unix::SignalKind;
+        tokio::select! {
+            _ = self.interrupt.recv() => SignalKind::interrupt().as_raw_value(),
+            _ = self.terminate.recv() => SignalKind::terminate().as_raw_value(),
+        }
+    }
+}
+
+/// As above: only Ctrl-C.
 #[cfg(not(unix))]
-pub(crate) fn shutdown() -> io::Result<impl Future<Output = ()>> {
-    Ok(async {
+struct Signals;
+
+#[cfg(not(unix))]
+impl Signals {
+    fn listen() -> io::Result<Self> {
+        Ok(Self)
+    }
+
+    async fn next(&mut self) -> i32 {
         // An error means that no signal can arrive; the server then ends only by the key.
         let _ = tokio::signal::ctrl_c().await;
-        tokio::spawn(async {
-            let _ = tokio::signal::ctrl_c().await;
-            std::process::exit(130)
-        });
-    })
+        2
+    }
+}
+
+/// Reads the standard input to its end. A thread of its own reads: a runtime would wait for its own threads, and a read
+/// cannot be cancelled.
+fn watch_input() -> io::Result<oneshot::Receiver<()>> {
+    let (ended, wait) = oneshot::channel();
+    std::thread::Builder::new().name("stdin".to_owned()).spawn(move || {
+        // An error is an end as well: nothing can arrive after it.
+        let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+        let _ = ended.send(());
+    })?;
+    Ok(wait)
 }

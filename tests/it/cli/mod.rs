@@ -3,6 +3,7 @@
 mod printing;
 mod secrets;
 mod serving;
+mod stdin;
 
 use std::process::Output;
 

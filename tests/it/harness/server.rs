@@ -1,4 +1,5 @@
-//! The binary under test as a child process. It is killed when its last test ends.
+//! The binary under test as a child process. It is killed when its last test ends, and ends by itself when the process of
+//! the tests ends: a server that a `static` holds is never dropped, and a killed process drops nothing.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
@@ -17,6 +18,11 @@ pub(crate) fn command(arguments: &[&str]) -> Command {
     }
     command.args(arguments).stdin(Stdio::null());
     command
+}
+
+/// Makes a server end when this process ends, however it ends.
+pub(crate) fn ending_with_us(command: &mut Command) -> &mut Command {
+    command.stdin(Stdio::piped()).env("SANDBOX_EXIT_WITH_STDIN", "1")
 }
 
 /// Runs a command to its end. A command that serves instead is killed and fails the test.
@@ -55,7 +61,7 @@ impl Server {
 
     /// Starts a prepared command and waits for its ready line.
     pub(crate) fn spawn(command: &mut Command) -> Self {
-        let mut child = command
+        let mut child = ending_with_us(command)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -73,7 +79,7 @@ impl Server {
 
     /// Starts a prepared command that prints other lines before its ready line.
     pub(crate) fn spawn_after(command: &mut Command) -> Self {
-        let mut child = command
+        let mut child = ending_with_us(command)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
