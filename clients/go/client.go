@@ -1,0 +1,144 @@
+// Package sandbox is a thin client: it knows the conventions of the API and none of its operations.
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Client calls the API with a key; in the sandbox the key selects the world. Retries follow the first attempt.
+type Client struct {
+	BaseURL, APIKey string
+	Retries         int
+	HTTP            *http.Client
+}
+
+// New returns a client with three retries and a time limit of 30 seconds for each attempt.
+func New(baseURL, apiKey string) *Client {
+	return &Client{strings.TrimRight(baseURL, "/"), apiKey, 3, &http.Client{Timeout: 30 * time.Second}}
+}
+
+// Get reads a path.
+func (c *Client) Get(ctx context.Context, path string, query url.Values) (*Reply, error) {
+	return c.Do(ctx, "GET", path, query, nil, nil)
+}
+
+// Post sends a body. Every retry has the same Idempotency-Key.
+func (c *Client) Post(ctx context.Context, path string, body any) (*Reply, error) {
+	return c.Do(ctx, "POST", path, nil, body, nil)
+}
+
+// PDF returns the bytes of a PDF.
+func (c *Client) PDF(ctx context.Context, path string) ([]byte, error) {
+	reply, err := c.Do(ctx, "GET", path, nil, nil, http.Header{"Accept": {"application/pdf"}})
+	if err != nil {
+		return nil, err
+	}
+	return reply.Body, nil
+}
+
+// Paginate calls `each` with every item of a list, one page at a time. It stops at the first error.
+func (c *Client) Paginate(ctx context.Context, path string, query url.Values, each func(json.RawMessage) error) error {
+	for page := 1; ; page++ {
+		asked, body := url.Values{"page": {strconv.Itoa(page)}}, struct{ Data []json.RawMessage }{}
+		for name, values := range query {
+			asked[name] = values
+		}
+		reply, err := c.Get(ctx, path, asked)
+		if err == nil {
+			err = reply.JSON(&body)
+		}
+		if err != nil || len(body.Data) == 0 {
+			return err
+		}
+		for _, item := range body.Data {
+			if err := each(item); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// Do sends a request, and repeats it if that is safe and can help. A POST has an Idempotency-Key; `header` may set it.
+func (c *Client) Do(ctx context.Context, method, path string, query url.Values, body any, header http.Header) (*Reply, error) {
+	var content []byte
+	sent := http.Header{"Authorization": {"Bearer " + c.APIKey}, "Accept": {"application/json"}}
+	if method == "POST" {
+		key := make([]byte, 16)
+		_, _ = rand.Read(key)
+		sent.Set("Idempotency-Key", hex.EncodeToString(key))
+	}
+	if body != nil {
+		var err error
+		if content, err = json.Marshal(body); err != nil {
+			return nil, err
+		}
+		sent.Set("Content-Type", "application/json")
+	}
+	for name, values := range header {
+		sent[http.CanonicalHeaderKey(name)] = values
+	}
+	target := c.BaseURL + path
+	if len(query) > 0 {
+		target += "?" + query.Encode()
+	}
+	for attempt := 0; ; attempt++ {
+		request, err := http.NewRequestWithContext(ctx, method, target, bytes.NewReader(content))
+		if err != nil {
+			return nil, err
+		}
+		request.Header = sent
+		reply, problem := c.exchange(request)
+		if problem == nil {
+			return reply, nil
+		}
+		// A PATCH has no idempotency key: after a lost reply, the client cannot know whether it took effect.
+		unsafe := problem.Status == 0 && method == "PATCH"
+		if !problem.Retryable || unsafe || attempt >= c.Retries || problem.RetryAfter > time.Minute {
+			return nil, problem
+		}
+		wait := problem.RetryAfter
+		if wait == 0 {
+			wait = 100 * time.Millisecond << attempt
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return nil, problem
+		}
+	}
+}
+
+func (c *Client) exchange(request *http.Request) (*Reply, *Problem) {
+	lost := func(code string, err error) *Problem {
+		detail := fmt.Sprintf("%s %s: %v", request.Method, request.URL.Path, err)
+		return &Problem{Code: code, Detail: detail, Retryable: request.Context().Err() == nil}
+	}
+	answer, err := c.HTTP.Do(request)
+	if err != nil {
+		return nil, lost("no_reply", err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return nil, lost("no_reply", err)
+	}
+	if answer.StatusCode < 400 {
+		if strings.Contains(answer.Header.Get("Content-Type"), "json") && !json.Valid(body) {
+			return nil, lost("invalid_reply", errors.New("the body is not JSON"))
+		}
+		return &Reply{answer.StatusCode, answer.Header, body}, nil
+	}
+	return nil, problemOf(answer, body)
+}

@@ -1,0 +1,3 @@
+module finance-sandbox
+
+go 1.19

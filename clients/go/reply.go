@@ -1,0 +1,54 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Reply is a success.
+type Reply struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// JSON reads the body.
+func (r *Reply) JSON(into any) error { return json.Unmarshal(r.Body, into) }
+
+// Problem is a refusal of the API (RFC 9457), or a reply that cannot be read (Status 0).
+type Problem struct {
+	Status     int
+	Code       string
+	Title      string
+	Detail     string
+	RequestID  string `json:"request_id"`
+	Retryable  bool
+	Errors     []struct{ Pointer, Code, Detail string }
+	RetryAfter time.Duration `json:"-"` // the header of this name; 0 without it
+	Body       []byte        `json:"-"`
+}
+
+func (p *Problem) Error() string {
+	text := fmt.Sprintf("%d %s: %s", p.Status, p.Code, p.Detail)
+	for _, one := range p.Errors {
+		text += "\n  " + one.Pointer + ": " + one.Detail
+	}
+	return text
+}
+
+func problemOf(answer *http.Response, body []byte) *Problem {
+	problem := &Problem{Code: "unknown", Detail: string(body)}
+	problem.Retryable = strings.Contains("408 429 502 503 504", strconv.Itoa(answer.StatusCode))
+	var envelope struct{ Error json.RawMessage }
+	if json.Unmarshal(body, &envelope) == nil && envelope.Error != nil {
+		body = envelope.Error
+	}
+	_ = json.Unmarshal(body, problem) // the text of a proxy stays in Detail
+	seconds, _ := strconv.Atoi(answer.Header.Get("Retry-After"))
+	problem.Status, problem.Body, problem.RetryAfter = answer.StatusCode, body, time.Duration(seconds)*time.Second
+	return problem
+}

@@ -1,0 +1,52 @@
+package sandbox
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Webhook checks deliveries by Standard Webhooks. It has one secret, or several while a secret is replaced.
+type Webhook struct {
+	Secrets   []string
+	Tolerance time.Duration
+	Now       func() time.Time
+}
+
+// NewWebhook has a tolerance of five minutes.
+func NewWebhook(secrets ...string) Webhook {
+	return Webhook{secrets, 5 * time.Minute, time.Now}
+}
+
+// Verify returns an error unless the signature and the time are right. The body is the bytes as received.
+func (w Webhook) Verify(header http.Header, body []byte) error {
+	timestamp := header.Get("Webhook-Timestamp")
+	seconds, err := strconv.ParseInt(timestamp, 10, 64)
+	if err != nil {
+		return errors.New("webhook-timestamp is missing or no number")
+	}
+	if age := w.Now().Sub(time.Unix(seconds, 0)); age > w.Tolerance || age < -w.Tolerance {
+		return errors.New("webhook-timestamp is too old or in the future")
+	}
+	for _, secret := range w.Secrets {
+		key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
+		if err != nil {
+			return err
+		}
+		mac := hmac.New(sha256.New, key)
+		mac.Write([]byte(header.Get("Webhook-Id") + "." + timestamp + "."))
+		mac.Write(body)
+		wanted := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
+		for _, given := range strings.Fields(header.Get("Webhook-Signature")) {
+			if hmac.Equal([]byte(given), []byte(wanted)) {
+				return nil
+			}
+		}
+	}
+	return errors.New("webhook-signature is wrong")
+}

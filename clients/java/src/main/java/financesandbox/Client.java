@@ -1,0 +1,159 @@
+package financesandbox;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.Collectors;
+
+/** A thin client: it knows the conventions of the API and none of its operations. It has no dependencies. */
+public final class Client {
+    private static final HttpClient HTTP = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+
+    private final String baseUrl;
+    private final String apiKey;
+    private final int retries;
+    private final Duration timeout;
+
+    /** With three retries, and a time limit of 30 seconds for each attempt. In the sandbox the key selects the world. */
+    public Client(String baseUrl, String apiKey) {
+        this(baseUrl, apiKey, 3, Duration.ofSeconds(30));
+    }
+
+    public Client(String baseUrl, String apiKey, int retries, Duration timeout) {
+        this.baseUrl = baseUrl.replaceAll("/+$", "");
+        this.apiKey = apiKey;
+        this.retries = retries;
+        this.timeout = timeout;
+    }
+
+    public Reply get(String path) {
+        return get(path, Map.of());
+    }
+
+    public Reply get(String path, Map<String, ?> query) {
+        return request("GET", path, null, query, Map.of());
+    }
+
+    public Reply post(String path, Object body) {
+        return request("POST", path, body, Map.of(), Map.of());
+    }
+
+    /** The bytes of a PDF. */
+    public byte[] pdf(String path) {
+        return request("GET", path, null, Map.of(), Map.of("Accept", "application/pdf")).content();
+    }
+
+    /** The items of a list, one page at a time. */
+    public Iterable<Map<String, Object>> paginate(String path, Map<String, ?> query) {
+        return () -> new Iterator<>() {
+            private final Deque<Map<String, Object>> items = new ArrayDeque<>();
+            private int page = Integer.parseInt(String.valueOf(query.containsKey("page") ? query.get("page") : 1));
+            private boolean ended;
+
+            @Override
+            public boolean hasNext() {
+                if (items.isEmpty() && !ended) {
+                    Map<String, Object> asked = new LinkedHashMap<>(query);
+                    asked.put("page", page++);
+                    items.addAll(Json.objects(get(path, asked).at("/data")));
+                    ended = items.isEmpty();
+                }
+                return !items.isEmpty();
+            }
+
+            @Override
+            public Map<String, Object> next() {
+                hasNext();
+                return items.remove();
+            }
+        };
+    }
+
+    /** Sends a request. A POST has an Idempotency-Key, which is the same in every retry; {@code headers} may set it. */
+    public Reply request(String method, String path, Object body, Map<String, ?> query, Map<String, String> headers) {
+        String parameters = query.entrySet().stream()
+            .map(one -> encoded(one.getKey()) + "=" + encoded(one.getValue()))
+            .collect(Collectors.joining("&"));
+        Map<String, String> sent = new HashMap<>(Map.of("Authorization", "Bearer " + apiKey, "Accept", "application/json"));
+        if (method.equals("POST")) {
+            sent.put("Idempotency-Key", UUID.randomUUID().toString());
+        }
+        if (body != null) {
+            sent.put("Content-Type", "application/json");
+        }
+        sent.putAll(headers);
+        URI uri = URI.create(baseUrl + path + (parameters.isEmpty() ? "" : "?" + parameters));
+        HttpRequest.Builder builder = HttpRequest.newBuilder(uri).timeout(timeout);
+        sent.forEach(builder::header);
+        builder.method(method, body == null ? BodyPublishers.noBody() : BodyPublishers.ofString(Json.write(body)));
+        for (int attempt = 0; ; attempt++) {
+            try {
+                return exchange(builder.build());
+            } catch (Problem problem) {
+                // A PATCH has no idempotency key: after a lost reply, the client cannot know whether it took effect.
+                boolean unsafe = problem.status == 0 && method.equals("PATCH");
+                if (!problem.retryable || unsafe || attempt >= retries || problem.retryAfter > 60) {
+                    throw problem;
+                }
+                long backoff = Math.min(100L << attempt, 2_000);
+                pause(problem.retryAfter > 0 ? problem.retryAfter * 1_000 : ThreadLocalRandom.current().nextLong(backoff / 2, backoff));
+            }
+        }
+    }
+
+    private static Reply exchange(HttpRequest request) {
+        String call = request.method() + " " + request.uri().getPath() + ": ";
+        HttpResponse<byte[]> reply;
+        try {
+            reply = HTTP.send(request, BodyHandlers.ofByteArray());
+        } catch (IOException lost) {
+            throw new Problem(0, Map.of("code", "no_reply", "detail", call + lost), 0, lost);
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            throw new Problem(0, Map.of("code", "interrupted", "detail", call + interrupted, "retryable", false), 0, interrupted);
+        }
+        Object json = null;
+        if (reply.headers().firstValue("Content-Type").orElse("").contains("json")) {
+            try {
+                json = Json.parse(new String(reply.body(), StandardCharsets.UTF_8));
+            } catch (IllegalArgumentException wrong) {
+                if (reply.statusCode() < 400) {
+                    throw new Problem(0, Map.of("code", "invalid_reply", "detail", call + "the body is not JSON"), 0, wrong);
+                }
+            }
+        }
+        if (reply.statusCode() < 400) {
+            return new Reply(reply.statusCode(), reply.headers(), reply.body(), json);
+        }
+        Object body = Json.at(json, "/error") != null ? Json.at(json, "/error") : json;
+        String wait = reply.headers().firstValue("Retry-After").filter(text -> text.matches("\\d{1,9}")).orElse("0");
+        throw new Problem(reply.statusCode(), body, Long.parseLong(wait), null);
+    }
+
+    private static String encoded(Object value) {
+        return URLEncoder.encode(String.valueOf(value), StandardCharsets.UTF_8);
+    }
+
+    private static void pause(long milliseconds) {
+        try {
+            Thread.sleep(milliseconds);
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt(); // the next attempt ends at once
+        }
+    }
+}

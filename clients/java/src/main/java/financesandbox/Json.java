@@ -1,0 +1,175 @@
+package financesandbox;
+
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** JSON as plain objects: Map, List, String, Long, BigDecimal, Boolean and null. Java has no JSON of its own. */
+public final class Json {
+    private final String text;
+    private int at;
+
+    private Json(String text) {
+        this.text = text;
+    }
+
+    /** Parses a text, or throws IllegalArgumentException. */
+    public static Object parse(String text) {
+        Json json = new Json(text);
+        Object value = json.value();
+        if (json.peek() != 0) {
+            throw json.unexpected();
+        }
+        return value;
+    }
+
+    /** The value at a JSON pointer such as {@code /data/0/id}; null if there is none. */
+    public static Object at(Object value, String pointer) {
+        for (String name : pointer.split("/", -1)) {
+            if (name.isEmpty()) {
+                continue;
+            }
+            if (value instanceof Map<?, ?> map) {
+                value = map.get(name.replace("~1", "/").replace("~0", "~"));
+            } else if (value instanceof List<?> list && Integer.parseInt(name) < list.size()) {
+                value = list.get(Integer.parseInt(name));
+            } else {
+                return null;
+            }
+        }
+        return value;
+    }
+
+    /** The objects of a list. */
+    @SuppressWarnings("unchecked")
+    public static List<Map<String, Object>> objects(Object list) {
+        return list == null ? List.of() : (List<Map<String, Object>>) list;
+    }
+
+    /** Writes maps, iterables, texts, numbers, truth values and null. */
+    public static String write(Object value) {
+        if (value instanceof Map<?, ?> map) {
+            List<String> members = new ArrayList<>();
+            map.forEach((name, member) -> members.add(write(name.toString()) + ":" + write(member)));
+            return "{" + String.join(",", members) + "}";
+        }
+        if (value instanceof Iterable<?> items) {
+            List<String> written = new ArrayList<>();
+            items.forEach(item -> written.add(write(item)));
+            return "[" + String.join(",", written) + "]";
+        }
+        if (value == null || value instanceof Number || value instanceof Boolean) {
+            return String.valueOf(value);
+        }
+        StringBuilder out = new StringBuilder("\"");
+        for (char one : value.toString().toCharArray()) {
+            if (one == '"' || one == '\\') {
+                out.append('\\').append(one);
+            } else if (one < ' ') {
+                out.append(String.format("\\u%04x", (int) one));
+            } else {
+                out.append(one);
+            }
+        }
+        return out.append('"').toString();
+    }
+
+    private Object value() {
+        switch (peek()) {
+            case '{':
+                Map<String, Object> map = new LinkedHashMap<>();
+                for (char next = open('}'); next != '}'; next = after('}')) {
+                    String name = string();
+                    expect(':');
+                    map.put(name, value());
+                }
+                return map;
+            case '[':
+                List<Object> list = new ArrayList<>();
+                for (char next = open(']'); next != ']'; next = after(']')) {
+                    list.add(value());
+                }
+                return list;
+            case '"':
+                return string();
+            default:
+                return word();
+        }
+    }
+
+    private Object word() {
+        int start = at;
+        while (at < text.length() && ",]} \t\r\n".indexOf(text.charAt(at)) < 0) {
+            at++;
+        }
+        String word = text.substring(start, at);
+        switch (word) {
+            case "null":
+                return null;
+            case "true":
+            case "false":
+                return Boolean.valueOf(word);
+            default:
+                if (!word.matches("-?\\d+(\\.\\d+)?([eE][+-]?\\d+)?")) {
+                    throw unexpected();
+                }
+                return word.matches("-?\\d{1,18}") ? (Object) Long.valueOf(word) : new BigDecimal(word);
+        }
+    }
+
+    private String string() {
+        expect('"');
+        StringBuilder out = new StringBuilder();
+        while (at < text.length()) {
+            char one = text.charAt(at++);
+            if (one == '"') {
+                return out.toString();
+            }
+            if (one == '\\' && at < text.length()) {
+                char escaped = text.charAt(at++);
+                int control = "bfnrt".indexOf(escaped);
+                if (escaped == 'u' && at + 4 <= text.length()) {
+                    one = (char) Integer.parseInt(text.substring(at, at += 4), 16);
+                } else {
+                    one = control < 0 ? escaped : "\b\f\n\r\t".charAt(control);
+                }
+            }
+            out.append(one);
+        }
+        throw unexpected();
+    }
+
+    private char open(char end) {
+        at++;
+        return peek() == end ? text.charAt(at++) : ',';
+    }
+
+    private char after(char end) {
+        char next = peek();
+        if (next != ',' && next != end) {
+            throw unexpected();
+        }
+        at++;
+        return next;
+    }
+
+    private void expect(char wanted) {
+        if (peek() != wanted) {
+            throw unexpected();
+        }
+        at++;
+    }
+
+    private char peek() {
+        while (at < text.length() && " \t\r\n".indexOf(text.charAt(at)) >= 0) {
+            at++;
+        }
+        return at < text.length() ? text.charAt(at) : 0;
+    }
+
+    private IllegalArgumentException unexpected() {
+        return new IllegalArgumentException("no JSON at character " + at);
+    }
+}

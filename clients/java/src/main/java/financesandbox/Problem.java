@@ -1,0 +1,49 @@
+package financesandbox;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** A refusal of the API (RFC 9457), or a reply that cannot be read ({@code status} 0). */
+public final class Problem extends RuntimeException {
+    private static final long serialVersionUID = 1;
+    private static final Set<Integer> RETRYABLE = Set.of(0, 408, 429, 502, 503, 504);
+
+    /** The HTTP status. */
+    public final int status;
+    /** Such as {@code validation_failed}. */
+    public final String code;
+    /** What is wrong. */
+    public final String detail;
+    /** The id of the request, or null. */
+    public final String requestId;
+    /** Whether the same request can succeed later. */
+    public final boolean retryable;
+    /** Seconds of the header {@code Retry-After}; 0 without it. */
+    public final long retryAfter;
+    /** Each violation with {@code pointer}, {@code code} and {@code detail}. */
+    public final transient List<Map<String, Object>> errors;
+
+    Problem(int status, Object body, long retryAfter, Throwable cause) {
+        super(message(status, body), cause);
+        this.status = status;
+        this.retryAfter = retryAfter;
+        code = text(body, "/code", "unknown");
+        detail = text(body, "/detail", text(body, "/title", "no detail"));
+        requestId = text(body, "/request_id", null);
+        errors = Json.objects(Json.at(body, "/errors"));
+        retryable = Json.at(body, "/retryable") instanceof Boolean said ? said : RETRYABLE.contains(status);
+    }
+
+    private static String message(int status, Object body) {
+        String places = Json.objects(Json.at(body, "/errors")).stream()
+            .map(error -> "\n  " + error.get("pointer") + ": " + error.get("detail"))
+            .collect(Collectors.joining());
+        return status + " " + text(body, "/code", "unknown") + ": " + text(body, "/detail", "no detail") + places;
+    }
+
+    private static String text(Object body, String pointer, String fallback) {
+        return Json.at(body, pointer) instanceof String found ? found : fallback;
+    }
+}

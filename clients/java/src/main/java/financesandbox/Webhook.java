@@ -1,0 +1,59 @@
+package financesandbox;
+
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.MessageDigest;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import java.util.function.UnaryOperator;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+
+/** Checks deliveries by Standard Webhooks. It has one secret, or several while a secret is replaced. */
+public record Webhook(List<String> secrets, Duration tolerance) {
+    /** With a tolerance of five minutes. */
+    public Webhook(String... secrets) {
+        this(List.of(secrets), Duration.ofMinutes(5));
+    }
+
+    /** Returns the event of a delivery. The body is the bytes as received; {@code header} returns a header or null. */
+    public Map<String, Object> verify(UnaryOperator<String> header, byte[] body) throws WebhookException {
+        return verify(header, body, Instant.now());
+    }
+
+    @SuppressWarnings("unchecked")
+    Map<String, Object> verify(UnaryOperator<String> header, byte[] body, Instant now) throws WebhookException {
+        String timestamp = header.apply("webhook-timestamp");
+        if (timestamp == null || !timestamp.matches("\\d{1,12}")) {
+            throw new WebhookException("webhook-timestamp is missing or no number");
+        }
+        if (Math.abs(now.getEpochSecond() - Long.parseLong(timestamp)) > tolerance.toSeconds()) {
+            throw new WebhookException("webhook-timestamp is too old or in the future");
+        }
+        String signatures = header.apply("webhook-signature");
+        String id = header.apply("webhook-id");
+        for (String secret : secrets) {
+            byte[] wanted = ("v1," + sign(secret, id + "." + timestamp + ".", body)).getBytes(StandardCharsets.UTF_8);
+            for (String given : (signatures == null ? "" : signatures).split(" ")) {
+                if (MessageDigest.isEqual(wanted, given.getBytes(StandardCharsets.UTF_8))) {
+                    return (Map<String, Object>) Json.parse(new String(body, StandardCharsets.UTF_8));
+                }
+            }
+        }
+        throw new WebhookException("webhook-signature is wrong");
+    }
+
+    private static String sign(String secret, String head, byte[] body) {
+        try {
+            Mac mac = Mac.getInstance("HmacSHA256");
+            mac.init(new SecretKeySpec(Base64.getDecoder().decode(secret.replaceFirst("^whsec_", "")), "HmacSHA256"));
+            mac.update(head.getBytes(StandardCharsets.UTF_8));
+            return Base64.getEncoder().encodeToString(mac.doFinal(body));
+        } catch (GeneralSecurityException impossible) {
+            throw new IllegalStateException(impossible);
+        }
+    }
+}

@@ -1,0 +1,184 @@
+package financesandbox;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
+
+import financesandbox.testing.Sandbox;
+import financesandbox.testing.SandboxExtension;
+import financesandbox.testing.World;
+import financesandbox.testing.Receiver;
+import java.math.BigDecimal;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
+import org.junit.platform.launcher.core.LauncherFactory;
+import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
+
+/** The same twelve steps in every language, against the real program. */
+@ExtendWith(SandboxExtension.class)
+class TwelveStepsTest {
+    private static final String RUNS = "/api/business/payroll-runs";
+
+    @Test
+    void twelveSteps(World world) {
+        Client client = world.client();
+        // 1. Read a list.
+        Reply companies = client.get("/api/business/companies");
+        assertEquals(200, companies.status());
+        String company = companies.at("/data/0/id");
+        Map<String, Object> run = Map.of("company_id", company, "period", "2026-01");
+        // 2. Iterate over pages.
+        List<Object> people = new ArrayList<>();
+        client.paginate("/api/business/employees", Map.of("company_id", company, "per_page", 10)).forEach(person -> people.add(person.get("id")));
+        Set<Object> different = new HashSet<>(people);
+        assertEquals(List.of(25, 25), List.of(people.size(), different.size()));
+        // 3. Read a refusal, which is not sent again.
+        Map<String, Object> unknown = Map.of("company_id", company, "period", "2026-01", "employees", List.of("emp_0000000000000"));
+        Problem problem = assertThrows(Problem.class, () -> client.post("/v1/payroll/run", unknown));
+        assertEquals(List.of(404, "resource_not_found", false), List.of(problem.status, problem.code, problem.retryable));
+        assertEquals("/employees/0", problem.errors.get(0).get("pointer"));
+        assertTrue(problem.requestId.startsWith("req_"));
+        world.verify(Map.of("operation", "runPayroll", "times", 1));
+        // 4. Receive webhooks.
+        Receiver receiver = world.receiver("payroll_run.*");
+        // 5. Lose a reply after the commit. The retry has the same key and does not pay twice.
+        world.fault(Map.of("on", "runPayroll", "lose", "reply", "times", 1));
+        Reply accepted = client.post("/v1/payroll/run", run);
+        assertEquals(List.of(201, "true"), List.of(accepted.status(), accepted.header("Idempotent-Replayed")));
+        String id = accepted.at("/data/id");
+        world.verify(Map.of("operation", "runPayroll", "match", Map.of("status", 201), "times", 2));
+        world.verify(Map.of("type", "payroll_run.created", "times", 1));
+        // 6. Take a snapshot and fork the world.
+        String before = world.snapshot();
+        World copy = world.fork();
+        // 7. Advance the clock; every person is paid once.
+        world.advance("30d");
+        Reply paid = client.get(RUNS + "/" + id);
+        assertEquals("paid", paid.at("/data/status"));
+        world.verify(Map.of("type", "payroll_run.paid", "times", 1));
+        world.verify(Map.of("type", "payout.paid", "times", paid.<Long>at("/data/employee_count")));
+        assertEquals("calculating", copy.client().get(RUNS + "/" + id).at("/data/status"));
+        // 8. Wait for a webhook, whose signature is checked.
+        Map<String, Object> event = receiver.waitFor("payroll_run.paid");
+        assertEquals(id, Json.at(event, "/data/object/id"));
+        assertEquals(List.of(), receiver.refused());
+        assertTrue(world.deliveries(Map.of("event_type", "payroll_run.paid")).stream().allMatch(one -> "delivered".equals(one.get("status"))));
+        // 9. Read a PDF.
+        String payslip = client.get("/api/business/payslips", Map.of("payroll_run_id", id, "per_page", 1)).at("/data/0/id");
+        byte[] pdf = client.pdf("/api/business/payslips/" + payslip);
+        assertArrayEquals("%PDF-".getBytes(StandardCharsets.US_ASCII), Arrays.copyOf(pdf, 5));
+        // 10. Wait as long as Retry-After says.
+        world.fault(Map.of("on", "listEmployees", "status", 503, "retry_after", "1s", "times", 1));
+        long started = System.nanoTime();
+        assertEquals(200, client.get("/api/business/employees").status());
+        assertTrue(System.nanoTime() - started >= 990_000_000);
+        // 11. Go back, and let the bank refuse one payout.
+        world.restore(before);
+        assertEquals("calculating", client.get(RUNS + "/" + id).at("/data/status"));
+        copy.scenario("partial-failure");
+        copy.client().post("/v1/payroll/run", Map.of("company_id", company, "period", "2026-03"));
+        copy.advance("30d");
+        Reply partial = copy.client().get(RUNS, Map.of("period", "2026-03", "company_id", company));
+        assertEquals("partially_paid", partial.at("/data/0/status"));
+        assertEquals(1L, partial.<Long>at("/data/0/settlement/failed"));
+        assertEquals(1, copy.events(Map.of("type", "payout.failed")).size());
+        // 12. A failed verification names the near miss; the report has events and decisions.
+        Map<String, Object> wrong = Map.of("operation", "runPayroll", "match", Map.of("body", Map.of("period", "2026-02")));
+        AssertionError miss = assertThrows(AssertionError.class, () -> world.verify(wrong));
+        assertTrue(miss.getMessage().matches(".*/body/period.*2026-01.*"), miss.getMessage());
+        String report = world.report();
+        assertTrue(report.contains("payroll_run.created prn_"), report);
+        assertTrue(report.contains("payroll_run.calculate=on_time by default"), report);
+        assertTrue(report.contains("POST /v1/payroll/run 404 resource_not_found"), report);
+        assertTrue(report.substring(report.indexOf("near misses:\n")).contains("2026-02"), report);
+    }
+
+    @Test
+    void webhookSignatures() throws WebhookException {
+        String secret = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
+        String right = "v1,tZ1I4/hDygAJgO5TYxiSd6Sd0kDW6hPenDe+bTa3Kkw=";
+        String body = "{\"email\":\"test@example.com\",\"username\":\"test_user\"}";
+        String other = "whsec_" + Base64.getEncoder().encodeToString(new byte[24]);
+        String now = "1649367553";
+        assertEquals("test_user", verify(List.of(secret), right, now, body, 0).get("username"));
+        verify(List.of(other, secret), "v1,AAAA v2,BBBB " + right, now, body, 299);
+        assertThrows(WebhookException.class, () -> verify(List.of(other), right, now, body, 0));
+        assertThrows(WebhookException.class, () -> verify(List.of(secret), right, now, body + " ", 0));
+        assertThrows(WebhookException.class, () -> verify(List.of(secret), right, now, body, 301));
+        assertThrows(WebhookException.class, () -> verify(List.of(secret), right, now, body, -301));
+        assertThrows(WebhookException.class, () -> verify(List.of(secret), null, now, body, 0));
+        assertThrows(WebhookException.class, () -> verify(List.of(secret), right, "", body, 0));
+    }
+
+    private static Map<String, Object> verify(List<String> secrets, String signature, String at, String body, long later)
+        throws WebhookException {
+        Map<String, String> headers = new java.util.HashMap<>();
+        headers.put("webhook-id", "msg_27UH4WbU6Z5A5EzD8u03UvzRbpk");
+        headers.put("webhook-timestamp", at);
+        headers.put("webhook-signature", signature);
+        Webhook webhook = new Webhook(secrets, Duration.ofMinutes(5));
+        return webhook.verify(headers::get, body.getBytes(StandardCharsets.UTF_8), Instant.ofEpochSecond(1649367553 + later));
+    }
+
+    /** No name of a test, so only the test below runs it. */
+    @ExtendWith(SandboxExtension.class)
+    static class Failing {
+        @Test
+        void fails(World world) {
+            assertThrows(Problem.class, () -> world.client().get("/api/business/employees/emp_0000000000000"));
+            assertEquals(1, 2);
+        }
+    }
+
+    @Test
+    void aFailingTestReportsWhatHappenedInItsWorld() {
+        SummaryGeneratingListener listener = new SummaryGeneratingListener();
+        LauncherFactory.create().execute(LauncherDiscoveryRequestBuilder.request().selectors(selectClass(Failing.class)).build(), listener);
+        Throwable thrown = listener.getSummary().getFailures().get(0).getException();
+        String report = thrown.getSuppressed()[0].getMessage();
+        assertTrue(report.contains("GET /api/business/employees/emp_0000000000000 404 resource_not_found"), report);
+    }
+
+    @Test
+    void theClientGivesUpAfterItsRetries(World world) {
+        world.fault(Map.of("on", "listEmployees", "status", 503, "times", 10));
+        Client client = new Client(world.url(), world.key(), 1, Duration.ofSeconds(30));
+        Problem problem = assertThrows(Problem.class, () -> client.get("/api/business/employees"));
+        assertEquals(List.of(503, "maintenance"), List.of(problem.status, problem.code));
+        world.verify(Map.of("operation", "listEmployees", "times", 2));
+        world.fault(Map.of("on", "listCompanies", "body", "garbage", "times", 1));
+        assertEquals(200, client.get("/api/business/companies").status());
+    }
+
+    @Test
+    void stopEndsTheProgramCleanly() {
+        Sandbox sandbox = new Sandbox("--clock", "instant");
+        assertEquals(0, sandbox.stop());
+        Client client = new Client(sandbox.url(), "test_key", 0, Duration.ofSeconds(30));
+        Problem problem = assertThrows(Problem.class, () -> client.get("/_sandbox/health"));
+        assertEquals(List.of(0, "no_reply"), List.of(problem.status, problem.code));
+    }
+
+    @Test
+    void jsonIsReadAndWritten() {
+        String text = "{\"a\":[1,-2.50,true,null,\"\\\"\\\\ä\\u0001\"],\"b\":{},\"c\":[]}";
+        assertEquals(text, Json.write(Json.parse(text)));
+        assertEquals(Arrays.asList(1L, new BigDecimal("1e3"), "/\n\t😀"), Json.parse(" [ 1 , 1e3 , \"\\/\\n\\t\\ud83d\\ude00\" ] "));
+        for (String wrong : List.of("", "{", "[1,", "[1 2]", "{\"a\"}", "{a:1}", "\"a", "nul", "1.", "[1]x", "{\"a\":1,}", "[,]")) {
+            assertThrows(IllegalArgumentException.class, () -> Json.parse(wrong), wrong);
+        }
+    }
+}

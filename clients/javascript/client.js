@@ -1,0 +1,110 @@
+// A thin client: it knows the conventions of the API and none of its operations. It has no dependencies.
+import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
+
+/** A refusal of the API (RFC 9457), or a reply that cannot be read (`status` 0). */
+export class Problem extends Error {
+  constructor(status, body, retryAfter, cause) {
+    const { code = 'unknown', detail, title, errors = [], request_id: requestId, retryable } = body;
+    const places = errors.map((error) => `\n  ${error.pointer}: ${error.detail}`).join('');
+    super(`${status} ${code}: ${detail ?? title ?? 'no detail'}${places}`, { cause });
+    Object.assign(this, { name: 'Problem', status, code, title, detail, errors, requestId, body, retryAfter });
+    this.retryable = retryable ?? [0, 408, 429, 502, 503, 504].includes(status);
+  }
+}
+
+export class Client {
+  constructor({ baseUrl = 'http://127.0.0.1:4747', apiKey = 'test_key', retries = 3, timeoutMs = 30_000, headers = {} } = {}) {
+    Object.assign(this, { baseUrl: baseUrl.replace(/\/+$/, ''), apiKey, retries, timeoutMs, headers });
+  }
+
+  get(path, query, options) {
+    return this.request('GET', path, { ...options, query });
+  }
+
+  post(path, body, options) {
+    return this.request('POST', path, { ...options, body });
+  }
+
+  /** The bytes of a PDF. */
+  async pdf(path, query) {
+    return (await this.request('GET', path, { query, headers: { accept: 'application/pdf' } })).body;
+  }
+
+  /** The items of a list, one page at a time. */
+  async *paginate(path, query = {}) {
+    for (let page = Number(query.page ?? 1), seen = 0; ; page += 1) {
+      const { data, meta } = (await this.get(path, { ...query, page })).body;
+      yield* data;
+      seen += data.length;
+      if (data.length === 0 || (query.page === undefined && seen >= meta.total)) return;
+    }
+  }
+
+  /** Sends a request. A POST has an `Idempotency-Key`, which is the same in every retry. */
+  async request(method, path, { query = {}, body, headers = {}, idempotencyKey = randomUUID() } = {}) {
+    const url = new URL(this.baseUrl + path);
+    for (const [name, value] of Object.entries(query)) if (value != null) url.searchParams.append(name, value);
+    const sent = { authorization: `Bearer ${this.apiKey}`, accept: 'application/json', ...this.headers };
+    if (method === 'POST') sent['idempotency-key'] = idempotencyKey;
+    if (body !== undefined) sent['content-type'] = 'application/json';
+    for (const [name, value] of Object.entries(headers)) sent[name.toLowerCase()] = value;
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return await this.#exchange(method, url, sent, body);
+      } catch (problem) {
+        // A PATCH has no idempotency key: after a lost reply, the client cannot know whether it took effect.
+        const unsafe = problem.status === 0 && method === 'PATCH';
+        if (!problem.retryable || unsafe || attempt >= this.retries || problem.retryAfter > 60) throw problem;
+        const backoff = Math.min(100 * 2 ** attempt, 2_000) * (0.5 + Math.random() / 2);
+        await new Promise((resume) => setTimeout(resume, problem.retryAfter * 1_000 || backoff));
+      }
+    }
+  }
+
+  async #exchange(method, url, headers, body) {
+    let reply, bytes;
+    try {
+      const signal = AbortSignal.timeout(this.timeoutMs);
+      reply = await fetch(url, { method, headers, body: body === undefined ? undefined : JSON.stringify(body), signal });
+      bytes = Buffer.from(await reply.arrayBuffer());
+    } catch (cause) {
+      throw new Problem(0, { code: 'no_reply', detail: `${method} ${url.pathname}: ${cause.cause?.message ?? cause.message}` }, 0, cause);
+    }
+    const isJson = /[/+]json/.test(reply.headers.get('content-type') ?? '');
+    const parsed = isJson ? parse(bytes) : bytes;
+    if (reply.ok && parsed !== undefined) return { status: reply.status, headers: reply.headers, body: parsed };
+    if (reply.ok) throw new Problem(0, { code: 'invalid_reply', detail: `${method} ${url.pathname}: the body is not JSON` }, 0);
+    const problem = isJson && parsed ? (parsed.error ?? parsed) : { detail: bytes.toString() };
+    throw new Problem(reply.status, problem, Number(reply.headers.get('retry-after')) || 0);
+  }
+}
+
+function parse(bytes) {
+  try {
+    return JSON.parse(bytes.toString());
+  } catch {
+    return undefined;
+  }
+}
+
+/** A delivery whose signature or time is wrong. */
+export class WebhookError extends Error {}
+
+/**
+ * Checks a delivery by Standard Webhooks and returns its event. `body` is the bytes as received. `secrets` is one secret,
+ * or several while a secret is replaced.
+ */
+export function verifyWebhook(secrets, headers, body, { toleranceSeconds = 300, now = Date.now() / 1_000 } = {}) {
+  const header = (name) => (typeof headers.get === 'function' ? headers.get(name) : headers[name]) ?? '';
+  const [id, timestamp] = [header('webhook-id'), header('webhook-timestamp')];
+  if (!/^\d+$/.test(timestamp)) throw new WebhookError('webhook-timestamp is missing or no number');
+  if (Math.abs(now - Number(timestamp)) > toleranceSeconds) throw new WebhookError('webhook-timestamp is too old or in the future');
+  const signed = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), Buffer.from(body)]);
+  const given = header('webhook-signature').split(' ').filter((one) => one.startsWith('v1,')).map((one) => Buffer.from(one.slice(3), 'base64'));
+  const isRight = [secrets].flat().some((secret) => {
+    const wanted = createHmac('sha256', Buffer.from(secret.replace(/^whsec_/, ''), 'base64')).update(signed).digest();
+    return given.some((one) => one.length === wanted.length && timingSafeEqual(one, wanted));
+  });
+  if (!isRight) throw new WebhookError('webhook-signature is wrong');
+  return JSON.parse(Buffer.from(body).toString());
+}

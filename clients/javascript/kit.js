@@ -1,0 +1,222 @@
+// The test kit: starts the program, gives each test a world of its own, and controls that world.
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { createServer } from 'node:http';
+import { createInterface } from 'node:readline';
+
+import { Client, verifyWebhook } from './client.js';
+
+/** A running sandbox. It ends with this process, also when the process is killed. */
+export class Sandbox {
+  static #shared;
+  static #forks = 0;
+
+  /** The server that all tests of this process share. */
+  static shared(options) {
+    return (Sandbox.#shared ??= Sandbox.start(options));
+  }
+
+  static async start({ binary = process.env.SANDBOX_BIN ?? 'sandbox', seed = 42, clock = 'manual', args = [] } = {}) {
+    const flags = ['--port', '0', '--quiet', '--exit-with-stdin', '--seed', String(seed), '--clock', clock, ...args];
+    const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => name !== 'PORT' && !name.startsWith('SANDBOX_')));
+    const child = spawn(binary, flags, { stdio: ['pipe', 'pipe', 'inherit'], env });
+    const ended = new Promise((resolve, reject) => child.once('exit', resolve).once('error', reject));
+    const line = await Promise.race([
+      new Promise((resolve) => createInterface({ input: child.stdout }).once('line', resolve)),
+      ended.then((code) => { throw new Error(`${binary} ended with ${code} before it listened`); }),
+    ]);
+    for (const handle of [child, child.stdin, child.stdout]) handle.unref();
+    return new Sandbox(line.replace('listening on ', '').trim(), child, ended);
+  }
+
+  constructor(url, child, ended) {
+    Object.assign(this, { url, child, ended });
+  }
+
+  /** A world of its own, in its first state. The name of the test selects it. */
+  async world(name) {
+    const world = new World(this, `test_${name.replace(/[^!-~]+/g, '-').slice(-240)}`);
+    await world.control('POST', '/reset', {});
+    return world;
+  }
+
+  forkKey(key) {
+    return `${key.slice(-240)}~${(Sandbox.#forks += 1)}`;
+  }
+
+  /** Ends the server and returns its exit code. */
+  stop() {
+    this.child.ref();
+    this.child.stdin.end();
+    return this.ended;
+  }
+}
+
+export class World {
+  #receivers = [];
+  #misses = [];
+
+  constructor(sandbox, key) {
+    Object.assign(this, { sandbox, key, client: new Client({ baseUrl: sandbox.url, apiKey: key }) });
+    // Never repeated: the control plane has no idempotency keys.
+    this.tools = new Client({ baseUrl: sandbox.url, apiKey: key, retries: 0, timeoutMs: 120_000 });
+  }
+
+  async control(method, path, body, query) {
+    return (await this.tools.request(method, `/_sandbox${path}`, { body, query })).body;
+  }
+
+  /** Advances the clock: `advance('10d')`, `advance({ to })`, `advance({ until: 'idle' })`. */
+  advance(by) {
+    return this.control('POST', '/clock/advance', typeof by === 'string' ? { by } : by);
+  }
+
+  /** Starts the world again with a scenario. */
+  scenario(name) {
+    return this.control('POST', `/scenarios/${name}/load`);
+  }
+
+  fault(row) {
+    return this.control('POST', '/faults', row);
+  }
+
+  rule(row) {
+    return this.control('POST', '/rules', row);
+  }
+
+  async events(query) {
+    return (await this.control('GET', '/events', undefined, { per_page: 100, ...query })).data;
+  }
+
+  async deliveries(query) {
+    return (await this.control('GET', '/deliveries', undefined, { per_page: 100, ...query })).data;
+  }
+
+  /** Verifies calls (`operation`), events (`type`) or deliveries (`event_type`); throws unless the verdict is `pass`. */
+  async verify(row) {
+    const list = row.operation ? 'requests' : row.event_type ? 'deliveries' : 'events';
+    const verdict = await this.control('POST', `/${list}/verify`, row);
+    if (verdict.verdict === 'pass') return verdict;
+    const miss = `${list} ${JSON.stringify(row)}: ${verdict.verdict}, matched ${verdict.matched}, nearest ${JSON.stringify(verdict.nearest)}`;
+    this.#misses.push(miss);
+    throw new Error(miss);
+  }
+
+  async snapshot() {
+    return (await this.control('POST', '/snapshots', {})).id;
+  }
+
+  restore(id) {
+    return this.control('POST', `/snapshots/${id}/restore`);
+  }
+
+  /** Another world with a copy of this one. */
+  async fork() {
+    const copy = new World(this.sandbox, this.sandbox.forkKey(this.key));
+    await this.control('POST', `/snapshots/${await this.snapshot()}/fork`, { key: copy.key });
+    return copy;
+  }
+
+  /** A local receiver of the webhooks of these types, by default of all. */
+  async receiver(...events) {
+    const receiver = await new Receiver().listen();
+    this.#receivers.push(receiver);
+    const { url, secret } = receiver;
+    await this.control('POST', '/webhook-endpoints', { url, secret, ...(events.length && { events }) });
+    return receiver;
+  }
+
+  /** What happened in this world: the last events, decisions and refused calls, and the near misses of `verify`. */
+  async report() {
+    const last = async (path) => {
+      const { meta } = await this.control('GET', path, undefined, { per_page: 1 });
+      return (await this.control('GET', path, undefined, { per_page: 30, page: Math.ceil(meta.total / 30) || 1 })).data;
+    };
+    const [events, decisions, requests] = await Promise.all(['/events', '/decisions', '/requests'].map(last));
+    const section = (title, rows) => `\n${title}:${rows.length ? rows.map((row) => `\n  ${row}`).join('') : ' none'}`;
+    return `\n\nworld ${this.key} of ${this.sandbox.url}`
+      + section('last events', events.map((one) => `${one.timestamp} ${one.type} ${one.data.object.id ?? ''}`))
+      + section('last decisions', decisions.map((one) => `${one.at} ${one.decision}=${one.chosen} by ${one.source ?? one.why} ${one.subject_id}`))
+      + section('refused calls', requests.filter((one) => one.status >= 400).map((one) => `${one.method} ${one.path} ${one.status} ${one.error}`))
+      + section('near misses', this.#misses);
+  }
+
+  async close() {
+    await Promise.all(this.#receivers.map((receiver) => receiver.close()));
+  }
+}
+
+/** A local receiver. It checks every signature and refuses a delivery that is not signed with its secret. */
+export class Receiver {
+  secret = `whsec_${randomBytes(24).toString('base64')}`;
+  events = [];
+  refused = [];
+  /** The status of its answers. */
+  status = 204;
+  #waiting = new Set();
+  #server = createServer(async (request, reply) => {
+    const chunks = [];
+    for await (const chunk of request) chunks.push(chunk);
+    try {
+      this.events.push(verifyWebhook(this.secret, request.headers, Buffer.concat(chunks)));
+      reply.writeHead(this.status).end();
+    } catch (error) {
+      this.refused.push(error);
+      reply.writeHead(400).end();
+    }
+    for (const look of this.#waiting) look();
+  });
+
+  async listen() {
+    await new Promise((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+    this.url = `http://127.0.0.1:${this.#server.address().port}/`;
+    return this;
+  }
+
+  /** The first event of this type, and of this condition, that arrived or arrives in time. */
+  waitFor(type, { timeoutMs = 10_000, where = () => true } = {}) {
+    return new Promise((resolve, reject) => {
+      let timer;
+      const look = () => {
+        const found = this.events.find((event) => event.type === type && where(event));
+        if (!found) return this.#waiting.add(look);
+        clearTimeout(timer);
+        this.#waiting.delete(look);
+        return resolve(found);
+      };
+      timer = setTimeout(() => {
+        this.#waiting.delete(look);
+        const types = [...new Set(this.events.map((event) => event.type))].join(', ') || 'nothing';
+        reject(new Error(`${type} did not arrive in ${timeoutMs} ms; received: ${types}; refused: ${this.refused.length}`));
+      }, timeoutMs);
+      look();
+    });
+  }
+
+  close() {
+    this.#server.closeAllConnections();
+    return new Promise((resolve) => this.#server.close(resolve));
+  }
+}
+
+/**
+ * Wraps the `test` of node:test, vitest or jest: `const it = withWorld(test)`. Each test gets a world of its own. A test
+ * that fails also prints what happened in its world.
+ */
+export function withWorld(test, options) {
+  return (name, body) => test(name, async (...context) => {
+    const world = await (await Sandbox.shared(options)).world(name);
+    try {
+      return await body(world, ...context);
+    } catch (error) {
+      const report = await world.report().catch((lost) => `\n\nno report of the world: ${lost.message}`);
+      if (error instanceof Error) {
+        error.message += report;
+        error.stack += report;
+      }
+      throw error;
+    } finally {
+      await world.close();
+    }
+  });
+}

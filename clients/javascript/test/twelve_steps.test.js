@@ -1,0 +1,117 @@
+// The same twelve steps in every language, against the real program.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { Client, Problem, WebhookError, verifyWebhook } from '../client.js';
+import { Sandbox, withWorld } from '../kit.js';
+
+const it = withWorld(test);
+const RUNS = '/api/business/payroll-runs';
+
+it('twelve steps', async (world) => {
+  const { client } = world;
+  // 1. Read a list.
+  const companies = await client.get('/api/business/companies');
+  assert.equal(companies.status, 200);
+  const company = companies.body.data[0].id;
+  const run = { company_id: company, period: '2026-01' };
+  // 2. Iterate over pages.
+  const people = [];
+  for await (const person of client.paginate('/api/business/employees', { company_id: company, per_page: 10 })) people.push(person.id);
+  assert.equal(new Set(people).size, 25);
+  // 3. Read a refusal, which is not sent again.
+  const refused = await client.post('/v1/payroll/run', { ...run, employees: ['emp_0000000000000'] }).catch((error) => error);
+  assert.ok(refused instanceof Problem);
+  assert.deepEqual([refused.status, refused.code, refused.retryable], [404, 'resource_not_found', false]);
+  assert.equal(refused.errors[0].pointer, '/employees/0');
+  assert.match(refused.requestId, /^req_/);
+  await world.verify({ operation: 'runPayroll', times: 1 });
+  // 4. Receive webhooks.
+  const receiver = await world.receiver('payroll_run.*');
+  // 5. Lose a reply after the commit. The retry has the same key and does not pay twice.
+  await world.fault({ on: 'runPayroll', lose: 'reply', times: 1 });
+  const accepted = await client.post('/v1/payroll/run', run);
+  assert.deepEqual([accepted.status, accepted.headers.get('idempotent-replayed')], [201, 'true']);
+  const id = accepted.body.data.id;
+  await world.verify({ operation: 'runPayroll', match: { status: 201 }, times: 2 });
+  await world.verify({ type: 'payroll_run.created', times: 1 });
+  // 6. Take a snapshot and fork the world.
+  const before = await world.snapshot();
+  const copy = await world.fork();
+  // 7. Advance the clock; every person is paid once.
+  await world.advance('30d');
+  const paid = (await client.get(`${RUNS}/${id}`)).body.data;
+  assert.equal(paid.status, 'paid');
+  await world.verify({ type: 'payroll_run.paid', times: 1 });
+  await world.verify({ type: 'payout.paid', times: paid.employee_count });
+  assert.equal((await copy.client.get(`${RUNS}/${id}`)).body.data.status, 'calculating');
+  // 8. Wait for a webhook, whose signature is checked.
+  const event = await receiver.waitFor('payroll_run.paid');
+  assert.deepEqual([event.data.object.id, receiver.refused.length], [id, 0]);
+  assert.ok((await world.deliveries({ event_type: 'payroll_run.paid' })).every((one) => one.status === 'delivered'));
+  // 9. Read a PDF.
+  const [payslip] = (await client.get('/api/business/payslips', { payroll_run_id: id, per_page: 1 })).body.data;
+  const pdf = await client.pdf(`/api/business/payslips/${payslip.id}`);
+  assert.equal(pdf.subarray(0, 5).toString(), '%PDF-');
+  // 10. Wait as long as `Retry-After` says.
+  await world.fault({ on: 'listEmployees', status: 503, retry_after: '1s', times: 1 });
+  const started = performance.now();
+  assert.equal((await client.get('/api/business/employees')).status, 200);
+  assert.ok(performance.now() - started >= 990);
+  // 11. Go back, and let the bank refuse one payout.
+  await world.restore(before);
+  assert.equal((await client.get(`${RUNS}/${id}`)).body.data.status, 'calculating');
+  await copy.scenario('partial-failure');
+  await copy.client.post('/v1/payroll/run', { ...run, period: '2026-03' });
+  await copy.advance('30d');
+  const [partial] = (await copy.client.get(RUNS, { period: '2026-03', company_id: company })).body.data;
+  assert.deepEqual([partial.status, partial.settlement.failed], ['partially_paid', 1]);
+  assert.equal((await copy.events({ type: 'payout.failed' })).length, 1);
+  // 12. A failed verification names the near miss; the report has events and decisions.
+  await assert.rejects(world.verify({ operation: 'runPayroll', match: { body: { period: '2026-02' } } }), /\/body\/period.*2026-01/);
+  const report = await world.report();
+  assert.match(report, /payroll_run\.created prn_/);
+  assert.match(report, /payroll_run\.calculate=on_time by default/);
+  assert.match(report, /POST \/v1\/payroll\/run 404 resource_not_found/);
+  assert.match(report, /near misses:\n.*2026-02/);
+  await copy.close();
+});
+
+test('webhook signatures', () => {
+  const [secret, id, now] = ['whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD', 'msg_27UH4WbU6Z5A5EzD8u03UvzRbpk', 1649367553];
+  const body = '{"email":"test@example.com","username":"test_user"}';
+  const right = 'v1,tZ1I4/hDygAJgO5TYxiSd6Sd0kDW6hPenDe+bTa3Kkw=';
+  const headers = (signature, at = now) => ({ 'webhook-id': id, 'webhook-timestamp': String(at), 'webhook-signature': signature });
+  const other = `whsec_${Buffer.alloc(24).toString('base64')}`;
+  assert.equal(verifyWebhook(secret, headers(right), body, { now }).username, 'test_user');
+  assert.ok(verifyWebhook([other, secret], headers(`v1,AAAA v2,BBBB ${right}`), body, { now: now + 299 }));
+  assert.ok(verifyWebhook(secret, new Headers(headers(right)), Buffer.from(body), { now }));
+  const wrong = [[other, headers(right), body, now], [secret, headers(right), `${body} `, now], [secret, headers(right), body, now + 301],
+    [secret, headers(right), body, now - 301], [secret, headers(''), body, now], [secret, headers(right, ''), body, now]];
+  for (const [key, sent, bytes, at] of wrong) assert.throws(() => verifyWebhook(key, sent, bytes, { now: at }), WebhookError);
+});
+
+test('a test that fails prints what happened in its world', async () => {
+  const failing = withWorld(async (name, body) => body());
+  const error = await failing('a failing test', async (world) => {
+    await world.client.get('/api/business/employees/emp_0000000000000').catch(() => {});
+    assert.equal(1, 2);
+  }).catch((thrown) => thrown);
+  assert.match(error.message, /GET \/api\/business\/employees\/emp_0000000000000 404 resource_not_found/);
+});
+
+test('the client gives up after its retries, and does not repeat what may not be repeated', async () => {
+  const world = await (await Sandbox.shared()).world('retries');
+  await world.fault({ on: 'listEmployees', status: 503, times: 10 });
+  const client = new Client({ baseUrl: world.sandbox.url, apiKey: world.key, retries: 1 });
+  await assert.rejects(client.get('/api/business/employees'), { status: 503, code: 'maintenance' });
+  await world.verify({ operation: 'listEmployees', times: 2 });
+  await world.fault({ on: 'listCompanies', body: 'garbage', times: 1 });
+  assert.equal((await client.get('/api/business/companies')).status, 200);
+});
+
+test('stop ends the program cleanly', async () => {
+  const sandbox = await Sandbox.start();
+  assert.equal(await sandbox.stop(), 0);
+  await assert.rejects(new Client({ baseUrl: sandbox.url, retries: 0 }).get('/_sandbox/health'), { code: 'no_reply', status: 0 });
+});

@@ -1,0 +1,138 @@
+<?php
+
+declare(strict_types=1);
+
+namespace FinanceSandbox;
+
+/** A thin client: it knows the conventions of the API and none of its operations. It needs only `ext-curl`. */
+final class Client
+{
+    public readonly string $baseUrl;
+
+    /**
+     * @param string $apiKey in the sandbox it selects the world
+     * @param int $retries after the first attempt
+     * @param int $timeout seconds for each attempt
+     * @param array<string, string> $headers of every request
+     */
+    public function __construct(
+        string $baseUrl = 'http://127.0.0.1:4747',
+        public readonly string $apiKey = 'test_key',
+        private readonly int $retries = 3,
+        private readonly int $timeout = 30,
+        private readonly array $headers = [],
+    ) {
+        $this->baseUrl = rtrim($baseUrl, '/');
+    }
+
+    /** @param array<string, mixed> $query */
+    public function get(string $path, array $query = []): Reply
+    {
+        return $this->request('GET', $path, query: $query);
+    }
+
+    public function post(string $path, mixed $body = null, ?string $idempotencyKey = null): Reply
+    {
+        return $this->request('POST', $path, $body, idempotencyKey: $idempotencyKey);
+    }
+
+    /** The bytes of a PDF. */
+    public function pdf(string $path): string
+    {
+        return $this->request('GET', $path, headers: ['Accept' => 'application/pdf'])->body;
+    }
+
+    /**
+     * The items of a list, one page at a time.
+     *
+     * @param array<string, mixed> $query
+     * @return \Generator<int, array<string, mixed>>
+     */
+    public function paginate(string $path, array $query = []): \Generator
+    {
+        $page = $query['page'] ?? 1;
+        do {
+            $items = $this->get($path, ['page' => $page++] + $query)->body['data'];
+            foreach ($items as $item) {
+                yield $item;
+            }
+        } while ($items !== []);
+    }
+
+    /**
+     * Sends a request. A POST has an `Idempotency-Key`, which is the same in every retry.
+     *
+     * @param array<string, mixed> $query
+     * @param array<string, string> $headers
+     */
+    public function request(
+        string $method,
+        string $path,
+        mixed $body = null,
+        array $query = [],
+        array $headers = [],
+        ?string $idempotencyKey = null,
+    ): Reply {
+        $query = array_filter($query, static fn (mixed $value): bool => $value !== null);
+        $url = $this->baseUrl . $path . ($query === [] ? '' : '?' . http_build_query($query));
+        $sent = ['Authorization' => "Bearer $this->apiKey", 'Accept' => 'application/json'] + ['Expect' => ''];
+        if ($method === 'POST') {
+            $sent['Idempotency-Key'] = $idempotencyKey ?? bin2hex(random_bytes(16));
+        }
+        if ($body !== null || $method === 'POST') {
+            $sent['Content-Type'] = 'application/json';
+        }
+        $sent = array_merge($sent, $this->headers, $headers);
+        $content = $body === null ? '' : json_encode($body, JSON_THROW_ON_ERROR);
+        for ($attempt = 0; ; $attempt++) {
+            try {
+                return $this->exchange($method, $url, $sent, $content);
+            } catch (Problem $problem) {
+                // A PATCH has no idempotency key: after a lost reply, the client cannot know whether it took effect.
+                $unsafe = $problem->status === 0 && $method === 'PATCH';
+                if (!$problem->retryable || $unsafe || $attempt >= $this->retries || $problem->retryAfter > 60) {
+                    throw $problem;
+                }
+                usleep($problem->retryAfter * 1_000_000 ?: min(100_000 * 2 ** $attempt, 2_000_000));
+            }
+        }
+    }
+
+    /** @param array<string, string> $headers */
+    private function exchange(string $method, string $url, array $headers, string $content): Reply
+    {
+        $received = [];
+        $curl = curl_init($url);
+        curl_setopt_array($curl, [
+            CURLOPT_CUSTOMREQUEST => $method,
+            CURLOPT_RETURNTRANSFER => true,
+            CURLOPT_TIMEOUT => $this->timeout,
+            CURLOPT_HTTPHEADER => array_map(static fn ($name, $value): string => "$name: $value", array_keys($headers), $headers),
+            CURLOPT_HEADERFUNCTION => static function ($curl, string $line) use (&$received): int {
+                [$name, $value] = explode(':', $line, 2) + [1 => null];
+                if ($value !== null) {
+                    $received[strtolower($name)] = trim($value);
+                }
+                return strlen($line);
+            },
+        ]);
+        if ($content !== '' || $method === 'POST') {
+            curl_setopt($curl, CURLOPT_POSTFIELDS, $content);
+        }
+        $body = curl_exec($curl);
+        $status = curl_getinfo($curl, CURLINFO_RESPONSE_CODE);
+        if ($body === false) {
+            throw new Problem(0, ['code' => 'no_reply', 'detail' => "$method $url: " . curl_error($curl)]);
+        }
+        $isJson = str_contains($received['content-type'] ?? '', 'json');
+        $parsed = $isJson ? json_decode($body, true) : $body;
+        if ($status >= 400) {
+            $problem = is_array($parsed) ? $parsed['error'] ?? $parsed : ['detail' => $body];
+            throw new Problem($status, $problem, (int) ($received['retry-after'] ?? 0));
+        }
+        if ($parsed === null) {
+            throw new Problem(0, ['code' => 'invalid_reply', 'detail' => "$method $url: the body is not JSON"]);
+        }
+        return new Reply($status, $received, $parsed);
+    }
+}

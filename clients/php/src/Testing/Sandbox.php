@@ -1,0 +1,52 @@
+<?php
+
+declare(strict_types=1);
+
+namespace FinanceSandbox\Testing;
+
+/** A running sandbox. */
+final class Sandbox
+{
+    private static ?self $shared = null;
+    private int $forks = 0;
+
+    private function __construct(private readonly Program $program, public readonly ?string $binary)
+    {
+    }
+
+    /** The server that all tests of this process share. */
+    public static function shared(): self
+    {
+        return self::$shared ??= self::start();
+    }
+
+    /** @param list<string> $args further flags of the program */
+    public static function start(?string $binary = null, int $seed = 42, string $clock = 'manual', array $args = []): self
+    {
+        return new self(new Program($binary, ['--quiet', '--seed', (string) $seed, '--clock', $clock, ...$args]), $binary);
+    }
+
+    public function url(): string
+    {
+        return $this->program->url;
+    }
+
+    /** A world of its own, in its first state. The name of the test selects it. */
+    public function world(string $name): World
+    {
+        $world = new World($this, 'test_' . substr(preg_replace('/[^!-~]+/', '-', $name), -240));
+        $world->control('POST', '/reset', new \stdClass());
+        return $world;
+    }
+
+    public function forkKey(string $key): string
+    {
+        return substr($key, -240) . '~' . ++$this->forks;
+    }
+
+    /** Ends the server and returns its exit code. */
+    public function stop(): int
+    {
+        return $this->program->stop();
+    }
+}

@@ -1,0 +1,40 @@
+<?php
+
+declare(strict_types=1);
+
+namespace FinanceSandbox;
+
+/** Checks deliveries by Standard Webhooks. */
+final class Webhook
+{
+    /**
+     * Returns the event of a delivery. `$body` is the bytes as received. `$secrets` is one secret, or several while a
+     * secret is replaced.
+     *
+     * @param string|list<string> $secrets
+     * @param array<string, string> $headers
+     * @return array<string, mixed>
+     */
+    public static function verify(string|array $secrets, array $headers, string $body, int $tolerance = 300, ?int $now = null): array
+    {
+        $headers = array_change_key_case($headers);
+        $timestamp = $headers['webhook-timestamp'] ?? '';
+        if (!ctype_digit($timestamp)) {
+            throw new WebhookError('webhook-timestamp is missing or no number');
+        }
+        if (abs(($now ?? time()) - (int) $timestamp) > $tolerance) {
+            throw new WebhookError('webhook-timestamp is too old or in the future');
+        }
+        $signed = ($headers['webhook-id'] ?? '') . ".$timestamp.$body";
+        foreach ((array) $secrets as $secret) {
+            $key = base64_decode(preg_replace('/^whsec_/', '', $secret), true);
+            $wanted = 'v1,' . base64_encode(hash_hmac('sha256', $signed, $key, true));
+            foreach (explode(' ', $headers['webhook-signature'] ?? '') as $given) {
+                if (hash_equals($wanted, $given)) {
+                    return json_decode($body, true, 512, JSON_THROW_ON_ERROR);
+                }
+            }
+        }
+        throw new WebhookError('webhook-signature is wrong');
+    }
+}

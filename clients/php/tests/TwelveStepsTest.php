@@ -1,0 +1,164 @@
+<?php
+
+declare(strict_types=1);
+
+use FinanceSandbox\Client;
+use FinanceSandbox\Problem;
+use FinanceSandbox\Testing\Sandbox;
+use FinanceSandbox\Testing\Unmet;
+use FinanceSandbox\Testing\UsesSandbox;
+use FinanceSandbox\Webhook;
+use FinanceSandbox\WebhookError;
+use PHPUnit\Framework\TestCase;
+
+/** The same twelve steps in every language, against the real program. */
+final class TwelveStepsTest extends TestCase
+{
+    use UsesSandbox;
+
+    private const RUNS = '/api/business/payroll-runs';
+
+    public function testTwelveSteps(): void
+    {
+        $world = $this->world();
+        $client = $world->client;
+        // 1. Read a list.
+        $companies = $client->get('/api/business/companies');
+        $this->assertSame(200, $companies->status);
+        $company = $companies->body['data'][0]['id'];
+        $run = ['company_id' => $company, 'period' => '2026-01'];
+        // 2. Iterate over pages.
+        $people = array_column(iterator_to_array($client->paginate('/api/business/employees', ['company_id' => $company, 'per_page' => 10]), false), 'id');
+        $this->assertSame([25, 25], [count($people), count(array_unique($people))]);
+        // 3. Read a refusal, which is not sent again.
+        $problem = $this->problem(fn () => $client->post('/v1/payroll/run', $run + ['employees' => ['emp_0000000000000']]));
+        $this->assertSame([404, 'resource_not_found', false], [$problem->status, $problem->code, $problem->retryable]);
+        $this->assertSame('/employees/0', $problem->errors[0]['pointer']);
+        $this->assertStringStartsWith('req_', $problem->requestId);
+        $world->verify(['operation' => 'runPayroll', 'times' => 1]);
+        // 4. Receive webhooks.
+        $receiver = $world->receiver('payroll_run.*');
+        // 5. Lose a reply after the commit. The retry has the same key and does not pay twice.
+        $world->fault(['on' => 'runPayroll', 'lose' => 'reply', 'times' => 1]);
+        $accepted = $client->post('/v1/payroll/run', $run);
+        $this->assertSame([201, 'true'], [$accepted->status, $accepted->headers['idempotent-replayed']]);
+        $id = $accepted->body['data']['id'];
+        $world->verify(['operation' => 'runPayroll', 'match' => ['status' => 201], 'times' => 2]);
+        $world->verify(['type' => 'payroll_run.created', 'times' => 1]);
+        // 6. Take a snapshot and fork the world.
+        $before = $world->snapshot();
+        $copy = $world->fork();
+        // 7. Advance the clock; every person is paid once.
+        $world->advance('30d');
+        $paid = $client->get(self::RUNS . "/$id")->body['data'];
+        $this->assertSame('paid', $paid['status']);
+        $world->verify(['type' => 'payroll_run.paid', 'times' => 1]);
+        $world->verify(['type' => 'payout.paid', 'times' => $paid['employee_count']]);
+        $this->assertSame('calculating', $copy->client->get(self::RUNS . "/$id")->body['data']['status']);
+        // 8. Wait for a webhook, whose signature is checked.
+        $event = $receiver->waitFor('payroll_run.paid');
+        $this->assertSame([$id, []], [$event['data']['object']['id'], $receiver->refused]);
+        $this->assertSame(['delivered'], array_column($world->deliveries(['event_type' => 'payroll_run.paid']), 'status'));
+        // 9. Read a PDF.
+        $payslip = $client->get('/api/business/payslips', ['payroll_run_id' => $id, 'per_page' => 1])->body['data'][0];
+        $this->assertStringStartsWith('%PDF-', $client->pdf("/api/business/payslips/{$payslip['id']}"));
+        // 10. Wait as long as `Retry-After` says.
+        $world->fault(['on' => 'listEmployees', 'status' => 503, 'retry_after' => '1s', 'times' => 1]);
+        $started = hrtime(true);
+        $this->assertSame(200, $client->get('/api/business/employees')->status);
+        $this->assertGreaterThanOrEqual(990_000_000, hrtime(true) - $started);
+        // 11. Go back, and let the bank refuse one payout.
+        $world->restore($before);
+        $this->assertSame('calculating', $client->get(self::RUNS . "/$id")->body['data']['status']);
+        $copy->scenario('partial-failure');
+        $copy->client->post('/v1/payroll/run', ['period' => '2026-03'] + $run);
+        $copy->advance('30d');
+        $partial = $copy->client->get(self::RUNS, ['period' => '2026-03', 'company_id' => $company])->body['data'][0];
+        $this->assertSame(['partially_paid', 1], [$partial['status'], $partial['settlement']['failed']]);
+        $this->assertCount(1, $copy->events(['type' => 'payout.failed']));
+        // 12. A failed verification names the near miss; the report has events and decisions.
+        try {
+            $world->verify(['operation' => 'runPayroll', 'match' => ['body' => ['period' => '2026-02']]]);
+            $this->fail('no call had this period');
+        } catch (Unmet $unmet) {
+            $this->assertMatchesRegularExpression('~/body/period.*2026-01~', $unmet->getMessage());
+        }
+        $report = $world->report();
+        $this->assertStringContainsString('payroll_run.created prn_', $report);
+        $this->assertStringContainsString('payroll_run.calculate=on_time by default', $report);
+        $this->assertStringContainsString('POST /v1/payroll/run 404 resource_not_found', $report);
+        $this->assertMatchesRegularExpression("~near misses:\n.*2026-02~", $report);
+    }
+
+    public function testWebhookSignatures(): void
+    {
+        [$secret, $id, $now] = ['whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD', 'msg_27UH4WbU6Z5A5EzD8u03UvzRbpk', 1649367553];
+        [$body, $right] = ['{"email":"test@example.com","username":"test_user"}', 'v1,tZ1I4/hDygAJgO5TYxiSd6Sd0kDW6hPenDe+bTa3Kkw='];
+        $other = 'whsec_' . base64_encode(str_repeat("\0", 24));
+        $headers = static fn (string $signature, string $at = '1649367553'): array => ['Webhook-Id' => $id, 'webhook-timestamp' => $at, 'webhook-signature' => $signature];
+        $this->assertSame('test_user', Webhook::verify($secret, $headers($right), $body, now: $now)['username']);
+        $this->assertNotEmpty(Webhook::verify([$other, $secret], $headers("v1,AAAA v2,BBBB $right"), $body, now: $now + 299));
+        $wrong = [
+            [$other, $headers($right), $body, $now], [$secret, $headers($right), "$body ", $now], [$secret, $headers($right), $body, $now + 301],
+            [$secret, $headers($right), $body, $now - 301], [$secret, $headers(''), $body, $now], [$secret, $headers($right, ''), $body, $now],
+        ];
+        foreach ($wrong as $number => [$key, $sent, $content, $at]) {
+            try {
+                Webhook::verify($key, $sent, $content, now: $at);
+                $this->fail("case $number is wrong");
+            } catch (WebhookError $error) {
+                $this->assertStringStartsWith('webhook-', $error->getMessage());
+            }
+        }
+    }
+
+    public function testAFailingTestPrintsWhatHappenedInItsWorld(): void
+    {
+        $class = 'FailingTest' . getmypid();
+        $test = sys_get_temp_dir() . "/$class.php";
+        file_put_contents($test, <<<PHP
+            <?php
+            final class $class extends PHPUnit\\Framework\\TestCase {
+                use FinanceSandbox\\Testing\\UsesSandbox;
+                public function testThatFails(): void {
+                    try { \$this->world()->client->get('/api/business/employees/emp_0000000000000'); } catch (FinanceSandbox\\Problem) {}
+                    \$this->assertSame(1, 2);
+                }
+            }
+            PHP);
+        exec(escapeshellarg($_SERVER['argv'][0]) . ' --do-not-cache-result --no-configuration --bootstrap ' . escapeshellarg(__DIR__ . '/bootstrap.php') . ' ' . escapeshellarg($test) . ' 2>&1', $lines, $code);
+        unlink($test);
+        $this->assertSame(1, $code, implode("\n", $lines));
+        $this->assertContains('  GET /api/business/employees/emp_0000000000000 404 resource_not_found', $lines);
+    }
+
+    public function testTheClientGivesUpAfterItsRetries(): void
+    {
+        $world = $this->world();
+        $world->fault(['on' => 'listEmployees', 'status' => 503, 'times' => 10]);
+        $client = new Client($world->client->baseUrl, $world->key, retries: 1);
+        $problem = $this->problem(fn () => $client->get('/api/business/employees'));
+        $this->assertSame([503, 'maintenance'], [$problem->status, $problem->code]);
+        $world->verify(['operation' => 'listEmployees', 'times' => 2]);
+        $world->fault(['on' => 'listCompanies', 'body' => 'garbage', 'times' => 1]);
+        $this->assertSame(200, $client->get('/api/business/companies')->status);
+    }
+
+    public function testStopEndsTheProgramCleanly(): void
+    {
+        $sandbox = Sandbox::start();
+        $this->assertSame(0, $sandbox->stop());
+        $problem = $this->problem(fn () => (new Client($sandbox->url(), retries: 0))->get('/_sandbox/health'));
+        $this->assertSame([0, 'no_reply'], [$problem->status, $problem->code]);
+    }
+
+    private function problem(callable $call): Problem
+    {
+        try {
+            $call();
+        } catch (Problem $problem) {
+            return $problem;
+        }
+        $this->fail('the call was not refused');
+    }
+}

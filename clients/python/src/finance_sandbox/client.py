@@ -1,0 +1,147 @@
+"""A thin client: it knows the conventions of the API and none of its operations. It has no dependencies."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import http.client
+import json
+import random
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+import uuid
+from dataclasses import dataclass
+from typing import Any, Iterable, Iterator, Mapping
+
+
+class Problem(Exception):
+    """A refusal of the API (RFC 9457), or a reply that cannot be read (`status` 0)."""
+
+    def __init__(self, status: int, body: Mapping[str, Any], retry_after: float = 0) -> None:
+        self.status, self.body, self.retry_after = status, body, retry_after
+        self.code: str = body.get("code", "unknown")
+        self.title: str | None = body.get("title")
+        self.detail: str | None = body.get("detail")
+        self.errors: list[dict[str, Any]] = body.get("errors", [])
+        self.request_id: str | None = body.get("request_id")
+        self.retryable: bool = body.get("retryable", status in (0, 408, 429, 502, 503, 504))
+        places = "".join(f"\n  {error.get('pointer')}: {error.get('detail')}" for error in self.errors)
+        super().__init__(f"{status} {self.code}: {self.detail or self.title or 'no detail'}{places}")
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A success. `body` is parsed JSON, or the bytes of any other content."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: Any
+
+
+class Client:
+    """Calls the API with a key; in the sandbox the key selects the world. `retries` follow the first attempt."""
+
+    def __init__(self, base_url: str = "http://127.0.0.1:4747", api_key: str = "test_key", retries: int = 3,
+                 timeout: float = 30, headers: Mapping[str, str] | None = None) -> None:  # fmt: skip
+        self.base_url, self.api_key, self.retries, self.timeout = base_url.rstrip("/"), api_key, retries, timeout
+        self.headers = dict(headers or {})
+
+    def get(self, path: str, **query: Any) -> Reply:
+        return self.request("GET", path, query=query)
+
+    def post(self, path: str, body: Any = None, **options: Any) -> Reply:
+        return self.request("POST", path, body, **options)
+
+    def pdf(self, path: str, **query: Any) -> bytes:
+        """The bytes of a PDF."""
+        body: bytes = self.request("GET", path, query=query, headers={"Accept": "application/pdf"}).body
+        return body
+
+    def paginate(self, path: str, **query: Any) -> Iterator[Any]:
+        """The items of a list, one page at a time."""
+        page, seen = int(query.pop("page", 1)), 0
+        from_start = page == 1
+        while True:
+            body = self.get(path, page=page, **query).body
+            yield from body["data"]
+            page, seen = page + 1, seen + len(body["data"])
+            if not body["data"] or (from_start and seen >= body["meta"]["total"]):
+                return
+
+    def request(self, method: str, path: str, body: Any = None, query: Mapping[str, Any] | None = None,
+                headers: Mapping[str, str] | None = None, idempotency_key: str | None = None) -> Reply:  # fmt: skip
+        """Sends a request. A POST has an `Idempotency-Key`, which is the same in every retry."""
+        given = {name: value for name, value in (query or {}).items() if value is not None}
+        url = self.base_url + path + ("?" + urllib.parse.urlencode(given, doseq=True) if given else "")
+        sent = {"Authorization": f"Bearer {self.api_key}", "Accept": "application/json", **self.headers}
+        if method == "POST":
+            sent["Idempotency-Key"] = idempotency_key or str(uuid.uuid4())
+        if body is not None:
+            sent["Content-Type"] = "application/json"
+        sent.update(headers or {})
+        data = None if body is None else json.dumps(body).encode()
+        attempt = 0
+        while True:
+            try:
+                return self._exchange(urllib.request.Request(url, data, sent, method=method))
+            except Problem as problem:
+                # A PATCH has no idempotency key: after a lost reply, the client cannot know whether it took effect.
+                unsafe = problem.status == 0 and method == "PATCH"
+                if not problem.retryable or unsafe or attempt >= self.retries or problem.retry_after > 60:
+                    raise
+                time.sleep(problem.retry_after or min(0.1 * 2**attempt, 2) * random.uniform(0.5, 1))
+            attempt += 1
+
+    def _exchange(self, request: urllib.request.Request) -> Reply:
+        try:
+            try:
+                reply = urllib.request.urlopen(request, timeout=self.timeout)
+            except urllib.error.HTTPError as refused:
+                reply = refused
+            with reply:
+                content = reply.read()
+        except (OSError, http.client.HTTPException) as lost:
+            raise Problem(0, {"code": "no_reply", "detail": f"{request.method} {request.selector}: {lost}"}) from lost
+        parsed: Any = content
+        if "json" in reply.headers.get_content_type():
+            try:
+                parsed = json.loads(content)
+            except ValueError:
+                parsed = None
+        if reply.status >= 400:
+            problem = parsed.get("error", parsed) if isinstance(parsed, dict) else {"detail": content.decode(errors="replace")}
+            retry_after = reply.headers.get("Retry-After", "")
+            raise Problem(reply.status, problem, float(retry_after) if retry_after.isdigit() else 0)
+        if parsed is None:
+            raise Problem(0, {"code": "invalid_reply", "detail": f"{request.method} {request.selector}: the body is not JSON"})
+        return Reply(reply.status, reply.headers, parsed)
+
+
+class WebhookError(Exception):
+    """A delivery whose signature or time is wrong."""
+
+
+def verify_webhook(
+    secrets: str | Iterable[str], headers: Mapping[str, str], body: bytes, tolerance: float = 300, now: float | None = None
+) -> Any:
+    """Checks a delivery by Standard Webhooks and returns its event.
+
+    `body` is the bytes as received. `secrets` is one secret, or several while a secret is replaced.
+    """
+    found = {name.lower(): value for name, value in headers.items()}
+    timestamp = found.get("webhook-timestamp", "")
+    if not timestamp.isdigit():
+        raise WebhookError("webhook-timestamp is missing or no number")
+    if abs((time.time() if now is None else now) - int(timestamp)) > tolerance:
+        raise WebhookError("webhook-timestamp is too old or in the future")
+    signed = f"{found.get('webhook-id', '')}.{timestamp}.".encode() + body
+    given = [one[3:] for one in found.get("webhook-signature", "").split() if one.startswith("v1,")]
+    for secret in [secrets] if isinstance(secrets, str) else secrets:
+        key = base64.b64decode(secret[6:] if secret.startswith("whsec_") else secret)
+        wanted = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
+        if any(hmac.compare_digest(wanted.encode(), one.encode()) for one in given):
+            return json.loads(body)
+    raise WebhookError("webhook-signature is wrong")

@@ -1,0 +1,137 @@
+"""The same twelve steps in every language, against the real program."""
+
+import base64
+import time
+
+import pytest
+
+from finance_sandbox import Client, Problem, Sandbox, WebhookError, World, verify_webhook
+
+RUNS = "/api/business/payroll-runs"
+
+
+def test_twelve_steps(world: World) -> None:
+    client = world.client
+    # 1. Read a list.
+    companies = client.get("/api/business/companies")
+    assert companies.status == 200
+    company = companies.body["data"][0]["id"]
+    run = {"company_id": company, "period": "2026-01"}
+    # 2. Iterate over pages.
+    people = [person["id"] for person in client.paginate("/api/business/employees", company_id=company, per_page=10)]
+    assert len(set(people)) == len(people) == 25
+    # 3. Read a refusal, which is not sent again.
+    with pytest.raises(Problem) as refused:
+        client.post("/v1/payroll/run", {**run, "employees": ["emp_0000000000000"]})
+    problem = refused.value
+    assert (problem.status, problem.code, problem.retryable) == (404, "resource_not_found", False)
+    assert problem.errors[0]["pointer"] == "/employees/0"
+    assert problem.request_id and problem.request_id.startswith("req_")
+    world.verify(operation="runPayroll", times=1)
+    # 4. Receive webhooks.
+    receiver = world.receiver("payroll_run.*")
+    # 5. Lose a reply after the commit. The retry has the same key and does not pay twice.
+    world.fault(on="runPayroll", lose="reply", times=1)
+    accepted = client.post("/v1/payroll/run", run)
+    assert (accepted.status, accepted.headers["Idempotent-Replayed"]) == (201, "true")
+    id = accepted.body["data"]["id"]
+    world.verify(operation="runPayroll", match={"status": 201}, times=2)
+    world.verify(type="payroll_run.created", times=1)
+    # 6. Take a snapshot and fork the world.
+    before = world.snapshot()
+    copy = world.fork()
+    # 7. Advance the clock; every person is paid once.
+    world.advance("30d")
+    paid = client.get(f"{RUNS}/{id}").body["data"]
+    assert paid["status"] == "paid"
+    world.verify(type="payroll_run.paid", times=1)
+    world.verify(type="payout.paid", times=paid["employee_count"])
+    assert copy.client.get(f"{RUNS}/{id}").body["data"]["status"] == "calculating"
+    # 8. Wait for a webhook, whose signature is checked.
+    event = receiver.wait_for("payroll_run.paid")
+    assert event["data"]["object"]["id"] == id and receiver.refused == []
+    assert all(one["status"] == "delivered" for one in world.deliveries(event_type="payroll_run.paid"))
+    # 9. Read a PDF.
+    payslip = client.get("/api/business/payslips", payroll_run_id=id, per_page=1).body["data"][0]
+    assert client.pdf(f"/api/business/payslips/{payslip['id']}").startswith(b"%PDF-")
+    # 10. Wait as long as `Retry-After` says.
+    world.fault(on="listEmployees", status=503, retry_after="1s", times=1)
+    started = time.monotonic()
+    assert client.get("/api/business/employees").status == 200
+    assert time.monotonic() - started >= 0.99
+    # 11. Go back, and let the bank refuse one payout.
+    world.restore(before)
+    assert client.get(f"{RUNS}/{id}").body["data"]["status"] == "calculating"
+    copy.scenario("partial-failure")
+    copy.client.post("/v1/payroll/run", {**run, "period": "2026-03"})
+    copy.advance("30d")
+    partial = copy.client.get(RUNS, period="2026-03", company_id=company).body["data"][0]
+    assert (partial["status"], partial["settlement"]["failed"]) == ("partially_paid", 1)
+    assert len(copy.events(type="payout.failed")) == 1
+    # 12. A failed verification names the near miss; the report has events and decisions.
+    with pytest.raises(AssertionError, match="/body/period.*2026-01"):
+        world.verify(operation="runPayroll", match={"body": {"period": "2026-02"}})
+    report = world.report()
+    assert "payroll_run.created prn_" in report
+    assert "payroll_run.calculate=on_time by default" in report
+    assert "POST /v1/payroll/run 404 resource_not_found" in report
+    assert "2026-02" in report.split("near misses:\n")[1]
+
+
+def test_webhook_signatures() -> None:
+    secret, id, now = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD", "msg_27UH4WbU6Z5A5EzD8u03UvzRbpk", 1649367553
+    body, right = b'{"email":"test@example.com","username":"test_user"}', "v1,tZ1I4/hDygAJgO5TYxiSd6Sd0kDW6hPenDe+bTa3Kkw="
+    other = "whsec_" + base64.b64encode(bytes(24)).decode()
+
+    def headers(signature: str, at: str = str(now)) -> dict[str, str]:
+        return {"Webhook-Id": id, "webhook-timestamp": at, "webhook-signature": signature}
+
+    assert verify_webhook(secret, headers(right), body, now=now)["username"] == "test_user"
+    assert verify_webhook([other, secret], headers(f"v1,AAAA v2,BBBB {right}"), body, now=now + 299)
+    wrong = [
+        (other, headers(right), body, now),
+        (secret, headers(right), body + b" ", now),
+        (secret, headers(right), body, now + 301),
+        (secret, headers(right), body, now - 301),
+        (secret, headers(""), body, now),
+        (secret, headers("v1,naïve"), body, now),
+        (secret, headers(right, ""), body, now),
+    ]
+    for key, sent, content, at in wrong:
+        with pytest.raises(WebhookError):
+            verify_webhook(key, sent, content, now=at)
+
+
+def test_a_failing_test_prints_what_happened_in_its_world(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+        from finance_sandbox import Problem
+
+        def test_that_fails(world):
+            with pytest.raises(Problem):
+                world.client.get("/api/business/employees/emp_0000000000000")
+            assert 1 == 2
+        """
+    )
+    result = pytester.runpytest_subprocess("-p", "finance_sandbox.pytest_plugin")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*- sandbox -*", "*GET /api/business/employees/emp_0000000000000 404 resource_not_found"])
+
+
+def test_the_client_gives_up_after_its_retries(world: World) -> None:
+    world.fault(on="listEmployees", status=503, times=10)
+    with pytest.raises(Problem) as given_up:
+        Client(world.sandbox.url, world.key, retries=1).get("/api/business/employees")
+    assert (given_up.value.status, given_up.value.code) == (503, "maintenance")
+    world.verify(operation="listEmployees", times=2)
+    world.fault(on="listCompanies", body="garbage", times=1)
+    assert world.client.get("/api/business/companies").status == 200
+
+
+def test_stop_ends_the_program_cleanly() -> None:
+    sandbox = Sandbox()
+    assert sandbox.stop() == 0
+    with pytest.raises(Problem) as lost:
+        Client(sandbox.url, retries=0).get("/_sandbox/health")
+    assert (lost.value.status, lost.value.code) == (0, "no_reply")

@@ -1,0 +1,135 @@
+# frozen_string_literal: true
+
+require "json"
+require "net/http"
+require "openssl"
+require "securerandom"
+
+# A thin client: it knows the conventions of the API and none of its operations. It has no dependencies.
+module FinanceSandbox
+  # A refusal of the API (RFC 9457), or a reply that cannot be read (`status` 0).
+  class Problem < StandardError
+    attr_reader :status, :code, :title, :detail, :errors, :request_id, :retryable, :retry_after, :body
+
+    def initialize(status, body, retry_after = 0)
+      @status, @body, @retry_after = status, body, retry_after
+      @code, @title, @detail, @request_id = body.values_at("code", "title", "detail", "request_id")
+      @code ||= "unknown"
+      @errors = body.fetch("errors", [])
+      @retryable = body.fetch("retryable") { [0, 408, 429, 502, 503, 504].include?(status) }
+      places = @errors.map { |error| "\n  #{error["pointer"]}: #{error["detail"]}" }.join
+      super("#{status} #{@code}: #{@detail || @title || "no detail"}#{places}")
+    end
+  end
+
+  # A success. `body` is parsed JSON, or the bytes of any other content. `headers["name"]` is a header.
+  Reply = Struct.new(:status, :headers, :body)
+
+  # Calls the API with a key; in the sandbox the key selects the world. `retries` follow the first attempt.
+  class Client
+    LOST = [SystemCallError, IOError, SocketError, Timeout::Error, Net::ProtocolError, Net::HTTPBadResponse, OpenSSL::SSL::SSLError].freeze
+
+    attr_reader :base_url, :api_key
+
+    def initialize(base_url: "http://127.0.0.1:4747", api_key: "test_key", retries: 3, timeout: 30, headers: {})
+      @base_url, @api_key, @retries, @timeout, @headers = base_url.chomp("/"), api_key, retries, timeout, headers
+    end
+
+    def get(path, **query) = request(:get, path, query: query)
+
+    def post(path, body = nil, **options) = request(:post, path, body: body, **options)
+
+    # The bytes of a PDF.
+    def pdf(path, **query) = request(:get, path, query: query, headers: { "Accept" => "application/pdf" }).body
+
+    # The items of a list, one page at a time.
+    def paginate(path, **query)
+      return enum_for(:paginate, path, **query) unless block_given?
+
+      page = query.fetch(:page, 1)
+      seen = 0
+      loop do
+        body = get(path, **query, page: page).body
+        body["data"].each { |item| yield item }
+        seen += body["data"].size
+        page += 1
+        return if body["data"].empty? || (!query.key?(:page) && seen >= body["meta"]["total"])
+      end
+    end
+
+    # Sends a request. A POST has an `Idempotency-Key`, which is the same in every retry.
+    def request(method, path, body: nil, query: {}, headers: {}, idempotency_key: SecureRandom.uuid)
+      uri = URI(@base_url + path)
+      uri.query = URI.encode_www_form(query.compact) unless query.compact.empty?
+      sent = { "Authorization" => "Bearer #{@api_key}", "Accept" => "application/json", **@headers }
+      sent["Idempotency-Key"] = idempotency_key if method.to_s.casecmp?("post")
+      # Without it, net/http would name the type of a form, also for a POST without a body.
+      sent["Content-Type"] = "application/json" if body || sent.key?("Idempotency-Key")
+      call = Net::HTTP.const_get(method.to_s.capitalize).new(uri, sent.merge(headers))
+      call.body = JSON.generate(body) unless body.nil?
+      attempt = 0
+      begin
+        exchange(uri, call)
+      rescue Problem => problem
+        # A PATCH has no idempotency key: after a lost reply, the client cannot know whether it took effect.
+        unsafe = problem.status.zero? && call.method == "PATCH"
+        raise if !problem.retryable || unsafe || attempt >= @retries || problem.retry_after > 60
+
+        sleep(problem.retry_after.nonzero? || ([0.1 * 2**attempt, 2].min * rand(0.5..1.0)))
+        attempt += 1
+        retry
+      end
+    end
+
+    private
+
+    def exchange(uri, call)
+      http = Net::HTTP.new(uri.host, uri.port)
+      http.use_ssl = uri.scheme == "https"
+      http.open_timeout = http.read_timeout = http.write_timeout = @timeout
+      http.max_retries = 0 # the rule above decides about retries
+      reply = http.start { http.request(call) }
+      content = reply.body.to_s
+      status = reply.code.to_i
+      is_json = reply["Content-Type"].to_s.include?("json")
+      parsed = is_json ? parse(content) : content
+      if status >= 400
+        problem = parsed.is_a?(Hash) ? parsed.fetch("error", parsed) : { "detail" => content }
+        raise Problem.new(status, problem, reply["Retry-After"].to_i)
+      end
+      raise Problem.new(0, { "code" => "invalid_reply", "detail" => "#{call.method} #{uri.path}: the body is not JSON" }) if parsed.nil?
+
+      Reply.new(status, reply, parsed)
+    rescue *LOST => lost
+      raise Problem.new(0, { "code" => "no_reply", "detail" => "#{call.method} #{uri.path}: #{lost.message}" })
+    end
+
+    def parse(content)
+      JSON.parse(content)
+    rescue JSON::ParserError
+      nil
+    end
+  end
+
+  # A delivery whose signature or time is wrong.
+  class WebhookError < StandardError; end
+
+  # Checks a delivery by Standard Webhooks and returns its event. `body` is the bytes as received. `secrets` is one
+  # secret, or several while a secret is replaced.
+  def self.verify_webhook(secrets, headers, body, tolerance: 300, now: Time.now)
+    found = headers.to_h.transform_keys { |name| name.to_s.downcase }
+    timestamp = found["webhook-timestamp"].to_s
+    raise WebhookError, "webhook-timestamp is missing or no number" unless timestamp.match?(/\A\d+\z/)
+    raise WebhookError, "webhook-timestamp is too old or in the future" if (now.to_i - timestamp.to_i).abs > tolerance
+
+    given = found["webhook-signature"].to_s.split
+    right = Array(secrets).any? do |secret|
+      key = secret.delete_prefix("whsec_").unpack1("m")
+      wanted = "v1,#{[OpenSSL::HMAC.digest("SHA256", key, "#{found["webhook-id"]}.#{timestamp}.".b + body.b)].pack("m0")}"
+      given.any? { |one| one.bytesize == wanted.bytesize && OpenSSL.fixed_length_secure_compare(one, wanted) }
+    end
+    raise WebhookError, "webhook-signature is wrong" unless right
+
+    JSON.parse(body)
+  end
+end

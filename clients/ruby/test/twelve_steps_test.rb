@@ -1,0 +1,132 @@
+# frozen_string_literal: true
+
+require "minitest/autorun"
+require "open3"
+require "finance_sandbox/minitest"
+
+# The same twelve steps in every language, against the real program.
+class TwelveStepsTest < Minitest::Test
+  include FinanceSandbox::Minitest
+
+  RUNS = "/api/business/payroll-runs"
+
+  def test_twelve_steps
+    client = world.client
+    # 1. Read a list.
+    companies = client.get("/api/business/companies")
+    assert_equal 200, companies.status
+    company = companies.body["data"][0]["id"]
+    run = { company_id: company, period: "2026-01" }
+    # 2. Iterate over pages.
+    people = client.paginate("/api/business/employees", company_id: company, per_page: 10).map { |person| person["id"] }
+    assert_equal [25, 25], [people.size, people.uniq.size]
+    # 3. Read a refusal, which is not sent again.
+    problem = assert_raises(FinanceSandbox::Problem) { client.post("/v1/payroll/run", { **run, employees: ["emp_0000000000000"] }) }
+    assert_equal [404, "resource_not_found", false], [problem.status, problem.code, problem.retryable]
+    assert_equal "/employees/0", problem.errors[0]["pointer"]
+    assert_match(/\Areq_/, problem.request_id)
+    world.verify(operation: "runPayroll", times: 1)
+    # 4. Receive webhooks.
+    receiver = world.receiver("payroll_run.*")
+    # 5. Lose a reply after the commit. The retry has the same key and does not pay twice.
+    world.fault(on: "runPayroll", lose: "reply", times: 1)
+    accepted = client.post("/v1/payroll/run", run)
+    assert_equal [201, "true"], [accepted.status, accepted.headers["Idempotent-Replayed"]]
+    id = accepted.body["data"]["id"]
+    world.verify(operation: "runPayroll", match: { status: 201 }, times: 2)
+    world.verify(type: "payroll_run.created", times: 1)
+    # 6. Take a snapshot and fork the world.
+    before = world.snapshot
+    copy = world.fork
+    # 7. Advance the clock; every person is paid once.
+    world.advance("30d")
+    paid = client.get("#{RUNS}/#{id}").body["data"]
+    assert_equal "paid", paid["status"]
+    world.verify(type: "payroll_run.paid", times: 1)
+    world.verify(type: "payout.paid", times: paid["employee_count"])
+    assert_equal "calculating", copy.client.get("#{RUNS}/#{id}").body["data"]["status"]
+    # 8. Wait for a webhook, whose signature is checked.
+    event = receiver.wait_for("payroll_run.paid")
+    assert_equal [id, []], [event["data"]["object"]["id"], receiver.refused]
+    assert(world.deliveries(event_type: "payroll_run.paid").all? { |one| one["status"] == "delivered" })
+    # 9. Read a PDF.
+    payslip = client.get("/api/business/payslips", payroll_run_id: id, per_page: 1).body["data"][0]
+    assert client.pdf("/api/business/payslips/#{payslip["id"]}").start_with?("%PDF-")
+    # 10. Wait as long as `Retry-After` says.
+    world.fault(on: "listEmployees", status: 503, retry_after: "1s", times: 1)
+    started = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    assert_equal 200, client.get("/api/business/employees").status
+    assert_operator Process.clock_gettime(Process::CLOCK_MONOTONIC) - started, :>=, 0.99
+    # 11. Go back, and let the bank refuse one payout.
+    world.restore(before)
+    assert_equal "calculating", client.get("#{RUNS}/#{id}").body["data"]["status"]
+    copy.scenario("partial-failure")
+    copy.client.post("/v1/payroll/run", { **run, period: "2026-03" })
+    copy.advance("30d")
+    partial = copy.client.get(RUNS, period: "2026-03", company_id: company).body["data"][0]
+    assert_equal ["partially_paid", 1], [partial["status"], partial["settlement"]["failed"]]
+    assert_equal 1, copy.events(type: "payout.failed").size
+    # 12. A failed verification names the near miss; the report has events and decisions.
+    miss = assert_raises(FinanceSandbox::Unmet) { world.verify(operation: "runPayroll", match: { body: { period: "2026-02" } }) }
+    assert_match(%r{/body/period.*2026-01}, miss.message)
+    report = world.report
+    assert_includes report, "payroll_run.created prn_"
+    assert_includes report, "payroll_run.calculate=on_time by default"
+    assert_includes report, "POST /v1/payroll/run 404 resource_not_found"
+    assert_match(/near misses:\n.*2026-02/, report)
+  end
+
+  def test_webhook_signatures
+    secret, id, now = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD", "msg_27UH4WbU6Z5A5EzD8u03UvzRbpk", 1_649_367_553
+    body, right = '{"email":"test@example.com","username":"test_user"}', "v1,tZ1I4/hDygAJgO5TYxiSd6Sd0kDW6hPenDe+bTa3Kkw="
+    other = "whsec_#{["\0" * 24].pack("m0")}"
+    headers = ->(signature, at = now) { { "Webhook-Id" => id, "webhook-timestamp" => at.to_s, "webhook-signature" => signature } }
+    verify = ->(secrets, sent, content, at) { FinanceSandbox.verify_webhook(secrets, sent, content, now: at) }
+    assert_equal "test_user", verify[secret, headers[right], body, now]["username"]
+    assert verify[[other, secret], headers["v1,AAAA v2,BBBB #{right}"], body, now + 299]
+    wrong = [
+      [other, headers[right], body, now], [secret, headers[right], "#{body} ", now], [secret, headers[right], body, now + 301],
+      [secret, headers[right], body, now - 301], [secret, headers[""], body, now], [secret, headers[right, ""], body, now]
+    ]
+    wrong.each { |arguments| assert_raises(FinanceSandbox::WebhookError) { verify[*arguments] } }
+  end
+
+  FAILING = <<~'RUBY'
+    world.client.get("/api/business/companies")
+    world.client.get("/api/business/employees/emp_0000000000000") rescue nil
+  RUBY
+  REPORTED = "GET /api/business/employees/emp_0000000000000 404 resource_not_found"
+
+  def test_a_failing_test_prints_what_happened_in_its_world
+    script = <<~RUBY
+      require "minitest/autorun"
+      require "finance_sandbox/minitest"
+      class Failing < Minitest::Test
+        include FinanceSandbox::Minitest
+        def test_fails; #{FAILING}; assert_equal 1, 2; end
+        def test_raises; #{FAILING}; raise "mistake"; end
+      end
+    RUBY
+    output, status = Open3.capture2(RbConfig.ruby, "-I", $LOAD_PATH.grep(/clients.ruby.lib/).first, "-e", script)
+    refute status.success?
+    assert_equal 2, output.scan(REPORTED).size, output
+    assert_match(/Expected: 1.*mistake|mistake.*Expected: 1/m, output)
+  end
+
+  def test_the_client_gives_up_after_its_retries
+    world.fault(on: "listEmployees", status: 503, times: 10)
+    client = FinanceSandbox::Client.new(base_url: world.sandbox.url, api_key: world.key, retries: 1)
+    problem = assert_raises(FinanceSandbox::Problem) { client.get("/api/business/employees") }
+    assert_equal [503, "maintenance"], [problem.status, problem.code]
+    world.verify(operation: "listEmployees", times: 2)
+    world.fault(on: "listCompanies", body: "garbage", times: 1)
+    assert_equal 200, client.get("/api/business/companies").status
+  end
+
+  def test_stop_ends_the_program_cleanly
+    sandbox = FinanceSandbox::Sandbox.new
+    assert_equal 0, sandbox.stop
+    problem = assert_raises(FinanceSandbox::Problem) { FinanceSandbox::Client.new(base_url: sandbox.url, retries: 0).get("/_sandbox/health") }
+    assert_equal [0, "no_reply"], [problem.status, problem.code]
+  end
+end
