@@ -1,5 +1,5 @@
 #!/bin/sh
-# Validates both OpenAPI documents of the given binary with a validator that shares no code with it, and every example in
+# Validates the OpenAPI documents of the given binary, and their forms for client generators, with a validator that shares no code with it, and every example in
 # them against its schema.
 #
 #   .ci/openapi.sh target/debug/sandbox
@@ -17,5 +17,8 @@ out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 "$binary" openapi >"$out/product.json"
 "$binary" openapi --control >"$out/control.json"
-"$venv/bin/openapi-spec-validator" "$out/product.json" "$out/control.json"
-"$venv/bin/python" .ci/openapi_examples.py "$out/product.json" "$out/control.json"
+"$binary" openapi --client >"$out/client.json"
+"$binary" openapi --client --openapi 3.0 >"$out/client-3.0.json"
+"$binary" openapi --control --openapi 3.0 >"$out/control-3.0.json"
+"$venv/bin/openapi-spec-validator" "$out"/*.json
+"$venv/bin/python" .ci/openapi_examples.py "$out/product.json" "$out/control.json" "$out/client.json"

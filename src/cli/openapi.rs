@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::cli::contract;
 use crate::cli::failure::{Failure, print};
-use crate::render::openapi::{self, Plane};
+use crate::render::openapi::{self, Plane, variant};
 
 /// The arguments of `sandbox openapi`.
 #[derive(Args, Debug)]
@@ -14,6 +14,18 @@ pub(super) struct OpenapiArgs {
     /// Print the document of the control plane instead of the product
     #[arg(long)]
     control: bool,
+    /// Print the document for client generators: without webhooks and the headers of tests, with open answers
+    #[arg(long)]
+    client: bool,
+    /// Version of OpenAPI: 3.1, or 3.0 without webhooks
+    #[arg(long, default_value = "3.1", value_parser = ["3.1", "3.0"], value_name = "VERSION")]
+    openapi: String,
+    /// Keep only the operations of one domain: business, payments, identity or capital; of `--control`, of one tag
+    #[arg(long, value_name = "DOMAIN")]
+    domain: Option<String>,
+    /// URL of the server in the document
+    #[arg(long, default_value = openapi::SERVER, value_name = "URL")]
+    server: String,
     /// What differs from the assumed contract: a TOML file, or `published`
     #[arg(long, env = "SANDBOX_CONTRACT", value_name = "FILE|published")]
     contract: Option<PathBuf>,
@@ -23,5 +35,19 @@ pub(super) struct OpenapiArgs {
 pub(super) fn run(args: &OpenapiArgs) -> Result<(), Failure> {
     let plane = if args.control { Plane::Control } else { Plane::Product };
     let contract = contract::overlay(args.contract.as_deref())?;
-    print(&openapi::text(&openapi::document_under(plane, &contract)))
+    let mut document = openapi::document_under(plane, &contract);
+    if let Some(domain) = &args.domain
+        && !variant::keep_tag(&mut document, domain)
+    {
+        let tags = document["tags"].to_string();
+        return Err(Failure::Usage(format!("--domain: no operation has the tag {domain:?}{tags}")));
+    }
+    if args.client {
+        variant::for_clients(&mut document);
+    }
+    if args.openapi == "3.0" {
+        variant::in_3_0(&mut document);
+    }
+    variant::serve_at(&mut document, &args.server);
+    print(&openapi::text(&document))
 }

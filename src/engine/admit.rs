@@ -69,7 +69,7 @@ impl Engine {
         let path = head.uri.path();
         let (route, params) = match self.router.find(&head.method, path)? {
             Found::Route(route, params) => (route, params),
-            Found::Nothing(error) => match (self.config.pages)(path, &self.config.contract) {
+            Found::Nothing(error) => match (self.config.pages)(head, &self.config.contract) {
                 Some(page) if head.method == http::Method::GET => return Ok(Target::Page(page)),
                 Some(_) => {
                     return Err(router::not_allowed(head.method.as_str(), "GET".to_owned()).into());
@@ -94,7 +94,7 @@ impl Engine {
     /// The rest, with the complete body, which is empty if there was none.
     pub(crate) fn answer(&self, admitted: Admitted, head: &Parts, body: Bytes) -> Response<Bytes> {
         let (route, params, slot, outcomes, verdict) = match admitted.0 {
-            Target::Page(page) => return page_reply(page),
+            Target::Page(page) => return page_reply(page, head),
             Target::Operation { route, params, slot, outcomes, verdict } => {
                 (route, params, slot, outcomes, verdict)
             }

@@ -3,7 +3,7 @@
 use std::sync::{MutexGuard, PoisonError};
 
 use bytes::Bytes;
-use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY};
+use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, ETAG, VARY};
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use serde_json::Value;
 
@@ -14,6 +14,7 @@ use crate::engine::headers::{JSON, REQUEST_ID, SANDBOX_TIME};
 use crate::engine::problem;
 use crate::engine::represent::Form;
 use crate::engine::request::{Request, etag, request_id};
+use crate::engine::response::is_known;
 use crate::engine::slot::Slot;
 use crate::engine::state::Engine;
 use crate::value::error::ApiError;
@@ -102,15 +103,7 @@ impl Cached {
     /// The reply, or 304 if the caller already has it.
     fn reply(&self, headers: &HeaderMap) -> Response<Bytes> {
         let mut response = Response::new(Bytes::new());
-        let known = self.etag.as_ref().zip(headers.get(IF_NONE_MATCH));
-        if known.is_some_and(|(etag, sent)| {
-            sent.to_str().is_ok_and(|tags| {
-                // Uses the weak comparison of RFC 9110 (§13.1.2).
-                let strong = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
-                tags.split(',')
-                    .any(|tag| tag.trim() == "*" || strong(tag).as_bytes() == etag.as_bytes())
-            })
-        }) {
+        if self.etag.as_ref().is_some_and(|etag| is_known(headers, etag)) {
             *response.status_mut() = StatusCode::NOT_MODIFIED;
         } else {
             *response.body_mut() = self.body.clone();

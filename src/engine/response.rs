@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::CONTENT_TYPE;
+use http::header::{ACCEPT_ENCODING, CONTENT_TYPE, IF_NONE_MATCH};
 use http::request::Parts;
-use http::{HeaderValue, Response};
+use http::{HeaderMap, HeaderValue, Response};
 
 use crate::engine::contract::Overlay;
 use crate::engine::headers::TRACEPARENT;
@@ -43,12 +43,16 @@ pub(crate) struct Page {
     pub(crate) body: Bytes,
     /// Whether the body is gzip.
     pub(crate) gzip: bool,
+    /// The body as gzip, for callers that accept it.
+    pub(crate) compressed: Option<Bytes>,
+    /// Its version.
+    pub(crate) etag: Option<HeaderValue>,
     /// `Content-Security-Policy`.
     pub(crate) csp: &'static str,
 }
 
-/// Finds a page by its path. The caller passes it in, because pages are rendered to the right of the engine.
-pub(crate) type Pages = fn(&str, &Overlay) -> Option<Page>;
+/// Finds a page by the path of a request. The caller passes it in, because pages are rendered to the right of the engine.
+pub(crate) type Pages = fn(&Parts, &Overlay) -> Option<Page>;
 
 /// Every reply returns the caller's trace.
 pub(super) fn echo_trace(head: &Parts, response: &mut Response<Bytes>) {
@@ -57,14 +61,65 @@ pub(super) fn echo_trace(head: &Parts, response: &mut Response<Bytes>) {
     }
 }
 
-pub(super) fn page_reply(page: Page) -> Response<Bytes> {
+pub(super) fn page_reply(page: Page, head: &Parts) -> Response<Bytes> {
     let mut response = Response::new(page.body);
+    let compressed = page.compressed.as_ref().filter(|_| accepts_gzip(&head.headers)).cloned();
+    let gzip = page.gzip || compressed.is_some();
+    if let Some(compressed) = compressed {
+        *response.body_mut() = compressed;
+    }
+    if page.etag.as_ref().is_some_and(|etag| is_known(&head.headers, etag)) {
+        *response.status_mut() = http::StatusCode::NOT_MODIFIED;
+        *response.body_mut() = Bytes::new();
+    }
     let headers = response.headers_mut();
+    if let Some(etag) = page.etag {
+        headers.insert(http::header::ETAG, etag);
+        headers.insert(http::header::VARY, HeaderValue::from_static("Accept-Encoding"));
+        headers.insert(http::header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    }
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(page.content_type));
     headers.insert(http::header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(page.csp));
     headers.insert(http::header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    if page.gzip {
+    if gzip {
         headers.insert(http::header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     }
     response
+}
+
+/// Whether the caller has this version, by the weak comparison of RFC 9110 (§13.1.2).
+pub(super) fn is_known(headers: &HeaderMap, etag: &HeaderValue) -> bool {
+    let strong = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
+    let sent = headers.get(IF_NONE_MATCH).and_then(|sent| sent.to_str().ok());
+    let own = etag.to_str().map(strong).unwrap_or_default();
+    sent.is_some_and(|tags| tags.split(',').any(|tag| tag.trim() == "*" || strong(tag) == own))
+}
+
+/// Whether `Accept-Encoding` names gzip, with a weight above 0.
+fn accepts_gzip(headers: &HeaderMap) -> bool {
+    let values = headers.get_all(ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).any(|coding| {
+        let (name, weight) = coding.split_once(';').unwrap_or((coding, ""));
+        let refused = weight
+            .trim()
+            .strip_prefix("q=")
+            .is_some_and(|weight| weight.bytes().all(|byte| matches!(byte, b'0' | b'.')));
+        ["gzip", "*"].iter().any(|known| name.trim().eq_ignore_ascii_case(known)) && !refused
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gzip_is_sent_to_those_who_accept_it() {
+        let accepts = |text: &'static str| {
+            let headers = HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static(text))]);
+            accepts_gzip(&headers)
+        };
+        assert!(["gzip", "br, GZIP;q=0.5", "*", "deflate , gzip ;q=1.0"].into_iter().all(accepts));
+        assert!(!["", "br", "gzip;q=0", "gzip; q=0.000", "identity"].into_iter().any(accepts));
+        assert!(!accepts_gzip(&HeaderMap::new()));
+    }
 }

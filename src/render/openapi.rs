@@ -9,6 +9,9 @@ mod overlay;
 pub(super) mod problem;
 mod row;
 mod schemas;
+mod tags;
+mod unions;
+pub(crate) mod variant;
 mod webhook;
 
 #[cfg(test)]
@@ -18,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use crate::api::operation::{Domain, Operation};
+use crate::api::operation::Operation;
 use crate::api::{control, product};
 use crate::engine::contract::Overlay;
 use crate::model::registry::{Machine, machines};
@@ -26,6 +29,9 @@ use crate::render::events;
 use crate::render::openapi::header::BEARER;
 use crate::render::openapi::schemas::Schemas;
 use crate::render::samples::{Sample, Session};
+
+/// The address of a sandbox with the default port. A served document has the address of its server instead.
+pub(crate) const SERVER: &str = "http://localhost:4747";
 
 /// Which document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +82,7 @@ fn render(
     let mut schemas = Schemas::of(rows);
     schemas.define("Problem".to_owned(), problem::schema());
     schemas.define("Violation".to_owned(), problem::violation_schema());
+    unions::name(&mut schemas.definitions);
     let mut paths = Map::new();
     let shapes = core::mem::take(&mut schemas.rows);
     for (row, shape) in rows.iter().zip(shapes) {
@@ -88,15 +95,16 @@ fn render(
     let mut document = json!({
         "openapi": "3.1.1",
         "info": info(plane),
-        "servers": [{ "url": "/", "description": "This sandbox" }],
+        "servers": [{ "url": SERVER, "description": "This sandbox" }],
         "security": [{ BEARER: [] }],
-        "tags": tags(plane, rows),
+        "tags": tags::of(rows, plane == Plane::Product),
         "paths": paths,
     });
     if plane == Plane::Product {
         let events = events::catalogue(rows.iter().copied());
         document["webhooks"] = webhook::webhooks(&events, &mut schemas).into();
     }
+    unions::discriminate(&mut document, &schemas.definitions);
     let components = components(schemas, links, &document);
     document["components"] = components;
     document
@@ -108,40 +116,6 @@ fn info(plane: Plane) -> Value {
         Plane::Control => ("Sandbox control plane", include_str!("openapi/control.md")),
     };
     json!({ "title": title, "version": env!("CARGO_PKG_VERSION"), "description": description.trim_end() })
-}
-
-/// The tags of the rows in the rows' order, then the tag of the webhooks.
-fn tags(plane: Plane, rows: &[&Operation]) -> Vec<Value> {
-    let mut domains: Vec<Domain> = Vec::new();
-    for row in rows {
-        if !domains.contains(&row.domain) {
-            domains.push(row.domain);
-        }
-    }
-    let mut tags: Vec<Value> = domains
-        .into_iter()
-        .map(|domain| json!({ "name": domain, "description": about(domain) }))
-        .collect();
-    if plane == Plane::Product {
-        tags.push(json!({ "name": webhook::TAG, "description": "Events, sent to the endpoints that subscribe to them." }));
-    }
-    tags
-}
-
-const fn about(domain: Domain) -> &'static str {
-    match domain {
-        Domain::Business => {
-            "Companies, the people they employ, payroll, tax, compliance and accounting."
-        }
-        Domain::Payments => "Wallets, and payments into and out of them.",
-        Domain::Identity => {
-            "Identity of people and businesses: subjects, verifications, screening, trust."
-        }
-        Domain::Capital => "Readiness, due diligence, deals, scores, applications and loans.",
-        Domain::Sandbox => {
-            "The simulation itself: its clock, its state, the outside world, and the logs."
-        }
-    }
 }
 
 /// Adds `x-lifecycle` to the schema of each resource that has one: by member its states, and which verb leads where.
@@ -173,6 +147,10 @@ fn lifecycle(machine: &Machine) -> Value {
 
 /// `components`, without parts that the document never refers to.
 fn components(mut schemas: Schemas, links: Value, document: &Value) -> Value {
+    let whole = schemas.definitions.clone();
+    for schema in schemas.definitions.values_mut() {
+        unions::discriminate(schema, &whole);
+    }
     add_lifecycles(&mut schemas.definitions);
     let mut components = json!({
         "schemas": schemas.definitions,

@@ -1,17 +1,20 @@
 //! The pages beside the operations: the OpenAPI documents, and RapiDoc under `/docs`. The binary contains all
 //! of them.
 //!
-//! The pages load nothing from other servers, and their policy forbids it. Deliberately absent: compression;
-//! the viewer is stored compressed, and the rest is
-//! small.
+//! The pages load nothing from other servers, and their policy forbids it. The viewer is stored compressed, and a document is
+//! compressed once. The rest is small.
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
+use http::HeaderValue;
+use http::header::HOST;
+use http::request::Parts;
+use http::uri::Authority;
 
 use crate::engine::Page;
 use crate::engine::contract::Overlay;
-use crate::render::openapi::{Plane, document, document_under};
+use crate::render::openapi::{Plane, SERVER, document_under, variant};
 
 /// The product's document.
 const PRODUCT_DOCUMENT: &str = "/openapi.json";
@@ -27,15 +30,18 @@ const RAPIDOC: &[u8] = include_bytes!("assets/rapidoc-min.js.gz");
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
     font-src 'self' data:; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'";
 
-/// The page of a path, if there is one.
-pub(crate) fn page(path: &str, overlay: &Overlay) -> Option<Page> {
+/// The page that a request names, if there is one.
+pub(crate) fn page(head: &Parts, overlay: &Overlay) -> Option<Page> {
+    let host = head.headers.get(HOST).and_then(|host| host.to_str().ok());
+    let host = head.uri.authority().map(Authority::as_str).or(host);
+    let server = host.map_or_else(|| SERVER.to_owned(), |host| format!("http://{host}"));
+    find(head.uri.path(), &server, overlay)
+}
+
+fn find(path: &str, server: &str, overlay: &Overlay) -> Option<Page> {
     match path {
-        PRODUCT_DOCUMENT if *overlay != Overlay::default() => {
-            // Not cached: it is read rarely, and there are many overlays.
-            Some(document_page(document_under(Plane::Product, overlay).to_string().into()))
-        }
-        PRODUCT_DOCUMENT => Some(json(Plane::Product)),
-        CONTROL_DOCUMENT => Some(json(Plane::Control)),
+        PRODUCT_DOCUMENT => Some(json(Plane::Product, server, overlay)),
+        CONTROL_DOCUMENT => Some(json(Plane::Control, server, overlay)),
         "/" | "/docs" => {
             Some(reference("Sandbox", PRODUCT_DOCUMENT, ("/docs/control", "Control plane")))
         }
@@ -48,20 +54,63 @@ pub(crate) fn page(path: &str, overlay: &Overlay) -> Option<Page> {
     }
 }
 
-/// A document, built at its first request.
-fn json(plane: Plane) -> Page {
-    static PRODUCT: OnceLock<Bytes> = OnceLock::new();
-    static CONTROL: OnceLock<Bytes> = OnceLock::new();
-    let built = match plane {
-        Plane::Product => &PRODUCT,
-        Plane::Control => &CONTROL,
-    };
-    let body = built.get_or_init(|| Bytes::from(document(plane).to_string())).clone();
-    document_page(body)
+/// The documents that were served last, at most [`MOST`].
+static PREPARED: Mutex<Vec<Prepared>> = Mutex::new(Vec::new());
+/// A process has few contracts, and its callers use few names for it.
+const MOST: usize = 8;
+
+/// A document as it is sent to callers that use one name for the server.
+struct Prepared {
+    plane: Plane,
+    server: String,
+    overlay: Overlay,
+    page: Page,
+}
+
+/// A document, built and compressed at its first request.
+fn json(plane: Plane, server: &str, overlay: &Overlay) -> Page {
+    let mut prepared = PREPARED.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = prepared.iter().find(|one| {
+        one.plane == plane
+            && one.server == server
+            && (plane == Plane::Control || one.overlay == *overlay)
+    });
+    if let Some(one) = known {
+        return one.page.clone();
+    }
+    let mut document = document_under(plane, overlay);
+    variant::serve_at(&mut document, server);
+    let page = document_page(document.to_string().into());
+    if prepared.len() >= MOST {
+        prepared.remove(0);
+    }
+    let (server, overlay) = (server.to_owned(), overlay.clone());
+    prepared.push(Prepared { plane, server, overlay, page: page.clone() });
+    page
 }
 
 fn document_page(body: Bytes) -> Page {
-    Page { content_type: "application/json", body, gzip: false, csp: POLICY }
+    // Weak, because the plain and the compressed form have the same.
+    let etag = format!("W/\"{:08x}{:x}\"", crc32fast::hash(&body), body.len());
+    Page {
+        content_type: "application/json",
+        gzip: false,
+        compressed: Some(gzip(&body)),
+        etag: HeaderValue::try_from(etag).ok(),
+        body,
+        csp: POLICY,
+    }
+}
+
+/// RFC 1952: a header without a name and a time, the compressed bytes, their checksum and length.
+fn gzip(bytes: &[u8]) -> Bytes {
+    const LEVEL: u8 = 6;
+    let mut out = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
+    out.extend(miniz_oxide::deflate::compress_to_vec(bytes, LEVEL));
+    out.extend(crc32fast::hash(bytes).to_le_bytes());
+    // The length is modulo 2^32.
+    out.extend_from_slice(&bytes.len().to_le_bytes()[..4]);
+    out.into()
 }
 
 fn script(body: &'static [u8], gzip: bool) -> Page {
@@ -69,6 +118,8 @@ fn script(body: &'static [u8], gzip: bool) -> Page {
         content_type: "text/javascript; charset=utf-8",
         body: Bytes::from_static(body),
         gzip,
+        compressed: None,
+        etag: None,
         csp: POLICY,
     }
 }
@@ -83,6 +134,8 @@ fn reference(title: &str, document: &str, (other, label): (&str, &str)) -> Page 
         content_type: "text/html; charset=utf-8",
         body: Bytes::from(html),
         gzip: false,
+        compressed: None,
+        etag: None,
         csp: POLICY,
     }
 }
@@ -91,18 +144,19 @@ fn reference(title: &str, document: &str, (other, label): (&str, &str)) -> Page 
 mod tests {
     use super::*;
 
+    fn page(path: &str, overlay: &Overlay) -> Option<Page> {
+        find(path, SERVER, overlay)
+    }
+
     #[test]
     fn pages_load_nothing_from_other_servers() {
         for path in ["/docs", "/docs/control"] {
-            let page = super::page(path, &Overlay::default()).expect("it is listed");
+            let page = page(path, &Overlay::default()).expect("it is listed");
             let html = String::from_utf8(page.body.to_vec()).expect("it is text");
             assert!(!html.contains("://"), "{path}");
             assert!(!html.contains('{'), "{path}: a placeholder is left");
             for script in html.split("src=\"").skip(1).filter_map(|rest| rest.split('"').next()) {
-                assert!(
-                    super::page(script, &Overlay::default()).is_some(),
-                    "{path} loads {script}"
-                );
+                assert!(page(script, &Overlay::default()).is_some(), "{path} loads {script}");
             }
         }
         assert!(page("/docs/", &Overlay::default()).is_none());
@@ -118,6 +172,27 @@ mod tests {
         assert!(html("/docs").contains("href=\"/docs/control\""));
         assert!(html("/docs/control").contains("spec-url=\"/_sandbox/openapi.json\""));
         assert!(html("/docs/control").contains("href=\"/docs\""));
+    }
+
+    #[test]
+    fn a_document_is_compressed_and_names_its_server() {
+        let page = find(PRODUCT_DOCUMENT, "http://example.test:1", &Overlay::default());
+        let page = page.expect("it is listed");
+        let compressed = page.compressed.expect("it is compressed");
+        assert!(
+            compressed.len() * 4 < page.body.len(),
+            "{} of {}",
+            compressed.len(),
+            page.body.len()
+        );
+        let end = compressed.len() - 8;
+        let inflated = miniz_oxide::inflate::decompress_to_vec(&compressed[10..end]);
+        assert_eq!(inflated.expect("deflate"), page.body);
+        assert_eq!(compressed[end..end + 4], crc32fast::hash(&page.body).to_le_bytes());
+        let document: serde_json::Value = serde_json::from_slice(&page.body).expect("JSON");
+        assert_eq!(document["servers"][0]["url"], "http://example.test:1");
+        let again = find(PRODUCT_DOCUMENT, SERVER, &Overlay::default()).expect("it is listed");
+        assert_ne!(page.etag, again.etag, "another server is another version");
     }
 
     #[test]

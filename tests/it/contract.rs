@@ -14,6 +14,28 @@ fn the_served_document_is_the_printed_one() {
 }
 
 #[test]
+fn a_served_document_is_compressed_has_a_version_and_names_its_server() {
+    let caller = Caller::instant();
+    for path in ["/openapi.json", "/_sandbox/openapi.json"] {
+        let get = || Request::new("GET", path).header("Host", "127.0.0.1:8080");
+        let plain = get().send(caller.port());
+        assert_eq!(plain.header("content-encoding"), None);
+        assert_eq!(plain.json()["servers"][0]["url"], "http://127.0.0.1:8080");
+        assert_eq!(plain.header("vary"), Some("Accept-Encoding"));
+        let etag = plain.header("etag").unwrap();
+        let small = get().header("Accept-Encoding", "gzip, br").send(caller.port());
+        assert_eq!(small.header("content-encoding"), Some("gzip"));
+        assert_eq!(small.header("etag"), Some(etag));
+        assert!(small.body.len() * 4 < plain.body.len());
+        assert_eq!(small.body[..3], [0x1f, 0x8b, 8], "magic number and method of RFC 1952");
+        let known = get().header("If-None-Match", etag).send(caller.port());
+        assert_eq!((known.status, known.body.len()), (304, 0));
+        let other = get().header("If-None-Match", "W/\"other\"").send(caller.port());
+        assert_eq!(other.status, 200);
+    }
+}
+
+#[test]
 fn the_document_needs_no_key() {
     let caller = Caller::instant();
     let answer = Request::new("GET", "/openapi.json").send(caller.port());

@@ -136,14 +136,19 @@ impl IntoReply for Received {
     }
 
     fn schema(generator: &mut SchemaGenerator) -> Schema {
-        let mut forms: Vec<Schema> = Vec::new();
+        // One envelope, whose resource depends on the kind.
+        let mut resources: Vec<Value> = Vec::new();
         for row in INBOUND {
-            let form = (row.output)(generator);
-            if !forms.contains(&form) {
-                forms.push(form);
+            let mut data = (row.output)(generator).to_value()["properties"]["data"].take();
+            let forms = data.get_mut("anyOf").map(Value::take);
+            let forms = forms.and_then(|forms| forms.as_array().cloned()).unwrap_or(vec![data]);
+            for form in forms {
+                if !resources.contains(&form) {
+                    resources.push(form);
+                }
             }
         }
-        json_schema!({ "anyOf": forms })
+        json_schema!({ "type": "object", "properties": { "data": { "anyOf": resources } }, "required": ["data"] })
     }
 }
 

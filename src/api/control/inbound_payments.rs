@@ -38,7 +38,7 @@ pub(crate) enum Payer {
 /// The wallet that received the money, or the collection that was paid.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
-#[schemars(rename = "ReceivedMoney")]
+#[schemars(inline)]
 pub(crate) enum Arrived {
     Wallet(Shown<Wallet>),
     Collection(Shown<Collection>),

@@ -106,6 +106,7 @@ pub(crate) struct CreateRule {
 
 /// A rule added at run time.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "AddedRule")]
 pub(crate) struct Rule {
     /// The rule's id.
     id: String,

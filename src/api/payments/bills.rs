@@ -114,6 +114,7 @@ list! {
 /// The supplier who sent the bill.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "VendorInput")]
 pub(crate) struct NewVendor {
     /// The name. Default: that of the beneficiary.
     name: Option<Text<140>>,
@@ -123,6 +124,7 @@ pub(crate) struct NewVendor {
 
 /// One item bought.
 #[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "BillLineInput")]
 pub(crate) struct NewBillLine {
     #[serde(flatten)]
     line: NewPricedLine,

@@ -106,6 +106,7 @@ list! {
 
 /// The customer who pays.
 #[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "CustomerInput")]
 pub(crate) struct NewCustomer {
     /// The company's own id of the customer.
     id: Option<Text<64>>,

@@ -6,7 +6,7 @@ use crate::value::Email;
 
 /// The payer.
 #[derive(Default, Deserialize, JsonSchema)]
-#[schemars(rename = "NewPayer")]
+#[schemars(rename = "PayerInput")]
 pub(crate) struct Payer {
     /// The name.
     pub(super) name: Option<Text<140>>,

@@ -7,7 +7,7 @@ use crate::model::payments::vat;
 
 /// One item with its price.
 #[derive(Deserialize, JsonSchema)]
-#[schemars(rename = "NewInvoiceLine")]
+#[schemars(rename = "InvoiceLineInput")]
 pub(crate) struct NewPricedLine {
     /// The item.
     description: Text<200>,

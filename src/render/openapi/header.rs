@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::world::API_VERSION;
+
 /// A `Request-Id`, for examples.
 pub(crate) const REQUEST_ID: &str = "req_09nq3t8c5ywka";
 
@@ -60,7 +62,7 @@ pub(crate) fn parameters() -> Map<String, Value> {
             "Api-Version",
             false,
             "The version that the client was written for. An unknown one is refused with 400.",
-            json!({ "type": "string", "format": "date", "pattern": "^\\d{4}-\\d{2}-\\d{2}$" }),
+            json!({ "type": "string", "enum": [API_VERSION] }),
         ),
         ("webhook-id", true, "The event's id, the same on every attempt.", text(64)),
         (

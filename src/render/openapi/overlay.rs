@@ -134,13 +134,6 @@ fn refusals(mut content: Value, dialect: &Dialect) -> (&'static str, Value) {
     if dialect.errors == ErrorFormat::Problem {
         return ("application/problem+json", content);
     }
-    // The status and the codes of this response are beside the reference; with an envelope they are within
-    // `error`.
-    if let Some(schema) = content["schema"].as_object_mut()
-        && let Some(own) = schema.shift_remove("properties")
-    {
-        schema.insert("properties".to_owned(), json!({ "error": { "properties": own } }));
-    }
     ("application/json", content)
 }
 
@@ -221,7 +214,7 @@ fn refer(part: &mut Value, header: Header, old: &str, new: Option<(&str, String)
 }
 
 /// Removes unused parts of `components` and unused tags.
-fn without_unused(document: &mut Value) {
+pub(super) fn without_unused(document: &mut Value) {
     let mut components = document["components"].take();
     let mut used = BTreeSet::new();
     follow(document, &components, &mut used);
@@ -232,9 +225,10 @@ fn without_unused(document: &mut Value) {
     }
     document["components"] = components;
     let text = document["paths"].to_string();
+    let has_webhooks = document.get("webhooks").is_some();
     if let Some(tags) = document["tags"].as_array_mut() {
         let tagged = |tag: &Value| text.contains(&format!("\"tags\":[{}]", tag["name"]));
-        tags.retain(|tag| tag["name"] == webhook::TAG || tagged(tag));
+        tags.retain(|tag| tagged(tag) || (has_webhooks && tag["name"] == webhook::TAG));
     }
 }
 

@@ -8,7 +8,7 @@ use crate::api::pdf::PDF;
 use crate::api::system::events_of;
 use crate::render::openapi::header::BEARER;
 use crate::render::openapi::schemas::{RowSchemas, Schemas, referred};
-use crate::render::openapi::{header, problem};
+use crate::render::openapi::{header, problem, tags};
 use crate::render::samples::Sample;
 
 /// Part of the simulated product, and not of the control plane.
@@ -41,7 +41,7 @@ pub(crate) fn operation(
         "operationId": row.operation_id(),
         "summary": row.summary,
         "description": description(row),
-        "tags": [row.domain],
+        "tags": [tags::of_row(row)],
         "x-contract": row.contract,
     });
     if row.contract == Contract::Published {
@@ -223,8 +223,7 @@ fn body(
             input.as_object_mut().and_then(|members| members.remove("required"));
         }
     }
-    let mut content =
-        json!({ "schema": schemas.define(format!("{}Request", type_name(row)), input) });
+    let mut content = json!({ "schema": schemas.define(body_name(row), input) });
     if let Some(Value::Object(mut example)) = sample.input.clone() {
         example.retain(|name, _| !in_path.contains(&name.as_str()));
         content["examples"] = examples(example.into());
@@ -253,7 +252,8 @@ fn success(row: &Operation, output: Value, sample: &Sample, schemas: &mut Schema
         }
         response["content"] = json!({ "application/json": content });
         if row.pdf.is_some() {
-            response["content"][PDF] = json!({}); // bytes have no schema
+            response["content"][PDF] =
+                json!({ "schema": { "type": "string", "format": "binary" } });
         }
     }
     response
@@ -273,6 +273,13 @@ fn answer(output: Value, schemas: &mut Schemas) -> Value {
 /// One named example, because RapiDoc ignores the plain `example`.
 fn examples(value: Value) -> Value {
     json!({ "fresh": { "summary": "In a fresh world of seed 42", "value": value } })
+}
+
+/// `CreatePayoutRequest`, but `CreateLeaveRequestBody`.
+fn body_name(row: &Operation) -> String {
+    let name = type_name(row);
+    let suffix = if name.ends_with("Request") { "Body" } else { "Request" };
+    name + suffix
 }
 
 /// `CreatePayout` for `create_payout`.

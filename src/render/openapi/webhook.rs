@@ -93,7 +93,7 @@ fn resource_of(kind: &str, schemas: &Schemas) -> Option<Value> {
 }
 
 /// `PayrollRunPaid` for `payroll_run.paid`.
-fn pascal(name: &str) -> String {
+pub(super) fn pascal(name: &str) -> String {
     let mut pascal = String::with_capacity(name.len());
     for word in name.split(['.', '_']) {
         let mut letters = word.chars();

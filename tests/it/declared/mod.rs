@@ -51,8 +51,9 @@ impl Row {
     fn declared(&self) -> BTreeSet<String> {
         let mut codes = BTreeSet::new();
         for response in self.row["responses"].as_object().unwrap().values() {
-            let problem = &resolved(response)["content"]["application/problem+json"];
-            let named = problem["schema"]["properties"]["code"]["enum"].as_array();
+            let response = resolved(response);
+            let problem = &response["content"]["application/problem+json"];
+            let named = response["x-codes"].as_array();
             let named = named.into_iter().flatten().filter_map(Value::as_str);
             codes.extend(named.map(str::to_owned));
             let shown = problem["examples"].as_object().into_iter().flatten();

@@ -80,7 +80,14 @@ fn body_fits(document: &Value, response: &Value, answer: &Answer) -> Result<(), 
     if content.is_null() {
         return Err(format!("the document does not promise {content_type}"));
     }
-    fits(document, &content["schema"], answer)
+    fits(document, &content["schema"], answer)?;
+    let Some(codes) = response["x-codes"].as_array() else { return Ok(()) };
+    let problem = answer.json();
+    let code = [&problem["code"], &problem["error"]["code"]].into_iter().find(|it| it.is_string());
+    match code {
+        Some(code) if codes.contains(code) => Ok(()),
+        other => Err(format!("the document does not promise the code {other:?}")),
+    }
 }
 
 fn fits(document: &Value, schema: &Value, answer: &Answer) -> Result<(), String> {

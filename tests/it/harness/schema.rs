@@ -56,8 +56,8 @@ impl<'a> Checker<'a> {
     ) {
         match keyword {
             // Annotations do not restrict a value.
-            "title" | "description" | "examples" | "default" | "deprecated" | "readOnly"
-            | "$schema" | "$defs" => {}
+            "title" | "discriminator" | "description" | "examples" | "default" | "deprecated"
+            | "readOnly" | "$schema" | "$defs" => {}
             keyword if keyword.starts_with("x-") => {}
             "$ref" => match self.target(rule) {
                 Some(target) => self.check(target, value, at),

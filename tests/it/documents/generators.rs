@@ -1,0 +1,222 @@
+//! Faults that make client generators produce code that does not build, or that breaks later. Each was seen with a published generator.
+
+use std::sync::OnceLock;
+
+use serde_json::{Value, json};
+
+use super::walk::{of, schemas};
+use crate::harness::command;
+use crate::harness::contract::{printed, resolve};
+
+/// Names that collide with types of generated code or of its language.
+const TAKEN: &[&str] = &[
+    "Client",
+    "Currency",
+    "Date",
+    "Error",
+    "Exception",
+    "File",
+    "Line",
+    "List",
+    "Map",
+    "Object",
+    "Option",
+    "Reply",
+    "Request",
+    "Response",
+    "Rule",
+    "Set",
+    "Side",
+    "String",
+    "Why",
+];
+
+fn documents() -> &'static [(String, Value)] {
+    static DOCUMENTS: OnceLock<Vec<(String, Value)>> = OnceLock::new();
+    DOCUMENTS.get_or_init(|| {
+        let forms: [&[&str]; 6] = [
+            &["openapi"],
+            &["openapi", "--control"],
+            &["openapi", "--client"],
+            &["openapi", "--control", "--client"],
+            &["openapi", "--client", "--openapi", "3.0"],
+            &["openapi", "--domain", "payments", "--openapi", "3.0"],
+        ];
+        forms.iter().map(|form| (form.join(" "), printed(form))).collect()
+    })
+}
+
+fn operations(document: &Value) -> impl Iterator<Item = &Value> {
+    let paths = document["paths"].as_object().unwrap().values();
+    paths.flat_map(|path| path.as_object().unwrap().values())
+}
+
+#[test]
+fn every_refusal_is_a_plain_reference_to_the_problem() {
+    for (name, document) in documents() {
+        let responses =
+            operations(document).flat_map(|row| row["responses"].as_object().unwrap().values());
+        let mut refusals = 0;
+        for response in responses {
+            let problem = &resolve(document, response)["content"]["application/problem+json"];
+            if !problem.is_null() {
+                assert_eq!(
+                    problem["schema"],
+                    json!({ "$ref": "#/components/schemas/Problem" }),
+                    "{name}"
+                );
+                refusals += 1;
+            }
+        }
+        assert!(refusals > 100, "{name}");
+    }
+}
+
+#[test]
+fn no_header_has_a_date() {
+    for (name, document) in documents() {
+        for parameter in of(&document["components"]["parameters"], "schema") {
+            assert_ne!(parameter["format"], "date", "{name}: {parameter}");
+        }
+    }
+}
+
+#[test]
+fn no_schema_has_a_name_that_generated_code_needs() {
+    for (document, value) in documents() {
+        for name in value["components"]["schemas"].as_object().unwrap().keys() {
+            assert!(!TAKEN.contains(&name.as_str()), "{document}: {name}");
+            // Generators of Go write `NewX` to construct an `X`.
+            let made =
+                name.strip_prefix("New").is_some_and(|rest| rest.starts_with(char::is_uppercase));
+            assert!(!made && !name.ends_with("RequestRequest"), "{document}: {name}");
+        }
+    }
+}
+
+#[test]
+fn no_default_is_beside_a_reference() {
+    for (name, document) in documents() {
+        for (pointer, schema) in schemas(document) {
+            let refers = schema.get("$ref").is_some() || schema.get("allOf").is_some();
+            assert!(!refers || schema.get("default").is_none(), "{name}: {pointer}");
+        }
+    }
+}
+
+#[test]
+fn every_union_of_objects_has_a_discriminator() {
+    for (name, document) in documents() {
+        for (pointer, schema) in schemas(document) {
+            // The kind of an inbound action is in its path, so its bodies differ in no member.
+            if pointer.contains("/ReceiveRequest") {
+                continue;
+            }
+            let forms = schema.get("anyOf").or(schema.get("oneOf")).and_then(Value::as_array);
+            let objects = forms.into_iter().flatten().filter(|form| {
+                let target = resolve(document, form);
+                target["properties"].is_object() || target.get("oneOf").is_some()
+            });
+            let objects = objects.count();
+            if objects < 2 {
+                continue;
+            }
+            let mapping = schema["discriminator"]["mapping"].as_object();
+            assert_eq!(mapping.map(serde_json::Map::len), Some(objects), "{name}: {pointer}");
+            let member = schema["discriminator"]["propertyName"].as_str().unwrap();
+            for (constant, to) in mapping.unwrap() {
+                let target = resolve(document, &json!({ "$ref": to })).clone();
+                let property = &target["properties"][member];
+                let only = property.get("const").unwrap_or(&property["enum"][0]);
+                assert_eq!(only, constant, "{name}: {pointer}");
+                assert!(
+                    target["required"].as_array().unwrap().contains(&json!(member)),
+                    "{name}: {pointer}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn only_the_document_for_clients_is_open_and_only_its_methods_have_no_headers_of_tests() {
+    for (name, document) in documents() {
+        let text = document.to_string();
+        let is_open = name.contains("--client");
+        assert_eq!(text.contains("\"additionalProperties\":false"), !is_open, "{name}");
+        for header in ["Sandbox-Scenario", "Sandbox-Fault", "Api-Version"] {
+            let shown = text.contains(&format!("parameters/{header}"));
+            assert_eq!(shown, !is_open && !name.contains("--control"), "{name}: {header}");
+        }
+        let has_webhooks = document.get("webhooks").is_some();
+        assert_eq!(has_webhooks, name == "openapi", "{name}");
+    }
+}
+
+#[test]
+fn every_content_has_a_schema_and_every_server_a_full_url() {
+    for (name, document) in documents() {
+        assert_eq!(document["servers"][0]["url"], "http://localhost:4747", "{name}");
+        for row in operations(document) {
+            let responses = row["responses"].as_object().unwrap().values();
+            for holder in responses.chain([&row["requestBody"]]) {
+                for (kind, media) in holder["content"].as_object().into_iter().flatten() {
+                    assert!(media["schema"].is_object(), "{name}: {}: {kind}", row["operationId"]);
+                }
+            }
+        }
+    }
+    let elsewhere = printed(&["openapi", "--server", "https://sandbox.example"]);
+    assert_eq!(elsewhere["servers"][0]["url"], "https://sandbox.example");
+}
+
+#[test]
+fn version_3_0_has_only_keywords_of_3_0() {
+    for (name, document) in documents() {
+        if !name.contains("3.0") {
+            assert_eq!(document["openapi"], "3.1.1");
+            continue;
+        }
+        assert_eq!(document["openapi"], "3.0.3");
+        for (pointer, schema) in schemas(document) {
+            let members = schema.as_object().unwrap();
+            for keyword in ["const", "propertyNames", "prefixItems", "examples"] {
+                assert!(!members.contains_key(keyword), "{name}: {pointer}: {keyword}");
+            }
+            assert!(
+                members.get("type").is_none_or(|kind| kind.is_string() && kind != "null"),
+                "{name}: {pointer}"
+            );
+            assert!(!members.contains_key("$ref") || members.len() == 1, "{name}: {pointer}");
+            for limit in ["exclusiveMinimum", "exclusiveMaximum"] {
+                assert!(members.get(limit).is_none_or(Value::is_boolean), "{name}: {pointer}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_domain_has_its_operations_only() {
+    let whole = printed(&["openapi"]);
+    let count = |document: &Value| operations(document).count();
+    let domains = ["business", "payments", "identity", "capital"];
+    let parts: usize = domains.iter().map(|it| count(&printed(&["openapi", "--domain", it]))).sum();
+    assert_eq!(parts, count(&whole));
+    let output = command(&["openapi", "--domain", "weather"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("weather"));
+}
+
+#[test]
+fn every_operation_of_the_control_plane_has_a_topic() {
+    let control = printed(&["openapi", "--control"]);
+    let topics = control["tags"].as_array().unwrap();
+    assert!(topics.len() > 5);
+    for row in operations(&control) {
+        assert!(
+            topics.iter().any(|topic| topic["name"] == row["tags"][0]),
+            "{}",
+            row["operationId"]
+        );
+    }
+}
