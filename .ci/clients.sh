@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs the tests of each client in clients/ against a binary. A toolchain that is missing is installed where apt and root
+# Runs the tests of each client in clients/ against a binary; then the recipes of docs/clients.md for generated clients: generate,
+# compile, and make the calls of clients/generated/. A toolchain that is missing is installed where apt and root
 # are available. A language without its toolchain counts as "not run", never as passed. The output ends with a table.
 #
 #   .ci/clients.sh target/release/sandbox
@@ -12,7 +13,8 @@ shift
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 readonly ROOT="$PWD"
 readonly WORK="$(realpath -m "${CARGO_TARGET_DIR:-target}/clients")"
-readonly LANGUAGES=(javascript python go ruby php java)
+readonly LANGUAGES=(javascript python go ruby php java
+    generated_typescript generated_python generated_go generated_java)
 export SANDBOX_BIN="$binary"
 mkdir -p "$WORK"
 declare -A result
@@ -44,7 +46,8 @@ install_packages() {
 test_javascript() {
     (cd clients/javascript && node --test test/)
     if ! [[ -x "$WORK/npm/node_modules/.bin/tsc" ]]; then
-        npm install --prefix "$WORK/npm" --silent --no-audit --no-fund --no-save typescript@5.9.3 @types/node@18.19.130 || true
+        npm install --prefix "$WORK/npm" --silent --no-audit --no-fund --no-save \
+            @hey-api/openapi-ts@0.95.0 typescript@5.9.3 @types/node@18.19.130 || true
     fi
     [[ -x "$WORK/npm/node_modules/.bin/tsc" ]] || { echo 'types: not run (no TypeScript)'; return 0; }
     "$WORK/npm/node_modules/.bin/tsc" --noEmit --strict --target es2022 --module nodenext --moduleResolution nodenext \
@@ -89,8 +92,94 @@ test_java() {
         END { print passed + 0 " passed, " failed + 0 " failed"; exit failed > 0 || passed == 0 }' "$WORK/java.log"
 }
 
+# A folder with the recipe, the document for clients beside it, and a server, which ends with this script.
+recipe() {
+    rm -rf "$WORK/generated/$1"
+    mkdir -p "$WORK/generated"
+    cp -r "clients/generated/$1" "$WORK/generated/$1"
+    cd "$WORK/generated/$1"
+}
+
+start_server() {
+    [[ -z "${url:-}" ]] || return 0
+    mkdir -p "$WORK/generated"
+    "$binary" openapi --client >"$WORK/generated/client.json"
+    "$binary" openapi --client --openapi 3.0 >"$WORK/generated/client-3.0.json"
+    rm -f "$WORK/port"
+    exec {held}> >(exec "$binary" --port 0 --port-file "$WORK/port" --quiet --exit-with-stdin >/dev/null)
+    until [[ -s "$WORK/port" ]]; do sleep 0.1; done
+    url="http://127.0.0.1:$(<"$WORK/port")"
+}
+
+# `generate GENERATOR OPTIONS…`, with openapi-generator.
+generate() {
+    local generator="$1" options="$2"
+    shift 2
+    java -jar "$jar" generate -g "$generator" -i ../client-3.0.json -o generated "--additional-properties=$options" "$@" \
+        --global-property apis,models,supportingFiles,apiDocs=false,modelDocs=false,apiTests=false,modelTests=false >generate.log 2>&1 ||
+        { tail -20 generate.log >&2; return 1; }
+}
+
+test_generated_typescript() {
+    recipe typescript
+    ln -s "$WORK/npm/node_modules" node_modules
+    node_modules/.bin/openapi-ts >generate.log
+    node_modules/.bin/tsc
+    node out/flow.js "$url"
+}
+
+test_generated_python() {
+    recipe python
+    "$WORK/venv/bin/openapi-python-client" generate --path ../client.json --meta none --output-path sandbox_client >generate.log 2>&1
+    # The generated base class itself is not strict.
+    "$WORK/venv/bin/mypy" --strict --follow-imports=silent --cache-dir="$WORK/mypy" flow.py
+    "$WORK/venv/bin/python" flow.py "$url"
+}
+
+test_generated_go() {
+    recipe go
+    export CGO_ENABLED=0 GOPROXY=off GOFLAGS=-mod=mod GOCACHE="$WORK/go"
+    generate go packageName=sandboxclient,isGoSubmodule=false,withGoMod=false,enumClassPrefix=true
+    mkdir flow
+    mv flow.go flow/main.go
+    mv generated/*.go .
+    go vet . ./flow
+    go run ./flow "$url"
+}
+
+test_generated_java() {
+    recipe java
+    local names=invokerPackage=sandboxclient,apiPackage=sandboxclient.api,modelPackage=sandboxclient.model
+    generate java "$names,openApiNullable=false,hideGenerationTimestamp=true,containerDefaultToNull=true,annotationLibrary=none,documentationProvider=none,enumUnknownDefaultCase=true" --library native
+    # The generator's own jar has Jackson.
+    find generated/src/main javax Flow.java -name '*.java' >files
+    javac -nowarn -proc:none --release 17 -cp "$jar" -d classes @files
+    java -cp "$jar:classes" Flow "$url"
+}
+
+pip_install() { "$WORK/venv/bin/pip" install --quiet --disable-pip-version-check "$@"; }
+
 prepare() {
     case $1 in
+        generated_*)
+            start_server
+            [[ -x "$WORK/venv/bin/python" ]] || python3 -m venv "$WORK/venv" || return 1
+            ;;&
+        generated_typescript)
+            [[ -x "$WORK/npm/node_modules/.bin/openapi-ts" ]] || npm install --prefix "$WORK/npm" --silent --no-audit --no-fund --no-save \
+                @hey-api/openapi-ts@0.95.0 typescript@5.9.3 @types/node@18.19.130
+            ;;
+        generated_python)
+            [[ -x "$WORK/venv/bin/openapi-python-client" && -x "$WORK/venv/bin/mypy" ]] || pip_install openapi-python-client==0.29.1 mypy
+            ;;
+        generated_go | generated_java)
+            if [[ $1 == generated_go ]]; then have golang-go go; else have openjdk-17-jdk-headless javac; fi || return 1
+            have openjdk-17-jre-headless java || return 1
+            jar="$(find "$WORK/venv/lib" -name openapi-generator.jar)"
+            [[ -n "$jar" ]] || pip_install openapi-generator-cli==7.26.0 || return 1
+            jar="$(find "$WORK/venv/lib" -name openapi-generator.jar)"
+            [[ -n "$jar" ]]
+            ;;
         javascript) have nodejs node && node -e 'process.exit(parseInt(process.versions.node) < 18 ? 1 : 0)' ;;
         python)
             have python3 python3 || return 1

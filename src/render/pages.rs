@@ -156,7 +156,10 @@ mod tests {
             assert!(!html.contains("://"), "{path}");
             assert!(!html.contains('{'), "{path}: a placeholder is left");
             for script in html.split("src=\"").skip(1).filter_map(|rest| rest.split('"').next()) {
-                assert!(page(script, &Overlay::default()).is_some(), "{path} loads {script}");
+                assert!(
+                    find(script, SERVER, &Overlay::default()).is_some(),
+                    "{path} loads {script}"
+                );
             }
         }
         assert!(page("/docs/", &Overlay::default()).is_none());

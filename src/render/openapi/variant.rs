@@ -30,7 +30,9 @@ fn open(part: &mut Value, parameters: &[Value]) {
     match part {
         Value::Array(items) => {
             items.retain(|item| !parameters.contains(item));
-            items.iter_mut().for_each(|item| open(item, parameters));
+            for item in items {
+                open(item, parameters);
+            }
         }
         Value::Object(members) => {
             if members.get("additionalProperties") == Some(&Value::Bool(false)) {
