@@ -71,6 +71,20 @@ impl OpenWorld {
     }
 }
 
+/// The state of the stored inputs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stored {
+    /// Number of stored inputs.
+    pub(crate) inputs: u64,
+    /// Number of worlds with stored inputs.
+    pub(crate) worlds: u64,
+    /// Whether inputs can be stored now.
+    pub(crate) writable: bool,
+    /// The inputs of worlds that are being replayed now, and how many of them were replayed.
+    pub(crate) to_replay: u64,
+    pub(crate) replayed: u64,
+}
+
 /// What an open row may return about the process.
 #[derive(Clone, Debug)]
 pub(crate) struct Process {
@@ -82,4 +96,6 @@ pub(crate) struct Process {
     pub(crate) worlds: u64,
     /// The most events that each world keeps; all of them if none.
     pub(crate) max_events: Option<u64>,
+    /// What the write-ahead log contains; none without one.
+    pub(crate) stored: Option<Stored>,
 }

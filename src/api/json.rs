@@ -3,6 +3,8 @@
 //! May import `value`. `serde_json` alone would keep the last of two equal keys silently, which could turn a typing mistake into a wrong
 //! payment. Here everything ambiguous is a 400 with line and column. Deliberately absent: schemas.
 
+mod huge_number;
+
 use core::fmt;
 
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -44,6 +46,9 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Value, ApiError> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let parsed = Strict { depth: 0 }.deserialize(&mut deserializer);
     parsed.and_then(|value| deserializer.end().map(|()| value)).map_err(|error| {
+        if let Some(huge) = huge_number::refusal(text, &error) {
+            return huge;
+        }
         let whole = error.to_string();
         let place = format!(" at line {} column {}", error.line(), error.column());
         let sentence = whole.strip_suffix(&place).unwrap_or(&whole);

@@ -1,7 +1,7 @@
 //! `sandbox bundle`: writes everything that another engineer needs to repeat a run, in one text file.
 
 use std::fs::OpenOptions;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -12,6 +12,7 @@ use crate::cli::world_args::WorldArgs;
 use crate::engine::recording::Header;
 use crate::io::wal::salt;
 use crate::io::wal::text::{Enclosed, Kind, Recording, write_bundle};
+use crate::io::{input_file, private};
 use crate::world::ClockMode;
 
 /// The most bytes of an enclosed file.
@@ -59,8 +60,7 @@ pub(super) fn run(args: &BundleArgs) -> Result<(), Failure> {
     }
     let shown = args.out.display();
     let failed = |error: io::Error| Failure::Impossible(format!("cannot write {shown}: {error}"));
-    let mut options = OpenOptions::new();
-    let out = options.append(true).create(true).open(&args.out);
+    let out = private::open(OpenOptions::new().append(true).create(true), &args.out);
     let out = out.map_err(failed)?;
     if out.metadata().map_err(failed)?.len() > 0 {
         return Err(Failure::Impossible(format!(
@@ -74,7 +74,10 @@ pub(super) fn run(args: &BundleArgs) -> Result<(), Failure> {
 
 fn enclose(file: &Path, kind: Kind) -> Result<Enclosed, Failure> {
     let failed = |why: String| Failure::Impossible(format!("{}: {why}", file.display()));
-    let text = std::fs::read_to_string(file).map_err(|error| failed(error.to_string()))?;
+    let mut text = String::new();
+    let opened = input_file::open(file).map_err(failed)?;
+    let read = opened.take(MOST_BYTES as u64 + 1).read_to_string(&mut text);
+    read.map_err(|error| failed(error.to_string()))?;
     if text.len() > MOST_BYTES {
         return Err(failed(format!(
             "it has more than {MOST_BYTES} bytes, the most that is allowed"

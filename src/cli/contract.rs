@@ -1,6 +1,5 @@
 //! `sandbox contract`: lists every assumption about the real service, and checks the files that replace some.
 
-use std::fs::File;
 use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
@@ -8,6 +7,7 @@ use clap::{Args, Subcommand};
 
 use crate::cli::failure::{Failure, print};
 use crate::engine::contract::Overlay;
+use crate::io::input_file;
 use crate::render::assumptions;
 use crate::value::Look;
 
@@ -67,7 +67,7 @@ fn read(file: &Path) -> Result<Overlay, Failure> {
     let name = file.display().to_string();
     let cannot =
         |error: &dyn std::fmt::Display| Failure::Impossible(format!("cannot read {name}: {error}"));
-    let opened = File::open(file).map_err(|error| cannot(&error))?;
+    let opened = input_file::open(file).map_err(|why| cannot(&why))?;
     let mut bytes = Vec::new();
     opened.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| cannot(&error))?;
     if bytes.len() as u64 > MOST_BYTES {

@@ -9,10 +9,12 @@ mod contract;
 mod failure;
 pub mod gross_to_net;
 mod healthcheck;
+mod journal;
 mod listen;
 mod openapi;
 mod persist;
 mod replay;
+mod room;
 mod scenario;
 mod scripts;
 mod serve;
@@ -72,6 +74,8 @@ enum Command {
     Replay(replay::ReplayArgs),
     /// Pack seed, scenarios and recording into one file for a bug report
     Bundle(bundle::BundleArgs),
+    /// Look into a write-ahead log (--journal), make it smaller, or write it as a recording
+    Journal(journal::JournalArgs),
     /// List, check, test and write scenarios: files that decide what the outside world does
     Scenario(scenario::ScenarioArgs),
     /// Check that a running sandbox serves: exit code 0 or 1
@@ -106,6 +110,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::GrossToNet(args)) => return gross_to_net_exit(&args),
         Some(Command::Replay(args)) => replay::run(&args),
         Some(Command::Bundle(args)) => bundle::run(&args),
+        Some(Command::Journal(args)) => journal::run(&args),
         Some(Command::Scenario(args)) => scenario::run(&args),
         Some(Command::Healthcheck(args)) => healthcheck::run(&args),
         Some(Command::Trigger(args)) => trigger::run(&args),

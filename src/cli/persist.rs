@@ -2,16 +2,17 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 
 use crate::cli::failure::Failure;
 use crate::engine::recording::{Header, Recorder};
-use crate::engine::{Config, Engine};
+use crate::engine::{Archive, Config, Engine};
+use crate::io::wal::durable::Durable;
 use crate::io::wal::file::{Held, WriteAheadLog};
-use crate::io::wal::log::{Durable, Log, Writer};
-use crate::io::wal::replay::Stopped;
-use crate::io::wal::{replay, salt, text};
+use crate::io::wal::log::{Log, Writer};
+use crate::io::wal::{salt, text};
 use crate::world::script::Scenario;
 
 /// The flags `--record` and `--journal`.
@@ -29,7 +30,7 @@ pub(super) struct PersistArgs {
 pub(super) enum Persist {
     Nothing,
     Record { file: PathBuf, header: Header, log: Arc<Log> },
-    WriteAheadLog { wal: Box<WriteAheadLog>, folder: PathBuf, header: Header, log: Arc<Log> },
+    WriteAheadLog { wal: Box<WriteAheadLog>, header: Header, log: Arc<Log> },
 }
 
 /// The log that receives the inputs.
@@ -54,21 +55,19 @@ impl Persist {
         header.started = started.iter().map(|scenario| scenario.name.clone()).collect();
         let persist = match (&args.record, &args.journal) {
             (None, None) => Self::Nothing,
-            (Some(file), _) => Self::Record {
-                file: file.clone(),
-                log: Arc::new(Log::playing(header.salt)),
-                header,
-            },
+            (Some(file), _) => {
+                Self::Record { file: file.clone(), log: Arc::new(Log::new(header.salt)), header }
+            }
             (None, Some(folder)) => {
-                let wal = WriteAheadLog::open(folder).map_err(Failure::Impossible)?;
+                let wal = WriteAheadLog::open(folder, &mut reading());
+                let wal = wal.map_err(Failure::Impossible)?;
                 if let Some(held) = &wal.held {
                     same_worlds(&held.header, &header, folder)?;
                     header = held.header.clone();
                 }
                 Self::WriteAheadLog {
                     wal: Box::new(wal),
-                    folder: folder.clone(),
-                    log: Arc::new(Log::playing(header.salt)),
+                    log: Arc::new(Log::new(header.salt)),
                     header,
                 }
             }
@@ -82,7 +81,7 @@ impl Persist {
         Ok(persist)
     }
 
-    /// Replays the inputs of the write-ahead log, then begins to write.
+    /// Begins to write. The worlds of a write-ahead log are replayed when their keys arrive.
     pub(super) fn start(self, engine: &Engine) -> Result<Persisting, Failure> {
         let mut banner = String::new();
         let (log, sink, waits) = match self {
@@ -93,13 +92,15 @@ impl Persist {
                 let sink = text::create(&file, &header).map_err(Failure::Impossible)?;
                 (log, sink, false)
             }
-            Self::WriteAheadLog { wal, folder, header, log } => {
+            Self::WriteAheadLog { wal, header, log } => {
                 if let Some(held) = &wal.held {
-                    banner = restore(held, engine, &log).map_err(|why| {
-                        Failure::Impossible(format!("{}: {why}", folder.display()))
-                    })?;
+                    banner = text_of(held);
+                    if let Some(wall) = held.index.wall {
+                        engine.resume_wall(wall);
+                    }
                 }
                 let sink = wal.into_sink(&header).map_err(Failure::Impossible)?;
+                engine.read_from(Arc::clone(&log) as Arc<dyn Archive>);
                 (log, sink, true)
             }
         };
@@ -120,29 +121,29 @@ impl Persisting {
     }
 }
 
-fn restore(held: &Held, engine: &Engine, log: &Log) -> Result<String, String> {
-    let played =
-        replay::play(engine, log, held.entries(), None).map_err(|stopped| match stopped {
-            Stopped::Wrong(why) => why,
-            Stopped::Differs(difference) => format!(
-                "the replay of the write-ahead log differs from the original run; the file is unchanged\n{}",
-                difference.text()
-            ),
-        })?;
-    if let Some(wall) = played.wall {
-        engine.resume_wall(wall);
-    }
+fn text_of(held: &Held) -> String {
     let torn = match held.torn {
         0 => String::new(),
         torn => format!(
             "; {torn} incomplete bytes at its end were removed; no reply had acknowledged them"
         ),
     };
-    Ok(format!(
-        "  restored from the write-ahead log: inputs {}, worlds {}{torn}\n\n",
-        played.inputs,
-        played.worlds()
-    ))
+    format!(
+        "  the write-ahead log has inputs {}, worlds {}; each is restored when its key arrives{torn}\n\n",
+        held.index.inputs,
+        held.index.count()
+    )
+}
+
+/// Reports once a second how much of a large file was read.
+fn reading() -> impl FnMut(u64, u64) {
+    let mut reported = Instant::now();
+    move |done, of| {
+        if reported.elapsed() >= Duration::from_secs(1) {
+            reported = Instant::now();
+            tracing::warn!(done_bytes = done, of_bytes = of, "the write-ahead log is being read");
+        }
+    }
 }
 
 /// A write-ahead log continues the worlds it began with.

@@ -1,7 +1,7 @@
 //! `sandbox replay`: repeats a recording and reports whether the results are the same.
 
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,6 +12,7 @@ use crate::cli::failure::Failure;
 use crate::cli::serve;
 use crate::engine::recording::{Header, Recorder};
 use crate::engine::{Config, Engine};
+use crate::io::input_file;
 use crate::io::wal::log::Log;
 use crate::io::wal::replay::{Difference, Played, Stopped};
 use crate::io::wal::text::Recording;
@@ -46,12 +47,11 @@ pub(super) fn run(args: &ReplayArgs) -> Result<(), Failure> {
         let _ = writeln!(io::stderr(), "note: {note}"); // if stderr is closed, the note is lost
     }
     let Recording { header, entries, .. } = recording;
-    let log = Arc::new(Log::playing(header.salt));
+    let log = Arc::new(Log::new(header.salt));
     let engine = Arc::new(engine(&header, &log));
-    match replay::play(&engine, &log, entries.into_iter().map(Ok), args.until) {
+    match replay::play(&engine, entries, args.until) {
         Ok(played) => {
             print(args, &engine, &played)?;
-            log.rest();
             if let Some(wall) = played.wall {
                 engine.resume_wall(wall);
             }
@@ -70,8 +70,11 @@ pub(super) fn run(args: &ReplayArgs) -> Result<(), Failure> {
 /// Reads a recording, a file of a write-ahead log, or a bundle.
 pub(super) fn read(file: &Path) -> Result<Recording, Failure> {
     let failed = |why: String| Failure::Impossible(format!("{}, {why}", file.display()));
-    let bytes = std::fs::read(file)
-        .map_err(|error| Failure::Impossible(format!("cannot read {}: {error}", file.display())))?;
+    let unreadable =
+        |why: String| Failure::Impossible(format!("cannot read {}: {why}", file.display()));
+    let mut bytes = Vec::new();
+    let mut opened = input_file::open(file).map_err(unreadable)?;
+    opened.read_to_end(&mut bytes).map_err(|error| unreadable(error.to_string()))?;
     text::read(&bytes).map_err(failed)
 }
 

@@ -10,20 +10,23 @@ use std::time::Duration;
 
 use clap::Args;
 use clap::builder::FalseyValueParser;
+use tokio::runtime::Runtime;
 
 use crate::cli::contract;
 use crate::cli::failure::Failure;
 use crate::cli::persist::{Persist, PersistArgs};
+use crate::cli::room::RoomArgs;
 use crate::cli::scripts::{ScriptArgs, Scripts};
 use crate::cli::webhooks::WebhookArgs;
 use crate::cli::world_args::WorldArgs;
 use crate::engine::contract::Overlay;
 use crate::engine::recording::Header;
 use crate::engine::{Config, Engine, is_usable_key};
+use crate::io::limits::Limits;
 use crate::io::listen::BindError;
 use crate::io::log::Format;
 use crate::io::server::{Bound, Server, ServerConfig};
-use crate::io::wal::log::Durable;
+use crate::io::wal::durable::Durable;
 use crate::io::{log, pace, signal};
 use crate::model::business::Company;
 use crate::render::pages;
@@ -113,6 +116,8 @@ pub(super) struct ServeArgs {
     #[command(flatten)]
     webhooks: WebhookArgs,
     #[command(flatten)]
+    room: RoomArgs,
+    #[command(flatten)]
     persist: PersistArgs,
     #[command(flatten)]
     scripts: ScriptArgs,
@@ -155,6 +160,7 @@ pub(super) fn run(args: &ServeArgs) -> Result<(), Failure> {
     log::init(args.log, args.log_filter.as_deref()).map_err(Failure::Usage)?;
     let contract = contract::overlay(args.contract.as_deref())?;
     check_keys(args, &contract)?;
+    args.room.check()?;
     let mut config = Config {
         seed: args.world.seed,
         shape: args.world.shape()?,
@@ -175,11 +181,15 @@ pub(super) fn run(args: &ServeArgs) -> Result<(), Failure> {
         .with_max_requests(args.max_requests)
         .with_started(scripts.started.clone());
     let engine = Arc::new(engine);
+    let runtime = runtime()?;
+    let entered = runtime.enter();
+    signal::survive_file_limit();
     let persisting = persist.start(&engine)?;
+    drop(entered);
     if !args.quiet {
         let _ = io::stderr().write_all(persisting.banner.as_bytes()); // as the banner
     }
-    let served = listen(args, &engine, persisting.durable.clone(), Some(scripts));
+    let served = listen(args, runtime, &engine, persisting.durable.clone(), Some(scripts));
     served.and(persisting.finish(&engine))
 }
 
@@ -199,11 +209,21 @@ pub(super) fn serve_replayed(
     let flags = ["sandbox", "--port", &port, "--clock", header.clock.name()];
     let flags = <Flags as clap::Parser>::try_parse_from(flags).map_err(Failure::impossible)?;
     log::init(flags.serve.log, flags.serve.log_filter.as_deref()).map_err(Failure::Usage)?;
-    listen(&flags.serve, &engine, None, None)
+    listen(&flags.serve, runtime()?, &engine, None, None)
+}
+
+fn runtime() -> Result<Runtime, Failure> {
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        // One for each long calculation, and some for files and names.
+        .max_blocking_threads(long_work::MOST + 64)
+        .build()
+        .map_err(Failure::impossible)
 }
 
 fn listen(
     args: &ServeArgs,
+    runtime: Runtime,
     engine: &Arc<Engine>,
     durable: Option<Durable>,
     scripts: Option<Scripts>,
@@ -217,14 +237,8 @@ fn listen(
         admin_token: args.admin_token.clone(),
         insecure_no_auth: args.insecure_no_auth,
         durable,
-        ..ServerConfig::default()
+        limits: Limits::of_process(),
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        // One for each long calculation, and some for files and names.
-        .max_blocking_threads(long_work::MOST + 64)
-        .build()
-        .map_err(Failure::impossible)?;
     runtime.block_on(serve(args, &server, Arc::clone(engine), scripts))
 }
 
@@ -234,6 +248,13 @@ fn check_keys(args: &ServeArgs, contract: &Overlay) -> Result<(), Failure> {
     let refuse_live = contract.auth.refuse_live;
     if !args.api_key.iter().all(|key| is_usable_key(key, refuse_live)) {
         let rule = "an --api-key must have 1 to 255 visible ASCII characters and must not look like a live key";
+        return Err(Failure::Usage(rule.to_owned()));
+    }
+    let is_token = |token: &String| {
+        (1..=255).contains(&token.len()) && token.bytes().all(|byte| byte.is_ascii_graphic())
+    };
+    if !args.admin_token.as_ref().is_none_or(is_token) {
+        let rule = "an --admin-token must have 1 to 255 visible ASCII characters; without the flag, there is no token";
         return Err(Failure::Usage(rule.to_owned()));
     }
     if args.max_worlds == 0 {
@@ -265,8 +286,14 @@ async fn serve(
         other => Failure::impossible(other),
     })?;
     let webhooks = args.webhooks.read()?;
-    webhooks.open(&engine, bound.addresses()).map_err(Failure::Usage)?;
+    webhooks.open(&engine, bound.addresses(), server.durable.clone()).map_err(Failure::Usage)?;
+    if server.durable.is_some() {
+        let engine = Arc::clone(&engine);
+        tokio::task::spawn_blocking(move || engine.bring_owing());
+    }
     announce(args, &bound, &engine)?;
+    let sweeper = args.room.clone().sweep(Arc::clone(&engine), server.durable.is_some());
+    let sweeper = tokio::spawn(sweeper);
     let watched = scripts.filter(Scripts::is_watching);
     let reader = watched.map(|scripts| tokio::spawn(scripts.follow(Arc::clone(&engine))));
     let is_real = engine.mode() == ClockMode::Real;
@@ -286,6 +313,7 @@ async fn serve(
     });
     bound.serve(shutdown).await;
     drop(stop);
+    sweeper.abort();
     if let Some(reader) = reader {
         reader.abort();
     }

@@ -8,11 +8,11 @@ use http::request::Parts;
 use http::{HeaderValue, Response, StatusCode};
 
 use crate::api::host::Process;
-use crate::api::operation::Call;
+use crate::api::operation::{Call, Contract, Method};
 use crate::engine::fault::{self, Refused};
 use crate::engine::headers::{JSON, REQUEST_ID, SANDBOX_TIME, check_content_type, check_headers};
 use crate::engine::keys::bearer;
-use crate::engine::recording::Tape;
+use crate::engine::recording::{self, Tape};
 use crate::engine::request::{Request, Trace, request_id};
 use crate::engine::response::{Page, echo_trace, page_reply};
 use crate::engine::router::{self, Found, Route};
@@ -80,8 +80,15 @@ impl Engine {
         let open = matches!(route.operation.call, Call::Open(_));
         let slot = match bearer(&head.headers) {
             Err(_) if open && !head.headers.contains_key(http::header::AUTHORIZATION) => None,
-            key => Some(self.worlds.open(key?)?),
+            key => {
+                let reads = route.operation.method == Method::Get;
+                Some(self.open_world_to(key?, reads)?)
+            }
         };
+        if let Some(slot) = slot.as_ref().filter(|_| route.operation.contract != Contract::Control)
+        {
+            slot.tape.as_ref().map(Tape::opened);
+        }
         check_headers(&head.headers)?;
         let outcomes = outcomes::wanted(&head.headers, self)?;
         let verdict = self.judge(route.operation, slot.as_deref(), head)?;
@@ -123,6 +130,13 @@ impl Engine {
         if let Some(verdict) = &verdict {
             fault::after_commit(verdict, &mut response);
         }
+        if let Some(slot) = &slot
+            && recording::deletes_world(route.operation)
+            && response.status().is_success()
+            && let Ok(key) = bearer(&head.headers)
+        {
+            self.worlds.close(key, slot);
+        }
         if let Some(slot) = &slot {
             request_log::note(&request, slot, verdict.as_deref(), &response);
         }
@@ -140,6 +154,7 @@ impl Engine {
             mode: self.config.mode,
             worlds: self.worlds.count(),
             max_events: self.config.max_events,
+            stored: self.config.recorder.as_ref().and_then(|recorder| recorder.stored()),
         };
         let reply = call(&process, world);
         let (base, now, version) = match world {

@@ -128,11 +128,14 @@ impl Run {
         let world = &mut *slot.world_mut();
         let (before, reached) = (Before::of(world), self.advance.is_reached());
         let tasks = self.advance.tasks();
+        slot.note_starts();
+        slot.hold_deliveries(true);
         let more = self.step_held(world);
         if let Some(tape) = &slot.tape {
             let tasks = self.advance.tasks() - tasks;
             tape.advanced(before, world, tasks, self.advance.is_reached() && !reached);
         }
+        slot.hold_deliveries(false);
         more
     }
 

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 
+use crate::engine::recording::{Note, Tape, Ticket};
 use crate::engine::slot::Slot;
 use crate::tester::Tester;
 use crate::tester::outbox::delivery::{AttemptOutcome, Unanswered};
@@ -50,6 +51,11 @@ impl DeliveryWaker {
         }
     }
 
+    /// Whether every world has endpoints.
+    pub(super) fn gives_endpoints(&self) -> bool {
+        self.settings.get().is_some_and(|settings| !settings.given.is_empty())
+    }
+
     /// The open worlds with endpoints.
     pub(super) fn watched(&self) -> Vec<Arc<Slot>> {
         let mut watched = lock(&self.watched);
@@ -65,6 +71,8 @@ pub(super) struct Deliveries {
     active: AtomicBool,
     /// Whether the tester was used at all: its content cannot be grown again.
     used: AtomicBool,
+    /// Whether the starts of its endpoints are stored.
+    started: AtomicBool,
     pool: Mutex<WorkerPool>,
 }
 
@@ -88,6 +96,7 @@ impl Deliveries {
             waker: Arc::clone(waker),
             active: AtomicBool::new(false),
             used: AtomicBool::new(false),
+            started: AtomicBool::new(false),
             pool: Mutex::default(),
         }
     }
@@ -142,12 +151,43 @@ impl Slot {
         }
     }
 
+    /// Must be called before the first input is stored: it says from where on the endpoints of the command line receive events.
+    pub(super) fn note_starts(&self) {
+        if let Some(tape) = &self.tape
+            && !tape.is_playing()
+            && !self.deliveries().started.swap(true, Ordering::Relaxed)
+        {
+            for start in self.tester().outbox.starts_to_keep() {
+                tape.note(Note::Delivered(start));
+            }
+        }
+    }
+
     /// Turns new events into deliveries, and sends the due ones.
     pub(super) fn deliver_events(self: &Arc<Self>, world: &World) {
         if self.deliveries().is_active() {
             let mut tester = self.tester();
             tester.outbox.collect(world, self.deliveries().wall());
             self.stir(&tester);
+        }
+    }
+
+    /// Turns new events into deliveries, and sends none of them: the events are being replayed.
+    pub(super) fn collect_events(&self, world: &World) {
+        let mut tester = self.tester();
+        if !tester.outbox.is_empty() {
+            tester.outbox.collect(world, self.deliveries().wall());
+        }
+    }
+
+    /// Nothing is sent while a step is executed that is not stored yet, because a webhook must not leave before its event is stored.
+    pub(super) fn hold_deliveries(self: &Arc<Self>, held: bool) {
+        if self.tape.is_some() {
+            let mut tester = self.tester();
+            tester.outbox.hold(held);
+            if !held {
+                self.stir(&tester);
+            }
         }
     }
 
@@ -191,7 +231,7 @@ impl Slot {
     }
 
     fn wake_waiters(&self, tester: &Tester) {
-        if tester.outbox.is_quiet() {
+        if tester.outbox.is_quiet() || self.is_lost() {
             let mut pool = lock(&self.deliveries().pool);
             pool.waiters.drain(..).for_each(Waker::wake);
         }
@@ -200,7 +240,7 @@ impl Slot {
     /// Whether all due deliveries were attempted. The polling task is woken when they are.
     pub(super) fn poll_quiet(&self, cx: &mut Context<'_>) -> Poll<()> {
         let tester = self.tester();
-        if tester.outbox.is_quiet() || !self.delivers() {
+        if tester.outbox.is_quiet() || !self.delivers() || self.is_lost() {
             return Poll::Ready(());
         }
         let mut pool = lock(&self.deliveries().pool);
@@ -221,7 +261,8 @@ pub(crate) struct Worker {
 
 /// The next action of a worker.
 pub(crate) enum Duty {
-    Carry(Box<Job>),
+    /// Send this, once that input is stored.
+    Carry(Box<Job>, Option<Ticket>),
     /// Nothing is due. The next delivery is due at this instant of the machine's clock, if it is known.
     Wait(Option<Timestamp>),
 }
@@ -230,13 +271,18 @@ impl Worker {
     /// The next delivery, or how long to wait for one; then `poll_woken` says when to try again.
     pub(crate) fn next(&mut self, cx: &Context<'_>) -> Duty {
         let mut tester = self.slot.tester();
-        let job = tester.outbox.take(&self.endpoint, self.slot.deliveries().wall());
+        let job = if self.slot.is_lost() {
+            None // the world is read again without the events that could not be stored
+        } else {
+            tester.outbox.take(&self.endpoint, self.slot.deliveries().wall())
+        };
         if let Some(job) = job {
             self.flying = Some(job.order);
             if tester.outbox.due().any(|endpoint| endpoint.id == self.endpoint) {
                 self.slot.rouse(&tester, &self.endpoint);
             }
-            return Duty::Carry(Box::new(job));
+            // Every event of the world was passed to the recorder before it became a delivery.
+            return Duty::Carry(Box::new(job), self.slot.tape.as_ref().and_then(Tape::ticket));
         }
         // A delivery that was taken and not attempted may have been the last.
         self.slot.wake_waiters(&tester);
@@ -276,7 +322,22 @@ impl Worker {
         if let Some(order) = self.flying.take() {
             let mut tester = self.slot.tester();
             let wall = self.slot.deliveries().wall();
+            let is_enabled = |tester: &Tester| {
+                tester
+                    .outbox
+                    .lane(&self.endpoint)
+                    .is_none_or(|lane| lane.endpoint.disabled.is_none())
+            };
+            let enabled = is_enabled(&tester);
             tester.outbox.report(&self.endpoint, order, outcome, wall);
+            if let Some(tape) = &self.slot.tape {
+                if is_enabled(&tester) != enabled {
+                    tape.note(Note::Endpoints(tester.outbox.kept()));
+                }
+                if let Some(progress) = tester.outbox.progress_to_keep(&self.endpoint) {
+                    tape.note(Note::Delivered(progress));
+                }
+            }
             self.slot.wake_waiters(&tester);
         }
     }
@@ -286,7 +347,7 @@ impl Worker {
         let slot = Arc::clone(&self.slot);
         let tester = slot.tester();
         let due = tester.outbox.due().any(|endpoint| endpoint.id == self.endpoint);
-        let leaves = !due && tester.outbox.next_wall(&self.endpoint).is_none();
+        let leaves = slot.is_lost() || (!due && tester.outbox.next_wall(&self.endpoint).is_none());
         if leaves {
             self.sign_off();
         }

@@ -16,6 +16,7 @@ use http::{HeaderName, HeaderValue, Response};
 use crate::api::operation::{Contract, Operation};
 use crate::engine::headers::{REQUEST_ID, SANDBOX_TIME};
 use crate::engine::problem;
+use crate::engine::recording::Tape;
 use crate::engine::request::request_id;
 use crate::engine::response::{Delivery, Transport};
 use crate::engine::slot::{Slot, ever_armed};
@@ -71,9 +72,6 @@ impl Engine {
         head: &Parts,
     ) -> Result<Option<Box<ExchangePlan>>, Refused> {
         let asked = asked(head)?;
-        if self.is_replaying() {
-            return Ok(None); // a replay repeats what really happened
-        }
         let armed = slot.filter(|slot| slot.is_armed() && !is_exempt(operation));
         if asked.is_none() && armed.is_none() {
             return Ok(None);
@@ -88,7 +86,12 @@ impl Engine {
         let key = slot.map_or_else(|| self.base().key(), |slot| slot.world().base().key());
         let now = self.edge_ms.load(Ordering::Relaxed);
         let verdict = match armed {
-            Some(slot) => slot.tester().wire.judge(exchange, asked, key, now),
+            Some(slot) => {
+                let tester = &mut *slot.tester();
+                let verdict = tester.wire.judge(exchange, asked, key, now);
+                slot.note_spent(tester);
+                verdict
+            }
             None => Wire::default().judge(exchange, asked, key, now),
         };
         match before_commit(&verdict, head, key) {
@@ -98,6 +101,9 @@ impl Engine {
                     Some(slot) => {
                         let now = slot.world().now();
                         refusal.extensions_mut().insert(slot.tag());
+                        if let Some(ticket) = slot.tape.as_ref().and_then(Tape::ticket) {
+                            refusal.extensions_mut().insert(ticket);
+                        }
                         slot.memory().time_header(now)
                     }
                     None => HeaderValue::try_from(self.config.shape.start.to_string())

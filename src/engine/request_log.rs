@@ -10,6 +10,7 @@ use crate::api::operation::{Contract, Operation};
 use crate::engine::fault::Acted;
 use crate::engine::headers::REQUEST_ID;
 use crate::engine::keys::bearer;
+use crate::engine::recording::Tape;
 use crate::engine::request::{Request, Trace};
 use crate::engine::router::Found;
 use crate::engine::slot::Slot;
@@ -102,11 +103,14 @@ impl Engine {
             return;
         }
         let key = bearer(&head.headers);
-        let Some(slot) = key.and_then(|key| self.worlds.open(key)).ok() else { return };
+        let Some(slot) = key.and_then(|key| self.open_world_to(key, true)).ok() else { return };
         let operation = match self.router.find(&head.method, path) {
             Ok(Found::Route(route, _)) => Some(route.operation),
             _ => None,
         };
+        if let Some(ticket) = slot.tape.as_ref().and_then(Tape::opened) {
+            refusal.extensions_mut().insert(ticket);
+        }
         refusal.extensions_mut().insert(Marked { slot, operation });
     }
 

@@ -1,7 +1,7 @@
 //! One key's world with what belongs to it: the tester's part, what is remembered of requests, and their locks.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{
     Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError,
     TryLockResult,
@@ -13,7 +13,7 @@ use crate::api::host::OpenWorld;
 use crate::engine::cache::{ReadCache, WORLD_BYTES};
 use crate::engine::delivery_waker::{Deliveries, DeliveryWaker};
 use crate::engine::idempotency::{Answers, SeenKeys};
-use crate::engine::recording::Tape;
+use crate::engine::recording::{Note, Tape};
 use crate::engine::response::WorldTag;
 use crate::tester::Tester;
 use crate::tester::request_log::Requests;
@@ -21,8 +21,9 @@ use crate::tester::snapshots::{Act, Snapshot, TesterPart};
 use crate::value::id::Id;
 use crate::value::long_work;
 use crate::value::time::Timestamp;
-use crate::world::World;
 use crate::world::base::Base;
+use crate::world::script::Scenario;
+use crate::world::{ClockMode, World};
 
 /// Iterations of the loop that waits for a step to end: about ten microseconds.
 const SPINS: u32 = 300;
@@ -58,6 +59,8 @@ pub(super) struct Slot {
     pub(super) tape: Option<Tape>,
     /// Whether there are faults or limits. Most worlds have none, and then requests check nothing else.
     armed: AtomicBool,
+    /// When it was used last, in milliseconds since the server started.
+    touched: AtomicU64,
 }
 
 /// Whether any world of the process ever had faults or limits. Before that, the time is not needed.
@@ -191,6 +194,7 @@ impl Slot {
             tag,
             tape,
             armed: AtomicBool::new(false),
+            touched: AtomicU64::new(0),
         });
         slot.rearm(&slot.tester());
         slot.tester_changed();
@@ -211,10 +215,43 @@ impl Slot {
         memory.follow(&acts);
     }
 
-    /// Whether a new world of this base would equal this one. Does not wait for its step.
-    pub(super) fn is_untouched(&self, base: &Arc<Base>) -> bool {
+    /// Whether a new world of this base would equal this one: it was not changed, or it was reset. `is_recorded` says that a recording
+    /// numbers its calls, so that a reset one differs.
+    pub(super) fn is_like_new(
+        &self,
+        base: &Arc<Base>,
+        started: &[Arc<Scenario>],
+        is_recorded: bool,
+    ) -> bool {
         let memory = self.memory();
-        memory.state.version == 0 && memory.tester_calls == 0 && Arc::ptr_eq(&memory.base, base)
+        let is_unchanged = memory.state.version == 0 && Arc::ptr_eq(&memory.base, base);
+        if !is_unchanged || memory.tester_calls > 0 && is_recorded {
+            return false;
+        }
+        if memory.tester_calls == 0 {
+            return !self.deliveries.is_used() && !self.is_armed();
+        }
+        let at_start = memory.state.now == base.shape().start;
+        drop(memory);
+        let tester = self.tester();
+        at_start && !self.is_armed() && tester.is_like_new(started) && !self.deliveries.is_active()
+    }
+
+    /// Whether all inputs of the world are stored, and nothing is left to do in it without a request.
+    pub(super) fn is_stored(&self) -> bool {
+        let real = || self.world().mode() == ClockMode::Real && self.deliveries.is_active();
+        self.tape.as_ref().is_some_and(Tape::is_stored)
+            && !self.tester().outbox.is_waiting()
+            && !real()
+    }
+
+    /// Notes when it was used last.
+    pub(super) fn touch(&self, now_ms: u64) {
+        self.touched.store(now_ms, Ordering::Relaxed);
+    }
+
+    pub(super) fn touched(&self) -> u64 {
+        self.touched.load(Ordering::Relaxed)
     }
 
     /// Whether a call that reads or changes the whole world may take long. Does not wait for its step.
@@ -279,6 +316,21 @@ impl Slot {
     /// What is remembered.
     pub(super) fn memory(&self) -> MutexGuard<'_, Memory> {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether an input of the world could not be stored: the world must be read again.
+    pub(super) fn is_lost(&self) -> bool {
+        self.tape.as_ref().is_some_and(Tape::is_lost)
+    }
+
+    /// Stores the counters of faults that a request has changed.
+    pub(super) fn note_spent(&self, tester: &mut Tester) {
+        if let Some(tape) = &self.tape {
+            let rows = tester.wire.take_spent();
+            if !rows.is_empty() {
+                tape.note(Note::Spent(rows));
+            }
+        }
     }
 
     /// The name of the world in the log.

@@ -1,7 +1,7 @@
 //! The engine's state: its configuration, the worlds, and the wall clock that some of them follow.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use crate::api::host::{Host, OpenWorld, Session};
@@ -11,7 +11,8 @@ use crate::engine::advance;
 use crate::engine::cache::{ReadCache, SHARED_BYTES};
 use crate::engine::contract::{Auth, Overlay};
 use crate::engine::delivery_waker::Courier;
-use crate::engine::recording::{Before, Recorder};
+use crate::engine::player::Archive;
+use crate::engine::recording::{Before, Recorder, Tape};
 use crate::engine::response::Pages;
 use crate::engine::router::Router;
 use crate::engine::slot::Slot;
@@ -84,6 +85,8 @@ pub(crate) struct Engine {
     pub(super) wall_origin: AtomicI64,
     /// Milliseconds of the wall clock since the server started, as last reported. Rates are measured by it.
     pub(super) edge_ms: AtomicU64,
+    /// Reads stored inputs again.
+    pub(super) archive: OnceLock<Arc<dyn Archive>>,
     /// Scenarios of files; see [`Config::scenarios`].
     scenarios: RwLock<Vec<Arc<Scenario>>>,
 }
@@ -110,6 +113,7 @@ impl Engine {
             edge_ms: AtomicU64::new(0),
             untouched: Mutex::new(ReadCache::new(SHARED_BYTES)),
             scenarios: RwLock::new(config.scenarios.clone()),
+            archive: OnceLock::new(),
             config,
         }
     }
@@ -118,6 +122,11 @@ impl Engine {
     pub(crate) fn with_started(mut self, scenarios: Vec<Arc<Scenario>>) -> Self {
         self.worlds.started = RwLock::new(scenarios);
         self
+    }
+
+    /// Reads worlds from this archive when their keys arrive. Must be called before the first request.
+    pub(crate) fn read_from(&self, archive: Arc<dyn Archive>) {
+        self.archive.get_or_init(|| archive);
     }
 
     /// Replaces the scenarios of files. Worlds that run one of them continue with its new rows.
@@ -129,7 +138,7 @@ impl Engine {
             let started = self.worlds.started.write();
             *started.unwrap_or_else(PoisonError::into_inner) = renewed;
         }
-        for slot in self.worlds.recorded() {
+        for slot in self.worlds.resident_slots() {
             let mut world = slot.world_mut();
             let renewed = crate::tester::renewed(&slot.tester().scenarios, &scenarios);
             let Some(renewed) = renewed else { continue };
@@ -183,7 +192,7 @@ impl Engine {
     pub(crate) fn start_deliveries(&self, settings: Settings, courier: Arc<dyn Courier>) {
         let waker = self.worlds.waker();
         waker.open(Arc::new(settings), courier);
-        for slot in self.worlds.recorded() {
+        for slot in self.worlds.resident_slots() {
             let mut outbox = waker.outbox(&slot.world());
             let mut tester = slot.tester();
             outbox.put_shaping(tester.outbox.shaping().clone());
@@ -199,12 +208,12 @@ impl Engine {
         key: &str,
         look: impl FnOnce(&World) -> T,
     ) -> Result<T, ApiError> {
-        Ok(look(&self.worlds.open(key)?.world()))
+        Ok(look(&self.open_world(key)?.world()))
     }
 
     /// Advances the clock of a key's world, attempts the due deliveries on the way, and returns the new time.
     pub(crate) async fn advance(&self, key: &str, by: Span) -> Result<Timestamp, ApiError> {
-        advance::by(&self.worlds.open(key)?, by).await
+        advance::by(&self.open_world(key)?, by).await
     }
 
     /// A world with endpoints follows the wall clock by itself, so that its webhooks are sent without a call.
@@ -223,7 +232,7 @@ impl Engine {
         key: &str,
         act: impl FnOnce(&mut Session<'_>) -> Result<T, ApiError>,
     ) -> Result<T, ApiError> {
-        let slot = self.worlds.open(key)?;
+        let slot = self.open_world(key)?;
         let world = &mut *slot.world_mut();
         slot.memory().next_tester_call();
         let done = guard(world, |world| {
@@ -235,21 +244,30 @@ impl Engine {
     }
 
     pub(super) fn follow_wall(&self, slot: &Arc<Slot>) {
+        Self::follow_to(slot, Timestamp::from_millis(self.wall.load(Ordering::Relaxed)));
+    }
+
+    /// Moves a world to that time of the wall clock.
+    pub(super) fn follow_to(slot: &Arc<Slot>, now: Timestamp) {
         let world = &mut *slot.world_mut();
         let before = Before::of(world);
-        let now = Timestamp::from_millis(self.wall.load(Ordering::Relaxed));
         let followed = guard(world, |world| {
             system::follow(world, now);
             Ok(())
         });
         followed.ok(); // a bug there was logged; the request is still answered
         if let Some(tape) = &slot.tape {
+            slot.note_starts();
             tape.followed(now, before, world);
         }
         if world.version() != before.version() {
             slot.changed(world);
         }
-        slot.deliver_events(world);
+        if slot.tape.as_ref().is_some_and(Tape::is_playing) {
+            slot.collect_events(world);
+        } else {
+            slot.deliver_events(world);
+        }
     }
 }
 

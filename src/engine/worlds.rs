@@ -5,13 +5,15 @@
     reason = "looked up by key; iterated only to drop worlds that equal new ones"
 )]
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use crate::api::host::OpenWorld;
 use crate::engine::contract::Auth;
 use crate::engine::delivery_waker::DeliveryWaker;
+use crate::engine::evict::Room;
+use crate::engine::flight::{Flight, lock};
 use crate::engine::keys::{is_well_formed, looks_live, unauthorized};
 use crate::engine::recording::{KeyHash, Recorder, Tape};
 use crate::engine::slot::Slot;
@@ -22,24 +24,28 @@ use crate::world::script::Scenario;
 use crate::world::{Base, ClockMode, World};
 
 pub(super) struct Worlds {
-    base: Arc<Base>,
+    pub(super) base: Arc<Base>,
     mode: ClockMode,
     /// The only accepted keys; any if empty.
     keys: Vec<String>,
     /// Whether keys that look live are refused.
     refuse_live: bool,
-    most: usize,
+    pub(super) most: usize,
+    /// What bounds the worlds in memory, beside `most`.
+    pub(super) room: Room,
     waker: Arc<DeliveryWaker>,
-    recorder: Option<Arc<dyn Recorder>>,
+    pub(super) recorder: Option<Arc<dyn Recorder>>,
     /// The events that each keeps; all of them if none.
     most_events: Option<u64>,
     /// The scenarios that every world starts with.
     pub(super) started: RwLock<Vec<Arc<Scenario>>>,
     /// The requests that each world's request log keeps.
     pub(super) most_requests: usize,
-    open: RwLock<HashMap<Box<str>, Arc<Slot>>>,
+    pub(super) open: RwLock<HashMap<Box<str>, Arc<Slot>>>,
     /// The number of worlds ever opened; it numbers them.
     opened: AtomicU64,
+    /// Worlds that are being replayed.
+    flights: Mutex<BTreeMap<KeyHash, Flight>>,
 }
 
 impl Worlds {
@@ -53,6 +59,7 @@ impl Worlds {
     ) -> Self {
         Self {
             recorder,
+            room: Room::default(),
             base,
             mode,
             keys: auth.keys,
@@ -64,6 +71,7 @@ impl Worlds {
             most_requests: request_log::DEFAULT_MOST,
             open: RwLock::default(),
             opened: AtomicU64::new(0),
+            flights: Mutex::default(),
         }
     }
 
@@ -105,24 +113,63 @@ impl Worlds {
     }
 
     fn slot(&self, key: &str, world: World, part: TesterPart) -> Arc<Slot> {
-        let opened = self.opened.fetch_add(1, Ordering::Relaxed) + 1;
-        Slot::new(key, opened, world, part, self.most_requests, &self.waker, self.tape(key))
+        self.slot_with(key, world, part, self.tape(key))
     }
 
-    /// The world of a key, opened if it is new.
-    pub(super) fn open(&self, key: &str) -> Result<Arc<Slot>, ApiError> {
+    fn slot_with(
+        &self,
+        key: &str,
+        world: World,
+        part: TesterPart,
+        tape: Option<Tape>,
+    ) -> Arc<Slot> {
+        let opened = self.opened.fetch_add(1, Ordering::Relaxed) + 1;
+        Slot::new(key, opened, world, part, self.most_requests, &self.waker, tape)
+    }
+
+    /// The world of a key, if it is in memory.
+    pub(super) fn resident(&self, key: &str) -> Result<Option<Arc<Slot>>, ApiError> {
         self.check_name(key)?;
-        if let Some(slot) = self.open.read().unwrap_or_else(PoisonError::into_inner).get(key) {
-            return Ok(Arc::clone(slot));
-        }
+        let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
+        let slot = open.get(key).filter(|slot| !slot.is_lost());
+        Ok(slot.inspect(|slot| slot.touch(self.room.now())).cloned())
+    }
+
+    /// The world of a key that has no stored inputs, opened if it is new. A read of a new world needs no room: it equals every other
+    /// unchanged one.
+    pub(super) fn open(&self, key: &str, reads: bool) -> Result<Arc<Slot>, ApiError> {
         self.check(key)?;
         let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
-        self.make_room(&mut open, key)?;
-        let known = self.played_again(&mut open, key);
-        let slot = open
-            .entry(key.into())
-            .or_insert_with(|| known.unwrap_or_else(|| self.slot(key, self.fresh(), self.part())));
-        Ok(Arc::clone(slot))
+        if let Some(slot) = open.get(key).filter(|slot| !slot.is_lost()) {
+            return Ok(Arc::clone(slot));
+        }
+        if let Some(known) = self.played_again(&mut open, key) {
+            open.insert(key.into(), Arc::clone(&known));
+            return Ok(known);
+        }
+        open.remove(key);
+        let room = self.make_room(&mut open);
+        if let Err(full) = &room
+            && !reads
+        {
+            return Err(full.clone());
+        }
+        let slot = self.slot(key, self.fresh(), self.part());
+        if room.is_err() || self.was_used(key) {
+            slot.tester().requests.begin_later();
+        }
+        slot.touch(self.room.now());
+        if room.is_ok() {
+            open.insert(key.into(), Arc::clone(&slot));
+        }
+        Ok(slot)
+    }
+
+    /// Whether there may have been requests with the key, which are forgotten.
+    fn was_used(&self, key: &str) -> bool {
+        let known =
+            |recorder: &Arc<dyn Recorder>| recorder.knows(KeyHash::of(recorder.salt(), key));
+        self.recorder.as_ref().is_some_and(known) || self.room.forgot(key)
     }
 
     /// Opens a key with an existing world; refuses a key that already has one.
@@ -141,12 +188,18 @@ impl Worlds {
         if let Some(known) = self.played_again(&mut open, key) {
             open.insert(key.into(), known);
         }
-        if open.contains_key(key) {
+        let is_stored = || {
+            let recorder = self.recorder.as_ref();
+            recorder.is_some_and(|recorder| recorder.holds(KeyHash::of(recorder.salt(), key)))
+        };
+        if open.contains_key(key) || is_stored() {
             let detail = "the key already has a world: use a new key";
             return Err(ApiError::new(ErrorCode::DuplicateReference, detail));
         }
-        self.make_room(&mut open, key)?;
-        open.insert(key.into(), self.slot(key, world, part));
+        self.make_room(&mut open)?;
+        let slot = self.slot(key, world, part);
+        slot.touch(self.room.now());
+        open.insert(key.into(), slot);
         Ok(())
     }
 
@@ -154,7 +207,85 @@ impl Worlds {
     fn tape(&self, key: &str) -> Option<Tape> {
         let recorder = self.recorder.as_ref()?;
         let hash = KeyHash::of(recorder.salt(), key);
-        Some(Tape::new(Arc::clone(recorder), hash))
+        Some(Tape::new(Arc::clone(recorder), hash, false))
+    }
+
+    /// A world for a replay, which no key can open yet.
+    pub(super) fn playing(&self, world: KeyHash, forked: Option<(World, TesterPart)>) -> Arc<Slot> {
+        let recorder = self.recorder.as_ref().expect("a replay has a recorder");
+        let tape = Tape::new(Arc::clone(recorder), world, true);
+        let (grown, part) = forked.unwrap_or_else(|| (self.fresh(), self.part()));
+        self.slot_with(&world.as_key(), grown, part, Some(tape))
+    }
+
+    /// The world of a recording, by the hash of its key.
+    pub(super) fn open_recorded(&self, world: KeyHash) -> Result<Arc<Slot>, ApiError> {
+        let name = world.as_key();
+        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(slot) = open.get(name.as_str()) {
+            return Ok(Arc::clone(slot));
+        }
+        self.make_room(&mut open)?;
+        let slot = self.playing(world, None);
+        open.insert(name.into(), Arc::clone(&slot));
+        Ok(slot)
+    }
+
+    /// Opens the world of a recording with a copy of another one.
+    pub(super) fn open_played(
+        &self,
+        name: &str,
+        world: World,
+        part: TesterPart,
+    ) -> Result<(), ApiError> {
+        let Some(hash) = KeyHash::recorded(name) else {
+            let detail = "a recording contains no keys";
+            return Err(ApiError::new(ErrorCode::InvalidApiKey, detail));
+        };
+        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        self.make_room(&mut open)?;
+        open.insert(name.into(), self.playing(hash, Some((world, part))));
+        Ok(())
+    }
+
+    /// Closes the world of a recording.
+    pub(super) fn close_played(&self, world: KeyHash) {
+        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        open.remove(world.as_key().as_str());
+    }
+
+    /// The replay of a world, which all requests for it share.
+    pub(super) fn flight(&self, world: KeyHash) -> Flight {
+        Arc::clone(lock(&self.flights).entry(world).or_default())
+    }
+
+    /// A replay has ended.
+    pub(super) fn landed(&self, world: KeyHash, flight: &Flight) {
+        let mut flights = lock(&self.flights);
+        if flights.get(&world).is_some_and(|known| Arc::ptr_eq(known, flight)) {
+            flights.remove(&world);
+        }
+    }
+
+    /// The world of a key, if it is in memory, also under the name made of its hash.
+    pub(super) fn claim(&self, key: &str, world: KeyHash) -> Option<Arc<Slot>> {
+        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(slot) = open.get(key).filter(|slot| !slot.is_lost()) {
+            return Some(Arc::clone(slot));
+        }
+        let slot = open.remove(world.as_key().as_str()).filter(|slot| !slot.is_lost())?;
+        open.insert(key.into(), Arc::clone(&slot));
+        Some(slot)
+    }
+
+    /// Adds a world that was replayed.
+    pub(super) fn put(&self, key: &str, slot: &Arc<Slot>) -> Result<(), ApiError> {
+        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        open.remove(key); // a lost one
+        self.make_room(&mut open)?;
+        slot.touch(self.room.now());
+        open.insert(key.into(), Arc::clone(slot));
+        Ok(())
     }
 
     /// The replayed world of a key that no request has sent yet.
@@ -168,30 +299,33 @@ impl Worlds {
         open.remove(hash.as_key().as_str())
     }
 
-    /// All worlds with a tape.
-    pub(super) fn recorded(&self) -> Vec<Arc<Slot>> {
+    /// Drops a world that was deleted.
+    pub(super) fn close(&self, key: &str, slot: &Arc<Slot>) {
+        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        if open.get(key).is_some_and(|known| Arc::ptr_eq(known, slot)) {
+            open.remove(key);
+        }
+    }
+
+    /// All worlds in memory.
+    pub(super) fn resident_slots(&self) -> Vec<Arc<Slot>> {
         let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
         open.values().map(Arc::clone).collect()
     }
 
-    /// During a replay, the hash of the key names a world whose key is unknown. No request can use this name.
+    /// The hash of the key names a world whose key is unknown. No request can use this name.
     fn check_name(&self, key: &str) -> Result<(), ApiError> {
-        match &self.recorder {
-            Some(recorder) if KeyHash::recorded(key).is_some() && !recorder.is_replaying() => {
-                let detail =
-                    "this is the name of a recorded world, not an API key: send the key itself";
-                Err(unauthorized(ErrorCode::InvalidApiKey, detail))
-            }
-            _ => Ok(()),
+        if self.recorder.is_some() && KeyHash::recorded(key).is_some() {
+            let detail =
+                "this is the name of a recorded world, not an API key: send the key itself";
+            return Err(unauthorized(ErrorCode::InvalidApiKey, detail));
         }
+        Ok(())
     }
 
     /// Whether a key may open a world at all.
-    fn check(&self, key: &str) -> Result<(), ApiError> {
+    pub(super) fn check(&self, key: &str) -> Result<(), ApiError> {
         self.check_name(key)?;
-        if self.recorder.is_some() && KeyHash::recorded(key).is_some() {
-            return Ok(());
-        }
         if self.refuse_live && looks_live(key) {
             let detail = "this looks like a live key: the sandbox accepts only test keys, and has not stored it";
             return Err(unauthorized(ErrorCode::LiveKeyRefused, detail));
@@ -201,27 +335,6 @@ impl Worlds {
                 ErrorCode::InvalidApiKey,
                 "this sandbox was started with a list of API keys, and this key is not in it",
             ));
-        }
-        Ok(())
-    }
-
-    fn make_room(
-        &self,
-        open: &mut HashMap<Box<str>, Arc<Slot>>,
-        key: &str,
-    ) -> Result<(), ApiError> {
-        if open.len() >= self.most && !open.contains_key(key) {
-            // An unchanged world can be dropped, because it can be grown again.
-            open.retain(|_, slot| {
-                let used = !slot.is_untouched(&self.base)
-                    || slot.deliveries().is_used()
-                    || slot.is_armed();
-                used || Arc::strong_count(slot) > 1
-            });
-            if open.len() >= self.most {
-                let detail = format!("{} worlds are open, the maximum of --max-worlds", self.most);
-                return Err(ApiError::new(ErrorCode::Overloaded, detail));
-            }
         }
         Ok(())
     }

@@ -16,7 +16,7 @@ use crate::engine::headers::{JSON, REQUEST_ID, SANDBOX_TIME};
 use crate::engine::idempotency::{self, IdempotencyKey, Seen};
 use crate::engine::outcomes::{self, SANDBOX_DECISION};
 use crate::engine::problem;
-use crate::engine::recording::{self, Before};
+use crate::engine::recording::{self, Before, Note};
 use crate::engine::request::{Request, etag, request_id};
 use crate::engine::slot::Slot;
 use crate::value::{ApiError, ErrorCode, Timestamp};
@@ -51,68 +51,125 @@ pub(super) fn write(request: &Request<'_>, slot: &Arc<Slot>, host: &dyn Host) ->
     let mut held = slot.world_mut();
     let world = &mut *held;
     request.trace.now.set(Some(world.now()));
-    let time = |world: &World| slot.memory().time_header(world.now());
-    let refused = |error: &ApiError, world: &World| {
-        let mut response = problem::reply(error, &request.refused_id(world));
-        response.headers_mut().insert(SANDBOX_TIME, time(world));
-        response
-    };
     match prepared.and_then(|prepared| Ready::of(request, prepared, world, slot)) {
-        Err(error) => refused(&error, world),
+        Err(error) => refused(request, slot, world, &error),
         Ok(Ready::Replay(response)) => response,
         Ok(Ready::Run { running, input }) => {
-            let decided = outcomes::count(world);
-            let id = write_id(request, world, slot);
-            let origin = RequestRef {
-                id: id.to_str().expect("an id is ASCII").to_owned(),
-                operation: request.route.operation.name.into(),
-                idempotency_key: running.key().map(IdempotencyKey::text),
-            };
-            let before = Before::of(world);
-            let logged = world.log_length();
-            let performed = guard(world, |world| {
-                let row = request.route.operation;
-                if let Call::Tester(call) = row.call {
-                    let tester = &mut *slot.tester();
-                    let done = call(&mut Session { world, tester, host }, input);
-                    slot.rearm(tester);
-                    return done;
-                }
-                system::perform(world, row, Arc::new(origin), request.outcomes.to_vec(), input)
-            });
-            if performed.is_err() && is_numbered(request.route.operation) {
-                slot.memory().uncount_tester_call();
-            }
-            slot.changed(world);
-            request.trace.caused(logged, world);
-            // The reply shows the state at its acceptance, not the later effects.
-            let (time, now) = (time(world), world.now());
-            let refusal = performed.as_ref().err().map(|error| refused(error, world));
-            if settle(world) {
-                slot.changed(world);
-            }
-            let decided = outcomes::since(world, decided);
-            if matches!(request.route.operation.call, Call::Tester(_)) {
-                slot.tester_used();
-            }
+            let ran = run(request, slot, host, world, (running.key(), input));
             slot.deliver_events(world);
-            if let Some(tape) = &slot.tape {
-                let refused = refusal.as_ref().map(Response::status);
-                let status = refused.unwrap_or_else(|| success(request));
-                tape.wrote(request, before, world, (status, &id));
-            }
             drop(held);
-            let mut response = match (performed, refusal) {
-                (Ok(reply), _) => created(request, reply, &id, time),
-                (Err(_), refusal) => refusal.expect("made of the error"),
-            };
-            if let Some(header) = outcomes::header(&decided) {
-                response.headers_mut().insert(SANDBOX_DECISION, header);
-            }
-            running.store_reply(&response, now);
-            response
+            ran.respond(request, running)
         }
     }
+}
+
+/// Repeats a recorded request. Returns its refusal. A reply is made only to be stored under an idempotency key.
+pub(super) fn replay(request: &Request<'_>, slot: &Arc<Slot>, host: &dyn Host) -> Option<ApiError> {
+    let prepared = Prepared::of(request);
+    let mut held = slot.world_mut();
+    let world = &mut *held;
+    match prepared.and_then(|prepared| Ready::of(request, prepared, world, slot)) {
+        Err(error) => Some(error),
+        Ok(Ready::Replay(_)) => None,
+        Ok(Ready::Run { running, input }) => {
+            let ran = run(request, slot, host, world, (running.key(), input));
+            slot.collect_events(world);
+            drop(held);
+            let refusal = ran.performed.as_ref().err().cloned();
+            if running.key().is_some() {
+                ran.respond(request, running);
+            }
+            refusal
+        }
+    }
+}
+
+/// A request that was executed.
+struct Ran {
+    performed: Result<Reply, ApiError>,
+    /// The reply to a refusal. It shows the state at its acceptance, not the later effects.
+    refusal: Option<Response<Bytes>>,
+    id: HeaderValue,
+    time: HeaderValue,
+    now: Timestamp,
+    decided: Option<HeaderValue>,
+}
+
+impl Ran {
+    /// Makes the reply, and stores it under the key of the request.
+    fn respond(self, request: &Request<'_>, running: Running<'_>) -> Response<Bytes> {
+        let mut response = match (self.performed, self.refusal) {
+            (Ok(reply), _) => created(request, reply, &self.id, self.time),
+            (Err(_), refusal) => refusal.expect("made of the error"),
+        };
+        if let Some(header) = self.decided {
+            response.headers_mut().insert(SANDBOX_DECISION, header);
+        }
+        running.store_reply(&response, self.now);
+        response
+    }
+}
+
+fn refused(request: &Request<'_>, slot: &Slot, world: &World, error: &ApiError) -> Response<Bytes> {
+    let mut response = problem::reply(error, &request.refused_id(world));
+    response.headers_mut().insert(SANDBOX_TIME, slot.memory().time_header(world.now()));
+    response
+}
+
+/// Executes a request and the work that is due after it, and records both.
+fn run(
+    request: &Request<'_>,
+    slot: &Arc<Slot>,
+    host: &dyn Host,
+    world: &mut World,
+    (key, input): (Option<&IdempotencyKey>, Value),
+) -> Ran {
+    let row = request.route.operation;
+    let decided = outcomes::count(world);
+    let id = write_id(request, world, slot);
+    let origin = RequestRef {
+        id: id.to_str().expect("an id is ASCII").to_owned(),
+        operation: row.name.into(),
+        idempotency_key: key.map(IdempotencyKey::text),
+    };
+    let before = Before::of(world);
+    let logged = world.log_length();
+    let performed = guard(world, |world| {
+        if let Call::Tester(call) = row.call {
+            let tester = &mut *slot.tester();
+            let done = call(&mut Session { world, tester, host }, input);
+            slot.rearm(tester);
+            return done;
+        }
+        system::perform(world, row, Arc::new(origin), request.outcomes.to_vec(), input)
+    });
+    if performed.is_err() && is_numbered(row) {
+        slot.memory().uncount_tester_call();
+    }
+    slot.changed(world);
+    request.trace.caused(logged, world);
+    let (time, now) = (slot.memory().time_header(world.now()), world.now());
+    let refusal = performed.as_ref().err().map(|error| refused(request, slot, world, error));
+    if settle(world) {
+        slot.changed(world);
+    }
+    let decided = outcomes::header(&outcomes::since(world, decided));
+    if matches!(row.call, Call::Tester(_)) {
+        slot.tester_used();
+    }
+    if let Some(tape) = &slot.tape {
+        slot.note_starts();
+        let refused = refusal.as_ref().map(Response::status);
+        let status = refused.unwrap_or_else(|| success(request));
+        tape.wrote(request, before, world, (status, &id));
+        if recording::deletes_world(row) && performed.is_ok() {
+            tape.removed();
+        }
+        if recording::changes_endpoints(row) && performed.is_ok() {
+            tape.note(Note::Endpoints(slot.tester().outbox.kept()));
+        }
+    }
+    Ran { performed, refusal, id, time, now, decided }
 }
 
 /// Whether a row is a recorded call to the tester.

@@ -1,10 +1,8 @@
-//! A whole request body, bounded in bytes and in time.
+//! A whole request body, bounded in bytes.
 //!
-//! hyper has neither a deadline nor a size limit for a body, so this module has both. Nearly every body
+//! hyper has neither a deadline nor a size limit for a body: this module has the size, and its caller the deadline. Nearly every body
 //! arrives in one frame, which
 //! is passed on without a copy.
-
-use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
@@ -21,26 +19,13 @@ pub(crate) enum Unread {
     Broken,
 }
 
-/// Reads the body to its end: at most `max_bytes`, within `limit`.
-pub(crate) async fn collect(
-    body: Incoming,
-    max_bytes: usize,
-    limit: Duration,
-) -> Result<Bytes, Unread> {
-    if declares_more(&body, max_bytes) {
-        return Err(Unread::TooLarge);
-    }
-    // The timer registers itself on its first poll, which happens only if the first read did not complete the
-    // body.
-    tokio::time::timeout(limit, read(body, max_bytes)).await.unwrap_or(Err(Unread::TooSlow))
-}
-
 /// Whether the head declares a body that is too large.
 pub(crate) fn declares_more(body: &Incoming, max_bytes: usize) -> bool {
     body.size_hint().lower() > u64::try_from(max_bytes).unwrap_or(u64::MAX)
 }
 
-async fn read(mut body: Incoming, max_bytes: usize) -> Result<Bytes, Unread> {
+/// Reads the body to its end: at most `max_bytes`.
+pub(crate) async fn read(mut body: Incoming, max_bytes: usize) -> Result<Bytes, Unread> {
     let declared = body.size_hint().exact().and_then(|bytes| usize::try_from(bytes).ok());
     let Some(first) = next_data(&mut body).await? else { return Ok(Bytes::new()) };
     if first.len() > max_bytes {

@@ -7,30 +7,33 @@
 //! in the engine ([`RequestHandler`]).
 
 use std::future::Future;
+use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::header::{CONNECTION, EXPECT, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use http::request::Parts;
 use http::{Method, Request, Response};
 use hyper::body::{Body as _, Incoming};
+use tokio::time::timeout;
 
 use crate::engine::recording::Ticket;
 use crate::engine::{Transport, Unfinished};
-use crate::io::body::{Unread, collect, declares_more};
+use crate::io::body::{Unread, declares_more, read};
 use crate::io::connection::Activity;
 use crate::io::cors::Cors;
 use crate::io::guard::{Guard, GuardDecision};
 use crate::io::handler::{Lost, RequestHandler};
 use crate::io::limits::Limits;
-use crate::io::log::AccessLogLine;
+use crate::io::log::{AccessLogLine, shown_path};
+use crate::io::peers::{Peers, Share};
 use crate::io::sent::Sent;
-use crate::io::wal::log::Durable;
+use crate::io::wal::durable::Durable;
 use crate::value::ErrorCode;
 
 /// The state that all connections of a server share.
@@ -41,6 +44,8 @@ pub(crate) struct Shared<A> {
     pub(crate) limits: Limits,
     durable: Option<Durable>,
     in_flight: AtomicUsize,
+    /// The bodies that each peer is sending.
+    bodies: Arc<Peers>,
     started: Instant,
 }
 
@@ -57,25 +62,31 @@ impl<A> Shared<A> {
             limits,
             durable,
             in_flight: AtomicUsize::new(0),
+            bodies: Peers::sharing(limits.in_flight),
             started: Instant::now(),
         }
     }
 }
 
 /// A permit of a waiting request; it is returned on drop.
-struct Place<A>(Arc<Shared<A>>);
+struct Place<A> {
+    shared: Arc<Shared<A>>,
+    _share: Option<Share>,
+}
 
 impl<A> Place<A> {
-    fn take(shared: &Arc<Shared<A>>) -> Option<Self> {
+    fn take(shared: &Arc<Shared<A>>, peer: IpAddr) -> Option<Self> {
         let before = shared.in_flight.fetch_add(1, Ordering::Relaxed);
-        let place = Self(Arc::clone(shared));
-        (before < shared.limits.in_flight).then_some(place)
+        let share = shared.bodies.take(peer);
+        let is_free = before < shared.limits.in_flight && share.is_some();
+        let place = Self { shared: Arc::clone(shared), _share: share };
+        is_free.then_some(place)
     }
 }
 
 impl<A> Drop for Place<A> {
     fn drop(&mut self) {
-        self.0.in_flight.fetch_sub(1, Ordering::Relaxed);
+        self.shared.in_flight.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -104,11 +115,13 @@ impl Future for Reply {
 pub(crate) struct Edge<A> {
     shared: Arc<Shared<A>>,
     activity: Arc<Activity>,
+    peer: IpAddr,
 }
 
 impl<A> Clone for Edge<A> {
     fn clone(&self) -> Self {
-        Self { shared: Arc::clone(&self.shared), activity: Arc::clone(&self.activity) }
+        let (shared, activity) = (Arc::clone(&self.shared), Arc::clone(&self.activity));
+        Self { shared, activity, peer: self.peer }
     }
 }
 
@@ -146,8 +159,8 @@ impl<A: RequestHandler> hyper::service::Service<Request<Incoming>> for Edge<A> {
 }
 
 impl<A: RequestHandler> Edge<A> {
-    pub(crate) fn new(shared: Arc<Shared<A>>, activity: Arc<Activity>) -> Self {
-        Self { shared, activity }
+    pub(crate) fn new(shared: Arc<Shared<A>>, activity: Arc<Activity>, peer: IpAddr) -> Self {
+        Self { shared, activity, peer }
     }
 
     /// Reads the body and then answers. A refusal also waits for a small body, because an unread body would
@@ -174,13 +187,13 @@ impl<A: RequestHandler> Edge<A> {
             let refusal = self.report_refusal(refusal, &head, &Bytes::new());
             return self.send(head, self.closing(refusal), line);
         }
-        let Some(place) = Place::take(&self.shared) else {
-            let refusal = self.refuse(Some(&head), ErrorCode::Overloaded, FULL);
-            return self.send(head, self.closing(refusal), line);
-        };
         let edge = self.clone();
         Reply::Later(Box::pin(async move {
-            let response = match (collect(body, limits.body_bytes, limits.body).await, admitted) {
+            let Some(body) = edge.collect(body).await else {
+                let refusal = edge.refuse(Some(&head), ErrorCode::Overloaded, FULL);
+                return edge.send_late(head, edge.closing(refusal), line).await;
+            };
+            let response = match (body, admitted) {
                 (Ok(bytes), Ok(admitted)) => edge.answer(admitted, &head, bytes),
                 (Ok(bytes), Err(refusal)) => edge.report_refusal(refusal, &head, &bytes),
                 (Err(_), Err(refusal)) => {
@@ -188,9 +201,24 @@ impl<A: RequestHandler> Edge<A> {
                 }
                 (Err(unread), Ok(admitted)) => edge.refuse_unread(&head, unread, &admitted),
             };
-            drop(place);
             edge.send_late(head, response, line).await
         }))
+    }
+
+    /// Reads a body. One that does not arrive at once needs one of the places for slow bodies; none if all are taken.
+    async fn collect(&self, body: Incoming) -> Option<Result<Bytes, Unread>> {
+        let limits = self.shared.limits;
+        if declares_more(&body, limits.body_bytes) {
+            return Some(Err(Unread::TooLarge));
+        }
+        let mut reading = pin!(read(body, limits.body_bytes));
+        let at_once = AT_ONCE.min(limits.body);
+        if let Ok(read) = timeout(at_once, reading.as_mut()).await {
+            return Some(read);
+        }
+        let _place = Place::take(&self.shared, self.peer)?;
+        let rest = limits.body.saturating_sub(at_once);
+        Some(timeout(rest, reading).await.unwrap_or(Err(Unread::TooSlow)))
     }
 
     fn answer(&self, admitted: A::Admitted, head: &Parts, body: Bytes) -> Response<Bytes> {
@@ -209,7 +237,7 @@ impl<A: RequestHandler> Edge<A> {
         catch_unwind(AssertUnwindSafe(|| call(&self.shared.engine))).unwrap_or_else(|panic| {
             tracing::error!(
                 method = %head.method,
-                path = head.uri.path(),
+                path = shown_path(head),
                 panic = panic_text(panic.as_ref()),
                 "a request failed because of a bug; its changes are undone"
             );
@@ -306,18 +334,18 @@ impl<A: RequestHandler> Edge<A> {
     fn is_durable(&self, response: &Response<Bytes>) -> bool {
         let ticket: Option<&Ticket> = response.extensions().get();
         let waits = self.shared.durable.as_ref().zip(ticket);
-        waits.is_none_or(|(durable, ticket)| durable.has(*ticket))
+        waits.is_none_or(|(durable, ticket)| durable.has(ticket))
     }
 
     /// Holds a reply until its input is on disk. If the write fails, the reply is never sent.
     async fn durable(&self, head: &Parts, response: Response<Bytes>) -> Response<Bytes> {
-        let ticket: Option<Ticket> = response.extensions().get().copied();
+        let ticket: Option<Ticket> = response.extensions().get().cloned();
         let Some((durable, ticket)) = self.shared.durable.as_ref().zip(ticket) else {
             return response;
         };
-        match durable.wait(ticket).await {
+        match durable.wait(&ticket).await {
             Ok(()) => response,
-            Err(why) => self.refuse(Some(head), ErrorCode::InternalError, &why),
+            Err(why) => self.refuse(Some(head), ErrorCode::LogUnavailable, &why),
         }
     }
 
@@ -337,6 +365,9 @@ impl<A: RequestHandler> Edge<A> {
         response.map(|body| Sent::new(body, delivery))
     }
 }
+
+/// The time in which the body of a usual request arrives.
+const AT_ONCE: Duration = Duration::from_millis(50);
 
 const CLOSE: HeaderValue = HeaderValue::from_static("close");
 const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");

@@ -8,7 +8,7 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use http::header::{HOST, HeaderMap, ORIGIN};
+use http::header::{HOST, HeaderMap, ORIGIN, TRANSFER_ENCODING};
 use http::request::Parts;
 use http::uri::Authority;
 use http::{HeaderName, Version};
@@ -51,7 +51,7 @@ impl Guard {
 
     /// Checks a head, in the order host, preflight, origin, token.
     pub(crate) fn judge(&self, head: &Parts) -> GuardDecision {
-        if let Err((code, detail)) = self.check_host(head) {
+        if let Err((code, detail)) = check_coding(head).and_then(|()| self.check_host(head)) {
             return GuardDecision::Refuse(code, detail);
         }
         let control = is_control(head.uri.path());
@@ -122,6 +122,9 @@ impl Guard {
             ));
         }
         let Some(token) = &self.admin_token else { return Ok(()) };
+        if WITHOUT_TOKEN.contains(&head.uri.path()) {
+            return Ok(());
+        }
         match head.headers.get(ADMIN_TOKEN) {
             None => Err((
                 ErrorCode::MissingCredentials,
@@ -132,6 +135,19 @@ impl Guard {
         }
     }
 }
+
+/// Only `chunked` is decoded. A body in another coding would be read as if it was plain (RFC 9112, section 6.1).
+fn check_coding(head: &Parts) -> Result<(), (ErrorCode, &'static str)> {
+    let is_chunked =
+        |value: &http::HeaderValue| value.as_bytes().trim_ascii().eq_ignore_ascii_case(b"chunked");
+    if head.headers.get_all(TRANSFER_ENCODING).iter().all(is_chunked) {
+        return Ok(());
+    }
+    Err((ErrorCode::NotImplemented, "the only transfer coding that is implemented is chunked"))
+}
+
+/// What a proxy or an orchestrator reads, which has no token.
+const WITHOUT_TOKEN: [&str; 2] = ["/_sandbox/health", "/_sandbox/ready"];
 
 const MALFORMED_HOST: (ErrorCode, &str) =
     (ErrorCode::InvalidHeader, "the Host header is not a host and an optional port");
@@ -169,7 +185,7 @@ fn is_host(name: &str) -> bool {
 }
 
 /// Whether no stranger can own the name: it is an address, a name without a public top level, or a reserved
-/// name.
+/// name. Anyone in the same network can own a name under `local`.
 fn is_ours(name: &str) -> bool {
     if let Some(inner) = name.strip_prefix('[') {
         return inner.strip_suffix(']').is_some_and(|text| text.parse::<Ipv6Addr>().is_ok());
@@ -179,7 +195,7 @@ fn is_ours(name: &str) -> bool {
         return true;
     }
     let top = name.rsplit('.').next().unwrap_or(name);
-    ["localhost", "internal", "local", "test"].iter().any(|own| top.eq_ignore_ascii_case(own))
+    ["localhost", "internal", "test"].iter().any(|own| top.eq_ignore_ascii_case(own))
 }
 
 /// Whether this server served the page; its `Host` was checked before.
@@ -233,7 +249,6 @@ mod tests {
             "sandbox",
             "sandbox:8080",
             "x.internal",
-            "x.y.local",
             "a.TEST.",
             "api.example.com",
             "API.example.com.:443",
@@ -252,6 +267,7 @@ mod tests {
             "localhost.evil.com",
             "127.0.0.1.evil.com",
             "evillocal.com",
+            "printer.local",
             "api.example.com.evil.com",
             "www.api.example.com",
             "a.b.nottest",
@@ -298,6 +314,19 @@ mod tests {
     }
 
     #[test]
+    fn a_body_in_an_unknown_transfer_coding_is_refused() {
+        let guard = Guard::default();
+        let judge = |coding| {
+            let headers = [("host", "localhost"), ("transfer-encoding", coding)];
+            code(guard.judge(&head("/v1", &headers)))
+        };
+        assert_eq!(judge("Chunked"), None);
+        for unknown in ["gzip, chunked", "gzip", "identity", "chunked, chunked"] {
+            assert_eq!(judge(unknown), Some(ErrorCode::NotImplemented), "{unknown}");
+        }
+    }
+
+    #[test]
     fn control_routes_refuse_foreign_pages() {
         let guard = Guard::new(&[], None, Cors::new(&["http://app.test".into(), "*".into()]));
         let judge = |path, origin| {
@@ -320,6 +349,8 @@ mod tests {
         };
         assert_eq!(judge("/_sandbox/worlds", "sandbox-admin-token", "s3cret"), None);
         assert_eq!(judge("/v1/payroll", "x", "y"), None);
+        assert_eq!(judge("/_sandbox/health", "x", "y"), None);
+        assert_eq!(judge("/_sandbox/ready", "x", "y"), None);
         let wrong = [
             ("x", "y", ErrorCode::MissingCredentials),
             ("sandbox-admin-token", "s3cre", ErrorCode::Forbidden),

@@ -29,6 +29,33 @@ pub(crate) struct Limits {
     pub(crate) drain: Duration,
 }
 
+/// The most connections of a server that may open enough files.
+const MOST_CONNECTIONS: usize = 16_384;
+
+/// Files that are no connections of clients: the listeners, the log, the runtime.
+const OTHER_FILES: u64 = 32;
+
+impl Limits {
+    /// The limits of this process. A quarter of its files is for the deliveries of webhooks.
+    pub(crate) fn of_process() -> Self {
+        let files = most_files().unwrap_or(u64::MAX).saturating_sub(OTHER_FILES);
+        let connections = usize::try_from(files / 4 * 3).unwrap_or(usize::MAX);
+        Self { connections: connections.clamp(1, MOST_CONNECTIONS), ..Self::default() }
+    }
+}
+
+/// The most files that this process may open; none if there is no limit.
+#[cfg(unix)]
+fn most_files() -> Option<u64> {
+    rustix::process::getrlimit(rustix::process::Resource::Nofile).current
+}
+
+/// As above.
+#[cfg(not(unix))]
+const fn most_files() -> Option<u64> {
+    None
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self {
@@ -37,7 +64,7 @@ impl Default for Limits {
             idle: Duration::from_secs(75),
             body: Duration::from_secs(30),
             body_bytes: 1024 * 1024,
-            connections: 8_192,
+            connections: MOST_CONNECTIONS,
             in_flight: 1_024,
             linger: Duration::from_secs(2),
             drain: Duration::from_secs(25),

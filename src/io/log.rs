@@ -82,6 +82,17 @@ impl AccessLogLine {
     }
 }
 
+/// The most characters of a path in the log.
+const MOST_SHOWN: usize = 256;
+
+/// A path for the log: bounded, and without bytes that a terminal or a reader of lines interprets.
+pub(crate) fn shown_path(head: &Parts) -> String {
+    let path = head.uri.path().as_bytes();
+    let cut = &path[..path.len().min(MOST_SHOWN)];
+    let end = if cut.len() < path.len() { "…" } else { "" };
+    format!("{}{end}", cut.escape_ascii())
+}
+
 #[cold]
 fn write<B>(started: Instant, method: &Method, head: &Parts, response: &Response<B>) {
     let request_id = response
@@ -93,7 +104,7 @@ fn write<B>(started: Instant, method: &Method, head: &Parts, response: &Response
     tracing::debug!(
         target: REQUESTS,
         %method,
-        path = head.uri.path(),
+        path = shown_path(head),
         status = response.status().as_u16(),
         us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX),
         request_id,

@@ -4,7 +4,7 @@
 
 use std::future::Future;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -26,8 +26,9 @@ use crate::io::guard::Guard;
 use crate::io::handler::RequestHandler;
 use crate::io::limits::Limits;
 use crate::io::listen::{BindError, listen};
-use crate::io::socket::Socket;
-use crate::io::wal::log::Durable;
+use crate::io::peers::Peers;
+use crate::io::socket::{Refusals, Socket};
+use crate::io::wal::durable::Durable;
 use crate::value::{ErrorCode, long_work};
 
 /// The most bytes that hyper buffers of a connection's input, and reads at a time.
@@ -155,8 +156,12 @@ struct Door<A> {
     http: http1::Builder,
     closing: Closing,
     open: Arc<AtomicUsize>,
+    /// The connections of each peer.
+    peers: Arc<Peers>,
     /// The reply to a connection beyond the limit.
     full: Bytes,
+    /// The replies to heads that are no requests.
+    refusals: Arc<Refusals>,
     /// How long the server stops accepting after the system had no resources for another socket.
     pause: Duration,
 }
@@ -167,16 +172,24 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 impl<A: RequestHandler> Door<A> {
     fn new(shared: Arc<Shared<A>>, closing: Closing) -> Self {
         let full = raw(&shared.engine.refuse(None, ErrorCode::Overloaded, FULL));
+        let refuse = |code, detail: &str| raw(&shared.engine.refuse(None, code, detail));
+        let too_large = format!("the head is larger than {} bytes", shared.limits.head_bytes);
+        let refusals = Refusals {
+            malformed: refuse(ErrorCode::InvalidHeader, "the head is not well-formed HTTP/1.1"),
+            too_large: refuse(ErrorCode::HeadTooLarge, &too_large),
+        };
         let http = protocol(&shared.limits);
-        Self { shared, http, closing, open: Arc::default(), full, pause: SHORTEST_PAUSE }
+        let peers = Peers::sharing(shared.limits.connections);
+        let (refusals, open) = (Arc::new(refusals), Arc::default());
+        Self { shared, http, closing, open, peers, full, refusals, pause: SHORTEST_PAUSE }
     }
 
     /// Accepts one connection and starts to serve it. May be dropped while it waits.
     async fn admit_next(&mut self, listeners: &[TcpListener]) {
         match accept(listeners).await {
-            Ok(stream) => {
+            Ok((stream, peer)) => {
                 self.pause = SHORTEST_PAUSE;
-                self.serve(stream);
+                self.serve(stream, peer.ip());
             }
             Err(error) if concerns_one_connection(&error) => {}
             Err(error) => {
@@ -190,9 +203,10 @@ impl<A: RequestHandler> Door<A> {
         }
     }
 
-    fn serve(&self, stream: TcpStream) {
+    fn serve(&self, stream: TcpStream, peer: IpAddr) {
         let guest = Guest::new(&self.open);
-        if guest.number > self.shared.limits.connections {
+        let share = self.peers.take(peer);
+        if guest.number > self.shared.limits.connections || share.is_none() {
             tracing::warn!(limit = self.shared.limits.connections, "too many connections");
             // One attempt: a client that does not read it at once only sees the close.
             let _ = stream.try_write(&self.full);
@@ -201,14 +215,15 @@ impl<A: RequestHandler> Door<A> {
         // A reply is one write, so waiting for more data would only delay it.
         let _ = stream.set_nodelay(true);
         let activity = Arc::new(Activity::new());
-        let edge = Edge::new(Arc::clone(&self.shared), Arc::clone(&activity));
-        let socket = TokioIo::new(Socket::new(stream, Arc::clone(&activity)));
+        let edge = Edge::new(Arc::clone(&self.shared), Arc::clone(&activity), peer);
+        let socket =
+            TokioIo::new(Socket::new(stream, Arc::clone(&activity), Arc::clone(&self.refusals)));
         let connection = self.http.serve_connection(socket, edge);
         let limits = self.shared.limits;
         let watched = Watched::new(connection, activity, limits, self.closing.clone());
         tokio::spawn(async move {
             watched.await;
-            drop(guest);
+            drop((guest, share));
         });
     }
 }
@@ -228,11 +243,11 @@ fn protocol(limits: &Limits) -> http1::Builder {
 }
 
 /// The next connection of any listener.
-async fn accept(listeners: &[TcpListener]) -> io::Result<TcpStream> {
+async fn accept(listeners: &[TcpListener]) -> io::Result<(TcpStream, SocketAddr)> {
     std::future::poll_fn(|cx| {
         for listener in listeners {
             if let Poll::Ready(accepted) = listener.poll_accept(cx) {
-                return Poll::Ready(accepted.map(|(stream, _)| stream));
+                return Poll::Ready(accepted);
             }
         }
         Poll::Pending
@@ -283,6 +298,7 @@ fn raw(response: &Response<Bytes>) -> Bytes {
         out.put_slice(b"\r\n");
     }
     let length = response.body().len();
+    out.put_slice(b"x-content-type-options: nosniff\r\n");
     out.put_slice(format!("connection: close\r\ncontent-length: {length}\r\n\r\n").as_bytes());
     out.put_slice(response.body());
     out.freeze()

@@ -61,6 +61,17 @@ impl Signals {
     }
 }
 
+/// A write beyond the process's limit of file sizes fails with an error, instead of ending the process without a word. Must be called within
+/// a tokio runtime.
+pub(crate) fn survive_file_limit() {
+    /// SIGXFSZ has this number on Linux and on the BSDs.
+    #[cfg(unix)]
+    const FILE_TOO_LARGE: i32 = 25;
+    // A handler replaces the default action, which ends the process. Without one, the limit works as before.
+    #[cfg(unix)]
+    let _ = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::from_raw(FILE_TOO_LARGE));
+}
+
 /// As above: only Ctrl-C.
 #[cfg(not(unix))]
 struct Signals;

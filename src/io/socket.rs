@@ -10,9 +10,10 @@
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 
-use bytes::{Buf, BytesMut};
+use bytes::{Buf, Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
@@ -24,11 +25,19 @@ const LINGER_BYTES: usize = 16 * 1024 * 1024;
 /// The size of gathered replies for one write. Beyond it they are sent at once, at the speed of the client.
 const GATHERED_BYTES: usize = 64 * 1024;
 
+/// The size of the gathered replies of all connections. Beyond it they are sent one by one, so that clients that do not read their replies
+/// take no more memory here.
+const ALL_GATHERED_BYTES: usize = 32 * 1024 * 1024;
+
+/// The gathered bytes of all connections.
+static GATHERED: AtomicUsize = AtomicUsize::new(0);
+
 /// A socket that notes its traffic and gathers replies to pipelined requests.
 #[derive(Debug)]
 pub(crate) struct Socket {
     stream: TcpStream,
     activity: Arc<Activity>,
+    refusals: Arc<Refusals>,
     /// Replies that hyper holds. They are written before the next read, or at the flush after the following
     /// reply.
     gathered: BytesMut,
@@ -37,20 +46,34 @@ pub(crate) struct Socket {
 }
 
 impl Socket {
-    pub(crate) fn new(stream: TcpStream, activity: Arc<Activity>) -> Self {
+    pub(crate) fn new(stream: TcpStream, activity: Arc<Activity>, refusals: Arc<Refusals>) -> Self {
         let gathered = BytesMut::new();
-        Self { stream, activity, gathered, just_gathered: false, discarded_bytes: 0 }
+        Self { stream, activity, refusals, gathered, just_gathered: false, discarded_bytes: 0 }
     }
 
-    fn gathers(&self) -> bool {
-        self.activity.is_pipelined() && self.gathered.len() < GATHERED_BYTES
+    fn gathers(&self, more: usize) -> bool {
+        self.activity.is_pipelined()
+            && self.gathered.len() + more <= GATHERED_BYTES
+            && GATHERED.load(Ordering::Relaxed) + more <= ALL_GATHERED_BYTES
     }
 
     fn gather(&mut self, bytes: &[u8]) -> usize {
         self.gathered.extend_from_slice(bytes);
+        GATHERED.fetch_add(bytes.len(), Ordering::Relaxed);
         self.just_gathered = true;
         self.activity.gathered(true);
         bytes.len()
+    }
+
+    /// Puts the server's own reply in the place of one that hyper made by itself. Returns whether there was one.
+    fn replaces(&mut self, bytes: &[u8]) -> bool {
+        let Some((before, refusal)) = self.refusals.instead_of(bytes) else { return false };
+        let refusal = refusal.clone();
+        self.gather(&bytes[..before]);
+        self.gather(&refusal);
+        // It is the last reply: nothing more is gathered.
+        self.just_gathered = false;
+        true
     }
 
     fn poll_write_gathered(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -60,7 +83,11 @@ impl Socket {
                 return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
             }
             self.gathered.advance(written);
+            GATHERED.fetch_sub(written, Ordering::Relaxed);
             self.activity.has_written();
+        }
+        if self.gathered.capacity() > 0 {
+            self.gathered = BytesMut::new();
         }
         self.activity.gathered(false);
         Poll::Ready(Ok(()))
@@ -79,6 +106,41 @@ impl Socket {
             self.discarded_bytes += buffer.filled().len();
         }
         Poll::Ready(Ok(()))
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        GATHERED.fetch_sub(self.gathered.len(), Ordering::Relaxed);
+    }
+}
+
+/// The replies to heads that hyper refuses by itself, with an empty body.
+#[derive(Debug)]
+pub(crate) struct Refusals {
+    /// For 400.
+    pub(crate) malformed: Bytes,
+    /// For 431.
+    pub(crate) too_large: Bytes,
+}
+
+impl Refusals {
+    /// The reply instead of one that hyper made by itself, and its position. hyper writes nothing after such a reply.
+    fn instead_of(&self, bytes: &[u8]) -> Option<(usize, &Bytes)> {
+        const STATUS_LINE: &[u8] = b"HTTP/1.1 4";
+        let rest = bytes.strip_suffix(b"\r\n\r\n")?;
+        let start = rest.windows(STATUS_LINE.len()).rposition(|window| window == STATUS_LINE)?;
+        let head = &rest[start..];
+        let has = |name: &[u8]| head.windows(name.len()).any(|window| window == name);
+        // Every reply of this server has this header.
+        if has(b"x-content-type-options") || !has(b"content-length: 0") {
+            return None;
+        }
+        match head.get(9..12)? {
+            b"400" => Some((start, &self.malformed)),
+            b"431" | b"414" => Some((start, &self.too_large)),
+            _ => None,
+        }
     }
 }
 
@@ -107,7 +169,10 @@ impl AsyncWrite for Socket {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
-        if this.gathers() {
+        if this.replaces(bytes) {
+            return Poll::Ready(Ok(bytes.len()));
+        }
+        if this.gathers(bytes.len()) {
             return Poll::Ready(Ok(this.gather(bytes)));
         }
         ready!(this.poll_write_gathered(cx))?;
@@ -122,7 +187,14 @@ impl AsyncWrite for Socket {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
-        if this.gathers() {
+        if let [before @ .., last] = slices
+            && this.refusals.instead_of(last).is_some()
+        {
+            let before: usize = before.iter().map(|slice| this.gather(slice)).sum();
+            this.replaces(last);
+            return Poll::Ready(Ok(before + last.len()));
+        }
+        if this.gathers(slices.iter().map(|slice| slice.len()).sum()) {
             return Poll::Ready(Ok(slices.iter().map(|slice| this.gather(slice)).sum()));
         }
         ready!(this.poll_write_gathered(cx))?;

@@ -7,6 +7,7 @@ use tokio::runtime::Handle;
 
 use crate::engine::Engine;
 use crate::io::courier::Courier;
+use crate::io::wal::durable::Durable;
 use crate::tester::address::{Policy, Target};
 use crate::tester::outbox::schedule::Retries;
 use crate::tester::outbox::{Given, Settings};
@@ -32,7 +33,12 @@ pub(crate) struct Receiver {
 impl Webhooks {
     /// Starts the courier of a server that listens at these addresses. Must be called within its runtime. An
     /// error is for the operator.
-    pub(crate) fn open(&self, engine: &Engine, addresses: &[SocketAddr]) -> Result<(), String> {
+    pub(crate) fn open(
+        &self,
+        engine: &Engine,
+        addresses: &[SocketAddr],
+        durable: Option<Durable>,
+    ) -> Result<(), String> {
         let policy = Policy {
             private: addresses.iter().all(|address| address.ip().is_loopback()),
             own: addresses.to_vec(),
@@ -49,7 +55,7 @@ impl Webhooks {
             policy: policy.clone(),
             given: given.collect::<Result<_, String>>()?,
         };
-        let courier = Courier::new(Handle::current(), policy);
+        let courier = Courier::new(Handle::current(), policy, durable);
         engine.start_deliveries(settings, Arc::new(courier));
         Ok(())
     }

@@ -170,6 +170,7 @@ impl Session {
     fn process(&self) -> Process {
         let shape = self.world.base().shape().clone();
         Process {
+            stored: None,
             seed: SEED,
             shape,
             mode: self.world.mode(),

@@ -7,6 +7,16 @@
 use core::fmt;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
+/// Names of the metadata services of clouds.
+const METADATA: [&str; 6] = [
+    "metadata",
+    "metadata.goog",
+    "metadata.google.internal",
+    "metadata.azure.internal",
+    "instance-data",
+    "instance-data.ec2.internal",
+];
+
 /// Maximum length of a URL.
 const MOST_CHARACTERS: usize = 2_048;
 
@@ -73,6 +83,13 @@ impl Target {
             Host::Name(name) => policy.judge_name(name, port)?,
         }
         Ok(Self { host, port, path: path.to_owned() })
+    }
+}
+
+impl Target {
+    /// A URL that was checked when it was stored. Its address is checked again before each delivery.
+    pub(crate) fn kept(url: &str) -> Result<Self, String> {
+        Self::parse(url, &Policy::default())
     }
 }
 
@@ -239,7 +256,7 @@ impl Policy {
         if name == "localhost" || name.ends_with(".localhost") {
             return self.judge(SocketAddr::new(Ipv4Addr::LOCALHOST.into(), port));
         }
-        if matches!(name, "metadata" | "metadata.google.internal" | "instance-data") {
+        if METADATA.contains(&name) {
             return Err(format!(
                 "{name} is a cloud's metadata service: webhooks are never sent \
                 there"
@@ -263,6 +280,7 @@ fn place_v4(ip: Ipv4Addr) -> Place {
         }
         [100, 64..=127, ..] => Private("an address of a carrier's network"),
         [192, 0, 2, _] | [198, 51, 100, _] | [203, 0, 113, _] => Never("reserved for examples"),
+        [192, 88, 99, _] => Never("a relay between IPv4 and IPv6"),
         [198, 18..=19, ..] => Never("reserved for benchmarks"),
         [224..=239, ..] => Never("multicast"),
         [255, 255, 255, 255] => Never("broadcast"),
@@ -281,7 +299,9 @@ fn place_v6(ip: Ipv6Addr) -> Place {
             Never(EMBEDS)
         }
         [_, _, _, _, 0 | 0x200, 0x5efe, ..] => Never(EMBEDS),
-        [0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254] => Never("a cloud's metadata service"),
+        [0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254] | [0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254] => {
+            Never("a cloud's metadata service")
+        }
         [0xfc00..=0xfdff, ..] => Private("an address of a private network"),
         [0xfe80..=0xfebf, ..] => Never("link-local"),
         [0xfec0..=0xfeff, ..] => Never("site-local"),

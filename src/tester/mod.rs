@@ -54,6 +54,13 @@ impl Tester {
     }
 }
 
+impl Tester {
+    /// Whether it contains nothing that a new one does not: it was used only for calls that left nothing.
+    pub(crate) fn is_like_new(&self, started: &[Arc<Scenario>]) -> bool {
+        self.scenarios == started && self.snapshots.len() == 0 && self.outbox.is_empty()
+    }
+}
+
 /// Scenarios converted to the new form; none if they are all unchanged.
 pub(crate) fn renewed(
     running: &[Arc<Scenario>],

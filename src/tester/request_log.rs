@@ -25,6 +25,8 @@ pub(crate) struct Requests {
     noted: u64,
     /// Number of entries that were dropped.
     evicted: u64,
+    /// Whether there were requests before the first one that was counted: the process was restarted, or the world had left memory.
+    begins_later: bool,
 }
 
 /// One request and its result.
@@ -132,7 +134,17 @@ impl Default for Requests {
 impl Requests {
     /// A request log with at most that many entries; 0 disables it.
     pub(crate) const fn new(most: usize) -> Self {
-        Self { entries: VecDeque::new(), most, noted: 0, evicted: 0 }
+        Self { entries: VecDeque::new(), most, noted: 0, evicted: 0, begins_later: false }
+    }
+
+    /// There may have been requests before: how many is unknown.
+    pub(crate) const fn begin_later(&mut self) {
+        self.begins_later = true;
+    }
+
+    /// Whether it has entries, or had some.
+    pub(crate) const fn is_used(&self) -> bool {
+        self.noted > 0 || self.begins_later
     }
 
     /// The next entry, empty apart from its number, to be filled in; none if the log is disabled.
@@ -173,15 +185,21 @@ impl Requests {
         self.entries().rev().find(|entry| entry.request_id.as_str() == id)
     }
 
-    /// Number of entries dropped since the log was cleared.
+    /// Number of entries dropped since the log was cleared, as far as it is known: at least one if the log begins later than the world.
     pub(crate) const fn evicted(&self) -> u64 {
-        self.evicted
+        if self.begins_later && self.evicted == 0 { 1 } else { self.evicted }
+    }
+
+    /// The most entries that may be missing.
+    pub(crate) const fn missing(&self) -> u64 {
+        if self.begins_later { u64::MAX } else { self.evicted }
     }
 
     /// Clears all entries and the count of dropped ones, so later verifications are complete. Numbering continues. Returns the number of
     /// cleared entries.
     pub(crate) fn clear(&mut self) -> usize {
         self.evicted = 0;
+        self.begins_later = false;
         std::mem::take(&mut self.entries).len()
     }
 }

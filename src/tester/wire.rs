@@ -34,7 +34,17 @@ pub(crate) struct Armed {
     pub(crate) hits: u64,
     /// Added by a call, not by a scenario.
     pub(crate) at_run_time: bool,
+    /// Whether its counters have changed since they were stored.
+    changed: bool,
     source: Arc<str>,
+}
+
+/// The counters of a row, to be stored.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct SpentRow {
+    id: String,
+    asked: u64,
+    hits: u64,
 }
 
 /// The properties that rows are matched with.
@@ -111,7 +121,15 @@ impl Wire {
         if row.source.is_empty() {
             row.source = format!("rule {id}");
         }
-        Armed { source: row.source.as_str().into(), id, row, asked: 0, hits: 0, at_run_time }
+        Armed {
+            source: row.source.as_str().into(),
+            id,
+            row,
+            asked: 0,
+            hits: 0,
+            at_run_time,
+            changed: false,
+        }
     }
 
     /// Removes the row with that id. Returns whether it existed.
@@ -173,6 +191,7 @@ impl Wire {
                 continue;
             }
             armed.asked += 1;
+            armed.changed = true;
             if applied.is_none() && armed.acts(key) {
                 armed.hits += 1;
                 applied = Some(Applied {
@@ -183,6 +202,25 @@ impl Wire {
             }
         }
         applied
+    }
+
+    /// The counters that have changed since the last call.
+    pub(crate) fn take_spent(&mut self) -> Vec<SpentRow> {
+        let row = |armed: &mut Armed| {
+            let Armed { id, asked, hits, changed, .. } = armed;
+            let row = SpentRow { id: id.clone(), asked: *asked, hits: *hits };
+            std::mem::take(changed).then_some(row)
+        };
+        self.rows.iter_mut().filter_map(row).collect()
+    }
+
+    /// Sets stored counters.
+    pub(crate) fn put_spent(&mut self, rows: &[SpentRow]) {
+        for row in rows {
+            if let Some(armed) = self.rows.iter_mut().find(|armed| armed.id == row.id) {
+                (armed.asked, armed.hits) = (row.asked, row.hits);
+            }
+        }
     }
 
     /// Drawn uniformly, keyed by the number of the request.

@@ -77,6 +77,7 @@ error_codes! {
     PayloadTooLarge          "payload_too_large"            413 "The body is too large";
     UnsupportedMediaType     "unsupported_media_type"       415 "The media type of the body is not \
         supported";
+    HeadTooLarge             "head_too_large"               431 "The head of the request is too large";
     MisdirectedRequest       "misdirected_request"          421 "This host name is not served";
     ValidationFailed         "validation_failed"            422 "The request violates the schema \
         or a rule";
@@ -90,9 +91,12 @@ error_codes! {
     InjectedFault            "injected_fault"               500 "A fault that was injected for a \
         test";
     InternalError            "internal_error"               500 "An internal error of the sandbox";
+    NotImplemented           "not_implemented"              501 "This is not implemented";
     UpstreamRailError        "upstream_rail_error"          502 "The payment rail failed";
     Maintenance              "maintenance"                  503 "Down for maintenance";
     Overloaded               "overloaded"                   503 "Too many requests at once";
+    LogUnavailable           "log_unavailable"              503 "The write-ahead log cannot be \
+        written";
     UpstreamTimeout          "upstream_timeout"             504 "The payment rail did not answer";
 }
 
@@ -228,6 +232,7 @@ impl ApiError {
                 | ErrorCode::UpstreamRailError
                 | ErrorCode::Maintenance
                 | ErrorCode::Overloaded
+                | ErrorCode::LogUnavailable
                 | ErrorCode::UpstreamTimeout
         )
     }

@@ -8,8 +8,16 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
     Operation {
         path: "/_sandbox/health",
         summary: "Health",
-        description: "Returns `ok` while the process is running. Needs no key.",
+        description: "Returns `ok` while the process is running, and with `--journal` the state of the \
+            write-ahead log. Needs no key and no token.",
         ..operation!(open get_health)
+    },
+    Operation {
+        path: "/_sandbox/ready",
+        summary: "Readiness",
+        description: "Returns `ready` while the process serves requests, for a proxy or an orchestrator. Needs no \
+            key and no token.",
+        ..operation!(open get_ready)
     },
     Operation {
         path: "/_sandbox/info",
@@ -26,6 +34,24 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
 pub(crate) struct Health {
     /// Always `ok`.
     status: HealthStatus,
+    /// What the write-ahead log contains; absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    journal: Option<JournalHealth>,
+}
+
+/// The state of the write-ahead log.
+#[derive(Serialize, JsonSchema)]
+struct JournalHealth {
+    /// Number of stored inputs.
+    inputs: u64,
+    /// Number of worlds with stored inputs. A world is replayed when its key first arrives.
+    worlds: u64,
+    /// Whether inputs can be stored now. If not, requests that change a world are refused with `log_unavailable`.
+    writable: bool,
+    /// Number of inputs of the worlds that are being replayed now.
+    to_replay: u64,
+    /// How many of these were replayed.
+    replayed: u64,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -34,8 +60,32 @@ enum HealthStatus {
     Ok,
 }
 
-fn get_health(_: &Process, _: Option<&World>) -> Plain<Health> {
-    Plain(Health { status: HealthStatus::Ok })
+fn get_health(process: &Process, _: Option<&World>) -> Plain<Health> {
+    let journal = process.stored.map(|stored| JournalHealth {
+        inputs: stored.inputs,
+        worlds: stored.worlds,
+        writable: stored.writable,
+        to_replay: stored.to_replay,
+        replayed: stored.replayed,
+    });
+    Plain(Health { status: HealthStatus::Ok, journal })
+}
+
+/// Whether the process serves requests.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Ready {
+    /// Always `ready`.
+    status: ReadyStatus,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum ReadyStatus {
+    Ready,
+}
+
+fn get_ready(_: &Process, _: Option<&World>) -> Plain<Ready> {
+    Plain(Ready { status: ReadyStatus::Ready })
 }
 
 /// The configuration of the process.

@@ -159,7 +159,8 @@ pub(crate) struct Verified {
     matched: u64,
     /// Ids of the matches in order, at most 100.
     ids: Vec<String>,
-    /// Number of dropped items, which could not be checked.
+    /// Number of dropped items, which could not be checked. At least 1 if it is unknown, because the sandbox was restarted or the world had
+    /// left memory: delete the request log to begin anew.
     evicted: u64,
     /// The item with the fewest differences, if too few match.
     nearest: Option<Nearest>,
@@ -256,7 +257,7 @@ fn verify_requests(session: &mut Session<'_>, input: VerifyRequests) -> Result<P
         hidden: matches!(entry.body, Body::TooLarge(_) | Body::Unread).then_some("body"),
     });
     let evicted = requests.evicted();
-    let found = verify::verify(&pattern, times, candidates, evicted);
+    let found = verify::verify(&pattern, times, candidates, requests.missing());
     Ok(Plain(shown(found, evicted)))
 }
 

@@ -13,6 +13,14 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
         ..operation!(tester list_worlds)
     },
     Operation {
+        method: Method::Delete,
+        path: "/_sandbox/world",
+        summary: "Delete the world",
+        description: "Deletes this key's world with its snapshots, endpoints, faults and request log, and frees \
+            its memory. The next call with the key opens a fresh world.",
+        ..operation!(tester delete_world)
+    },
+    Operation {
         path: "/_sandbox/fingerprint",
         summary: "Fingerprint the world",
         description: "Returns one hash of the whole world and one of each part, to find where two \
@@ -67,6 +75,18 @@ fn list_worlds(session: &mut Session<'_>, _: Nothing) -> Result<Plain<WorldList>
     };
     let data = session.host.worlds().into_iter().map(row).collect();
     Ok(Plain(WorldList { data }))
+}
+
+/// A deleted world.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct DeletedWorld {
+    /// Always true.
+    deleted: bool,
+}
+
+/// The engine drops the world after the call, and stores that it is deleted.
+fn delete_world(_: &mut Session<'_>, _: Nothing) -> Result<Plain<DeletedWorld>> {
+    Ok(Plain(DeletedWorld { deleted: true }))
 }
 
 /// The hashes of a world.

@@ -22,7 +22,6 @@ fn what_is_not_json_is_refused_with_line_and_column() {
         (b"{\"a\": 1", "line 1, column 7: the body ends while parsing an object"),
         (b"{} {}", "line 1, column 4: trailing characters"),
         (b"{\"a\":NaN}", "line 1, column 6: expected value"),
-        (b"{\"a\":1e999}", "line 1, column 10: number out of range"),
         (b"{\"a\":01}", "line 1, column 7: invalid number"),
         (b"{'a':1}", "line 1, column 2: key must be a string"),
         (b"{\"a\":1,}", "line 1, column 8: trailing comma"),

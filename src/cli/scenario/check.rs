@@ -1,11 +1,12 @@
 //! `sandbox scenario check`: prints the mistakes of files, in the form of compiler messages.
 
-use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
+use std::path::Path;
 
 use clap::Args;
 
 use crate::cli::failure::Failure;
+use crate::io::input_file;
 use crate::scenario;
 use crate::value::Look;
 use crate::world::script::Scenario;
@@ -46,7 +47,7 @@ pub(in crate::cli) fn load(file: &str) -> Option<Scenario> {
 
 /// Reads the bytes of the file, at most one more than the limit.
 pub(super) fn read(path: &str) -> Result<Vec<u8>, String> {
-    let file = File::open(path).map_err(|error| error.to_string())?;
+    let file = input_file::open(Path::new(path))?;
     let mut bytes = Vec::new();
     let most = scenario::MOST_BYTES as u64 + 1;
     file.take(most).read_to_end(&mut bytes).map_err(|error| error.to_string())?;

@@ -9,12 +9,16 @@ use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 use crate::engine::recording::{KeyHash, Salt, Step};
+use crate::tester::outbox::kept::{KeptEndpoints, KeptProgress};
+use crate::tester::wire::SpentRow;
 use crate::value::Timestamp;
 use crate::world::script::Scenario;
 use crate::world::{ClockMode, Event, MAX_EVENTS, Shape, WORLD_VERSION};
 
 /// The version of this format.
-pub(crate) const FORMAT: u32 = 1;
+pub(crate) const FORMAT: u32 = 2;
+/// Format 1 has no [`Spent`], [`Endpoints`], [`Delivered`] and [`Removed`].
+const OLDEST_FORMAT: u32 = 1;
 
 /// One line of a recording, or one frame of a write-ahead log.
 #[derive(Debug, Serialize, Deserialize)]
@@ -27,6 +31,10 @@ pub(crate) enum Entry {
     Input(Box<Input>),
     Clock(ClockMove),
     Mark(Mark),
+    Spent(Spent),
+    Endpoints(Box<Endpoints>),
+    Delivered(Delivered),
+    Removed(Removed),
     End(End),
 }
 
@@ -71,7 +79,7 @@ impl Header {
 
     /// Why this program cannot replay such worlds, if it cannot.
     pub(crate) fn check(&self) -> Result<(), String> {
-        if self.format != FORMAT {
+        if !(OLDEST_FORMAT..=FORMAT).contains(&self.format) {
             return Err(format!(
                 "it has format {} (written by sandbox {}), but this is sandbox {}, which reads \
                     format {FORMAT}",
@@ -153,6 +161,35 @@ pub(crate) struct ClockMove {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) tasks: Option<u64>,
     pub(crate) after: After,
+}
+
+/// The counters of a world's faults. Refused calls and reads use faults up, and are no inputs.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Spent {
+    pub(crate) world: u32,
+    pub(crate) rows: Vec<SpentRow>,
+}
+
+/// The webhook endpoints of a world from now on, with their secrets.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Endpoints {
+    pub(crate) world: u32,
+    #[serde(flatten)]
+    pub(crate) kept: KeptEndpoints,
+}
+
+/// How far the deliveries of an endpoint have ended.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Delivered {
+    pub(crate) world: u32,
+    #[serde(flatten)]
+    pub(crate) progress: KeptProgress,
+}
+
+/// The world was deleted: what follows begins with a fresh one.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Removed {
+    pub(crate) world: u32,
 }
 
 /// A world's digest after the input before it.

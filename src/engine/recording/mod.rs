@@ -4,50 +4,123 @@
 //! and refusals are not recorded,
 //! because they change nothing. One kind of refusal is: an answer that is stored under an idempotency key,
 //! because a retry must get it again. Deliberately absent: files
-//! and threads, which belong to `io`; webhook endpoints, which are not part of the world and contain secrets.
+//! and threads, which belong to `io`. Webhook endpoints contain secrets: they are in a write-ahead log, and never in a recording.
 
 mod entry;
 mod key;
-mod player;
 mod tape;
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 
+use crate::api::host::Stored;
 use crate::value::{ApiError, Timestamp};
 use crate::world::{Event, World};
 
-pub(crate) use entry::{ClockMove, End, EndOf, Entry, FORMAT, Header, Input, Mark, Named};
+pub(crate) use crate::tester::outbox::kept::{KeptEndpoints, KeptProgress, Progress, ProgressOf};
+pub(crate) use crate::tester::wire::SpentRow;
+pub(crate) use entry::{
+    ClockMove, Delivered, End, EndOf, Endpoints, Entry, FORMAT, Header, Input, Mark, Named,
+    Removed, Spent,
+};
 pub(crate) use key::{KeyHash, Salt};
-pub(super) use tape::{Before, Tape, is_beside};
+pub(super) use tape::{Before, Tape, changes_endpoints, deletes_world, is_beside};
 
-/// The number of an input in the recording, from 1. It is in a reply's extensions. With a write-ahead log,
-/// the reply waits until this input is on
-/// disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Ticket(pub(crate) u64);
+/// An input that must be on disk before a reply that shows it is sent. It is in a reply's extensions.
+#[derive(Clone, Debug)]
+pub(crate) struct Ticket {
+    /// The position among all inputs that this process passed to its recorder.
+    pub(crate) place: u64,
+    pub(crate) tenure: Arc<Tenure>,
+}
 
-/// Stores inputs.
+/// The time from the opening of a world until it leaves memory.
+#[derive(Debug)]
+pub(crate) struct Tenure {
+    pub(crate) world: KeyHash,
+    /// The first input that could not be stored. The world contains it, so it must be replayed without it.
+    lost_from: AtomicU64,
+    /// The number of inputs of the world.
+    inputs: AtomicU64,
+}
+
+impl Tenure {
+    pub(crate) const fn new(world: KeyHash) -> Self {
+        Self { world, lost_from: AtomicU64::new(u64::MAX), inputs: AtomicU64::new(0) }
+    }
+
+    /// The input at this place, and all later ones, could not be stored.
+    pub(crate) fn lose(&self, place: u64) {
+        self.lost_from.fetch_min(place, Ordering::AcqRel);
+    }
+
+    /// Whether that input could not be stored.
+    pub(crate) fn has_lost(&self, place: u64) -> bool {
+        self.lost_from.load(Ordering::Acquire) <= place
+    }
+
+    /// Whether the world differs from its stored inputs.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.has_lost(u64::MAX - 1)
+    }
+
+    /// Counts an input, and returns its number in the world.
+    pub(crate) fn count(&self) -> u64 {
+        self.inputs.fetch_add(1, Ordering::Relaxed) + 1
+    }
+}
+
+/// What a write-ahead log stores beside inputs, because it follows from calls that change no world.
+#[derive(Clone, Debug)]
+pub(crate) enum Note {
+    /// The key was used.
+    Opened,
+    /// The counters of faults.
+    Spent(Vec<SpentRow>),
+    /// The webhook endpoints of the world.
+    Endpoints(KeptEndpoints),
+    /// How far an endpoint's deliveries have ended.
+    Delivered(KeptProgress),
+    /// The world was deleted.
+    Removed,
+}
+
+/// Stores inputs, and reads them again.
 pub(crate) trait Recorder: Send + Sync + fmt::Debug {
     /// The salt of key hashes.
     fn salt(&self) -> Salt;
 
-    /// Whether a replay is running, which opens worlds by the hashes of their keys.
-    fn is_replaying(&self) -> bool;
-
     /// Whether another input can be stored; an error is the refusal of a request that would be one.
     fn accepts(&self) -> Result<(), ApiError>;
 
-    /// Stores an input that the world, still locked, has just executed.
-    fn record(&self, step: Step, world: &World) -> Ticket;
+    /// Stores an input that the world, still locked, has just executed. Returns its place.
+    fn record(&self, step: Step, tenure: &Arc<Tenure>, world: &World) -> u64;
+
+    /// Stores a note, if this recorder stores such notes. Returns its place.
+    fn note(&self, note: Note, tenure: &Arc<Tenure>) -> Option<u64>;
+
+    /// Whether the input at this place, and all before it, are stored.
+    fn has_stored(&self, place: u64) -> bool;
+
+    /// Whether the key was used before, also by an earlier process.
+    fn knows(&self, world: KeyHash) -> bool;
+
+    /// Whether inputs of the world are stored.
+    fn holds(&self, world: KeyHash) -> bool;
+
+    /// Whether what is stored is read again by this process.
+    fn is_read_again(&self) -> bool;
+
+    /// What is stored; none if inputs are not read again.
+    fn stored(&self) -> Option<Stored>;
 }
 
 /// One input that changed a world, and its result.
 #[derive(Debug)]
 pub(crate) struct Step {
-    pub(crate) world: KeyHash,
     /// The wall clock's virtual time, where it drives the world.
     pub(crate) wall: Option<Timestamp>,
     /// None if only the clock moved the world.
@@ -66,7 +139,7 @@ pub(crate) struct Step {
 }
 
 /// The request of a step and its reply.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Call {
     pub(crate) method: &'static str,
     /// Path and query.

@@ -1,15 +1,15 @@
 //! Records the inputs of one world. All functions are called while the world is locked.
 
 use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode};
 
-use crate::api::operation::{Contract, Operation};
+use crate::api::operation::{Contract, Method, Operation};
 use crate::engine::idempotency;
-use crate::engine::recording::{Call, KeyHash, Recorder, Step, Ticket};
+use crate::engine::recording::{Call, KeyHash, Note, Recorder, Step, Tenure, Ticket};
 use crate::engine::request::{Request, request_id};
 use crate::value::{ApiError, Timestamp};
 use crate::world::{ClockMode, World};
@@ -17,9 +17,10 @@ use crate::world::{ClockMode, World};
 /// Headers that affect a write. The type of an accepted body is known.
 const HEADERS: [&str; 3] = ["idempotency-key", "if-match", "sandbox-scenario"];
 
-/// Rows that are not recorded: webhook endpoints, whose bodies contain secrets, and reads by POST.
-const BESIDE: [&str; 4] = [
+/// Rows that are not recorded as requests: webhook endpoints, whose bodies contain secrets, the deletion of the world, and reads by POST.
+const BESIDE: [&str; 5] = [
     "/_sandbox/webhook-endpoints",
+    "/_sandbox/world",
     "/_sandbox/deliveries",
     "/_sandbox/events",
     "/_sandbox/requests",
@@ -28,6 +29,16 @@ const BESIDE: [&str; 4] = [
 /// Whether a row is not recorded.
 pub(in crate::engine) fn is_beside(row: &Operation) -> bool {
     BESIDE.iter().any(|path| row.path.starts_with(path))
+}
+
+/// Whether a row changes webhook endpoints.
+pub(in crate::engine) fn changes_endpoints(row: &Operation) -> bool {
+    row.method != Method::Get && row.path.starts_with(BESIDE[0])
+}
+
+/// Whether a row deletes its world.
+pub(in crate::engine) fn deletes_world(row: &Operation) -> bool {
+    row.method == Method::Delete && row.path == BESIDE[1]
 }
 
 /// The state of a world before a step.
@@ -51,36 +62,112 @@ impl Before {
 /// The recorder of one world.
 pub(in crate::engine) struct Tape {
     recorder: Arc<dyn Recorder>,
-    world: KeyHash,
-    /// The number of the world's last input; 0 before the first.
+    tenure: Arc<Tenure>,
+    /// The place of the world's last input; 0 before the first.
     last: AtomicU64,
     /// The last time to which the wall clock moved the world.
     wall: AtomicI64,
+    /// Whether inputs are replayed: they are not stored, and the replay reads the result of the last one.
+    playing: AtomicBool,
+    /// Whether the use of the key was stored.
+    opened: AtomicBool,
+    played: Mutex<Option<Step>>,
 }
 
 impl fmt::Debug for Tape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tape").field("world", &self.world).finish_non_exhaustive()
+        f.debug_struct("Tape").field("world", &self.tenure.world).finish_non_exhaustive()
     }
 }
 
 impl Tape {
-    pub(in crate::engine) fn new(recorder: Arc<dyn Recorder>, world: KeyHash) -> Self {
-        Self { recorder, world, last: AtomicU64::new(0), wall: AtomicI64::new(0) }
+    pub(in crate::engine) fn new(
+        recorder: Arc<dyn Recorder>,
+        world: KeyHash,
+        playing: bool,
+    ) -> Self {
+        Self {
+            recorder,
+            tenure: Arc::new(Tenure::new(world)),
+            last: AtomicU64::new(0),
+            wall: AtomicI64::new(0),
+            playing: AtomicBool::new(playing),
+            opened: AtomicBool::new(false),
+            played: Mutex::default(),
+        }
     }
 
     pub(in crate::engine) fn accepts(&self) -> Result<(), ApiError> {
         self.recorder.accepts()
     }
 
-    pub(in crate::engine) const fn world(&self) -> KeyHash {
-        self.world
+    pub(in crate::engine) fn world(&self) -> KeyHash {
+        self.tenure.world
+    }
+
+    /// Whether the world differs from its stored inputs, because one of them could not be stored.
+    pub(in crate::engine) fn is_lost(&self) -> bool {
+        self.tenure.is_lost()
+    }
+
+    /// Whether all inputs of the world are stored, so that it can be read again.
+    pub(in crate::engine) fn is_stored(&self) -> bool {
+        self.recorder.is_read_again()
+            && !self.is_lost()
+            && self.recorder.has_stored(self.last.load(Ordering::Acquire))
+    }
+
+    /// Whether inputs are replayed.
+    pub(in crate::engine) fn is_playing(&self) -> bool {
+        self.playing.load(Ordering::Relaxed)
+    }
+
+    /// The replay has ended: further inputs are stored.
+    pub(in crate::engine) fn go_live(&self) {
+        self.playing.store(false, Ordering::Relaxed);
+    }
+
+    /// The result of the last replayed input, if it changed anything.
+    pub(in crate::engine) fn take(&self) -> Option<Step> {
+        self.played.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// The world was deleted: no later input of this tenure counts.
+    pub(in crate::engine) fn removed(&self) {
+        self.note(Note::Removed);
+        self.tenure.lose(self.last.load(Ordering::Acquire) + 1);
+    }
+
+    /// The world leaves memory. If its inputs are not read again, this deletes it.
+    pub(in crate::engine) fn removed_unless_stored(&self) {
+        if !self.recorder.is_read_again() {
+            self.removed();
+        }
     }
 
     /// The input that must be on disk before a reply may show the current world.
     pub(in crate::engine) fn ticket(&self) -> Option<Ticket> {
-        let last = self.last.load(Ordering::Acquire);
-        (last > 0).then_some(Ticket(last))
+        let place = self.last.load(Ordering::Acquire);
+        (place > 0).then(|| Ticket { place, tenure: Arc::clone(&self.tenure) })
+    }
+
+    /// Stores that the key was used: after a restart, a verification must know that there were requests. Returns the ticket of a reply.
+    pub(in crate::engine) fn opened(&self) -> Option<Ticket> {
+        if !self.opened.load(Ordering::Relaxed) && self.recorder.accepts().is_ok() {
+            self.opened.store(true, Ordering::Relaxed);
+            self.note(Note::Opened);
+        }
+        self.ticket()
+    }
+
+    /// Stores what is no input of the world. While the log cannot be written, nothing is stored, so that reads continue.
+    pub(in crate::engine) fn note(&self, note: Note) {
+        if self.is_playing() || self.recorder.accepts().is_err() {
+            return;
+        }
+        if let Some(place) = self.recorder.note(note, &self.tenure) {
+            self.last.fetch_max(place, Ordering::AcqRel);
+        }
     }
 
     /// The wall clock's virtual time that the world saw last.
@@ -114,6 +201,16 @@ impl Tape {
         let is_input = status.is_success() || is_remembered || world.version() != before.version;
         if !is_input || is_beside(row) {
             return;
+        }
+        if self.is_playing() {
+            // Only the result is compared.
+            let call = Call {
+                status: status.as_u16(),
+                request_id: request_id.to_str().unwrap_or_default().to_owned(),
+                ..Call::default()
+            };
+            let step = self.step(before, world);
+            return self.append(Step { call: Some(call), ..step }, world);
         }
         let header = |name: &'static str| {
             let value = request.head.headers.get(name)?.to_str().ok()?;
@@ -167,7 +264,6 @@ impl Tape {
         // A reset or restored world may have a shorter log.
         let events = world.log().since(before.log).cloned().collect();
         Step {
-            world: self.world,
             wall: self.wall(world),
             call: None,
             tasks: None,
@@ -180,7 +276,12 @@ impl Tape {
     }
 
     fn append(&self, step: Step, world: &World) {
-        let Ticket(place) = self.recorder.record(step, world);
-        self.last.store(place, Ordering::Release);
+        if self.is_playing() {
+            *self.played.lock().unwrap_or_else(PoisonError::into_inner) = Some(step);
+            self.tenure.count();
+            return;
+        }
+        let place = self.recorder.record(step, &self.tenure, world);
+        self.last.fetch_max(place, Ordering::AcqRel);
     }
 }

@@ -19,6 +19,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::engine::{self, Duty, Worker};
 use crate::io::courier::connection::Connection;
+use crate::io::wal::durable::Durable;
 use crate::tester::address::Policy;
 use crate::tester::outbox::delivery::{AttemptOutcome, Unanswered};
 use crate::value::Timestamp;
@@ -35,6 +36,8 @@ const IDLE: Duration = Duration::from_secs(30);
 pub(crate) struct Courier {
     runtime: Handle,
     round: Arc<Round>,
+    /// The log that must contain an event's input before the event is sent.
+    durable: Option<Durable>,
 }
 
 /// The limits of every delivery.
@@ -47,8 +50,8 @@ pub(crate) struct Round {
 
 impl Courier {
     /// A courier whose workers run on this runtime.
-    pub(crate) fn new(runtime: Handle, policy: Policy) -> Self {
-        Self { runtime, round: Arc::new(Round::new(policy, DEADLINE)) }
+    pub(crate) fn new(runtime: Handle, policy: Policy, durable: Option<Durable>) -> Self {
+        Self { runtime, round: Arc::new(Round::new(policy, DEADLINE)), durable }
     }
 }
 
@@ -64,7 +67,7 @@ impl engine::Courier for Courier {
     }
 
     fn start(&self, worker: Worker) {
-        self.runtime.spawn(work(worker, Arc::clone(&self.round)));
+        self.runtime.spawn(work(worker, Arc::clone(&self.round), self.durable.clone()));
     }
 }
 
@@ -75,11 +78,16 @@ pub(crate) fn wall() -> Timestamp {
 }
 
 /// Sends one delivery after another over one connection, until none is due.
-async fn work(mut worker: Worker, round: Arc<Round>) {
+async fn work(mut worker: Worker, round: Arc<Round>, durable: Option<Durable>) {
     let mut line = Connection::default();
     loop {
         match poll_fn(|cx| Poll::Ready(worker.next(cx))).await {
-            Duty::Carry(job) => {
+            Duty::Carry(job, ticket) => {
+                if let Some((durable, ticket)) = durable.as_ref().zip(ticket)
+                    && durable.wait(&ticket).await.is_err()
+                {
+                    return; // the event was not stored, and its world is read again without it
+                }
                 let place = round.places.acquire().await;
                 let started = Instant::now();
                 let carried = tokio::time::timeout(round.deadline, line.carry(&job, &round));

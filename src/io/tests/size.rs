@@ -56,7 +56,25 @@ fn a_large_head_is_refused_with_431() {
     assert_eq!(Client::to(&server).send(long(16_000)).read().status, 200);
     assert_eq!(Client::to(&server).send(long(17 * 1024)).read_head().status, 431);
     let endless = format!("GET /a HTTP/1.1\r\nhost: localhost\r\nx: {}", "y".repeat(17 * 1024));
-    assert_eq!(Client::to(&server).send(endless).read_head().status, 431);
+    let refused = Client::to(&server).send(endless).read();
+    assert_eq!(refused.status, 431);
+    assert!(refused.body.contains("head_too_large"), "{refused:?}");
+}
+
+#[test]
+fn a_refusal_of_the_parser_has_a_body_also_after_other_replies() {
+    let server = start(Limits::default());
+    let good = "GET /a HTTP/1.1\r\nhost: localhost\r\n\r\n";
+    for broken in ["GET /a b HTTP/1.1\r\n\r\n", "GET /a HTTP/1.1\r\n: x\r\n\r\n", "\0\r\n\r\n"] {
+        let mut client = Client::to(&server);
+        client.send(format!("{good}{good}{broken}"));
+        assert_eq!((client.read().status, client.read().status), (200, 200));
+        let refused = client.read();
+        assert_eq!(refused.status, 400, "{broken:?}: {refused:?}");
+        assert!(refused.body.contains("invalid_header"), "{refused:?}");
+        assert!(refused.has("connection: close"), "{refused:?}");
+        assert!(client.closed_after().1.is_empty());
+    }
 }
 
 #[test]
@@ -90,10 +108,43 @@ fn requests_beyond_the_limit_get_503() {
     first.send("POST /echo HTTP/1.1\r\nhost: localhost\r\nexpect: 100-continue\r\ncontent-length: 2\r\n\r\n");
     assert_eq!(first.read_head().status, 100); // it waits for its body now
     let mut second = Client::to(&server);
-    let got = second.send(post("/echo", 2)).send("no").read();
+    // A body that arrives at once needs no place.
+    assert_eq!(Client::to(&server).send(post("/echo", 2)).send("ok").read().body, "ok");
+    let got = second.send(post("/echo", 2)).read();
     assert_eq!(got.status, 503, "{got:?}");
     assert!(got.body.contains("overloaded"), "{got:?}");
     assert_eq!(Client::to(&server).get("/a").status, 200, "a request that cannot wait is served");
     assert_eq!(first.send("ok").read().body, "ok");
     assert_eq!(Client::to(&server).send(post("/echo", 2)).send("ok").read().body, "ok");
+}
+
+/// The server listens on both loopback addresses, which are two peers.
+#[test]
+fn slow_bodies_of_one_peer_do_not_refuse_others() {
+    let server = start(Limits { in_flight: 4, ..Limits::default() });
+    let [four, six] = server.addresses() else { return }; // a machine without IPv6
+    let slow = |at| {
+        let mut client = Client::at(at);
+        client.send("POST /echo HTTP/1.1\r\nhost: localhost\r\nexpect: 100-continue\r\ncontent-length: 2\r\n\r\n");
+        assert_eq!(client.read_head().status, 100);
+        client
+    };
+    let mut held: Vec<_> = (0..3).map(|_| slow(*four)).collect();
+    let mut beyond = slow(*four);
+    assert_eq!(beyond.read().status, 503, "a peer has three quarters of the places");
+    let mut other = slow(*six);
+    assert_eq!(Client::at(*four).send(post("/echo", 2)).send("ok").read().body, "ok");
+    for client in held.iter_mut().chain([&mut other]) {
+        assert_eq!(client.send("ok").read().body, "ok");
+    }
+}
+
+#[test]
+fn a_peer_has_three_quarters_of_the_connections() {
+    let server = start(Limits { connections: 4, ..Limits::default() });
+    let [four, six] = server.addresses() else { return }; // a machine without IPv6
+    let mut held: Vec<_> = (0..3).map(|_| Client::at(*four)).collect();
+    assert!(held.iter_mut().all(|client| client.get("/a").status == 200));
+    assert_eq!(Client::at(*four).read().status, 503);
+    assert_eq!(Client::at(*six).get("/a").status, 200);
 }

@@ -1,18 +1,21 @@
 //! The file of a write-ahead log: opened or created, locked, and cut where its end is torn.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read, Write};
-use std::ops::Range;
+use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use crate::engine::recording::{Entry, Header};
-use crate::io::wal::frame::{self, MAGIC};
-use crate::io::wal::log::Sink;
+use crate::io::private;
+use crate::io::wal::frame::{self, MAGIC, Scanner, Unread};
+use crate::io::wal::index::Index;
+use crate::io::wal::sink::Sink;
 use crate::io::wal::text::{Place, Placed};
 
 /// The name of the file in its folder.
-const NAME: &str = "journal.sandbox";
+pub(crate) const NAME: &str = "journal.sandbox";
+/// The bytes that are read at a time.
+const READ_AHEAD: usize = 1024 * 1024;
 
 /// A write-ahead log that this process has locked.
 #[derive(Debug)]
@@ -21,7 +24,7 @@ pub(crate) struct WriteAheadLog {
     path: PathBuf,
     /// The end of the last whole frame.
     end: u64,
-    /// The content after the header; none if it is new.
+    /// The content; none if it is new.
     pub(crate) held: Option<Held>,
 }
 
@@ -29,12 +32,13 @@ pub(crate) struct WriteAheadLog {
 #[derive(Debug)]
 pub(crate) struct Held {
     pub(crate) header: Header,
-    bytes: Vec<u8>,
-    /// The positions of the payloads after the header, each with the offset of its frame.
-    payloads: Vec<(usize, Range<usize>)>,
+    pub(crate) index: Index,
     /// The incomplete bytes at the end.
     pub(crate) torn: u64,
 }
+
+/// Reports the read bytes, and their number in total.
+pub(crate) type Progress<'a> = &'a mut dyn FnMut(u64, u64);
 
 impl WriteAheadLog {
     /// Opens the write-ahead log of a folder. Creates only the folder and an empty file if they do not exist.
@@ -42,14 +46,13 @@ impl WriteAheadLog {
     /// # Errors
     /// If another process has locked it, it is damaged, or this program cannot read it. The text has the path
     /// and the offset.
-    pub(crate) fn open(folder: &Path) -> Result<Self, String> {
+    pub(crate) fn open(folder: &Path, progress: Progress<'_>) -> Result<Self, String> {
         let path = folder.join(NAME);
         let failed = |what: &str, error: &io::Error| format!("{what} {}: {error}", path.display());
         fs::create_dir_all(folder)
             .map_err(|error| failed("cannot create the folder of", &error))?;
-        let mut options = OpenOptions::new();
-        let file = options.read(true).append(true).create(true).open(&path);
-        let mut file = file.map_err(|error| failed("cannot open", &error))?;
+        let file = private::open(OpenOptions::new().read(true).append(true).create(true), &path);
+        let file = file.map_err(|error| failed("cannot open", &error))?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -60,11 +63,10 @@ impl WriteAheadLog {
             }
             Err(TryLockError::Error(error)) => return Err(failed("cannot lock", &error)),
         }
-        let mut bytes = Vec::new();
-        let read = file.read_to_end(&mut bytes);
-        read.map_err(|error| failed("cannot read", &error))?;
-        let (held, end) = parse(bytes).map_err(|why| refusal(&path, &why))?;
-        Ok(Self { file, path, end: end as u64, held })
+        let size = file.metadata().map_err(|error| failed("cannot read", &error))?.len();
+        let parsed = parse(BufReader::with_capacity(READ_AHEAD, &file), size, progress);
+        let (held, end) = parsed.map_err(|why| refusal(&path, &why))?;
+        Ok(Self { file, path, end, held })
     }
 
     /// Cuts the incomplete end, writes the header of a new file, and returns where to write.
@@ -87,7 +89,9 @@ impl WriteAheadLog {
         if let Some(folder) = self.path.parent().and_then(|folder| File::open(folder).ok()) {
             let _ = folder.sync_all();
         }
-        Ok(Sink::WriteAheadLog { file: self.file, end: self.end })
+        let Self { file, path, end, held } = self;
+        let index = held.map(|held| held.index).unwrap_or_default();
+        Ok(Sink::WriteAheadLog { file, path, end, is_torn: false, index: Box::new(index) })
     }
 }
 
@@ -95,24 +99,25 @@ fn refusal(path: &Path, why: &str) -> String {
     format!("{}, {why}; the file is unchanged", path.display())
 }
 
-/// The content of a write-ahead log, and the end of its last whole frame.
-///
-/// # Errors
-/// The fault and its position.
-pub(crate) fn parse(bytes: Vec<u8>) -> Result<(Option<Held>, usize), String> {
-    let frames = frame::read(&bytes).map_err(|damage| {
-        let mend = if damage.offset == 0 {
-            "use another folder"
-        } else {
-            "it was damaged after it was written; to drop this frame and all after it, cut the file there"
-        };
-        format!("{damage}: {mend}")
-    })?;
-    let mut payloads = frames.payloads.into_iter();
-    let Some((offset, first)) = payloads.next() else {
-        return Ok((None, 0)); // its header is incomplete, so no write was acknowledged
-    };
-    let Entry::Recording(header) = entry(offset, &bytes[first])? else {
+/// The next frame, or a text about the damage.
+fn next<R: io::Read>(scanner: &mut Scanner<R>) -> Result<Option<(u64, &[u8])>, String> {
+    scanner.next().map_err(|error| match error {
+        Unread::Failed(error) => format!("cannot read it: {error}"),
+        Unread::Damaged(damage) => {
+            let mend = if damage.offset == 0 {
+                "use another folder"
+            } else {
+                "it was damaged after it was written; to drop this frame and all after it, cut the file there"
+            };
+            format!("{damage}: {mend}")
+        }
+    })
+}
+
+/// The header at the start; none if the file has no whole header, so that no write was acknowledged.
+fn header<R: io::Read>(scanner: &mut Scanner<R>) -> Result<Option<Header>, String> {
+    let Some((offset, first)) = next(scanner)? else { return Ok(None) };
+    let Entry::Recording(header) = entry(offset, first)? else {
         return Err(format!("byte {offset}: a write-ahead log must begin with its header"));
     };
     header.check().map_err(|why| format!("byte {offset}: {why}"))?;
@@ -123,28 +128,46 @@ pub(crate) fn parse(bytes: Vec<u8>) -> Result<(Option<Held>, usize), String> {
             env!("CARGO_PKG_VERSION")
         ));
     }
-    let held = Held {
-        header: *header,
-        payloads: payloads.collect(),
-        torn: (bytes.len() - frames.end) as u64,
-        bytes,
-    };
-    Ok((Some(held), frames.end))
+    Ok(Some(*header))
 }
 
-impl Held {
-    /// The content after the header. It is read in parts, so that a log of months is never in memory twice.
-    pub(crate) fn entries(&self) -> impl Iterator<Item = Result<Placed, String>> {
-        self.payloads.iter().map(|(offset, payload)| {
-            let entry = entry(*offset, &self.bytes[payload.clone()])?;
-            let place = Place::Byte(*offset);
-            Ok(Placed { place, entry })
-        })
+/// The content of a write-ahead log, and the end of its last whole frame.
+///
+/// # Errors
+/// The fault and its position.
+fn parse<R: io::Read>(
+    file: R,
+    size: u64,
+    progress: Progress<'_>,
+) -> Result<(Option<Held>, u64), String> {
+    let mut scanner = Scanner::new(file);
+    let Some(header) = header(&mut scanner)? else { return Ok((None, 0)) };
+    let mut index = Index::default();
+    let mut shown = 0;
+    while let Some((offset, payload)) = next(&mut scanner)? {
+        index.add(offset, payload).map_err(|why| format!("byte {offset}: {why}"))?;
+        if offset > shown + READ_AHEAD as u64 {
+            shown = offset;
+            progress(offset, size);
+        }
     }
+    let end = scanner.end;
+    Ok((Some(Held { header, index, torn: size.saturating_sub(end) }), end))
+}
+
+/// The header and all entries of a write-ahead log, and its incomplete bytes at the end.
+pub(crate) fn entries(bytes: &[u8]) -> Result<Option<(Header, Vec<Placed>, u64)>, String> {
+    let mut scanner = Scanner::new(bytes);
+    let Some(header) = header(&mut scanner)? else { return Ok(None) };
+    let mut entries = Vec::new();
+    while let Some((offset, payload)) = next(&mut scanner)? {
+        entries.push(Placed { place: Place::Byte(offset), entry: entry(offset, payload)? });
+    }
+    Ok(Some((header, entries, bytes.len() as u64 - scanner.end)))
 }
 
 /// The header is read first, because a newer format must be refused by its number.
-fn entry(offset: usize, payload: &[u8]) -> Result<Entry, String> {
+pub(crate) fn entry(offset: u64, payload: &[u8]) -> Result<Entry, String> {
     #[derive(serde::Deserialize)]
     struct Newer {
         recording: Form,
@@ -156,7 +179,7 @@ fn entry(offset: usize, payload: &[u8]) -> Result<Entry, String> {
     }
     serde_json::from_slice(payload).map_err(|error| {
         match serde_json::from_slice::<Newer>(payload).map(|newer| newer.recording) {
-            Ok(form) if form.format != crate::engine::recording::FORMAT => format!(
+            Ok(form) if form.format > crate::engine::recording::FORMAT => format!(
                 "byte {offset}: it has format {} of sandbox {}, which this sandbox {} cannot read",
                 form.format,
                 form.engine,

@@ -1,25 +1,27 @@
 //! Writes inputs to a file: the serving threads add them in order, and one thread writes them in groups.
 //!
 //! A group is the inputs that arrived during the previous write. Under load many replies share one sync, and
-//! a single reply does not wait for others.
-//! After a failed write, no input is accepted any more: a reply whose input may be lost is never sent, and a
-//! recording has no gaps.
+//! a single reply does not wait for others. If a group cannot be written, its worlds are lost: they contain inputs that are not stored, so they
+//! are replayed without them. No reply and no webhook shows such an input.
 
-use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Write};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
-use crate::engine::Engine;
-use crate::engine::recording::{
-    End, EndOf, Entry, KeyHash, Mark, Named, Recorder, Salt, Step, Ticket,
-};
-use crate::io::wal::frame;
-use crate::value::{ApiError, ErrorCode};
+use crate::api::host::Stored;
+use crate::engine::recording::{EndOf, KeyHash, Note, Recorder, Salt, Step, Tenure};
+use crate::engine::{Engine, unavailable};
+use crate::io::wal::durable::{Durable, Written};
+use crate::io::wal::index::Index;
+use crate::io::wal::pending::{Group, Pending};
+use crate::io::wal::sink::Sink;
+use crate::value::ApiError;
 use crate::world::World;
 
 /// The most inputs that wait to be written. Beyond it the serving threads wait, too.
@@ -31,8 +33,10 @@ const FIRST_MARK: u64 = 64;
 /// A recording, which no reply waits for, is written after this many inputs or this much time.
 const ENOUGH: usize = 512;
 const LINGER: Duration = Duration::from_millis(20);
+/// After a failed write, writes are refused for this time. Then the next one is tried.
+const PAUSE: Duration = Duration::from_secs(1);
 
-/// Passes inputs to a file, or to the replay.
+/// Passes inputs to a file.
 pub(crate) struct Log {
     salt: Salt,
     state: Mutex<State>,
@@ -41,6 +45,13 @@ pub(crate) struct Log {
     /// Signals that the pending inputs are being written.
     room: Condvar,
     written: watch::Sender<Written>,
+    /// What is in the file.
+    pub(super) index: RwLock<Index>,
+    /// Where to read it again.
+    pub(super) path: Mutex<Option<PathBuf>>,
+    /// The inputs of running replays, and how many of them were replayed.
+    pub(super) to_replay: AtomicU64,
+    pub(super) replayed: AtomicU64,
 }
 
 impl std::fmt::Debug for Log {
@@ -49,64 +60,45 @@ impl std::fmt::Debug for Log {
     }
 }
 
-/// Signals the progress of the file.
-#[derive(Clone, Debug, Default)]
-struct Written {
-    up_to: u64,
-    failed: Option<Arc<str>>,
-}
-
 #[derive(Debug)]
 struct State {
     phase: Phase,
-    /// The number of the next input.
+    /// The place of the next input.
     next: u64,
-    worlds: BTreeMap<KeyHash, Known>,
     pending: Vec<Pending>,
+    /// Whether a group is being written.
+    is_writing: bool,
+    failed: Option<Failed>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// Inputs are replayed, and the replay reads the result of the last one.
-    Playing(Option<Box<Step>>),
     /// Inputs are dropped.
-    Idle,
-    Live,
+    Mute,
+    /// Inputs are written. `again` says whether they are also read by this process.
+    Live {
+        again: bool,
+    },
     Closed,
 }
 
-/// A world in the file.
-#[derive(Clone, Copy, Debug)]
-struct Known {
-    number: u32,
-    inputs: u64,
-}
-
-#[derive(Debug)]
-enum Pending {
-    World(Named),
-    Step { seq: u64, world: u32, step: Box<Step> },
-    Mark { world: u32, state: Box<World> },
-    End(Vec<EndOf>),
-}
-
-/// The format of the entries.
-#[derive(Debug)]
-pub(crate) enum Sink {
-    /// One line for each.
-    Text(File),
-    /// One frame for each, on disk before it is acknowledged.
-    WriteAheadLog { file: File, end: u64 },
+/// The last write has failed.
+#[derive(Clone, Debug)]
+struct Failed {
+    why: Arc<str>,
+    /// When the next write is tried; never for a recording, which would have a gap.
+    again: Option<Instant>,
 }
 
 impl Log {
-    /// A log for a replay, read by [`Log::take`].
-    pub(crate) fn playing(salt: Salt) -> Self {
+    /// A log that stores nothing yet.
+    pub(crate) fn new(salt: Salt) -> Self {
         let state = State {
-            phase: Phase::Playing(None),
+            phase: Phase::Mute,
             next: 1,
-            worlds: BTreeMap::new(),
             pending: Vec::new(),
+            is_writing: false,
+            failed: None,
         };
         Self {
             salt,
@@ -114,6 +106,10 @@ impl Log {
             wake: Condvar::new(),
             room: Condvar::new(),
             written: watch::Sender::new(Written::default()),
+            index: RwLock::default(),
+            path: Mutex::default(),
+            to_replay: AtomicU64::new(0),
+            replayed: AtomicU64::new(0),
         }
     }
 
@@ -121,46 +117,14 @@ impl Log {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The result of the last replayed input, if it changed anything.
-    pub(crate) fn take(&self) -> Option<Step> {
-        match &mut self.state().phase {
-            Phase::Playing(step) => step.take().map(|step| *step),
-            Phase::Idle | Phase::Live | Phase::Closed => None,
-        }
-    }
-
-    /// Adds a world of the recording.
-    pub(crate) fn knows(&self, named: Named) {
-        let known = Known { number: named.world, inputs: 0 };
-        self.state().worlds.insert(named.key, known);
-    }
-
-    /// Counts a replayed input of a world.
-    pub(crate) fn played(&self, world: KeyHash, seq: u64) {
-        let mut state = self.state();
-        state.next = seq + 1;
-        if let Some(known) = state.worlds.get_mut(&world) {
-            known.inputs += 1;
-        }
-    }
-
-    /// The number of a world in the file.
-    pub(crate) fn number(&self, world: KeyHash) -> Option<u32> {
-        self.state().worlds.get(&world).map(|known| known.number)
-    }
-
-    /// The replay is over, and further inputs are not stored.
-    pub(crate) fn rest(&self) {
-        self.state().phase = Phase::Idle;
-    }
-
     /// Starts a thread that writes all further inputs.
-    pub(crate) fn start(self: &Arc<Self>, sink: Sink) -> io::Result<Writer> {
-        let mut state = self.state();
-        state.phase = Phase::Live;
-        let up_to = state.next - 1;
-        drop(state);
-        self.written.send_modify(|written| written.up_to = up_to);
+    pub(crate) fn start(self: &Arc<Self>, mut sink: Sink) -> io::Result<Writer> {
+        if let Sink::WriteAheadLog { index, path, .. } = &mut sink {
+            *self.index.write().unwrap_or_else(PoisonError::into_inner) =
+                std::mem::take(&mut **index);
+            *self.path.lock().unwrap_or_else(PoisonError::into_inner) = Some(path.clone());
+        }
+        self.state().phase = Phase::Live { again: sink.is_read_again() };
         let log = Arc::clone(self);
         let thread = std::thread::Builder::new().name("wal".into());
         let thread = thread.spawn(move || log.write(sink))?;
@@ -170,53 +134,109 @@ impl Log {
 
     /// The state that a reply can wait for.
     pub(crate) fn durable(&self) -> Durable {
-        Durable(self.written.subscribe())
+        Durable::of(&self.written)
     }
 
     fn write(&self, mut sink: Sink) {
-        let mut bytes = Vec::new();
-        loop {
-            let mut state = self.state();
-            while state.pending.is_empty() && !matches!(state.phase, Phase::Closed) {
-                state = self.wake.wait(state).unwrap_or_else(PoisonError::into_inner);
-            }
-            if matches!(sink, Sink::Text(_)) {
-                let few = |state: &mut State| {
-                    state.pending.len() < ENOUGH && !matches!(state.phase, Phase::Closed)
-                };
-                let lingered = self.wake.wait_timeout_while(state, LINGER, few);
-                state = lingered.unwrap_or_else(PoisonError::into_inner).0;
-            }
-            let pending = std::mem::take(&mut state.pending);
-            drop(state);
-            self.room.notify_all();
-            if pending.is_empty() {
-                return;
-            }
-            bytes.clear();
-            let mut up_to = 0;
-            for one in pending {
-                if let Pending::Step { seq, .. } = one {
-                    up_to = seq;
+        while let Some(pending) = self.next_group(&sink) {
+            let index = self.index.read().unwrap_or_else(PoisonError::into_inner);
+            let group = Group::of(pending, &index, &sink, self.salt);
+            drop(index);
+            match sink.write(&group.bytes) {
+                Ok(offset) => {
+                    let mut index = self.index.write().unwrap_or_else(PoisonError::into_inner);
+                    group.add_to(&mut index, offset);
+                    drop(index);
+                    self.recovered();
+                    self.written.send_modify(|written| {
+                        written.up_to = written.up_to.max(group.up_to);
+                    });
                 }
-                sink.form(&one.into_entry(self.salt), &mut bytes);
+                Err(error) => self.fail(&group, &error, sink.is_read_again()),
             }
-            if let Err(error) = sink.write(&bytes) {
-                self.fail(&error);
-                return;
-            }
-            self.written.send_modify(|written| written.up_to = written.up_to.max(up_to));
+            self.state().is_writing = false;
+            self.room.notify_all();
+        }
+        self.written.send_modify(|written| written.has_ended = true);
+    }
+
+    /// Waits for inputs; none if no more will come.
+    fn next_group(&self, sink: &Sink) -> Option<Vec<Pending>> {
+        let mut state = self.state();
+        while state.pending.is_empty() && state.phase != Phase::Closed {
+            state = self.wake.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        if !sink.is_read_again() {
+            let few =
+                |state: &mut State| state.pending.len() < ENOUGH && state.phase != Phase::Closed;
+            let lingered = self.wake.wait_timeout_while(state, LINGER, few);
+            state = lingered.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        let pending = std::mem::take(&mut state.pending);
+        state.is_writing = true;
+        drop(state);
+        self.room.notify_all();
+        (!pending.is_empty()).then_some(pending)
+    }
+
+    /// The worlds of a group that could not be written are lost, with all inputs that they received meanwhile.
+    fn fail(&self, group: &Group, error: &io::Error, again: bool) {
+        let mut state = self.state();
+        for (place, tenure) in &group.tenures {
+            tenure.lose(*place);
+        }
+        state.pending.retain(|pending| !pending.is_lost());
+        if state.failed.is_none() {
+            tracing::error!(
+                %error,
+                "inputs cannot be written: requests that change a world are refused until they can be written again"
+            );
+        }
+        let again = again.then(|| Instant::now() + PAUSE);
+        state.failed = Some(Failed { why: error.to_string().into(), again });
+        drop(state);
+        self.room.notify_all();
+        self.written.send_modify(|_| {});
+    }
+
+    fn recovered(&self) {
+        let mut state = self.state();
+        if state.failed.as_ref().is_some_and(|failed| failed.again.is_some()) {
+            state.failed = None;
+            tracing::warn!("inputs can be written again");
         }
     }
 
-    fn fail(&self, error: &io::Error) {
-        tracing::error!(
-            %error,
-            "inputs cannot be written: requests that change a world are refused from now on"
-        );
-        self.written.send_modify(|written| written.failed = Some(error.to_string().into()));
-        self.state().pending.clear();
-        self.room.notify_all();
+    /// Passes an entry to the thread. Returns its place.
+    fn add(
+        &self,
+        tenure: &Arc<Tenure>,
+        make: impl FnOnce(u64) -> Pending,
+        mark: Option<Pending>,
+    ) -> u64 {
+        let mut state = self.state();
+        if !matches!(state.phase, Phase::Live { .. }) {
+            return 0;
+        }
+        while state.pending.len() >= MOST_PENDING && state.failed.is_none() {
+            state = self.room.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        let before = state.pending.len();
+        let place = state.next;
+        state.next += 1;
+        if tenure.is_lost() {
+            return place;
+        }
+        state.pending.push(make(place));
+        state.pending.extend(mark);
+        // A writing thread checks again before it waits; a lingering one must know when there are enough
+        // inputs.
+        let wakes = before == 0 || (before < ENOUGH && state.pending.len() >= ENOUGH);
+        drop(state);
+        if wakes {
+            self.wake.notify_one();
+        }
+        place
     }
 }
 
@@ -225,55 +245,73 @@ impl Recorder for Log {
         self.salt
     }
 
-    fn is_replaying(&self) -> bool {
-        matches!(self.state().phase, Phase::Playing(_))
-    }
-
     fn accepts(&self) -> Result<(), ApiError> {
-        match &self.written.borrow().failed {
-            None => Ok(()),
-            Some(error) => Err(ApiError::new(ErrorCode::InternalError, unwritten(error))),
+        match &self.state().failed {
+            Some(failed) if failed.again.is_none_or(|again| Instant::now() < again) => {
+                Err(unavailable(unwritten(&failed.why)))
+            }
+            _ => Ok(()),
         }
     }
 
-    fn record(&self, step: Step, world: &World) -> Ticket {
-        let mut state = self.state();
-        match &mut state.phase {
-            Phase::Playing(last) => {
-                *last = Some(Box::new(step));
-                return Ticket(0);
-            }
-            Phase::Idle | Phase::Closed => return Ticket(0),
-            Phase::Live => {}
+    fn record(&self, step: Step, tenure: &Arc<Tenure>, world: &World) -> u64 {
+        let of = Arc::clone(tenure);
+        let mark = is_marked(tenure.count())
+            .then(|| Pending::Mark { tenure: Arc::clone(tenure), state: Box::new(world.clone()) });
+        self.add(tenure, |place| Pending::Step { place, tenure: of, step: Box::new(step) }, mark)
+    }
+
+    fn note(&self, note: Note, tenure: &Arc<Tenure>) -> Option<u64> {
+        let again = matches!(self.state().phase, Phase::Live { again: true });
+        if !again && !matches!(note, Note::Removed) {
+            return None;
         }
-        while state.pending.len() >= MOST_PENDING && self.written.borrow().failed.is_none() {
-            state = self.room.wait(state).unwrap_or_else(PoisonError::into_inner);
+        if matches!(note, Note::Opened) && self.knows(tenure.world) {
+            return None;
         }
-        let before = state.pending.len();
-        let (seq, count, key) = (state.next, state.worlds.len(), step.world);
-        state.next += 1;
-        let known = state.worlds.entry(key).or_insert_with(|| Known {
-            number: u32::try_from(count + 1).expect("worlds are fewer than 2^32"),
-            inputs: 0,
-        });
-        known.inputs += 1;
-        let Known { number, inputs } = *known;
-        if inputs == 1 {
-            let named = Named { world: number, key };
-            state.pending.push(Pending::World(named));
+        let of = Arc::clone(tenure);
+        Some(self.add(tenure, |place| Pending::Note { place, tenure: of, note }, None))
+    }
+
+    fn has_stored(&self, place: u64) -> bool {
+        self.written.borrow().up_to >= place
+    }
+
+    fn knows(&self, world: KeyHash) -> bool {
+        self.index.read().unwrap_or_else(PoisonError::into_inner).knows(world)
+    }
+
+    fn holds(&self, world: KeyHash) -> bool {
+        let again = matches!(self.state().phase, Phase::Live { again: true });
+        again && self.index.read().unwrap_or_else(PoisonError::into_inner).holds(world)
+    }
+
+    fn stored(&self) -> Option<Stored> {
+        if !matches!(self.state().phase, Phase::Live { again: true }) {
+            return None;
         }
-        state.pending.push(Pending::Step { seq, world: number, step: Box::new(step) });
-        if is_marked(inputs) {
-            state.pending.push(Pending::Mark { world: number, state: Box::new(world.clone()) });
-        }
-        // A writing thread checks again before it waits; a lingering one must know when there are enough
-        // inputs.
-        let wakes = before == 0 || (before < ENOUGH && state.pending.len() >= ENOUGH);
-        drop(state);
-        if wakes {
-            self.wake.notify_one();
-        }
-        Ticket(seq)
+        let index = self.index.read().unwrap_or_else(PoisonError::into_inner);
+        let (inputs, worlds) = (index.inputs, index.count());
+        drop(index);
+        Some(Stored {
+            inputs,
+            worlds,
+            writable: self.accepts().is_ok(),
+            to_replay: self.to_replay.load(Ordering::Relaxed),
+            replayed: self.replayed.load(Ordering::Relaxed),
+        })
+    }
+
+    fn is_read_again(&self) -> bool {
+        matches!(self.state().phase, Phase::Live { again: true })
+    }
+}
+
+impl Log {
+    /// The file, opened to be read.
+    pub(super) fn reader(&self) -> io::Result<File> {
+        let path = self.path.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        File::open(path.ok_or(io::ErrorKind::NotFound)?)
     }
 }
 
@@ -285,52 +323,6 @@ const fn is_marked(inputs: u64) -> bool {
         && times.trailing_zeros().is_multiple_of(4)
 }
 
-impl Pending {
-    fn into_entry(self, salt: Salt) -> Entry {
-        match self {
-            Self::World(named) => Entry::World(named),
-            Self::Step { seq, world, step } => step.into_entry(seq, world, salt),
-            Self::Mark { world, state } => Entry::Mark(Mark { world, digest: state.digest() }),
-            Self::End(worlds) => Entry::End(End { worlds }),
-        }
-    }
-}
-
-impl Sink {
-    /// Appends an entry in the format of the file.
-    pub(crate) fn form(&self, entry: &Entry, out: &mut Vec<u8>) {
-        match self {
-            Self::Text(_) => {
-                serde_json::to_writer(&mut *out, entry).expect(SERIALISES);
-                out.push(b'\n');
-            }
-            Self::WriteAheadLog { .. } => {
-                let payload = serde_json::to_vec(entry).expect(SERIALISES);
-                frame::write(&payload, out);
-            }
-        }
-    }
-
-    /// Writes entries. The entries of a write-ahead log are on disk when this returns.
-    pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        match self {
-            Self::Text(file) => file.write_all(bytes),
-            Self::WriteAheadLog { file, end } => {
-                let written = file.write_all(bytes).and_then(|()| file.sync_data());
-                if written.is_ok() {
-                    *end += bytes.len() as u64;
-                } else {
-                    // Best effort: the rest is torn, and the next open cuts it.
-                    let _ = file.set_len(*end);
-                }
-                written
-            }
-        }
-    }
-}
-
-const SERIALISES: &str = "an entry has string keys and no failing member";
-
 /// The thread that writes.
 #[derive(Debug)]
 pub(crate) struct Writer {
@@ -339,55 +331,50 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Writes the pending inputs and the digests of all worlds, and ends.
+    /// Writes the pending inputs and the digests of all worlds in memory, and ends.
     ///
     /// # Errors
     /// If a write failed: the recording is incomplete.
     pub(crate) fn finish(self, engine: &Engine) -> Result<(), String> {
         let Self { log, thread } = self;
-        let ends = engine.ends(|key| log.number(key));
+        log.settle();
+        let ends: Vec<EndOf> = {
+            let index = log.index.read().unwrap_or_else(PoisonError::into_inner);
+            engine.ends(|key| index.number(key))
+        };
         let mut state = log.state();
         state.phase = Phase::Closed;
         state.pending.push(Pending::End(ends));
         drop(state);
         log.wake.notify_one();
         let joined = thread.join();
-        let failed = log.written.borrow().failed.clone();
+        let failed = log.state().failed.clone();
         match (joined, failed) {
             (Ok(()), None) => Ok(()),
-            (Ok(()), Some(error)) => Err(error.to_string()),
+            (Ok(()), Some(failed)) => Err(failed.why.to_string()),
             (Err(_), _) => Err("the writing thread has failed because of a bug".to_owned()),
         }
     }
 }
 
-/// Waits until an input is on disk.
-#[derive(Clone, Debug)]
-pub(crate) struct Durable(watch::Receiver<Written>);
-
-impl Durable {
-    /// Whether it is already on disk.
-    pub(crate) fn has(&self, ticket: Ticket) -> bool {
-        self.0.borrow().up_to >= ticket.0
-    }
-
-    /// Returns when it is on disk.
-    ///
-    /// # Errors
-    /// If the write failed; the text for the caller instead of the reply.
-    pub(crate) async fn wait(&self, ticket: Ticket) -> Result<(), String> {
-        let mut written = self.0.clone();
-        let end = |written: &Written| written.up_to >= ticket.0 || written.failed.is_some();
-        match written.wait_for(end).await {
-            Ok(now) if now.up_to >= ticket.0 => Ok(()),
-            Ok(now) => Err(unwritten(now.failed.as_deref().unwrap_or_default())),
-            Err(_) => Err(unwritten("its writing thread has ended")),
+impl Log {
+    /// Waits until all inputs are written or lost.
+    fn settle(&self) {
+        let mut state = self.state();
+        state.phase = match state.phase {
+            Phase::Live { .. } => Phase::Mute,
+            phase => phase,
+        };
+        while !state.pending.is_empty() || state.is_writing {
+            self.wake.notify_one();
+            let waited = self.room.wait_timeout(state, LINGER);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 }
 
-fn unwritten(error: &str) -> String {
+fn unwritten(why: &str) -> String {
     format!(
-        "the input cannot be written to disk ({error}); no change is accepted until the sandbox is restarted with free space"
+        "the input cannot be written to disk ({why}); no change is accepted until it can be written again, and reads continue"
     )
 }

@@ -5,10 +5,17 @@
 //! before a reply is sent. A recording is JSON lines. Deliberately absent: the meaning of an entry, which the
 //! engine knows.
 
+mod archive;
+pub(crate) mod compact;
+pub(crate) mod durable;
 pub(crate) mod file;
 pub(crate) mod frame;
+pub(crate) mod index;
 pub(crate) mod log;
+mod peek;
+mod pending;
 pub(crate) mod replay;
+pub(crate) mod sink;
 pub(crate) mod text;
 
 #[cfg(test)]

@@ -6,15 +6,14 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::engine::Engine;
 use crate::engine::recording::{ClockMove, End, EndOf, Entry, Input, KeyHash, Mark, Step};
-use crate::io::wal::log::Log;
+use crate::engine::{Engine, Player};
 use crate::io::wal::text::{Place, Placed};
 use crate::value::{ApiError, Timestamp};
 use crate::world::World;
 
 /// The progress of a replay.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Played {
     /// The number of replayed inputs, including moves of the wall clock.
     pub(crate) inputs: u64,
@@ -60,16 +59,15 @@ pub(crate) enum Stopped {
     Wrong(String),
 }
 
-/// Replays entries in order, up to the input with this number.
+/// Replays the entries of all worlds in order, up to the input with this number. The worlds stay in the engine.
 pub(crate) fn play(
     engine: &Engine,
-    log: &Log,
-    entries: impl IntoIterator<Item = Result<Placed, String>>,
+    entries: impl IntoIterator<Item = Placed>,
     until: Option<u64>,
 ) -> Result<Played, Stopped> {
-    let mut player = Player { engine, log, played: Played::default() };
-    for entry in entries {
-        let Placed { place, entry } = entry.map_err(Stopped::Wrong)?;
+    let mut replay =
+        Replay { engine, players: BTreeMap::new(), last: None, played: Played::default() };
+    for Placed { place, entry } in entries {
         let seq = match &entry {
             Entry::Input(input) => Some(input.seq),
             Entry::Clock(clock) => Some(clock.seq),
@@ -80,17 +78,15 @@ pub(crate) fn play(
         {
             break;
         }
-        player.entry(place, entry, seq)?;
+        replay.entry(place, entry, seq)?;
     }
-    Ok(player.played)
+    for player in replay.players.into_values() {
+        player.restored();
+    }
+    Ok(replay.played)
 }
 
 impl Played {
-    /// The number of worlds in the recording.
-    pub(crate) fn worlds(&self) -> usize {
-        self.worlds.len()
-    }
-
     /// The final state of the worlds.
     pub(crate) fn ends(&self, engine: &Engine) -> Vec<EndOf> {
         let number = |key| {
@@ -101,140 +97,175 @@ impl Played {
     }
 }
 
-struct Player<'a> {
+/// A replay of several worlds.
+struct Replay<'a> {
     engine: &'a Engine,
-    log: &'a Log,
+    players: BTreeMap<u32, Player<'a>>,
+    /// The number of the last input.
+    last: Option<u64>,
     played: Played,
 }
 
-impl Player<'_> {
+impl<'a> Replay<'a> {
     fn entry(&mut self, place: Place, entry: Entry, seq: Option<u64>) -> Result<(), Stopped> {
         if let Some(seq) = seq {
-            let next = self.played.inputs + 1;
+            let next = self.last.unwrap_or(0) + 1;
             if seq != next {
                 let what = format!("{place}: expected input {next}, found input {seq}");
                 return Err(Stopped::Wrong(what));
             }
+            self.last = Some(seq);
+            self.played.inputs += 1;
         }
         self.played.is_complete = matches!(entry, Entry::End(_));
-        match entry {
-            Entry::Recording(_) => Err(Stopped::Wrong(format!("{place}: a second header"))),
+        match &entry {
+            Entry::Recording(_) => return Err(Stopped::Wrong(format!("{place}: a second header"))),
             Entry::World(named) => {
-                self.log.knows(named);
                 self.played.worlds.insert(named.world, named.key);
-                Ok(())
+                return Ok(());
             }
-            Entry::Input(input) => self.input(place, &input),
-            Entry::Clock(clock) => self.clock(place, &clock),
-            Entry::Mark(mark) => self.mark(place, &mark),
-            Entry::End(end) => self.end(place, &end),
+            Entry::End(end) => return self.end(place, end),
+            Entry::Removed(removed) => {
+                let (key, _) = self.player(place, removed.world)?;
+                self.players.remove(&removed.world);
+                self.engine.close_recorded(key);
+                return Ok(());
+            }
+            Entry::Input(input) => self.played.wall = input.wall.or(self.played.wall),
+            Entry::Clock(clock) => self.played.wall = Some(clock.wall),
+            _ => {}
         }
+        let Some(world) = world_of(&entry) else { return Ok(()) };
+        let last = self.last.unwrap_or(0);
+        let (_, player) = self.player(place, world)?;
+        step(player, place, &entry, last)
     }
 
-    fn world(&self, place: Place, world: u32) -> Result<KeyHash, Stopped> {
+    fn player(&mut self, place: Place, world: u32) -> Result<(KeyHash, &Player<'a>), Stopped> {
         let known = self.played.worlds.get(&world).copied();
-        known.ok_or_else(|| {
+        let key = known.ok_or_else(|| {
             Stopped::Wrong(format!("{place}: world {world} was not introduced before"))
-        })
-    }
-
-    fn input(&mut self, place: Place, input: &Input) -> Result<(), Stopped> {
-        let world = self.world(place, input.world)?;
-        let before = self.engine.played(world, World::now);
-        let reply = self.engine.play(input, world);
-        let reply = reply.map_err(|why| Stopped::Wrong(format!("{place}: {why}")))?;
-        let step = self.log.take();
-        let came = step.as_ref().map(|step| (step.reply(), step.after()));
-        self.played.inputs = input.seq;
-        self.played.wall = input.wall.or(self.played.wall);
-        self.log.played(world, input.seq);
-        let expected = (Some(input.reply.clone()), input.after.clone());
-        if came.as_ref() == Some(&expected) {
-            return Ok(());
+        })?;
+        if !self.players.contains_key(&world) {
+            let player = Player::among(self.engine, key).map_err(|error| refused(place, &error))?;
+            self.players.insert(world, player);
         }
-        let mut expected = json!({"at": input.at, "reply": input.reply, "after": input.after});
-        let mut came = came.map_or_else(
-            || {
-                let body: Value = serde_json::from_slice(reply.body()).unwrap_or_default();
-                let status = reply.status().as_u16();
-                json!({"reply": {"status": status, "detail": body["detail"]}, "after": "nothing was changed"})
-            },
-            |(reply, after)| json!({"reply": reply, "after": after}),
-        );
-        let at = step.map(|step| step.at).or(before.ok());
-        came["at"] = json!(at);
-        leave_out_equals(&mut expected, &mut came);
-        let input_text = format!("{} {}", input.method, input.path);
-        Err(self.difference(place, input.world, input_text, expected, came))
-    }
-
-    fn clock(&mut self, place: Place, clock: &ClockMove) -> Result<(), Stopped> {
-        let world = self.world(place, clock.world)?;
-        let followed = self.engine.play_clock(clock, world);
-        followed.map_err(|error| refused(place, &error))?;
-        let came = self.log.take().as_ref().map(Step::after);
-        self.played.inputs = clock.seq;
-        self.played.wall = Some(clock.wall);
-        self.log.played(world, clock.seq);
-        if came.as_ref() == Some(&clock.after) {
-            return Ok(());
-        }
-        let what = format!("the wall clock moves the world to {}", clock.wall);
-        let (mut expected, mut came) = (json!(clock.after), json!(came));
-        leave_out_equals(&mut expected, &mut came);
-        Err(self.difference(place, clock.world, what, expected, came))
-    }
-
-    fn mark(&mut self, place: Place, mark: &Mark) -> Result<(), Stopped> {
-        let world = self.world(place, mark.world)?;
-        let digest = self.engine.played(world, World::digest);
-        let digest = digest.map_err(|error| refused(place, &error))?;
-        if digest == mark.digest {
-            return Ok(());
-        }
-        let what = "the digest after it".to_owned();
-        Err(self.difference(place, mark.world, what, json!(mark.digest), json!(digest)))
+        Ok((key, &self.players[&world]))
     }
 
     fn end(&mut self, place: Place, end: &End) -> Result<(), Stopped> {
         for end in &end.worlds {
-            let key = self.world(place, end.world)?;
+            let seq = self.last.unwrap_or(0);
+            self.played.wall = self.played.wall.max(end.wall);
+            let (_, player) = self.player(place, end.world)?;
             if let Some(wall) = end.wall {
-                let followed = self.engine.play_end(wall, key);
-                followed.map_err(|error| refused(place, &error))?;
-                self.log.take();
-                self.played.wall = self.played.wall.max(Some(wall));
+                player.follow(wall);
             }
-            let state = self
-                .engine
-                .played(key, |world| json!({"log": world.log().len(), "digest": world.digest()}));
-            let came = state.map_err(|error| refused(place, &error))?;
+            let came =
+                player.look(|world| json!({"log": world.log().len(), "digest": world.digest()}));
             let expected = json!({"log": end.log, "digest": end.digest});
             if came != expected {
                 let what = "the world at the end".to_owned();
-                return Err(self.difference(place, end.world, what, expected, came));
+                return Err(difference(place, (end.world, seq), what, expected, came));
             }
         }
         Ok(())
     }
+}
 
-    fn difference(
-        &self,
-        place: Place,
-        world: u32,
-        input: String,
-        expected: Value,
-        came: Value,
-    ) -> Stopped {
-        Stopped::Differs(Box::new(Difference {
-            seq: self.played.inputs,
-            place: place.to_string(),
-            world,
-            input,
-            expected,
-            came,
-        }))
+/// The number of an entry's world.
+fn world_of(entry: &Entry) -> Option<u32> {
+    match entry {
+        Entry::Recording(_) | Entry::World(_) | Entry::End(_) => None,
+        Entry::Input(input) => Some(input.world),
+        Entry::Clock(clock) => Some(clock.world),
+        Entry::Mark(mark) => Some(mark.world),
+        Entry::Spent(spent) => Some(spent.world),
+        Entry::Endpoints(endpoints) => Some(endpoints.world),
+        Entry::Delivered(delivered) => Some(delivered.world),
+        Entry::Removed(removed) => Some(removed.world),
     }
+}
+
+/// Replays one entry of a world. `last` is the number of the last input.
+pub(super) fn step(
+    player: &Player<'_>,
+    place: Place,
+    entry: &Entry,
+    last: u64,
+) -> Result<(), Stopped> {
+    match entry {
+        Entry::Input(one) => input(player, place, one),
+        Entry::Clock(moved) => clock(player, place, moved),
+        Entry::Mark(mark) => digest(player, place, mark, last),
+        Entry::Spent(spent) => {
+            player.spent(&spent.rows);
+            Ok(())
+        }
+        Entry::Endpoints(endpoints) => {
+            let set = player.endpoints(&endpoints.kept);
+            set.map_err(|why| Stopped::Wrong(format!("{place}: {why}")))
+        }
+        Entry::Recording(_)
+        | Entry::World(_)
+        | Entry::Delivered(_)
+        | Entry::Removed(_)
+        | Entry::End(_) => Ok(()),
+    }
+}
+
+fn input(player: &Player<'_>, place: Place, input: &Input) -> Result<(), Stopped> {
+    let before = player.look(World::now);
+    let outcome = player.input(input);
+    let outcome = outcome.map_err(|why| Stopped::Wrong(format!("{place}: {why}")))?;
+    let came = outcome.step.as_ref().map(|step| (step.reply(), step.after()));
+    if let Some((Some(reply), after)) = &came
+        && *reply == input.reply
+        && *after == input.after
+    {
+        return Ok(());
+    }
+    let mut expected = json!({"at": input.at, "reply": input.reply, "after": input.after});
+    let mut came = came.map_or_else(
+        || json!({"reply": outcome.refusal, "after": "nothing was changed"}),
+        |(reply, after)| json!({"reply": reply, "after": after}),
+    );
+    came["at"] = json!(outcome.step.map_or(before, |step| step.at));
+    leave_out_equals(&mut expected, &mut came);
+    let text = format!("{} {}", input.method, input.path);
+    Err(difference(place, (input.world, input.seq), text, expected, came))
+}
+
+fn clock(player: &Player<'_>, place: Place, clock: &ClockMove) -> Result<(), Stopped> {
+    let moved = player.clock(clock).map_err(|error| refused(place, &error))?;
+    let came = moved.as_ref().map(Step::after);
+    if came.as_ref() == Some(&clock.after) {
+        return Ok(());
+    }
+    let what = format!("the wall clock moves the world to {}", clock.wall);
+    let (mut expected, mut came) = (json!(clock.after), json!(came));
+    leave_out_equals(&mut expected, &mut came);
+    Err(difference(place, (clock.world, clock.seq), what, expected, came))
+}
+
+fn digest(player: &Player<'_>, place: Place, mark: &Mark, last: u64) -> Result<(), Stopped> {
+    let digest = player.look(World::digest);
+    if digest == mark.digest {
+        return Ok(());
+    }
+    let what = "the digest after it".to_owned();
+    Err(difference(place, (mark.world, last), what, json!(mark.digest), json!(digest)))
+}
+
+fn difference(
+    place: Place,
+    (world, seq): (u32, u64),
+    input: String,
+    expected: Value,
+    came: Value,
+) -> Stopped {
+    let place = place.to_string();
+    Stopped::Differs(Box::new(Difference { seq, place, world, input, expected, came }))
 }
 
 fn refused(place: Place, error: &ApiError) -> Stopped {

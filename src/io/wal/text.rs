@@ -8,9 +8,10 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::recording::{Entry, Header};
+use crate::io::private;
 use crate::io::wal::file;
 use crate::io::wal::frame::MAGIC;
-use crate::io::wal::log::Sink;
+use crate::io::wal::sink::Sink;
 
 /// An entry and its position, for messages.
 #[derive(Debug)]
@@ -23,7 +24,7 @@ pub(crate) struct Placed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     Line(usize),
-    Byte(usize),
+    Byte(u64),
 }
 
 impl fmt::Display for Place {
@@ -75,13 +76,12 @@ pub(crate) struct Recording {
 pub(crate) fn create(path: &Path, header: &Header) -> Result<Sink, String> {
     let shown = path.display();
     let failed = |error: std::io::Error| format!("cannot write {shown}: {error}");
-    let mut options = OpenOptions::new();
-    let file = options.append(true).create(true).open(path);
+    let file = private::open(OpenOptions::new().append(true).create(true), path);
     let file: File = file.map_err(failed)?;
     if file.metadata().map_err(failed)?.len() > 0 {
         return Err(format!("{shown} exists and is not empty; a recording is never overwritten"));
     }
-    let mut sink = Sink::Text(file);
+    let mut sink = Sink::text(file);
     let mut line = Vec::new();
     sink.form(&Entry::Recording(Box::new(header.clone())), &mut line);
     sink.write(&line).map_err(failed)?;
@@ -94,13 +94,13 @@ pub(crate) fn create(path: &Path, header: &Header) -> Result<Sink, String> {
 /// The fault and its position; the caller adds the path.
 pub(crate) fn read(bytes: &[u8]) -> Result<Recording, String> {
     if bytes.starts_with(&MAGIC[..6]) {
-        let (held, _) = file::parse(bytes.to_vec())?;
-        let held = held.ok_or("it has no complete header: nothing was recorded")?;
-        let torn = (held.torn > 0)
-            .then(|| format!("the last {} bytes are incomplete and ignored", held.torn));
+        let held = file::entries(bytes)?;
+        let (header, entries, torn) =
+            held.ok_or("it has no complete header: nothing was recorded")?;
+        let torn = (torn > 0).then(|| format!("the last {torn} bytes are incomplete and ignored"));
         return Ok(Recording {
-            entries: held.entries().collect::<Result<_, _>>()?,
-            header: held.header,
+            entries,
+            header,
             files: Vec::new(),
             notes: torn.into_iter().collect(),
         });
@@ -177,6 +177,9 @@ pub(crate) fn write_bundle(recording: Recording, out: &mut impl Write) -> std::i
         line(serde_json::to_vec(&BundleLine::File(file))?)?;
     }
     for Placed { entry, .. } in entries {
+        if matches!(entry, Entry::Endpoints(_) | Entry::Delivered(_)) {
+            continue; // they contain secrets, and change no world
+        }
         line(serde_json::to_vec(&entry)?)?;
     }
     out.flush()

@@ -50,7 +50,11 @@ const SHARED: &[(&str, u16, &[ErrorCode])] = &[
     ("InvalidOrKeyReused", 422, &[ErrorCode::ValidationFailed, ErrorCode::IdempotencyKeyReused]),
     ("TooManyRequests", 429, &[ErrorCode::RateLimited]),
     ("InternalError", 500, &[ErrorCode::InternalError]),
-    ("Unavailable", 503, &[ErrorCode::Maintenance, ErrorCode::Overloaded]),
+    (
+        "Unavailable",
+        503,
+        &[ErrorCode::Maintenance, ErrorCode::Overloaded, ErrorCode::LogUnavailable],
+    ),
 ];
 
 /// `components/responses`.
@@ -86,7 +90,8 @@ fn any_row_may_refuse(row: &Operation, input: &Value, code: ErrorCode) -> bool {
         | ErrorCode::RateLimited
         | ErrorCode::InternalError
         | ErrorCode::Maintenance
-        | ErrorCode::Overloaded => true,
+        | ErrorCode::Overloaded
+        | ErrorCode::LogUnavailable => true,
         // Only a fault causes the last two. A fault can also set any other status, which a document cannot
         // list.
         ErrorCode::UnknownScenario | ErrorCode::UpstreamRailError | ErrorCode::UpstreamTimeout => {

@@ -7,7 +7,7 @@ use crate::render::openapi::webhook;
 
 /// Topics of the control plane: their tag, the first names of their paths below `/_sandbox`, and a description.
 const TOPICS: &[(&str, &[&str], &str)] = &[
-    ("Server", &["health", "info", "worlds"], "The server and its worlds."),
+    ("Server", &["health", "ready", "info", "world", "worlds"], "The server and its worlds."),
     ("Clock", &["clock"], "The virtual time."),
     (
         "State",

@@ -28,6 +28,11 @@ impl Outbox {
         !self.lanes.iter().any(|lane| lane.is_flying() || lane.is_due(now))
     }
 
+    /// Sends nothing until the step that is being executed is stored.
+    pub(crate) const fn hold(&mut self, held: bool) {
+        self.held = held;
+    }
+
     /// Endpoints with a due delivery.
     pub(crate) fn due(&self) -> impl Iterator<Item = &Endpoint> {
         let now = self.now();
@@ -50,6 +55,9 @@ impl Outbox {
     /// Returns the next delivery that is due for that endpoint, and marks it as in flight.
     pub(crate) fn take(&mut self, endpoint: &str, wall: Timestamp) -> Option<Job> {
         self.tick(wall);
+        if self.held {
+            return None;
+        }
         let (now, virtual_now) = (self.now(), self.clocks.now);
         let lane = self.lane_mut(endpoint)?;
         let (target, secrets) = (lane.endpoint.target.clone(), lane.endpoint.secrets(virtual_now));

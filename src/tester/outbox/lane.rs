@@ -171,6 +171,17 @@ impl Lane {
         order
     }
 
+    /// Counts a delivery that an earlier process has ended.
+    pub(crate) const fn skip(&mut self) {
+        self.next_order += 1;
+        self.evicted += 1;
+    }
+
+    /// Number of ended deliveries.
+    pub(crate) fn ended_so_far(&self) -> u64 {
+        self.ended.len() as u64 + self.evicted
+    }
+
     /// Puts a delivery back among the waiting ones.
     pub(crate) fn put(&mut self, delivery: Delivery) {
         if delivery.loose {

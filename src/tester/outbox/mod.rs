@@ -8,6 +8,7 @@ mod attempt;
 pub(crate) mod body;
 pub(crate) mod delivery;
 pub(crate) mod endpoint;
+pub(crate) mod kept;
 pub(crate) mod lane;
 pub(crate) mod message;
 pub(crate) mod schedule;
@@ -23,6 +24,7 @@ use bytes::Bytes;
 use crate::tester::address::{Policy, Target};
 use crate::tester::outbox::delivery::Attempted;
 use crate::tester::outbox::endpoint::Endpoint;
+use crate::tester::outbox::kept::ProgressOf;
 use crate::tester::outbox::lane::{Entry, Lane};
 use crate::tester::outbox::schedule::{Clocks, Pace, Retries};
 use crate::tester::outbox::shaping::{Shape, Shapes};
@@ -82,6 +84,14 @@ pub(crate) struct Outbox {
     attempted: VecDeque<Attempted>,
     /// Number of attempts ever made, one more than the number of the last remembered one.
     attempts: u64,
+    /// How often the world was reset or restored.
+    turn: u64,
+    /// What had ended before the process started.
+    progress: ProgressOf,
+    /// Whether the events are being replayed.
+    replays: bool,
+    /// Whether nothing may be sent, because the step that caused the last events is not stored yet.
+    held: bool,
 }
 
 impl Default for Outbox {
@@ -98,6 +108,10 @@ impl Default for Outbox {
             watchers: 0,
             attempted: VecDeque::new(),
             attempts: 0,
+            turn: 0,
+            progress: ProgressOf::new(),
+            replays: false,
+            held: false,
         }
     }
 }
@@ -250,6 +264,7 @@ impl Outbox {
 
     /// The world was replaced by another state of itself: waiting deliveries are cancelled, and the events in its log count as processed.
     pub(crate) fn set_back(&mut self, world: &World) {
+        self.turn += 1;
         for lane in &mut self.lanes {
             lane.cancel("the world was reset or restored");
         }
@@ -293,9 +308,16 @@ impl Outbox {
                 Shaping::BadSignature | Shaping::StaleTimestamp | Shaping::Truncate => {}
             }
         }
-        let wanting = self.lanes.iter_mut().filter(|lane| lane.endpoint.wants(&event.name));
-        for lane in wanting {
-            lane.push(event, entry.clone());
+        for place in 0..self.lanes.len() {
+            let endpoint = &self.lanes[place].endpoint;
+            if !endpoint.wants(&event.name) {
+                continue;
+            }
+            if self.has_ended(endpoint, event.sequence) {
+                self.lanes[place].skip();
+            } else {
+                self.lanes[place].push(event, entry.clone());
+            }
         }
     }
 

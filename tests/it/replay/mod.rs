@@ -2,6 +2,7 @@
 
 mod kills;
 mod recording;
+mod restart;
 mod write_ahead_log;
 
 use std::path::Path;

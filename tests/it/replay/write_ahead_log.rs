@@ -158,7 +158,7 @@ fn a_write_ahead_log_of_a_newer_sandbox_is_refused_and_unchanged() {
             "\"engine\":\"999.0.0\"".to_owned(),
             "newer than this sandbox",
         ),
-        ("\"format\":1".to_owned(), "\"format\":2".to_owned(), "format 2"),
+        ("\"format\":2".to_owned(), "\"format\":3".to_owned(), "format 3"),
         ("\"world_version\":5".to_owned(), "\"world_version\":999".to_owned(), "world version 999"),
     ] {
         assert!(header.contains(&from), "{from} is not in {header}");
@@ -216,45 +216,108 @@ fn a_torn_end_is_cut_off_and_damage_is_refused_with_its_offset() {
     }
 }
 
-#[cfg(unix)]
-#[test]
-fn a_full_disk_is_reported_and_no_write_is_acknowledged() {
+/// A file may not grow beyond this many blocks of 512 bytes, which is as if the disk was full.
+#[cfg(target_os = "linux")]
+fn with_little_space(log: &Path, blocks: u32) -> Arc<Server> {
     use std::process::Command;
 
-    let folder = tempfile::tempdir().unwrap();
-    // Files may not grow beyond 4 blocks of 512 bytes, which simulates a full disk.
-    let program = env!("CARGO_BIN_EXE_sandbox");
-    let log = path(folder.path());
+    let (program, log) = (env!("CARGO_BIN_EXE_sandbox"), path(log));
+    // The signal that comes with this limit is not ignored: the process itself must survive it.
     let script =
-        format!("trap '' XFSZ; ulimit -f 4; exec '{program}' --port 0 --quiet --journal '{log}'");
-    let server = Arc::new(Server::spawn(Command::new("sh").args(["-c", &script])));
+        format!("ulimit -S -f {blocks}; exec '{program}' --port 0 --quiet --journal '{log}'");
+    Arc::new(Server::spawn(Command::new("sh").args(["-c", &script])))
+}
+
+/// There is space again.
+#[cfg(target_os = "linux")]
+fn make_space(server: &Server) {
+    let process = server.pid().to_string();
+    let mut prlimit = std::process::Command::new("prlimit");
+    let done = prlimit.args(["--pid", &process, "--fsize=unlimited"]).status();
+    assert!(done.expect("prlimit is a program").success());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_refuses_writes_until_there_is_space() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = with_little_space(folder.path(), 6);
     let caller = Caller::with_key(&server, "test_full");
     let company = caller.company(0);
-    let mut acknowledged = 0;
+    let other = Caller::with_key(&server, "test_other");
+    other.get("/api/business/companies").expect(200);
+    let (mut acknowledged, mut digest) = (0, caller.digest());
     let refusal = loop {
         let answer = hire(&caller, &company, "Ada Obi");
         if answer.status != 201 {
             break answer;
         }
         acknowledged += 1;
+        digest = caller.digest();
     };
     assert!(acknowledged > 0);
-    let problem = refusal.refused(500, "internal_error");
-    assert!(problem["detail"].as_str().unwrap().contains("cannot be written"), "{problem}");
-    // The affected world cannot be read, other worlds can, and no write is accepted.
-    caller.get("/api/business/companies").refused(500, "internal_error");
-    let other = Caller::with_key(&server, "test_other");
+    let problem = refusal.refused(503, "log_unavailable");
+    assert_eq!(refusal.header("retry-after"), Some("1"));
+    assert_eq!(problem["retryable"], true);
+    // Reads, health and other worlds continue, without the input that could not be stored.
+    assert_eq!(caller.digest(), digest);
+    caller.get("/api/business/companies").expect(200);
     other.get("/api/business/companies").expect(200);
-    hire(&other, &company, "Ada Obi").refused(500, "internal_error");
+    hire(&other, &company, "Ada Obi").refused(503, "log_unavailable");
+    let health = other.get("/_sandbox/health").expect(200);
+    assert_eq!(health["journal"]["writable"], false, "{health}");
+    assert_eq!(caller.events().len(), acknowledged);
+
+    make_space(&server);
+    until("writes are accepted again", || hire(&caller, &company, "Ben Obi").status == 201);
+    hire(&other, &company, "Ada Obi").expect(201);
+    let health = other.get("/_sandbox/health").expect(200);
+    assert_eq!(health["journal"]["writable"], true, "{health}");
+    let digests = [caller.digest(), other.digest()];
     drop((caller, other));
     let (_, err) = Arc::into_inner(server).expect("the only owner").stop();
     assert!(err.contains("inputs cannot be written"), "{err}");
+    assert!(err.contains("inputs can be written again"), "{err}");
 
     let (server, caller) = serve_logged(folder.path(), &[]);
     assert_eq!(caller.get("/_sandbox/events").expect(200)["meta"]["total"], 0);
+    let again = ["test_full", "test_other"].map(|key| Caller::with_key(&server, key).digest());
+    assert_eq!(again, digests);
+    drop((server, caller));
+    let (code, _, err) = run(&["replay", path(&file(folder.path()))]);
+    assert_eq!(code, 0, "{err}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn no_webhook_leaves_before_its_input_is_stored() {
+    use crate::harness::receiver::Receiver;
+
+    let folder = tempfile::tempdir().unwrap();
+    let server = with_little_space(folder.path(), 12);
     let caller = Caller::with_key(&server, "test_full");
-    let employees = caller.events();
-    assert_eq!(employees.len(), acknowledged);
+    let receiver = Receiver::taking();
+    caller.post("/_sandbox/webhook-endpoints", &json!({"url": receiver.url()})).expect(201);
+    let company = caller.company(0);
+    let mut acknowledged = 0;
+    while hire(&caller, &company, "Ada Obi").status == 201 {
+        acknowledged += 1;
+    }
+    let events = caller.events();
+    assert_eq!(events.len(), acknowledged);
+    make_space(&server);
+    until("writes are accepted again", || hire(&caller, &company, "Ben Obi").status == 201);
+    let events = caller.events();
+    let known = |id: &str| events.iter().any(|event| event["id"] == id);
+    let last = events.last().unwrap()["id"].as_str().unwrap();
+    let seen = receiver.wait_until(|seen| seen.iter().any(|one| one.header("webhook-id") == last));
+    for delivery in &seen {
+        assert!(known(delivery.header("webhook-id")), "{:?} never happened", delivery.event());
+    }
+    for event in &events {
+        let sent = seen.iter().any(|one| event["id"] == one.header("webhook-id"));
+        assert!(sent, "{event} was not sent");
+    }
 }
 
 #[test]

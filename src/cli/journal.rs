@@ -1,0 +1,133 @@
+//! `sandbox journal`: looks into a write-ahead log, makes it smaller, and writes it as a recording. No server may use the folder meanwhile.
+
+use std::fs::OpenOptions;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use crate::cli::failure::{Failure, print};
+use crate::cli::replay;
+use crate::io::private;
+use crate::io::wal::compact::compact;
+use crate::io::wal::file::{Held, NAME, WriteAheadLog};
+use crate::io::wal::text::write_bundle;
+
+/// The arguments of `sandbox journal`.
+#[derive(Args, Debug)]
+pub(super) struct JournalArgs {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Print what a write-ahead log contains
+    Inspect {
+        /// The folder of --journal
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write the log again without deleted worlds and without what was overtaken. The worlds stay the same
+    Compact {
+        /// The folder of --journal
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+    },
+    /// Write the log as a recording for `sandbox replay`, without the secrets of webhook endpoints
+    Export {
+        /// The folder of --journal
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+        /// The output file; it must not exist
+        #[arg(long, short, value_name = "FILE")]
+        out: PathBuf,
+    },
+}
+
+/// Runs the subcommand.
+pub(super) fn run(args: &JournalArgs) -> Result<(), Failure> {
+    match &args.command {
+        Command::Inspect { folder, json } => inspect(folder, *json),
+        Command::Compact { folder } => smaller(folder),
+        Command::Export { folder, out } => export(folder, out),
+    }
+}
+
+/// The locked log of a folder that has one.
+fn open(folder: &Path) -> Result<(WriteAheadLog, PathBuf), Failure> {
+    let path = folder.join(NAME);
+    if !path.is_file() {
+        let why = format!("{} has no write-ahead log", folder.display());
+        return Err(Failure::Impossible(why));
+    }
+    let log = WriteAheadLog::open(folder, &mut |_, _| {}).map_err(Failure::Impossible)?;
+    Ok((log, path))
+}
+
+fn held<'a>(log: &'a WriteAheadLog, folder: &Path) -> Result<&'a Held, Failure> {
+    let nothing = || Failure::Impossible(format!("{} contains nothing yet", folder.display()));
+    log.held.as_ref().ok_or_else(nothing)
+}
+
+fn size(path: &Path) -> Result<u64, Failure> {
+    std::fs::metadata(path).map(|known| known.len()).map_err(Failure::impossible)
+}
+
+fn inspect(folder: &Path, as_json: bool) -> Result<(), Failure> {
+    let (log, path) = open(folder)?;
+    let held = held(&log, folder)?;
+    let (header, index, bytes) = (&held.header, &held.index, size(&path)?);
+    let forks = index.iter().filter(|(_, _, is_fork)| *is_fork).count();
+    let largest = index.iter().map(|(_, inputs, _)| inputs).max().unwrap_or(0);
+    if as_json {
+        let report = json!({
+            "format": header.format, "engine": header.engine, "world_version": header.world_version,
+            "seed": header.seed, "clock": header.clock, "bytes": bytes, "torn_bytes": held.torn,
+            "inputs": index.inputs, "worlds": index.count(), "forks": forks, "largest_world": largest,
+        });
+        return print(&format!("{report}\n"));
+    }
+    print(&format!(
+        "{}\nformat {}, sandbox {}, world version {}, seed {}, clock {}\nbytes {bytes}, of which {} incomplete at the end\n\
+         inputs {}, worlds {}, of which {forks} forks; the largest world has {largest} entries\n",
+        path.display(),
+        header.format,
+        header.engine,
+        header.world_version,
+        header.seed,
+        header.clock.name(),
+        held.torn,
+        index.inputs,
+        index.count(),
+    ))
+}
+
+fn smaller(folder: &Path) -> Result<(), Failure> {
+    let (log, path) = open(folder)?;
+    let held = held(&log, folder)?;
+    let (before, new) = (size(&path)?, path.with_extension("compacting"));
+    let after = compact(&path, &held.header, &held.index, &new).map_err(Failure::Impossible)?;
+    // The old file stays complete until this one step replaces it.
+    std::fs::rename(&new, &path).map_err(Failure::impossible)?;
+    if let Ok(folder) = std::fs::File::open(folder) {
+        let _ = folder.sync_all(); // a system that cannot sync a folder stores names in another way
+    }
+    print(&format!("{}: {before} bytes before, {after} bytes now\n", path.display()))
+}
+
+fn export(folder: &Path, out: &Path) -> Result<(), Failure> {
+    let (log, path) = open(folder)?;
+    drop(log);
+    let recording = replay::read(&path)?;
+    let failed = |error: std::io::Error| {
+        Failure::Impossible(format!("cannot write {}: {error}", out.display()))
+    };
+    let file = private::open(OpenOptions::new().write(true).create_new(true), out);
+    let mut file = BufWriter::new(file.map_err(failed)?);
+    write_bundle(recording, &mut file).and_then(|()| file.flush()).map_err(failed)
+}

@@ -1,0 +1,96 @@
+//! `--idle-ttl` and `--max-resident-bytes`: which worlds stay in memory.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+
+use crate::cli::failure::Failure;
+use crate::engine::Engine;
+use crate::io::resident;
+use crate::value::Span;
+
+/// How often idle worlds are looked for.
+const TICK: Duration = Duration::from_millis(100);
+
+/// The flags.
+#[derive(Args, Clone, Debug)]
+pub(super) struct RoomArgs {
+    /// Drop a world that no request used for this time, such as 30m or 14d. With --journal it is read again when its key arrives; without, it
+    /// is lost
+    #[arg(long, env = "SANDBOX_IDLE_TTL", value_name = "TIME", value_parser = time)]
+    idle_ttl: Option<Duration>,
+    /// Drop the worlds that were not used for longest while the process is larger, such as 512MiB or 2GiB. Worlds that cannot be read again
+    /// stay, and then a new one is refused
+    #[arg(long, env = "SANDBOX_MAX_RESIDENT_BYTES", value_name = "BYTES", value_parser = bytes)]
+    max_resident_bytes: Option<u64>,
+}
+
+fn time(text: &str) -> Result<Duration, &'static str> {
+    const EXPECTED: &str = "expected a time from 1s, such as 90s, 30m, 12h or 14d";
+    match text.parse().map_err(|_| EXPECTED)? {
+        Span::Millis(ms) if ms >= 1_000 => Ok(Duration::from_millis(ms.unsigned_abs())),
+        _ => Err(EXPECTED),
+    }
+}
+
+fn bytes(text: &str) -> Result<u64, &'static str> {
+    const EXPECTED: &str = "expected a number of bytes from 16MiB, such as 512MiB or 2GiB";
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit: u64 = match &text[digits.len()..] {
+        "" | "B" => 1,
+        "KiB" => 1 << 10,
+        "MiB" => 1 << 20,
+        "GiB" => 1 << 30,
+        _ => return Err(EXPECTED),
+    };
+    let number: Option<u64> = digits.parse().ok();
+    let bytes = number.and_then(|number| number.checked_mul(unit));
+    bytes.filter(|bytes| *bytes >= 16 << 20).ok_or(EXPECTED)
+}
+
+impl RoomArgs {
+    /// Refuses a flag that has no effect on this system.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        if self.max_resident_bytes.is_some() && resident::bytes().is_none() {
+            let why = "--max-resident-bytes works only where /proc/self/status shows the size of the process";
+            return Err(Failure::Usage(why.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Drops worlds as the flags say, until it is dropped. `keeps` says that worlds can be read again, so that the order of their use counts.
+    pub(super) async fn sweep(self, engine: Arc<Engine>, keeps: bool) {
+        if self.idle_ttl.is_none() && self.max_resident_bytes.is_none() && !keeps {
+            return;
+        }
+        let started = Instant::now();
+        let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        loop {
+            tokio::time::sleep(TICK).await;
+            engine.sweep(ms(started.elapsed()), self.idle_ttl.map(ms));
+            if let Some((most, now)) = self.max_resident_bytes.zip(resident::bytes()) {
+                engine.fit(now, most);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_sizes_have_units() {
+        assert_eq!(time("90s"), Ok(Duration::from_secs(90)));
+        assert_eq!(time("14d"), Ok(Duration::from_secs(14 * 86_400)));
+        for wrong in ["", "0s", "10", "2bd", "-1d", "5ms"] {
+            assert!(time(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(bytes("2GiB"), Ok(2 << 30));
+        assert_eq!(bytes("16777216"), Ok(16 << 20));
+        for wrong in ["", "1", "2GB", "GiB", "99999999999999999999", "20000000000GiB", "-1GiB"] {
+            assert!(bytes(wrong).is_err(), "{wrong}");
+        }
+    }
+}

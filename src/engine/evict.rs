@@ -1,0 +1,171 @@
+//! Which worlds leave memory, and when.
+//!
+//! An unchanged world can always leave, because it can be grown again. A world whose inputs are stored leaves when there is no room; its next
+//! request replays it. Any other world stays until it is deleted, reset or idle for too long. Deliberately absent: clocks and the size of the
+//! process, which the network layer reports.
+
+#![expect(
+    clippy::disallowed_types,
+    reason = "the map of the worlds; sorted before anything depends on its order"
+)]
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock, PoisonError};
+
+use crate::engine::slot::Slot;
+use crate::engine::worlds::Worlds;
+use crate::value::{ApiError, ErrorCode, Key};
+
+/// This part of the worlds leaves at once, so that a full server does not sort its worlds for each new key.
+const PART: usize = 16;
+
+/// The bits of a filter of forgotten keys.
+const FILTER_BITS: u64 = 1 << 23;
+/// The bits that each key sets.
+const BITS_OF_KEY: u64 = 4;
+
+/// What bounds the worlds in memory.
+pub(super) struct Room {
+    /// Milliseconds since the server started, as last reported.
+    now_ms: AtomicU64,
+    /// The worlds that fit into the allowed memory, as far as it is known.
+    ceiling: AtomicUsize,
+    /// Keys whose requests are forgotten, without their worlds. It may also contain other keys.
+    forgotten: OnceLock<Box<[AtomicU64]>>,
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Self {
+            now_ms: AtomicU64::new(0),
+            ceiling: AtomicUsize::new(usize::MAX),
+            forgotten: OnceLock::new(),
+        }
+    }
+}
+
+impl Room {
+    /// Sets the milliseconds since the server started.
+    pub(super) fn tick(&self, now_ms: u64) {
+        self.now_ms.store(now_ms, Ordering::Relaxed);
+    }
+
+    pub(super) fn now(&self) -> u64 {
+        self.now_ms.load(Ordering::Relaxed)
+    }
+
+    fn bits(key: &str) -> impl Iterator<Item = (usize, u64)> {
+        let key = Key::new(0).with("forgotten").with(key);
+        (0..BITS_OF_KEY).map(move |place| {
+            let bit = key.at(place).below(FILTER_BITS);
+            (usize::try_from(bit / 64).unwrap_or_default(), 1 << (bit % 64))
+        })
+    }
+
+    fn forget(&self, key: &str) {
+        let words = self.forgotten.get_or_init(|| {
+            let words = usize::try_from(FILTER_BITS / 64).unwrap_or_default();
+            (0..words).map(|_| AtomicU64::new(0)).collect()
+        });
+        for (word, bit) in Self::bits(key) {
+            words[word].fetch_or(bit, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether a world of the key may have left memory.
+    pub(super) fn forgot(&self, key: &str) -> bool {
+        self.forgotten.get().is_some_and(|words| {
+            Self::bits(key).all(|(word, bit)| words[word].load(Ordering::Relaxed) & bit != 0)
+        })
+    }
+}
+
+type Open = HashMap<Box<str>, Arc<Slot>>;
+
+impl Worlds {
+    /// Makes room for another world.
+    pub(super) fn make_room(&self, open: &mut Open) -> Result<(), ApiError> {
+        let most = self.most.min(self.room.ceiling.load(Ordering::Relaxed));
+        if open.len() < most {
+            return Ok(());
+        }
+        let after = most - (most / PART).max(1);
+        self.shrink(open, after);
+        if open.len() < most {
+            return Ok(());
+        }
+        let limit = if most == self.most { "--max-worlds" } else { "--max-resident-bytes" };
+        let detail = format!(
+            "{} worlds are open, the maximum of {limit}: delete one (DELETE /_sandbox/world) or reset one, \
+             or start the sandbox with --idle-ttl or --journal",
+            open.len()
+        );
+        Err(ApiError::new(ErrorCode::Overloaded, detail))
+    }
+
+    /// Drops the worlds that were not used for longest, down to this number, as far as they can leave.
+    fn shrink(&self, open: &mut Open, after: usize) {
+        let mut leaving: Vec<(u64, u64, Box<str>)> = open
+            .iter()
+            .filter(|(_, slot)| self.may_leave(slot))
+            .map(|(key, slot)| (slot.touched(), slot.memory().state.opened, key.clone()))
+            .collect();
+        leaving.sort_unstable();
+        let surplus = open.len().saturating_sub(after);
+        for (_, _, key) in leaving.into_iter().take(surplus) {
+            self.drop_world(open, &key);
+        }
+    }
+
+    fn drop_world(&self, open: &mut Open, key: &str) {
+        if let Some(slot) = open.remove(key)
+            && slot.tester().requests.is_used()
+        {
+            self.room.forget(key);
+        }
+    }
+
+    /// Whether nothing is lost with a world: it equals a new one, or it can be replayed.
+    fn may_leave(&self, slot: &Arc<Slot>) -> bool {
+        if Arc::strong_count(slot) > 1 {
+            return false;
+        }
+        let is_recorded = self.recorder.as_ref().is_some_and(|recorder| !recorder.is_read_again());
+        slot.is_stored() || slot.is_like_new(&self.base, &self.started(), is_recorded)
+    }
+
+    /// Drops the worlds that were not used for this time. Without stored inputs, they are lost.
+    pub(super) fn drop_idle(&self, idle_ms: u64) {
+        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        let now = self.room.now();
+        let idle: Vec<Box<str>> = open
+            .iter()
+            .filter(|(_, slot)| {
+                let is_idle = now.saturating_sub(slot.touched()) >= idle_ms;
+                let reads_again = self.recorder.as_ref().is_some_and(|known| known.is_read_again());
+                is_idle && Arc::strong_count(slot) == 1 && (!reads_again || self.may_leave(slot))
+            })
+            .map(|(key, _)| key.clone())
+            .collect();
+        for key in idle {
+            if let Some(tape) = open.get(&key).and_then(|slot| slot.tape.as_ref()) {
+                tape.removed_unless_stored();
+            }
+            self.drop_world(&mut open, &key);
+        }
+    }
+
+    /// Adjusts the number of worlds to the size of the process.
+    pub(super) fn fit(&self, resident_bytes: u64, most_bytes: u64) {
+        let ceiling = self.room.ceiling.load(Ordering::Relaxed);
+        if resident_bytes > most_bytes {
+            let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+            let fitting = open.len().min(ceiling) / 10 * 9;
+            self.room.ceiling.store(fitting.max(1), Ordering::Relaxed);
+            self.shrink(&mut open, fitting);
+        } else if ceiling != usize::MAX && resident_bytes < most_bytes / 10 * 9 {
+            self.room.ceiling.store(ceiling + ceiling / 64 + 1, Ordering::Relaxed);
+        }
+    }
+}

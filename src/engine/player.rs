@@ -1,0 +1,267 @@
+//! Replays the inputs of a world.
+//!
+//! A player sends recorded requests to one world, without admission, reply and request log. Deliberately absent: the order of the inputs and
+//! the comparison of results, which belong to the reader of the recording (`io::wal`).
+
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use bytes::Bytes;
+use http::Request as HttpRequest;
+use serde_json::{Value, json};
+
+use crate::api::host::{Host, OpenWorld};
+use crate::api::operation::Operation;
+use crate::api::system;
+use crate::engine::outcomes;
+use crate::engine::recording::{
+    Before, ClockMove, EndOf, Input, KeptEndpoints, KeyHash, ProgressOf, SpentRow, Step, Tape,
+};
+use crate::engine::request::{Request, Trace};
+use crate::engine::router::Found;
+use crate::engine::slot::Slot;
+use crate::engine::state::Engine;
+use crate::engine::write::{self, guard};
+use crate::tester::snapshots::TesterPart;
+use crate::value::error::ApiError;
+use crate::value::time::Timestamp;
+use crate::world::script::Scenario;
+use crate::world::situation::Situation;
+use crate::world::{ClockMode, World};
+
+/// A world that was replayed, before a key opens it.
+pub(crate) struct Restored(pub(in crate::engine) Arc<Slot>);
+
+/// The world and tester state that a fork copied.
+type Forked = (World, TesterPart);
+
+/// Why a world cannot be read from its stored inputs.
+#[derive(Clone, Debug)]
+pub(crate) enum Unrestored {
+    /// The inputs cannot be read now.
+    Unreadable(String),
+    /// They lead to another world than they did when they were recorded.
+    Differs(String),
+}
+
+/// Reads stored inputs again. It is the recorder of the same engine.
+pub(crate) trait Archive: Send + Sync {
+    /// Replays the stored inputs of a world.
+    fn restore(&self, engine: &Engine, world: KeyHash) -> Result<Restored, Unrestored>;
+
+    /// The worlds whose webhooks may not all have been sent. `every` says that all worlds have endpoints.
+    fn owing(&self, every: bool) -> Vec<KeyHash>;
+}
+
+/// Sends recorded inputs to one world.
+pub(crate) struct Player<'a> {
+    engine: &'a Engine,
+    slot: Arc<Slot>,
+    /// What becomes of worlds that the inputs open.
+    forks: Forks,
+}
+
+/// What becomes of worlds that replayed inputs open.
+enum Forks {
+    /// They open in the engine.
+    Open,
+    /// Only the last one is kept: the others are replayed when their keys arrive.
+    Keep(Box<RefCell<Option<Forked>>>),
+}
+
+/// The result of a replayed request.
+pub(crate) struct Outcome {
+    /// What it changed; none if it changed nothing.
+    pub(crate) step: Option<Step>,
+    /// Its refusal.
+    pub(crate) refusal: Option<Value>,
+}
+
+impl<'a> Player<'a> {
+    /// A player of one of several worlds, which stay in the engine.
+    pub(crate) fn among(engine: &'a Engine, world: KeyHash) -> Result<Self, ApiError> {
+        let slot = engine.worlds.open_recorded(world)?;
+        Ok(Self { engine, slot, forks: Forks::Open })
+    }
+
+    /// A player of a world that is not in the engine yet. It begins fresh, or with a fork that another player kept.
+    pub(crate) fn alone(engine: &'a Engine, world: KeyHash, forked: Option<Forked>) -> Self {
+        let slot = engine.worlds.playing(world, forked);
+        Self { engine, slot, forks: Forks::Keep(Box::default()) }
+    }
+
+    /// The world and tester state that the last fork copied.
+    pub(crate) fn take_fork(&self) -> Option<Forked> {
+        match &self.forks {
+            Forks::Open => None,
+            Forks::Keep(kept) => kept.borrow_mut().take(),
+        }
+    }
+
+    /// Deliveries up to this progress are not made again.
+    pub(crate) fn expect(&self, progress: ProgressOf) {
+        self.slot.tester().outbox.expect(progress);
+    }
+
+    /// Sends a recorded request.
+    ///
+    /// # Errors
+    /// If it is not a valid request, because the recording was edited.
+    pub(crate) fn input(&self, input: &Input) -> Result<Outcome, String> {
+        if let Some(wall) = input.wall {
+            self.follow(wall);
+        }
+        let body = input.body.as_ref().map_or("", |body| body.get());
+        let mut request = HttpRequest::builder().method(input.method.as_str()).uri(&input.path);
+        for (name, value) in &input.headers {
+            request = request.header(name, value);
+        }
+        let (mut head, ()) = request.body(()).map_err(|error| error.to_string())?.into_parts();
+        self.engine.enter(&mut head);
+        let refused = |error: ApiError| {
+            let refusal = json!({"status": error.code.status(), "detail": error.detail});
+            Ok(Outcome { step: None, refusal: Some(refusal) })
+        };
+        let (route, params) = match self.engine.router.find(&head.method, head.uri.path()) {
+            Ok(Found::Route(route, params)) => (route, params),
+            Ok(Found::Nothing(error)) | Err(error) => return refused(error),
+        };
+        let outcomes = match outcomes::wanted(&head.headers, self) {
+            Ok(outcomes) => outcomes,
+            Err(error) => return refused(error),
+        };
+        let request = Request {
+            route,
+            params: &params,
+            head: &head,
+            body: &Bytes::copy_from_slice(body.as_bytes()),
+            outcomes: &outcomes,
+            trace: Trace::default(),
+        };
+        let refusal = write::replay(&request, &self.slot, self);
+        let refusal =
+            refusal.map(|error| json!({"status": error.code.status(), "detail": error.detail}));
+        Ok(Outcome { step: self.slot.tape.as_ref().and_then(Tape::take), refusal })
+    }
+
+    /// Moves the world by the clock, as recorded.
+    pub(crate) fn clock(&self, moved: &ClockMove) -> Result<Option<Step>, ApiError> {
+        let Some(tape) = &self.slot.tape else { return Ok(None) };
+        let Some(tasks) = moved.tasks else {
+            self.follow(moved.wall);
+            return Ok(tape.take());
+        };
+        let world = &mut *self.slot.world_mut();
+        let before = Before::of(world);
+        guard(world, |world| {
+            for _ in 0..tasks {
+                system::run_next(world, moved.wall);
+            }
+            world.follow_clock(moved.wall);
+            Ok(())
+        })?;
+        self.slot.changed(world);
+        tape.advanced(before, world, tasks, false);
+        self.slot.collect_events(world);
+        Ok(tape.take())
+    }
+
+    /// Moves the world to the wall clock's time.
+    pub(crate) fn follow(&self, wall: Timestamp) {
+        if self.slot.world().mode() == ClockMode::Real {
+            Engine::follow_to(&self.slot, wall);
+        }
+    }
+
+    /// Sets the counters of faults.
+    pub(crate) fn spent(&self, rows: &[SpentRow]) {
+        self.slot.tester().wire.put_spent(rows);
+    }
+
+    /// Sets the webhook endpoints.
+    pub(crate) fn endpoints(&self, kept: &KeptEndpoints) -> Result<(), String> {
+        let world = self.slot.world();
+        self.slot.tester().outbox.put_kept(&world, kept)
+    }
+
+    /// Reads the world.
+    pub(crate) fn look<T>(&self, look: impl FnOnce(&World) -> T) -> T {
+        look(&self.slot.world())
+    }
+
+    /// Ends the replay.
+    pub(crate) fn restored(self) -> Restored {
+        if let Some(tape) = &self.slot.tape {
+            tape.go_live();
+        }
+        let mut tester = self.slot.tester();
+        tester.requests.begin_later();
+        tester.outbox.expect_no_more();
+        drop(tester);
+        Restored(self.slot)
+    }
+}
+
+impl Host for Player<'_> {
+    fn scenarios(&self) -> Vec<Arc<Scenario>> {
+        self.engine.scenarios()
+    }
+
+    fn scenario(&self, name: &str) -> Result<Arc<Scenario>, ApiError> {
+        self.engine.scenario(name)
+    }
+
+    fn operations(&self) -> Vec<&'static Operation> {
+        self.engine.operations()
+    }
+
+    fn situation_showing(&self, event: &str) -> Vec<Arc<Situation>> {
+        self.engine.situation_showing(event)
+    }
+
+    fn open(&self, key: &str, world: World, part: TesterPart) -> Result<(), ApiError> {
+        match &self.forks {
+            Forks::Open => self.engine.worlds.open_played(key, world, part),
+            Forks::Keep(kept) => {
+                *kept.borrow_mut() = Some((world, part));
+                Ok(())
+            }
+        }
+    }
+
+    fn worlds(&self) -> Vec<OpenWorld> {
+        self.engine.worlds()
+    }
+}
+
+impl Engine {
+    /// A world of a recording was deleted.
+    pub(crate) fn close_recorded(&self, world: KeyHash) {
+        self.worlds.close_played(world);
+    }
+
+    /// Continues from the wall clock's time of a recording.
+    pub(crate) fn resume_wall(&self, wall: Timestamp) {
+        self.wall.store(wall.millis(), Ordering::Relaxed);
+        self.wall_origin.store(wall.millis(), Ordering::Relaxed);
+    }
+
+    /// The final states of the worlds that have a `number`, by that number.
+    pub(crate) fn ends(&self, number: impl Fn(KeyHash) -> Option<u32>) -> Vec<EndOf> {
+        let end = |slot: Arc<Slot>| {
+            let tape = slot.tape.as_ref().filter(|tape| !tape.is_lost())?;
+            let number = number(tape.world())?;
+            let world = slot.world();
+            Some(EndOf {
+                world: number,
+                wall: tape.wall(&world),
+                log: world.log_length(),
+                digest: world.digest(),
+            })
+        };
+        let mut ends: Vec<_> = self.worlds.resident_slots().into_iter().filter_map(end).collect();
+        ends.sort_by_key(|end| end.world);
+        ends
+    }
+}

@@ -1,0 +1,23 @@
+//! Files that only their owner may read: recordings, bundles and write-ahead logs contain what callers sent.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::Path;
+
+/// Opens a file. A file that is created, and one that exists, gets mode 0600.
+pub(crate) fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    #[cfg(unix)]
+    {
+        use std::fs::Permissions;
+        use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+        let file = options.mode(0o600).open(path)?;
+        let known = file.metadata()?;
+        // A device such as /dev/stdout keeps its mode.
+        if known.is_file() && known.permissions().mode() & 0o077 != 0 {
+            file.set_permissions(Permissions::from_mode(0o600))?;
+        }
+        Ok(file)
+    }
+    #[cfg(not(unix))]
+    options.open(path)
+}

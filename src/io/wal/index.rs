@@ -1,0 +1,224 @@
+//! Where the inputs of each world are in a write-ahead log.
+//!
+//! The index is made while the file is read at the start, and grows with each write. A world is replayed from its own frames alone, so
+//! nothing but the beginnings of frames is parsed before. Deliberately absent: the file, and the meaning of an input.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::engine::recording::{Entry, KeptProgress, KeyHash, Progress, ProgressOf};
+use crate::io::wal::peek::{Kind, Peek};
+use crate::value::Timestamp;
+
+/// The inputs of all worlds in a file.
+#[derive(Debug, Default)]
+pub(crate) struct Index {
+    worlds: BTreeMap<KeyHash, Inside>,
+    /// The worlds by their number in the file, from 1.
+    numbers: Vec<KeyHash>,
+    pub(crate) inputs: u64,
+    /// The number of worlds with inputs.
+    held: u64,
+    /// The last instant of the wall clock.
+    pub(crate) wall: Option<Timestamp>,
+}
+
+/// A world in the file.
+#[derive(Clone, Debug, Default)]
+struct Inside {
+    number: Option<u32>,
+    /// The frames of other worlds that lead to the fork with which this world begins.
+    before: Vec<Segment>,
+    frames: Arc<Vec<u64>>,
+    progress: ProgressOf,
+    /// Whether it has endpoints, and events that may not have been delivered.
+    has_endpoints: bool,
+    is_quiet: bool,
+    /// Whether the key was used since the world was deleted.
+    is_used: bool,
+}
+
+/// The frames of one world in a replay, as offsets in the file. The last frame of all but the last segment is a fork.
+#[derive(Clone, Debug)]
+pub(crate) struct Segment {
+    pub(crate) world: KeyHash,
+    pub(crate) frames: Arc<Vec<u64>>,
+}
+
+impl Index {
+    /// The number of a world in the file.
+    pub(crate) fn number(&self, world: KeyHash) -> Option<u32> {
+        self.worlds.get(&world)?.number
+    }
+
+    /// The number that the next new world gets.
+    pub(crate) fn next_number(&self) -> u32 {
+        u32::try_from(self.numbers.len() + 1).expect("worlds are fewer than 2^32")
+    }
+
+    /// The world of a number.
+    pub(crate) fn world(&self, number: u32) -> Option<KeyHash> {
+        let place = usize::try_from(number).ok()?.checked_sub(1)?;
+        self.numbers.get(place).copied()
+    }
+
+    /// The number of worlds with inputs.
+    pub(crate) const fn count(&self) -> u64 {
+        self.held
+    }
+
+    /// Whether the key was used.
+    pub(crate) fn knows(&self, world: KeyHash) -> bool {
+        self.worlds.get(&world).is_some_and(|inside| inside.is_used)
+    }
+
+    /// Whether there are inputs of the world.
+    pub(crate) fn holds(&self, world: KeyHash) -> bool {
+        self.worlds.get(&world).is_some_and(Inside::is_held)
+    }
+
+    /// Everything that leads to a world, in order.
+    pub(crate) fn segments(&self, world: KeyHash) -> Vec<Segment> {
+        let Some(inside) = self.worlds.get(&world) else { return Vec::new() };
+        let own = Segment { world, frames: Arc::clone(&inside.frames) };
+        inside.before.iter().cloned().chain([own]).collect()
+    }
+
+    /// How far the deliveries of a world's endpoints have ended.
+    pub(crate) fn progress(&self, world: KeyHash) -> ProgressOf {
+        self.worlds.get(&world).map(|inside| inside.progress.clone()).unwrap_or_default()
+    }
+
+    /// The same as entries.
+    pub(crate) fn progress_entries(&self, world: KeyHash) -> Vec<KeptProgress> {
+        let Some(inside) = self.worlds.get(&world) else { return Vec::new() };
+        let entry = |(endpoint, progress): (&String, &Progress)| KeptProgress {
+            endpoint: endpoint.clone(),
+            progress: *progress,
+            quiet: inside.is_quiet,
+        };
+        inside.progress.iter().map(entry).collect()
+    }
+
+    /// The worlds whose webhooks may not all have been sent.
+    pub(crate) fn owing(&self, every: bool) -> Vec<KeyHash> {
+        let owes = |inside: &Inside| {
+            inside.is_held() && !inside.is_quiet && (every || inside.has_endpoints)
+        };
+        self.worlds.iter().filter(|(_, inside)| owes(inside)).map(|(world, _)| *world).collect()
+    }
+
+    /// All worlds with inputs: hash, inputs, and whether it is a fork.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (KeyHash, usize, bool)> {
+        let held = self.worlds.iter().filter(|(_, inside)| inside.is_held());
+        held.map(|(world, inside)| (*world, inside.frames.len(), !inside.before.is_empty()))
+    }
+
+    /// Adds the frame at an offset.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(crate) fn add(&mut self, offset: u64, payload: &[u8]) -> Result<(), String> {
+        let wrong = |error: serde_json::Error| format!("this is not an entry: {error}");
+        let (kind, seq, world) = match Peek::of(payload) {
+            Some(peek) => {
+                self.wall = peek.wall.or(self.wall);
+                (peek.kind, peek.seq, peek.world)
+            }
+            None => match serde_json::from_slice(payload).map_err(wrong)? {
+                Entry::World(named) => {
+                    let next = self.next_number();
+                    if named.world != next {
+                        return Err(format!("expected world {next}, found world {}", named.world));
+                    }
+                    self.numbers.push(named.key);
+                    let inside = self.worlds.entry(named.key).or_default();
+                    (inside.number, inside.is_used) = (Some(named.world), true);
+                    return Ok(());
+                }
+                Entry::End(end) => {
+                    let walls = end.worlds.iter().filter_map(|end| end.wall).max();
+                    self.wall = self.wall.max(walls);
+                    return Ok(());
+                }
+                Entry::Recording(_) => return Err("a second header".to_owned()),
+                Entry::Input(input) => (Kind::of_path(&input.path), Some(input.seq), input.world),
+                Entry::Clock(clock) => (Kind::Input, Some(clock.seq), clock.world),
+                Entry::Mark(mark) => (Kind::Other, None, mark.world),
+                Entry::Spent(spent) => (Kind::Note, None, spent.world),
+                Entry::Endpoints(endpoints) => (Kind::Endpoints, None, endpoints.world),
+                Entry::Delivered(delivered) => (Kind::Delivered, None, delivered.world),
+                Entry::Removed(removed) => (Kind::Removed, None, removed.world),
+            },
+        };
+        let Some(world) = self.world(world) else {
+            return Err(format!("world {world} was not introduced before"));
+        };
+        if let Some(seq) = seq {
+            let next = self.inputs + 1;
+            if seq != next {
+                return Err(format!("expected input {next}, found input {seq}"));
+            }
+            self.inputs = seq;
+        }
+        let inside = self.worlds.entry(world).or_default();
+        let before = inside.is_held();
+        inside.add(offset, kind);
+        self.held += u64::from(inside.is_held());
+        self.held -= u64::from(before);
+        match kind {
+            Kind::Fork => self.fork(world, payload).map_err(wrong),
+            Kind::Delivered => self.delivered(world, payload).map_err(wrong),
+            _ => Ok(()),
+        }
+    }
+
+    fn fork(&mut self, from: KeyHash, payload: &[u8]) -> Result<(), serde_json::Error> {
+        #[derive(serde::Deserialize)]
+        struct Body {
+            key: String,
+        }
+        let Entry::Input(input) = serde_json::from_slice(payload)? else { return Ok(()) };
+        let Some(body) = &input.body else { return Ok(()) };
+        let body: Body = serde_json::from_str(body.get())?;
+        let Some(to) = KeyHash::recorded(&body.key) else { return Ok(()) };
+        let before = self.segments(from);
+        let inside = self.worlds.entry(to).or_default();
+        self.held += u64::from(!inside.is_held());
+        inside.before = before;
+        inside.is_used = true;
+        inside.frames = Arc::default();
+        inside.progress.clear();
+        Ok(())
+    }
+
+    fn delivered(&mut self, world: KeyHash, payload: &[u8]) -> Result<(), serde_json::Error> {
+        let Entry::Delivered(delivered) = serde_json::from_slice(payload)? else { return Ok(()) };
+        let inside = self.worlds.entry(world).or_default();
+        let kept = delivered.progress;
+        inside.progress.insert(kept.endpoint, kept.progress);
+        inside.is_quiet = kept.quiet;
+        Ok(())
+    }
+}
+
+impl Inside {
+    fn is_held(&self) -> bool {
+        !self.before.is_empty() || !self.frames.is_empty()
+    }
+
+    fn add(&mut self, offset: u64, kind: Kind) {
+        self.is_used = true;
+        match kind {
+            Kind::Input | Kind::Fork => self.is_quiet = false,
+            Kind::Note => {}
+            Kind::Endpoints => self.has_endpoints = true,
+            Kind::Delivered | Kind::Other => return,
+            Kind::Removed => {
+                *self = Self { number: self.number, ..Self::default() };
+                return;
+            }
+        }
+        Arc::make_mut(&mut self.frames).push(offset);
+    }
+}

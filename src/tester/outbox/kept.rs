@@ -1,0 +1,203 @@
+//! The endpoints of a world and the progress of their deliveries, as a write-ahead log stores them.
+//!
+//! Deliveries are not stored: they follow from the world's log, which is replayed. An endpoint's progress says which of them have ended, so
+//! a delivery that had not ended is sent again after a restart, under the same id.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::tester::address::Target;
+use crate::tester::outbox::Outbox;
+use crate::tester::outbox::endpoint::Endpoint;
+use crate::tester::outbox::lane::Lane;
+use crate::tester::signature::Secret;
+use crate::value::Timestamp;
+use crate::world::World;
+
+/// After this many ended deliveries, the progress of a busy endpoint is stored.
+const OFTEN: u64 = 64;
+
+/// The endpoints of a world that were created or changed by calls.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct KeptEndpoints {
+    /// Number of endpoints ever created.
+    made: u64,
+    endpoints: Vec<KeptEndpoint>,
+}
+
+/// An endpoint.
+#[derive(Clone, Serialize, Deserialize)]
+struct KeptEndpoint {
+    id: String,
+    url: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    events: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    disabled: Option<String>,
+    ordered: bool,
+    secret: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    previous: Option<(String, Timestamp)>,
+    rotations: u64,
+    created_at: Timestamp,
+}
+
+impl std::fmt::Debug for KeptEndpoint {
+    /// A secret never appears in a log.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("KeptEndpoint").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+/// How far the deliveries of an endpoint have ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct KeptProgress {
+    pub(crate) endpoint: String,
+    #[serde(flatten)]
+    pub(crate) progress: Progress,
+    /// Whether no delivery of the world is waiting.
+    pub(crate) quiet: bool,
+}
+
+/// A position in the event log of a world, which may have been reset or restored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct Progress {
+    /// How often the world was reset or restored before.
+    pub(crate) turn: u64,
+    /// All deliveries of events up to this position have ended.
+    pub(crate) through: u64,
+}
+
+/// The stored progress of each endpoint.
+pub(crate) type ProgressOf = BTreeMap<String, Progress>;
+
+impl Outbox {
+    /// The endpoints to store: all but those of the command line, which the next start creates again.
+    pub(crate) fn kept(&self) -> KeptEndpoints {
+        let own = self.lanes.iter().map(|lane| &lane.endpoint).filter(|endpoint| !endpoint.trusted);
+        KeptEndpoints { made: self.made, endpoints: own.map(KeptEndpoint::of).collect() }
+    }
+
+    /// Sets the endpoints to stored ones. Deliveries of those that stay are kept.
+    pub(crate) fn put_kept(&mut self, world: &World, kept: &KeptEndpoints) -> Result<(), String> {
+        if self.lanes.is_empty() {
+            self.look(world, self.clocks.wall);
+            self.catch_up(world);
+        }
+        self.made = self.made.max(kept.made);
+        let endpoints: Vec<Endpoint> =
+            kept.endpoints.iter().map(KeptEndpoint::read).collect::<Result<_, _>>()?;
+        self.lanes.retain(|lane| {
+            lane.endpoint.trusted || endpoints.iter().any(|kept| kept.id == lane.endpoint.id)
+        });
+        for endpoint in endpoints {
+            match self.lane_mut(&endpoint.id) {
+                Some(lane) => {
+                    lane.reorder(endpoint.ordered);
+                    if let Some(reason) = endpoint.disabled.as_deref() {
+                        lane.cancel(reason);
+                    }
+                    lane.endpoint = endpoint;
+                }
+                None => self.lanes.push(Lane::new(endpoint, world.base().key())),
+            }
+        }
+        Ok(())
+    }
+
+    /// The events are replayed: deliveries that have ended before are not made again.
+    pub(crate) fn expect(&mut self, progress: ProgressOf) {
+        self.progress = progress;
+        self.replays = true;
+    }
+
+    /// The replay has ended.
+    pub(crate) const fn expect_no_more(&mut self) {
+        self.replays = false;
+    }
+
+    /// Whether the delivery of an event has ended in an earlier process. An endpoint of the command line without progress is new: it receives
+    /// no replayed event.
+    pub(super) fn has_ended(&self, endpoint: &Endpoint, sequence: u64) -> bool {
+        match self.progress.get(&endpoint.id) {
+            Some(known) => *known >= Progress { turn: self.turn, through: sequence },
+            None => self.replays && endpoint.trusted,
+        }
+    }
+
+    /// The start of each endpoint of the command line that no progress was stored for yet. It is stored before the next event.
+    pub(crate) fn starts_to_keep(&mut self) -> Vec<KeptProgress> {
+        let start = Progress { turn: self.turn, through: self.cursor };
+        let lanes = self.lanes.iter().map(|lane| &lane.endpoint);
+        let new =
+            lanes.filter(|endpoint| endpoint.trusted && !self.progress.contains_key(&endpoint.id));
+        let new: Vec<String> = new.map(|endpoint| endpoint.id.clone()).collect();
+        for endpoint in &new {
+            self.progress.insert(endpoint.clone(), start);
+        }
+        let kept = |endpoint| KeptProgress { endpoint, progress: start, quiet: false };
+        new.into_iter().map(kept).collect()
+    }
+
+    /// The progress of an endpoint, if it is time to store it: when it has no more deliveries, and now and then before.
+    pub(crate) fn progress_to_keep(&self, endpoint: &str) -> Option<KeptProgress> {
+        let lane = self.lane(endpoint)?;
+        if lane.waiting() > 0 && !lane.ended_so_far().is_multiple_of(OFTEN) {
+            return None;
+        }
+        let first = lane.pending().map(|delivery| delivery.event.sequence).min();
+        Some(KeptProgress {
+            endpoint: endpoint.to_owned(),
+            progress: Progress {
+                turn: self.turn,
+                through: first.map_or(self.cursor, |first| first.saturating_sub(1)),
+            },
+            quiet: self.lanes.iter().all(|lane| lane.waiting() == 0),
+        })
+    }
+
+    /// Whether a delivery is waiting or in flight.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.lanes.iter().any(|lane| lane.waiting() > 0)
+    }
+}
+
+impl KeptEndpoint {
+    fn of(endpoint: &Endpoint) -> Self {
+        let previous = endpoint.previous.as_ref();
+        Self {
+            id: endpoint.id.clone(),
+            url: endpoint.target.to_string(),
+            events: endpoint.events.clone(),
+            description: endpoint.description.clone(),
+            disabled: endpoint.disabled.clone(),
+            ordered: endpoint.ordered,
+            secret: endpoint.secret.reveal().to_owned(),
+            previous: previous.map(|(secret, until)| (secret.reveal().to_owned(), *until)),
+            rotations: endpoint.rotations,
+            created_at: endpoint.created_at,
+        }
+    }
+
+    fn read(&self) -> Result<Endpoint, String> {
+        let secret = |text: &str| Secret::parse(text).map_err(str::to_owned);
+        let previous = self.previous.as_ref();
+        let previous = previous.map(|(text, until)| secret(text).map(|secret| (secret, *until)));
+        Ok(Endpoint {
+            id: self.id.clone(),
+            target: Target::kept(&self.url)?,
+            trusted: false,
+            events: self.events.clone(),
+            description: self.description.clone(),
+            disabled: self.disabled.clone(),
+            ordered: self.ordered,
+            secret: secret(&self.secret)?,
+            previous: previous.transpose()?,
+            rotations: self.rotations,
+            created_at: self.created_at,
+        })
+    }
+}
