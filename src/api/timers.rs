@@ -148,8 +148,8 @@ timers! {
         starts [],
         leads [FilingStatus::Rejected];
     LiabilityDue |world, liability| tax_clock::fall_due(world, liability);
-        emits &["tax_liability.due"],
-        starts [LiabilityLate],
+        emits &["tax_liability.due", "tax_liability.updated"],
+        starts [LiabilityDue, LiabilityLate],
         leads [LiabilityStatus::Due];
     LiabilityLate |world, liability| tax_clock::miss(world, liability);
         emits &["tax_liability.late", "compliance_requirement.created"],

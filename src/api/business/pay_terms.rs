@@ -61,6 +61,10 @@ fn set_employee_compensation(
     input: SetCompensation,
 ) -> Result<Single<Employee>> {
     let mut employee = (*world.get(input.employee_id)?).clone();
+    if employee.status == EmployeeStatus::Terminated {
+        let detail = "the employment has ended, so its pay terms cannot change".to_owned();
+        return Err(refused(employee.id, employee.status, detail));
+    }
     let today = world.today();
     let company = world.get(employee.company_id)?;
     let usual = match employee.status {
@@ -75,10 +79,6 @@ fn set_employee_compensation(
         paid_in: employee.paid_in(),
     };
     let terms = compensation(&payee, input.terms, from, today, "")?;
-    if employee.status == EmployeeStatus::Terminated {
-        let detail = "the employment has ended, so its pay terms cannot change".to_owned();
-        return Err(refused(employee.id, employee.status, detail));
-    }
     let end = employee.end_date.unwrap_or(Timestamp::MAX.date());
     if from > end {
         let detail = format!("must be on or before the last day of work, {end}");

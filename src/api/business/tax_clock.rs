@@ -90,10 +90,38 @@ pub(crate) fn fall_due(world: &mut World, id: Id<TaxLiability>) {
         return; // paid meanwhile, or nothing any more
     };
     let mut liability = (*liability).clone();
+    if let Some(day) = next_day_if_small(world, &liability) {
+        liability.due_on = Some(day);
+        liability.updated_at = world.now();
+        let liability = world.record("tax_liability.updated", liability);
+        watch(world, &liability);
+        return;
+    }
     liability.enter(LiabilityStatus::Due, world.now());
     let liability = world.record("tax_liability.due", liability);
     let over = liability.due_on.map_or(world.now(), |day| day.plus_days(1).at_hour(0));
     world.remind_at(over, Task::LiabilityLate(id));
+}
+
+/// The later day to pay, if all that is unpaid with the same form is too small to be paid now.
+fn next_day_if_small(world: &World, liability: &TaxLiability) -> Option<Date> {
+    let (authority, form) = (&liability.authority, &liability.form);
+    let carried = tax_return::carried_to(
+        &liability.jurisdiction,
+        authority,
+        form.as_deref(),
+        liability.period,
+        world.today(),
+    )?;
+    let of_company = tax_liabilities::of_company(world, liability.company_id);
+    let unpaid = of_company.filter(|owed| {
+        (&owed.authority, &owed.form) == (authority, form)
+            && owed.jurisdiction == liability.jurisdiction
+            && carried.months.contains(&owed.period)
+            && !owed.status.is_closed()
+    });
+    let total = unpaid.fold(0_i64, |sum, owed| sum.saturating_add(owed.amount));
+    (total <= carried.upto).then_some(carried.due_on)
 }
 
 /// The due date has passed: the liability and its filing are late, and a requirement is opened.

@@ -126,14 +126,17 @@ fn filled(form_box: &FormBox, subject: &Subject<'_>, payslips: &[Arc<Payslip>]) 
         count: None,
         text: None,
     };
+    let attribute = |name: &str| payslips.last().and_then(|it| it.calculation.attribute(name));
+    let is_blank = |(name, value): &(String, String)| attribute(name).as_ref() != Some(value);
+    if form_box.when.as_ref().is_some_and(is_blank) {
+        return it;
+    }
     match &form_box.content {
         Content::Sum { terms, window } => {
             it.amount = Some(terms.iter().map(|term| sum(term, window.as_ref(), payslips)).sum());
         }
         Content::Fact(fact) => it.text = known(*fact, subject, payslips),
-        Content::Attribute(name) => {
-            it.text = payslips.last().and_then(|payslip| payslip.calculation.attribute(name));
-        }
+        Content::Attribute(name) => it.text = attribute(name),
         Content::Count(Count::Employees) => {
             let employees: BTreeSet<_> = payslips.iter().map(|it| it.employee_id).collect();
             it.count = Some(employees.len() as u64);

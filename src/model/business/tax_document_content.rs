@@ -11,6 +11,8 @@ pub(crate) struct FormBox {
     pub(crate) id: String,
     pub(crate) label: String,
     pub(crate) content: Content,
+    /// A tax attribute of the last payslip and the value that it must have: otherwise the box stays blank.
+    pub(crate) when: Option<(String, String)>,
 }
 
 /// What is in a box.
@@ -130,6 +132,7 @@ struct RawBox {
     text: Option<String>,
     over: Option<Limit>,
     upto: Option<Limit>,
+    when: Option<(String, String)>,
 }
 
 impl TryFrom<RawBox> for FormBox {
@@ -150,7 +153,9 @@ impl TryFrom<RawBox> for FormBox {
         ];
         let mut contents = contents.into_iter().flatten();
         match (contents.next(), contents.next()) {
-            (Some(content), None) => Ok(Self { id: raw.id, label: raw.label, content: content? }),
+            (Some(content), None) => {
+                Ok(Self { id: raw.id, label: raw.label, content: content?, when: raw.when })
+            }
             _ => Err(format!(
                 "box `{}` must have one of `sum`, `fact`, `attribute`, `count`, `text`",
                 raw.id

@@ -2,6 +2,8 @@
 //!
 //! Deliberately absent: annual reconciliations and certificates, which declare what other filings have paid (`tax_document`).
 
+use core::ops::RangeInclusive;
+
 use crate::model::business::Authority;
 use crate::model::calendar::Calendar;
 use crate::model::payroll::{Day, Due, Filing, Pack};
@@ -77,8 +79,50 @@ pub(crate) fn last_month(country: &str, code: &str, form: Option<&str>, month: P
     found.map_or(month, |(pack, filing)| last_month_of(pack, filing, month))
 }
 
+/// The next day to pay an amount that is too small to be paid on its own day.
+pub(crate) struct CarriedTo {
+    /// The largest amount that is carried.
+    pub(crate) upto: i64,
+    /// The months of pay that count for the amount.
+    pub(crate) months: RangeInclusive<Period>,
+    pub(crate) due_on: Date,
+}
+
+/// Where the law carries a small amount for the pay of `month` that is due on `today`; none if it must be paid now.
+pub(crate) fn carried_to(
+    country: &str,
+    code: &str,
+    form: Option<&str>,
+    month: Period,
+    today: Date,
+) -> Option<CarriedTo> {
+    let (pack, filing) = filing(country, code, form, month.last_day())?;
+    let deposit = filing.deposit.as_ref()?;
+    let upto = deposit.carry_upto?;
+    let calendar = Calendar::of(country);
+    let year_end = last_month_by(pack, filing.frequency.months(), month);
+    let mut counted_to = last_month_of(pack, filing, month);
+    loop {
+        let next = counted_to.plus_months(i32::from(deposit.schedule.months()));
+        if next > year_end {
+            return None;
+        }
+        let due_on = due_on(pack, filing, calendar, next, today);
+        if due_on > today {
+            let months = year_end.plus_months(-11)..=counted_to;
+            return Some(CarriedTo { upto, months, due_on });
+        }
+        counted_to = next;
+    }
+}
+
 fn last_month_of(pack: &Pack, filing: &Filing, month: Period) -> Period {
-    let months = i32::from(filing.months_paid());
+    last_month_by(pack, filing.months_paid(), month)
+}
+
+/// The last month of the part of the tax year, of so many months, that `month` belongs to.
+fn last_month_by(pack: &Pack, months: u8, month: Period) -> Period {
+    let months = i32::from(months);
     let first = Date::from(pack.effective_from).period();
     let place = month.months_since(first).rem_euclid(months);
     month.plus_months(months - 1 - place)

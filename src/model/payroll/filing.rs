@@ -64,12 +64,7 @@ impl Filing {
     #[must_use]
     pub fn months_paid(&self) -> u8 {
         let deposit = self.deposit.as_ref().map(|deposit| deposit.schedule);
-        match deposit.unwrap_or(self.frequency) {
-            Frequency::EveryPayday | Frequency::Weekly | Frequency::Monthly => 1,
-            Frequency::Quarterly => 3,
-            Frequency::HalfYearly => 6,
-            Frequency::Annual => 12,
-        }
+        deposit.unwrap_or(self.frequency).months()
     }
 }
 
@@ -89,6 +84,19 @@ pub enum Frequency {
     HalfYearly,
     /// Once a year.
     Annual,
+}
+
+impl Frequency {
+    /// The number of months that one filing or payment covers; 1 if it is made more often.
+    #[must_use]
+    pub const fn months(self) -> u8 {
+        match self {
+            Self::EveryPayday | Self::Weekly | Self::Monthly => 1,
+            Self::Quarterly => 3,
+            Self::HalfYearly => 6,
+            Self::Annual => 12,
+        }
+    }
 }
 
 /// When a filing is due.
@@ -159,6 +167,10 @@ pub struct Deposit {
     pub months_after: u8,
     /// The day of that month.
     pub day: Day,
+    /// An amount up to this is not paid on that day: it is carried to the next day of the schedule, but not past the year of the filing.
+    /// In minor units.
+    #[serde(default)]
+    pub carry_upto: Option<i64>,
     /// Who uses another schedule, as free text.
     #[serde(default)]
     pub alternative: Option<String>,

@@ -209,6 +209,28 @@ fn a_p45_exists_when_the_employment_has_ended() {
     assert_eq!(refused["errors"][0]["code"], "employment_ended");
 }
 
+/// HMRC, notes on form P45: box 7 stays blank where the code is on week 1 or month 1.
+#[test]
+fn a_p45_has_no_totals_to_date_for_a_code_on_month_1() {
+    let caller = world(&[]);
+    let company = caller.company(1);
+    let employee = caller.payable(&company).remove(0);
+    let path = format!("/api/business/employees/{employee}");
+    let basis = json!([{"effective_from": "2026-01-01", "tax_basis": "w1m1"}]);
+    caller.patch(&path, &json!({"tax_attributes": basis})).expect(200);
+    caller.run_payroll(&company, "2026-01");
+    let last = json!({"last_working_day": "2026-01-31", "reason": "New job", "final_pay": {"mode": "none"}});
+    assert!(caller.post(&format!("{path}/terminate"), &last).status < 300);
+    caller.advance(&json!({"to": "2026-02-02T00:00:00Z"}));
+    let form = format!("{DOCUMENTS}/P45?company_id={company}&employee_id={employee}");
+    let boxes = caller.get(&form).data()["boxes"].take();
+    assert_eq!(in_box(&boxes, "6 basis"), "w1m1");
+    for blank in ["7 month", "7 pay", "7 tax"] {
+        assert_eq!(in_box(&boxes, blank), &Value::Null, "{blank}");
+    }
+    assert!(number(in_box(&boxes, "8 pay")) > 0);
+}
+
 #[test]
 fn an_employee_receives_the_document_as_a_page_to_print() {
     let caller = world(&[]);

@@ -60,6 +60,44 @@ fn unemployment_tax_is_declared_on_form_940_and_not_on_form_941() {
     caller.audit();
 }
 
+/// 26 CFR 31.6302(c)-3(a)(2): FUTA tax of at most 500 USD is carried to the next quarter, and is due together with the tax of that quarter.
+#[test]
+fn a_small_unemployment_tax_is_carried_to_the_next_quarter() {
+    let owed = |caller: &Caller, company: &str| {
+        let rows = of_form(caller, company, "940");
+        let states = rows.iter().map(|row| json!([row["status"], row["due_on"]]));
+        (sum(&rows), states.collect::<Vec<_>>())
+    };
+    let pay = |months: &[&str], until: &str| {
+        let caller = Caller::manual();
+        let company = caller.company(2);
+        for month in months {
+            caller.run_payroll(&company, month);
+        }
+        caller.advance(&json!({"to": until}));
+        (caller, company)
+    };
+
+    let (caller, company) = pay(&["2026-01"], "2026-05-02T00:00:00Z");
+    let (amount, states) = owed(&caller, &company);
+    assert!(amount <= 50_000, "{amount}");
+    assert_eq!(states, [json!(["accrued", "2026-07-31"])]);
+    caller.run_payroll(&company, "2026-05");
+    caller.advance(&json!({"to": "2026-07-31T12:00:00Z"}));
+    let (amount, states) = owed(&caller, &company);
+    assert!(amount > 50_000, "{amount}");
+    assert_eq!(states, vec![json!(["due", "2026-07-31"]); 2], "both quarters together");
+
+    let (caller, company) = pay(&["2026-01", "2026-02"], "2026-05-02T00:00:00Z");
+    let (amount, states) = owed(&caller, &company);
+    assert!(amount > 50_000, "{amount}");
+    assert_eq!(states, vec![json!(["late", "2026-04-30"]); 2]);
+
+    let (caller, company) = pay(&["2026-01"], "2027-02-03T00:00:00Z");
+    let (_, states) = owed(&caller, &company);
+    assert_eq!(states[0], json!(["late", "2027-02-01"]), "nothing is carried past the year");
+}
+
 /// Without `form`, each call declares the next form of the authority.
 #[test]
 fn an_authority_is_filed_form_by_form() {
