@@ -4,6 +4,9 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::api::operation::Operation;
 use crate::tester::Tester;
 use crate::tester::snapshots::TesterPart;
@@ -71,17 +74,19 @@ impl OpenWorld {
     }
 }
 
-/// The state of the stored inputs.
-#[derive(Clone, Copy, Debug)]
+/// The state of the write-ahead log.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "JournalHealth")]
 pub(crate) struct Stored {
     /// Number of stored inputs.
     pub(crate) inputs: u64,
-    /// Number of worlds with stored inputs.
+    /// Number of worlds with stored inputs. A world is replayed when its key first arrives.
     pub(crate) worlds: u64,
-    /// Whether inputs can be stored now.
+    /// Whether inputs can be stored now. If not, requests that change a world are refused with `log_unavailable`.
     pub(crate) writable: bool,
-    /// The inputs of worlds that are being replayed now, and how many of them were replayed.
+    /// Number of inputs of the worlds that are being replayed now.
     pub(crate) to_replay: u64,
+    /// How many of these were replayed.
     pub(crate) replayed: u64,
 }
 

@@ -32,8 +32,7 @@ pub(crate) struct PaymentMethodInput {
 #[schemars(rename = "PaymentSplitInput")]
 struct SplitInput {
     /// Minor units of the employee's currency, or the remaining net pay if that is less.
-    #[schemars(range(min = 1, max = 1_000_000_000_000_000_i64))]
-    amount: Option<i64>,
+    amount: Option<Amount>,
     /// A part of the net pay, in hundredths of a percent: 2500 is a quarter. It is rounded down.
     #[schemars(range(min = 1, max = WHOLE_BP))]
     rate_bp: Option<i64>,
@@ -74,6 +73,7 @@ pub(crate) fn payment_method(
             violations.push(Violation::new(at.clone(), "one_of", detail));
         }
         rates += rate_bp.unwrap_or_default();
+        let amount = amount.map(Amount::minor);
         match account(country, input, employee, &at) {
             Ok(account) => splits.push(PaymentSplit { amount, rate_bp, account }),
             Err(error) => violations.extend(error.errors),

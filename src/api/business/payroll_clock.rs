@@ -55,7 +55,7 @@ fn calculated(world: &mut World, mut run: PayrollRun) -> Arc<PayrollRun> {
 
 /// Moves a run whose pay date can no longer be met to the next day on which it can be paid. The day of the payment decides the tax year, the
 /// rates and the return (ITEPA 2003, s. 686), so the pay is calculated for the new day.
-pub(crate) fn moved_to_a_day_to_come(world: &mut World, run: Arc<PayrollRun>) -> Arc<PayrollRun> {
+pub(crate) fn move_missed_pay_date(world: &mut World, run: Arc<PayrollRun>) -> Arc<PayrollRun> {
     let first = first_day_to_pay(world, &get(world, run.company_id));
     if run.pay_date >= first {
         return run;

@@ -1,6 +1,6 @@
 //! Operations on a waiting payroll run: approve, cancel, retry funding.
 
-use crate::api::business::payroll_clock::{approve_run, items, moved_to_a_day_to_come};
+use crate::api::business::payroll_clock::{approve_run, items, move_missed_pay_date};
 use crate::api::business::payroll_funding::{self, fund_run};
 use crate::api::business::payroll_people::may_pay;
 use crate::api::business::payroll_undo::mirror;
@@ -90,7 +90,7 @@ fn approve_payroll_run(world: &mut World, input: ApprovePayrollRun) -> Result<Si
     let company = world.get(run.company_id)?;
     may_pay(world, &company)?;
     next(&run, "approve")?;
-    let run = moved_to_a_day_to_come(world, run);
+    let run = move_missed_pay_date(world, run);
     for entry in approve_run(world, &run, input.reason()) {
         world.emit("journal_entry.posted", &entry);
     }

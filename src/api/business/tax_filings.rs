@@ -8,9 +8,7 @@ use crate::api::business::filing_history::filings;
 use crate::api::business::tax_liabilities;
 use crate::api::business::tax_submit::unfunded;
 use crate::api::prelude::*;
-use crate::model::business::{
-    FilingLine, FilingStatus, LiabilityStatus, TaxFiling, TaxLiability, tax_return,
-};
+use crate::model::business::{FilingLine, FilingStatus, TaxFiling, TaxLiability, tax_return};
 use crate::model::payments::vat::Return;
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
@@ -192,8 +190,7 @@ fn unfiled(world: &World, company: &Company, month: Period) -> Vec<Arc<TaxLiabil
         None => liability.period == Return::of(&liability.jurisdiction).period_of(month),
     };
     let open = tax_liabilities::of_company(world, company.id).filter(|liability| {
-        let over = matches!(liability.status, LiabilityStatus::Paid | LiabilityStatus::Void);
-        !over && liability.tax_filing_id.is_none() && is_of_month(liability)
+        !liability.status.is_closed() && liability.tax_filing_id.is_none() && is_of_month(liability)
     });
     open.collect()
 }

@@ -7,7 +7,7 @@
 use crate::api::business::tax_liabilities;
 use crate::api::prelude::*;
 use crate::model::business::tax_return::account_of;
-use crate::model::business::{FilingLine, FilingStatus, LiabilityStatus, TaxFiling};
+use crate::model::business::{FilingLine, FilingStatus, TaxFiling};
 use crate::model::{Account, posting};
 
 /// The payment of a filing.
@@ -120,8 +120,9 @@ fn reserved(world: &World, filing: &TaxFiling, line: &FilingLine) -> i64 {
     }
     let liabilities = filing.tax_liability_ids.iter().filter_map(|id| world.find(*id));
     let owed = liabilities.filter(|liability| {
-        let over = matches!(liability.status, LiabilityStatus::Paid | LiabilityStatus::Void);
-        !over && liability.authority == line.authority && liability.amount > 0
+        !liability.status.is_closed()
+            && liability.authority == line.authority
+            && liability.amount > 0
     });
     owed.map(|liability| liability.amount).sum()
 }
@@ -163,10 +164,9 @@ fn credit(world: &World, filing: &TaxFiling, authority: &str) -> i128 {
         .map(|line| i128::from(line.amount_paid) - i128::from(line.amount))
         .sum();
     let given_back = tax_liabilities::of_company(world, filing.company_id).filter(|liability| {
-        let over = matches!(liability.status, LiabilityStatus::Paid | LiabilityStatus::Void);
         liability.payroll_run_id.is_some()
             && liability.tax_filing_id.is_none()
-            && !over
+            && !liability.status.is_closed()
             && liability.amount < 0
             && liability.authority == authority
     });

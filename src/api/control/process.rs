@@ -1,6 +1,6 @@
 //! The process: its health and its configuration.
 
-use crate::api::host::Process;
+use crate::api::host::{Process, Stored};
 use crate::api::prelude::*;
 use crate::world::{ClockMode, WORLD_VERSION};
 
@@ -36,22 +36,7 @@ pub(crate) struct Health {
     status: HealthStatus,
     /// What the write-ahead log contains; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    journal: Option<JournalHealth>,
-}
-
-/// The state of the write-ahead log.
-#[derive(Serialize, JsonSchema)]
-struct JournalHealth {
-    /// Number of stored inputs.
-    inputs: u64,
-    /// Number of worlds with stored inputs. A world is replayed when its key first arrives.
-    worlds: u64,
-    /// Whether inputs can be stored now. If not, requests that change a world are refused with `log_unavailable`.
-    writable: bool,
-    /// Number of inputs of the worlds that are being replayed now.
-    to_replay: u64,
-    /// How many of these were replayed.
-    replayed: u64,
+    journal: Option<Stored>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -61,14 +46,7 @@ enum HealthStatus {
 }
 
 fn get_health(process: &Process, _: Option<&World>) -> Plain<Health> {
-    let journal = process.stored.map(|stored| JournalHealth {
-        inputs: stored.inputs,
-        worlds: stored.worlds,
-        writable: stored.writable,
-        to_replay: stored.to_replay,
-        replayed: stored.replayed,
-    });
-    Plain(Health { status: HealthStatus::Ok, journal })
+    Plain(Health { status: HealthStatus::Ok, journal: process.stored })
 }
 
 /// Whether the process serves requests.

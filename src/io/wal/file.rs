@@ -104,12 +104,12 @@ fn next<R: io::Read>(scanner: &mut Scanner<R>) -> Result<Option<(u64, &[u8])>, S
     scanner.next().map_err(|error| match error {
         Unread::Failed(error) => format!("cannot read it: {error}"),
         Unread::Damaged(damage) => {
-            let mend = if damage.offset == 0 {
+            let advice = if damage.offset == 0 {
                 "use another folder"
             } else {
                 "it was damaged after it was written; to drop this frame and all after it, cut the file there"
             };
-            format!("{damage}: {mend}")
+            format!("{damage}: {advice}")
         }
     })
 }

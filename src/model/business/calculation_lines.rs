@@ -42,7 +42,7 @@ impl Calculation {
         (&self.bases, &self.amounts)
     }
 
-    /// Deductions other than taxes and contributions; those before tax come first.
+    /// Deductions other than taxes and contributions. Those with a type come first.
     pub(crate) fn deduction_lines(&self) -> Vec<PayLine> {
         let lines = |extras: &Extras| [&*extras.typed, &extras.after_tax].concat();
         self.extras().map(lines).unwrap_or_default()
@@ -80,9 +80,8 @@ impl Calculation {
         let withheld: i64 = lines.map(|(index, _)| self.ytd.line(index)).sum();
         let mut totals = self.ytd.to_names(pack);
         let beside = self.ytd_beside;
-        let taxed = totals.get("gross").copied().unwrap_or(self.gross);
-        let left = taxed - withheld - beside.regional - beside.deducted + beside.reimbursed;
-        totals.insert("gross".to_owned(), taxed);
+        let gross = *totals.entry("gross".to_owned()).or_insert(self.gross);
+        let left = gross - withheld - beside.regional - beside.deducted + beside.reimbursed;
         totals.insert("net".to_owned(), left);
         if let Some(regional) = &self.regional {
             let lines = regional.pack().lines().iter().enumerate();

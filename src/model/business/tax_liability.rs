@@ -12,6 +12,13 @@ states! {
     "void": Accrued | Due | Late => Void;
 }
 
+impl LiabilityStatus {
+    /// Whether nothing is due any more.
+    pub(crate) const fn is_closed(self) -> bool {
+        matches!(self, Self::Paid | Self::Void)
+    }
+}
+
 resource! {
     /// What one run owes to one authority with one form, or the tax on sales of one return period.
     TaxLiability: LiabilityStatus {

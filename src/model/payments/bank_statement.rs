@@ -184,7 +184,7 @@ impl BankStatement {
     /// The sum of the amounts in one direction.
     fn total(&self, direction: TransactionType) -> i64 {
         let of = self.lines.iter().filter(|line| line.direction == direction);
-        of.map(|line| line.amount).sum()
+        of.map(|line| line.amount).fold(0, i64::saturating_add)
     }
 
     fn balance_difference(&self) -> Option<i64> {

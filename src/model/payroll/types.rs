@@ -108,11 +108,11 @@ pub struct DeductionType {
     pub most: Option<MostOfPay>,
 }
 
-/// The pay that a limit is a part of.
+/// The pay of which an order takes at most a part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum MostOf {
-    /// What taxes and contributions by law leave of it.
+    /// What taxes and contributions by law leave of gross pay.
     #[default]
     Disposable,
     /// Gross pay in money.

@@ -7,6 +7,14 @@ use crate::harness::Caller;
 use crate::harness::http::{Answer, pointers};
 use crate::harness::world::{id, number};
 
+/// An instant world, its first company, and a person whom it can pay.
+fn payee() -> (Caller, String, String) {
+    let caller = Caller::instant();
+    let company = caller.company(0);
+    let person = caller.payable(&company).remove(0);
+    (caller, company, person)
+}
+
 fn set(caller: &Caller, person: &str, splits: &Value) -> Answer {
     let path = format!("/api/business/employees/{person}/payment-method");
     let body = json!({
@@ -33,9 +41,7 @@ fn payouts(caller: &Caller, item: &Value) -> Vec<Value> {
 
 #[test]
 fn each_account_receives_its_part_and_the_item_is_paid_when_all_have_arrived() {
-    let caller = Caller::instant();
-    let company = caller.company(0);
-    let person = caller.payable(&company).remove(0);
+    let (caller, company, person) = payee();
     // Reserved numbers that choose a late arrival, and one that is on time.
     let splits =
         json!([split("9999999990", "amount", 5_000), split("9999999900", "rate_bp", 2_500)]);
@@ -76,9 +82,7 @@ fn each_account_receives_its_part_and_the_item_is_paid_when_all_have_arrived() {
 
 #[test]
 fn a_part_that_came_back_is_sent_again_alone() {
-    let caller = Caller::instant();
-    let company = caller.company(0);
-    let person = caller.payable(&company).remove(0);
+    let (caller, company, person) = payee();
     set(&caller, &person, &json!([split("9999999902", "amount", 7_000)])).expect(200);
     let run = pay(&caller, &company, std::slice::from_ref(&person));
     // No item is paid, but the other part of the wages has arrived: the run did not fail.
@@ -113,9 +117,7 @@ fn a_part_that_came_back_is_sent_again_alone() {
 
 #[test]
 fn a_run_whose_parts_all_failed_leaves_no_entries() {
-    let caller = Caller::instant();
-    let company = caller.company(0);
-    let person = caller.payable(&company).remove(0);
+    let (caller, company, person) = payee();
     let path = format!("/api/business/employees/{person}/payment-method");
     let body = json!({
         "type": "bank", "bank_code": "058", "account_number": "9999999902",
@@ -131,9 +133,7 @@ fn a_run_whose_parts_all_failed_leaves_no_entries() {
 
 #[test]
 fn a_part_that_comes_back_late_returns_the_item() {
-    let caller = Caller::instant();
-    let company = caller.company(0);
-    let person = caller.payable(&company).remove(0);
+    let (caller, company, person) = payee();
     set(&caller, &person, &json!([split("9999999999", "amount", 7_000)])).expect(200);
     let run = pay(&caller, &company, &[person]);
     caller.advance(&json!({"by": "30d"}));
@@ -147,9 +147,7 @@ fn a_part_that_comes_back_late_returns_the_item() {
 
 #[test]
 fn fixed_parts_above_the_net_pay_leave_nothing_for_the_other_accounts() {
-    let caller = Caller::instant();
-    let company = caller.company(0);
-    let person = caller.payable(&company).remove(0);
+    let (caller, company, person) = payee();
     let all = 1_000_000_000_000;
     let splits = json!([split("9999999900", "amount", all), split("9999999900", "amount", 1)]);
     set(&caller, &person, &splits).expect(200);
@@ -211,9 +209,7 @@ fn parts_of_converted_wages_add_up_to_the_conversion() {
 
 #[test]
 fn wrong_splits_are_refused_with_their_members() {
-    let caller = Caller::instant();
-    let company = caller.company(0);
-    let person = caller.payable(&company).remove(0);
+    let (caller, company, person) = payee();
     let good = split("9999999900", "rate_bp", 6_000);
     let mut both = good.clone();
     both["amount"] = json!(1);

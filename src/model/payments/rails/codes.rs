@@ -53,11 +53,12 @@ impl Scope {
         self,
         rail: &'static PaymentRail,
     ) -> impl Iterator<Item = &'static RailCode> {
-        let (back, corrected) = (self == Self::Returns, self == Self::Corrections);
-        let forth = (!back && !corrected).then(|| refusals(rail));
-        let back = back.then(|| returns(rail)).into_iter().flatten();
-        let corrected = corrected.then(|| corrections(rail)).into_iter().flatten();
-        back.chain(forth.into_iter().flatten()).chain(corrected)
+        let codes: Box<dyn Iterator<Item = _>> = match self {
+            Self::Payouts | Self::Collections | Self::Refunds => Box::new(refusals(rail)),
+            Self::Returns => Box::new(returns(rail)),
+            Self::Corrections => Box::new(corrections(rail)),
+        };
+        codes
     }
 
     /// The reason of a code: that of the first rail of the table that has it.
