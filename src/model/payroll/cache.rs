@@ -1,11 +1,16 @@
 //! The compiled plans of a pack, by case. Readers take no lock, and a plan is never removed.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::plan::Plan;
+use super::usual::Usual;
 
 /// Number of chains. A process uses few of the cases that a pack can distinguish.
 const CHAINS: usize = 256;
+
+/// The most plans of one pack that assume something about the values of a pay.
+const MOST_SPECIAL: usize = 512;
 
 /// What distinguishes the plans of one pack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +21,7 @@ pub(super) struct Key {
     pub(super) version: u8,
     pub(super) number: u32,
     pub(super) attributes: [u8; 16],
+    pub(super) usual: Usual,
 }
 
 impl Key {
@@ -26,7 +32,7 @@ impl Key {
             u64::from(self.number) << 16 | u64::from(self.period) << 8 | u64::from(self.version);
         let mix =
             |hash: u64, word: u64| (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
-        let hash = words.fold(mix(0, numbers), mix);
+        let hash = words.chain(self.usual.words()).fold(mix(0, numbers), mix);
         usize::from(hash.to_be_bytes()[0])
     }
 }
@@ -44,11 +50,13 @@ type Link = OnceLock<Box<Node>>;
 #[derive(Debug)]
 pub(super) struct Plans {
     chains: Box<[Link]>,
+    special: AtomicUsize,
 }
 
 impl Plans {
     pub(super) fn new() -> Self {
-        Self { chains: std::iter::repeat_with(OnceLock::new).take(CHAINS).collect() }
+        let chains = std::iter::repeat_with(OnceLock::new).take(CHAINS).collect();
+        Self { chains, special: AtomicUsize::new(0) }
     }
 
     #[inline]
@@ -61,6 +69,16 @@ impl Plans {
             }
             link = &node.next;
         }
+    }
+
+    /// The key under which a new plan is added: beyond a number of special plans, the one that assumes nothing.
+    pub(super) fn bounded(&self, key: Key) -> Key {
+        let is_general = key.usual == Usual::NOTHING;
+        if !is_general && self.special.fetch_add(1, Ordering::Relaxed) >= MOST_SPECIAL {
+            self.special.fetch_sub(1, Ordering::Relaxed);
+            return Key { usual: Usual::NOTHING, ..key };
+        }
+        key
     }
 
     /// Adds a plan. If two threads compiled it at once, the first plan is kept.

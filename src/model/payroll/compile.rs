@@ -4,9 +4,14 @@
 use super::exact::{Ratio, Rounder, Rounding};
 use super::form::Form;
 use super::pack::{Attributes, Pack};
+use super::passes::only_read;
 use super::period::PayPeriod;
 use super::plan::{Cap, Clamp, Finish, Gate, Layout, Operation, Plan, Step, Taxable};
 use super::rule::{self, Formula, Frame, Lookup, Name, RuleLine, When};
+use super::usual::Usual;
+
+/// A sum of at most so many slots is calculated where it is read, and needs no step.
+const SHORT_SUM: usize = 2;
 
 /// One case of a pack.
 #[derive(Clone, Copy)]
@@ -17,11 +22,15 @@ pub(super) struct Case {
     /// k; any number if the pack does not count periods.
     pub(super) number: u32,
     pub(super) attributes: Attributes,
+    pub(super) usual: Usual,
 }
 
 /// What a condition is in one case.
 enum Truth {
+    /// By the case.
     Known(bool),
+    /// By the usual values of the pay.
+    Assumed(bool),
     Decided(Gate),
 }
 
@@ -30,12 +39,11 @@ pub(super) fn compile(pack: &Pack, lines: &[RuleLine], case: Case) -> Result<Pla
     let layout = pack.layout();
     let values = Vec::with_capacity(lines.len());
     let slots = layout.end();
-    let mut compiler = Compiler { pack, case, layout, values, slots, alone: false };
-    let mut steps = Vec::with_capacity(lines.len());
+    let steps = Vec::with_capacity(lines.len());
+    let mut compiler = Compiler { pack, case, layout, values, steps, slots, alone: false };
     for (index, line) in lines.iter().enumerate() {
-        let (value, step) = compiler.line(index, line).ok_or_else(|| line.id.clone())?;
+        let value = compiler.line(index, line).ok_or_else(|| line.id.clone())?;
         compiler.values.push(value);
-        steps.extend(step);
     }
     compiler.alone = false;
     let taxable = match pack.taxable {
@@ -46,8 +54,10 @@ pub(super) fn compile(pack: &Pack, lines: &[RuleLine], case: Case) -> Result<Pla
         let shown = compiler.taxable(Name::Line(*line));
         shown.ok_or_else(|| lines[*line].id.clone())
     });
-    let shown = shown.collect::<Result<_, _>>()?;
-    Ok(Plan { steps: steps.into(), slots: compiler.slots, taxable, shown })
+    let shown = shown.collect::<Result<Box<[Taxable]>, _>>()?;
+    let steps = compiler.steps.into_iter().map(|(step, _)| step).collect();
+    let steps = only_read(steps, compiler.slots, shown.iter().chain(&taxable));
+    Ok(Plan { steps, slots: compiler.slots, taxable, shown })
 }
 
 pub(super) struct Compiler<'a> {
@@ -56,6 +66,8 @@ pub(super) struct Compiler<'a> {
     layout: Layout,
     /// The lines compiled so far.
     values: Vec<Value>,
+    /// The steps so far, each with the denominator of its value.
+    steps: Vec<(Step, i128)>,
     /// Number of slots in use.
     slots: usize,
     /// Whether the line being compiled is calculated as period 1 with nothing to date.
@@ -70,15 +82,13 @@ enum Value {
         frame: Frame,
     },
     Memo {
-        slot: usize,
-        denominator: i128,
+        form: Form,
         frame: Frame,
     },
     /// A memo `ytd` slice: of this pay, and to date.
     Window {
-        slot: usize,
-        to_date: usize,
-        denominator: i128,
+        now: Form,
+        to_date: Form,
     },
     /// Whole minor units of this pay.
     Money {
@@ -110,37 +120,39 @@ impl Compiler<'_> {
         Ratio::new(from * to_below, from_below * to)
     }
 
+    /// What a slot contributes: its usual value, or else the slot.
+    pub(super) fn read(&self, slot: usize, factor: Ratio) -> Option<Form> {
+        Some(match self.case.usual.constant(self.pack, self.layout, slot) {
+            Some(value) => Form::constant(factor.times(Ratio::whole(value))?),
+            None => Form::slot(slot, factor),
+        })
+    }
+
     /// `name` moved into `frame`.
     pub(super) fn form(&self, name: Name, frame: Frame) -> Option<Form> {
         if frame == Frame::Ytd
             && let Some((now, before)) = self.accumulates(name)
         {
-            let now = Form::slot(now, Ratio::ONE);
-            return if self.alone { Some(now) } else { now.plus(Form::slot(before, Ratio::ONE)) };
+            let now = self.read(now, Ratio::ONE)?;
+            return if self.alone { Some(now) } else { now.plus(self.read(before, Ratio::ONE)?) };
         }
-        let converted = |slot, below, from| {
-            let factor = self.conversion(from, frame)?.times(Ratio::new(1, below)?)?;
-            Some(Form::slot(slot, factor))
-        };
-        match name {
-            Name::Base(base) => converted(self.layout.now(base), 1, Frame::Pay),
+        let (form, from) = match name {
+            Name::Base(base) => (self.read(self.layout.now(base), Ratio::ONE)?, Frame::Pay),
             Name::Input(input) => {
-                converted(self.layout.input(input), 1, self.pack.inputs[input].per)
+                let form = self.read(self.layout.input(input), Ratio::ONE)?;
+                (form, self.pack.inputs[input].per)
             }
-            Name::Line(line) => match self.values[line] {
-                Value::Constant { amount, frame: from } => {
-                    Form::constant(amount).times(self.conversion(from, frame)?)
+            Name::Line(line) => match &self.values[line] {
+                Value::Constant { amount, frame } => (Form::constant(*amount), *frame),
+                Value::Memo { form, frame } => (form.clone(), *frame),
+                Value::Window { to_date, .. } if frame == Frame::Ytd => {
+                    return Some(to_date.clone());
                 }
-                Value::Memo { slot, denominator, frame: from } => {
-                    converted(slot, denominator, from)
-                }
-                Value::Window { to_date, denominator, .. } if frame == Frame::Ytd => {
-                    Some(Form::slot(to_date, Ratio::new(1, denominator)?))
-                }
-                Value::Window { slot, denominator, .. } => converted(slot, denominator, Frame::Pay),
-                Value::Money { slot, .. } => converted(slot, 1, Frame::Pay),
+                Value::Window { now, .. } => (now.clone(), Frame::Pay),
+                Value::Money { slot, .. } => (Form::slot(*slot, Ratio::ONE), Frame::Pay),
             },
-        }
+        };
+        form.times(self.conversion(from, frame)?)
     }
 
     /// The slots of this pay and of the year before it, for values with a year to date.
@@ -161,48 +173,88 @@ impl Compiler<'_> {
             return Some(Form::constant(Ratio::ZERO));
         }
         if let Some((_, before)) = self.accumulates(name) {
-            return Some(Form::slot(before, Ratio::ONE));
+            return self.read(before, Ratio::ONE);
         }
         let earlier = i128::from(self.case.number) - 1;
         self.form(name, Frame::Pay)?.times(Ratio::whole(earlier))
     }
 
-    fn line(&mut self, index: usize, line: &RuleLine) -> Option<(Value, Option<Step>)> {
+    /// Compiles a line: adds its step, if it needs one.
+    fn line(&mut self, index: usize, line: &RuleLine) -> Option<Value> {
         self.alone = match &line.alone {
             Some(alone) => matches!(self.truth(alone)?, Truth::Known(true)),
             None => false,
         };
-        let (closed, gate) = match &line.when {
-            None => (false, None),
-            Some(when) => match self.truth(when)? {
-                Truth::Known(holds) => (!holds, None),
-                Truth::Decided(gate) => (false, Some(gate)),
-            },
-        };
-        let same_for_all =
-            gate.is_none() && (closed || matches!(line.formula, Formula::Const { .. }));
-        if same_for_all && line.role.is_none() {
-            let value =
-                Value::Constant { amount: self.constant(line, closed)?, frame: self.frame(line) };
-            return Some((value, None));
+        let truth = line.when.as_ref().map_or(Some(Truth::Known(true)), |when| self.truth(when))?;
+        let closed = matches!(truth, Truth::Known(false) | Truth::Assumed(false));
+        let is_const = closed || matches!(line.formula, Formula::Const { .. });
+        if matches!(truth, Truth::Known(_)) && is_const && line.role.is_none() {
+            let amount = self.constant(line, closed)?;
+            return Some(Value::Constant { amount, frame: self.frame(line) });
         }
         let (operation, denominator) =
             if closed { (Operation::zero(), 1) } else { self.operation(line)? };
         let clamp = if closed { Clamp::NONE } else { self.clamp(line, denominator)? };
-        let slot = self.take_slot();
-        let (finish, value) = match line.role {
-            Some(role) => {
-                let finish = self.money_finish(line, role, denominator, closed)?;
-                (finish, Value::Money { slot, role })
-            }
-            None => self.memo_finish(line, slot, denominator)?,
+        let gate = match truth {
+            Truth::Decided(gate) => Some(gate),
+            Truth::Known(_) | Truth::Assumed(_) => None,
         };
-        Some((value, Some(Step { line: index, slot, gate, operation, clamp, finish })))
+        let slot = self.slots;
+        if let Some(role) = line.role {
+            self.slots += 1;
+            let finish = self.money_finish(line, role, denominator, closed)?;
+            let step = Step { line: index, slot, gate, operation, clamp, finish };
+            self.steps.push((step, denominator));
+            return Some(Value::Money { slot, role });
+        }
+        let (rounder, denominator) = match line.round {
+            Rounding::EXACT => (None, denominator),
+            rounding => (Some(Rounder::new(rounding, denominator)?), 1),
+        };
+        let is_window = line.per == Frame::Ytd && matches!(line.formula, Formula::Slice { .. });
+        let finish = Finish::Memo { rounder, to_date: is_window.then_some(slot + 1) };
+        let step = Step { line: index, slot, gate, operation, clamp, finish };
+        let (now, to_date) = self.memo(step, denominator)?;
+        Some(match to_date {
+            Some(to_date) => Value::Window { now, to_date },
+            None => Value::Memo { form: now, frame: self.frame(line) },
+        })
     }
 
-    fn take_slot(&mut self) -> usize {
-        self.slots += 1;
-        self.slots - 1
+    /// The value of a memo of this pay and, for a window, to date: a constant, a short sum of other slots, the slot of an equal step, or
+    /// that of a new one.
+    fn memo(&mut self, step: Step, denominator: i128) -> Option<(Form, Option<Form>)> {
+        let Finish::Memo { rounder, to_date } = &step.finish else { return None };
+        if step.is_constant() {
+            let mut slots = vec![0; step.slot + 2];
+            step.run(&mut slots, &mut []).ok()?;
+            let value = |slot: usize| Some(Form::constant(Ratio::new(slots[slot], denominator)?));
+            let to_date = match to_date {
+                Some(slot) => Some(value(*slot)?),
+                None => None,
+            };
+            return Some((value(step.slot)?, to_date));
+        }
+        if let (Operation::Linear(sum), None, None, None) =
+            (&step.operation, &step.gate, rounder, to_date)
+            && step.clamp == Clamp::NONE
+            && sum.terms.len() <= SHORT_SUM
+        {
+            return Some((Form::of(sum, denominator)?, None));
+        }
+        let equal =
+            |(earlier, below): &&(Step, i128)| *below == denominator && step.repeats(earlier);
+        let (slot, to_date) = match self.steps.iter().find(equal) {
+            Some((Step { slot, finish: Finish::Memo { to_date, .. }, .. }, _)) => (*slot, *to_date),
+            _ => {
+                let found = (step.slot, *to_date);
+                self.slots += 1 + usize::from(to_date.is_some());
+                self.steps.push((step, denominator));
+                found
+            }
+        };
+        let factor = Ratio::new(1, denominator)?;
+        Some((Form::slot(slot, factor), to_date.map(|slot| Form::slot(slot, factor))))
     }
 
     pub(super) const fn layout(&self) -> Layout {
@@ -234,6 +286,11 @@ impl Compiler<'_> {
             }
             When::Value { of, per, limit, or_equal } => {
                 let form = self.form(*of, *per)?;
+                if form.is_constant() {
+                    let value = form.over(form.denominator(1)?)?.constant;
+                    let limit = i128::from(*limit).checked_mul(form.denominator(1)?)?;
+                    return Some(Truth::Assumed(value > limit || (*or_equal && value == limit)));
+                }
                 let denominator = form.denominator(1)?;
                 let limit = i128::from(*limit).checked_mul(denominator)?;
                 let of = form.over(denominator)?;
@@ -241,6 +298,7 @@ impl Compiler<'_> {
             }
             When::Not(part) => match self.truth(part)? {
                 Truth::Known(holds) => Truth::Known(!holds),
+                Truth::Assumed(holds) => Truth::Assumed(!holds),
                 Truth::Decided(gate) => Truth::Decided(Gate::Not(Box::new(gate))),
             },
             When::Any(parts) => self.truths(parts, true)?,
@@ -251,14 +309,21 @@ impl Compiler<'_> {
     /// One part that is known to be `decisive` decides; the others remain.
     fn truths(&self, parts: &[When], decisive: bool) -> Option<Truth> {
         let mut gates = Vec::new();
+        let (mut is_decided, mut is_assumed) = (false, false);
         for part in parts {
             match self.truth(part)? {
                 Truth::Known(holds) if holds == decisive => return Some(Truth::Known(decisive)),
                 Truth::Known(_) => {}
+                Truth::Assumed(holds) => {
+                    is_assumed = true;
+                    is_decided |= holds == decisive;
+                }
                 Truth::Decided(gate) => gates.push(gate),
             }
         }
         Some(match gates.is_empty() {
+            _ if is_decided => Truth::Assumed(decisive),
+            true if is_assumed => Truth::Assumed(!decisive),
             true => Truth::Known(!decisive),
             false if decisive => Truth::Decided(Gate::Any(gates.into())),
             false => Truth::Decided(Gate::All(gates.into())),
@@ -281,25 +346,6 @@ impl Compiler<'_> {
         let floored = (*self.at(amount)).max(self.money(line.min.as_ref()).unwrap_or(i64::MIN));
         let clamped = floored.min(self.money(line.max.as_ref()).unwrap_or(i64::MAX));
         Ratio::whole(i128::from(clamped)).rounded(line.round)
-    }
-
-    fn memo_finish(
-        &mut self,
-        line: &RuleLine,
-        slot: usize,
-        denominator: i128,
-    ) -> Option<(Finish, Value)> {
-        let (rounder, denominator) = match line.round {
-            Rounding::EXACT => (None, denominator),
-            rounding => (Some(Rounder::new(rounding, denominator)?), 1),
-        };
-        if line.per == Frame::Ytd && matches!(line.formula, Formula::Slice { .. }) {
-            let to_date = self.take_slot();
-            let finish = Finish::Memo { rounder, to_date: Some(to_date) };
-            return Some((finish, Value::Window { slot, to_date, denominator }));
-        }
-        let value = Value::Memo { slot, denominator, frame: self.frame(line) };
-        Some((Finish::Memo { rounder, to_date: None }, value))
     }
 
     fn money_finish(

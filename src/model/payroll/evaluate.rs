@@ -9,6 +9,7 @@ use super::error::PayError;
 use super::pack::{Attributes, Component, Pack, Role, byte};
 use super::period::PayPeriod;
 use super::plan::{Fault, Layout, Plan, Taxable};
+use super::usual::Usual;
 use super::ytd::YearToDate;
 
 /// The input for one pay.
@@ -68,9 +69,14 @@ impl Pack {
 
     /// Calculates a pay into existing memory. After an error, its contents are undefined.
     pub fn evaluate_into(&self, input: &PayInput, pay: &mut Pay) -> Result<(), PayError> {
-        let plan = self.plan(input)?;
+        let key = self.key(input)?;
         self.sum_earnings(input, pay)?;
-        self.fill_slots(input, plan.slots, pay);
+        self.fill_slots(input, pay);
+        let layout = self.layout();
+        let usual = Usual::inputs(layout, &self.default_inputs, input.inputs);
+        let usual = usual.and_bases(layout, &pay.slots);
+        let plan = self.plan(Key { usual, ..key }, input)?;
+        pay.slots.resize(plan.slots, 0);
         pay.amounts.clear();
         pay.amounts.resize(self.role_lines.len(), 0);
         for step in &plan.steps {
@@ -89,8 +95,8 @@ impl Pack {
         Layout { bases: self.bases.len(), roles: self.role_lines.len(), inputs: self.inputs.len() }
     }
 
-    /// The plan of this case.
-    fn plan(&self, input: &PayInput) -> Result<&Plan, PayError> {
+    /// The case, before the values of the pay are known.
+    fn key(&self, input: &PayInput) -> Result<Key, PayError> {
         let PayInput { period, number, attributes, on, .. } = *input;
         let last = period.last_number();
         if !(1..=last).contains(&number) {
@@ -102,18 +108,36 @@ impl Pack {
         let number = if self.counts_periods { number } else { 1 };
         let until = |day: Date| self.versions.iter().position(|(until, _)| day <= *until);
         let version = on.and_then(until).unwrap_or(self.versions.len());
-        let (period_byte, version_byte) = (byte(period_index), byte(version));
-        let attributes_key = attributes.0;
-        let key =
-            Key { period: period_byte, version: version_byte, number, attributes: attributes_key };
+        Ok(Key {
+            period: byte(period_index),
+            version: byte(version),
+            number,
+            attributes: attributes.0,
+            usual: Usual::NOTHING,
+        })
+    }
+
+    /// The plan of this case.
+    fn plan(&self, key: Key, input: &PayInput) -> Result<&Plan, PayError> {
         if let Some(plan) = self.plans.get(&key) {
             return Ok(plan);
         }
-        if !attributes.belong_to(&self.attributes) {
+        if !input.attributes.belong_to(&self.attributes) {
             return Err(PayError::ForeignAttributes);
         }
-        let lines = self.versions.get(version).map_or(&self.lines, |(_, lines)| lines);
-        let case = Case { period, period_index, number, attributes };
+        let key = self.plans.bounded(key);
+        if let Some(plan) = self.plans.get(&key) {
+            return Ok(plan);
+        }
+        let version = self.versions.get(usize::from(key.version));
+        let lines = version.map_or(&self.lines, |(_, lines)| lines);
+        let case = Case {
+            period: input.period,
+            period_index: usize::from(key.period),
+            number: key.number,
+            attributes: input.attributes,
+            usual: key.usual,
+        };
         let plan = compile(self, lines, case).map_err(|at| PayError::Overflow { at })?;
         Ok(self.plans.add(key, plan))
     }
@@ -136,7 +160,8 @@ impl Pack {
                 }
             }
         }
-        for (sum, base) in pay.bases.iter_mut().zip(&self.bases) {
+        let may_be_less = !input.inputs.is_empty();
+        for (sum, base) in pay.bases.iter_mut().zip(&self.bases).filter(|_| may_be_less) {
             for &deduction in &base.less {
                 let taken = input.inputs.get(deduction).copied().unwrap_or(0);
                 *sum = sum.saturating_sub(taken).max(0);
@@ -155,9 +180,9 @@ impl Pack {
         Ok(())
     }
 
-    fn fill_slots(&self, input: &PayInput, count: usize, pay: &mut Pay) {
-        pay.slots.resize(count, 0);
+    fn fill_slots(&self, input: &PayInput, pay: &mut Pay) {
         let layout = self.layout();
+        pay.slots.resize(layout.end(), 0);
         let bases = 0..self.bases.len();
         for base in bases {
             pay.slots[layout.now(base)] = i128::from(pay.bases[base]);

@@ -204,7 +204,7 @@ impl FromStr for Rounding {
 }
 
 /// A [`Rounding`] of numerators over one denominator.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Rounder {
     mode: Mode,
     unit: i128,

@@ -4,6 +4,7 @@ use super::exact::{Ratio, least_common_multiple};
 use super::plan::Linear;
 
 /// A linear combination of slots, before it has a common denominator.
+#[derive(Clone)]
 pub(super) struct Form {
     terms: Vec<(usize, Ratio)>,
     constant: Ratio,
@@ -18,6 +19,19 @@ impl Form {
         Self { terms: vec![(slot, factor)], constant: Ratio::ZERO }
     }
 
+    /// The value of a linear step.
+    pub(super) fn of(linear: &Linear, denominator: i128) -> Option<Self> {
+        let term = |&(slot, factor): &(usize, i128)| Some((slot, Ratio::new(factor, denominator)?));
+        Some(Self {
+            terms: linear.terms.iter().map(term).collect::<Option<_>>()?,
+            constant: Ratio::new(linear.constant, denominator)?,
+        })
+    }
+
+    pub(super) const fn is_constant(&self) -> bool {
+        self.terms.is_empty()
+    }
+
     pub(super) fn plus(mut self, other: Self) -> Option<Self> {
         self.constant = self.constant.plus(other.constant)?;
         for (slot, factor) in other.terms {
@@ -26,6 +40,8 @@ impl Form {
                 None => self.terms.push((slot, factor)),
             }
         }
+        self.terms.retain(|(_, factor)| *factor != Ratio::ZERO);
+        self.terms.sort_unstable_by_key(|(slot, _)| *slot);
         Some(self)
     }
 
@@ -34,6 +50,7 @@ impl Form {
         for (_, term) in &mut self.terms {
             *term = term.times(factor)?;
         }
+        self.terms.retain(|(_, factor)| *factor != Ratio::ZERO);
         Some(self)
     }
 

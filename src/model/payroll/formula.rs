@@ -60,7 +60,7 @@ impl Compiler<'_> {
                     Taken::Base(base) => self.layout().before(*base),
                     Taken::Role(role) => self.layout().taken(*role),
                 };
-                let less = Form::slot(taken, Ratio::whole(-1));
+                let less = self.read(taken, Ratio::whole(-1))?;
                 let sum =
                     args.iter().try_fold(less, |sum, arg| sum.plus(self.arg(*arg, line.per)?))?;
                 let sum = sum.times(*self.at(rate))?;

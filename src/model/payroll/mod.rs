@@ -47,12 +47,14 @@ mod formula;
 mod library;
 mod line;
 mod pack;
+mod passes;
 mod period;
 mod plan;
 mod profile;
 mod rule;
 mod schema;
 mod types;
+mod usual;
 mod ytd;
 
 pub use self::error::{PackError, PayError};

@@ -61,7 +61,7 @@ pub(super) struct Step {
 }
 
 /// `when` on values: the line is 0 unless the condition holds.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(super) enum Gate {
     /// The value is above the limit.
     Over {
@@ -75,14 +75,14 @@ pub(super) enum Gate {
 }
 
 /// A sum of slots times integer factors, over a denominator that the compiler knows.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(super) struct Linear {
     pub(super) terms: Box<[(usize, i128)]>,
     pub(super) constant: i128,
 }
 
 /// The calculation of a line, before clamps.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(super) enum Operation {
     Linear(Linear),
     Least(Box<[Linear]>),
@@ -94,7 +94,7 @@ pub(super) enum Operation {
 }
 
 /// `of` × `part` / `whole`, in whole minor units. The last two have one denominator.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(super) struct Share {
     pub(super) of: Linear,
     pub(super) of_below: i128,
@@ -104,7 +104,7 @@ pub(super) struct Share {
 }
 
 /// A band, marginal or of a K-table, in the common form rate × base − less.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(super) struct Row {
     /// The selecting value must be above this.
     pub(super) above: i128,
@@ -113,7 +113,7 @@ pub(super) struct Row {
 }
 
 /// The part of a value that counts, and its rate.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(super) struct Window {
     pub(super) from: End,
     pub(super) to: Option<End>,
@@ -121,7 +121,7 @@ pub(super) struct Window {
 }
 
 /// An end of a window.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(super) enum End {
     Fixed(i128),
     Of(Linear),
@@ -134,7 +134,7 @@ pub(super) struct Cap {
     pub(super) rounder: Rounder,
 }
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(super) struct Clamp {
     pub(super) min: Option<i128>,
     pub(super) max: Option<i128>,
