@@ -21,10 +21,11 @@ use crate::cli::webhooks::WebhookArgs;
 use crate::cli::world_args::WorldArgs;
 use crate::engine::contract::Overlay;
 use crate::engine::recording::Header;
-use crate::engine::{Config, Engine, is_usable_key};
+use crate::engine::{Config, Engine, KeySpace, is_usable_key};
 use crate::io::limits::Limits;
 use crate::io::listen::BindError;
 use crate::io::log::Format;
+use crate::io::metrics::Metrics;
 use crate::io::server::{Bound, Server, ServerConfig};
 use crate::io::wal::durable::Durable;
 use crate::io::{log, pace, signal};
@@ -63,6 +64,15 @@ pub(super) struct ServeArgs {
         value_name = "KEY"
     )]
     api_key: Vec<String>,
+    /// A team and its secret; repeatable. The keys of the team are SECRET.anything, and other keys are refused
+    #[arg(
+        long,
+        env = "SANDBOX_KEY_SPACE",
+        value_delimiter = ',',
+        hide_env_values = true,
+        value_name = "NAME=SECRET"
+    )]
+    key_space: Vec<String>,
     /// What differs from the assumed contract: a TOML file, or `published` for only the two published
     /// operations
     #[arg(long, env = "SANDBOX_CONTRACT", value_name = "FILE|published")]
@@ -179,7 +189,8 @@ pub(super) fn run(args: &ServeArgs) -> Result<(), Failure> {
     let persist = Persist::open(&args.persist, &mut config, &scripts.started)?;
     let engine = Engine::new(config)
         .with_max_requests(args.max_requests)
-        .with_started(scripts.started.clone());
+        .with_started(scripts.started.clone())
+        .with_key_spaces(KeySpace::list(&args.key_space).map_err(Failure::Usage)?);
     let engine = Arc::new(engine);
     let runtime = runtime()?;
     let entered = runtime.enter();
@@ -238,6 +249,7 @@ fn listen(
         insecure_no_auth: args.insecure_no_auth,
         durable,
         limits: Limits::of_process(),
+        metrics: Arc::new(Metrics::new(engine.operation_ids())),
     };
     runtime.block_on(serve(args, &server, Arc::clone(engine), scripts))
 }
@@ -286,7 +298,8 @@ async fn serve(
         other => Failure::impossible(other),
     })?;
     let webhooks = args.webhooks.read()?;
-    webhooks.open(&engine, bound.addresses(), server.durable.clone()).map_err(Failure::Usage)?;
+    let (durable, metrics) = (server.durable.clone(), Arc::clone(&server.metrics));
+    webhooks.open(&engine, bound.addresses(), durable, metrics).map_err(Failure::Usage)?;
     if server.durable.is_some() {
         let engine = Arc::clone(&engine);
         tokio::task::spawn_blocking(move || engine.bring_owing());

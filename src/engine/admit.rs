@@ -30,6 +30,16 @@ use crate::world::{ClockMode, World};
 /// A request whose head was accepted.
 pub(crate) struct Admitted(Target);
 
+impl Admitted {
+    /// The place of the operation in [`Engine::operation_ids`]; none for a page.
+    pub(crate) const fn place(&self) -> Option<usize> {
+        match &self.0 {
+            Target::Page(_) => None,
+            Target::Operation { route, .. } => Some(route.place),
+        }
+    }
+}
+
 enum Target {
     Page(Page),
     Operation {
@@ -52,6 +62,11 @@ fn may_take_long(request: &Request, slot: &Slot) -> bool {
 }
 
 impl Engine {
+    /// The ids of all served operations.
+    pub(crate) fn operation_ids(&self) -> Vec<String> {
+        self.router.routes().iter().map(|route| route.operation.operation_id()).collect()
+    }
+
     /// All checks before a body is read. An error is the finished refusal.
     pub(crate) fn admit(&self, head: &Parts) -> Result<Admitted, Response<Bytes>> {
         self.target(head).map(Admitted).map_err(|refused| {
@@ -144,18 +159,23 @@ impl Engine {
         self.leave(head, response)
     }
 
-    fn answer_open(&self, route: &Route, world: Option<&World>) -> Response<Bytes> {
-        let Call::Open(call) = route.operation.call else {
-            unreachable!("only an open row is called without a world")
-        };
-        let process = Process {
+    /// The configuration and the state of the process.
+    pub(crate) fn process(&self) -> Process {
+        Process {
             seed: self.config.seed,
             shape: self.config.shape.clone(),
             mode: self.config.mode,
             worlds: self.worlds.count(),
             max_events: self.config.max_events,
             stored: self.config.recorder.as_ref().and_then(|recorder| recorder.stored()),
+        }
+    }
+
+    fn answer_open(&self, route: &Route, world: Option<&World>) -> Response<Bytes> {
+        let Call::Open(call) = route.operation.call else {
+            unreachable!("only an open row is called without a world")
         };
+        let process = self.process();
         let reply = call(&process, world);
         let (base, now, version) = match world {
             Some(world) => (world.base(), world.now(), world.version()),

@@ -26,6 +26,8 @@ pub(super) struct Route {
     pub(super) key_required: bool,
     /// Further paths.
     aliases: Vec<&'static str>,
+    /// Its place among all rows.
+    pub(super) place: usize,
     checker: OnceLock<Checker>,
     /// The path of the resources that it creates.
     created_at: OnceLock<Option<String>>,
@@ -43,6 +45,7 @@ impl Route {
             paging: Paging::default(),
             key_required: false,
             aliases: Vec::new(),
+            place: 0,
             checker: OnceLock::new(),
             created_at: OnceLock::new(),
             resource: OnceLock::new(),
@@ -153,6 +156,11 @@ pub(super) struct Router {
 }
 
 impl Router {
+    /// All rows that are served.
+    pub(super) const fn routes(&self) -> &'static [Route] {
+        self.routes
+    }
+
     /// The router of the rows that are served, at all their paths.
     pub(super) fn new(rows: &Rows) -> Self {
         let routes = routes(rows);
@@ -239,7 +247,8 @@ fn routes(rows: &Rows) -> &'static [Route] {
         key_required: rows.key_required && operation.method == operation::Method::Post,
         ..Route::of(operation)
     });
-    let routes: Vec<Route> = product.chain(api::control().map(Route::of)).collect();
+    let routes = product.chain(api::control().map(Route::of)).enumerate();
+    let routes: Vec<Route> = routes.map(|(place, route)| Route { place, ..route }).collect();
     let routes: &'static [Route] = routes.leak();
     for route in routes {
         route.all.get_or_init(|| routes);

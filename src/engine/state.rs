@@ -11,6 +11,7 @@ use crate::engine::advance;
 use crate::engine::cache::{ReadCache, SHARED_BYTES};
 use crate::engine::contract::{Auth, Overlay};
 use crate::engine::delivery_waker::Courier;
+use crate::engine::keys::KeySpace;
 use crate::engine::player::Archive;
 use crate::engine::recording::{Before, Recorder, Tape};
 use crate::engine::response::Pages;
@@ -158,6 +159,12 @@ impl Engine {
         }
     }
 
+    /// Accepts the keys of these teams. Must be called before the first request.
+    pub(crate) fn with_key_spaces(mut self, spaces: Vec<KeySpace>) -> Self {
+        self.worlds.spaces = spaces;
+        self
+    }
+
     /// The clock of a fresh world.
     pub(crate) const fn mode(&self) -> ClockMode {
         self.config.mode
@@ -170,7 +177,7 @@ impl Engine {
 
     /// Whether only listed keys are accepted.
     pub(crate) fn is_closed(&self) -> bool {
-        !(self.config.api_keys.is_empty() && self.config.contract.auth.keys.is_empty())
+        self.worlds.is_closed()
     }
 
     /// Reports the virtual time of worlds that the wall clock drives.

@@ -14,7 +14,7 @@ use crate::engine::contract::Auth;
 use crate::engine::delivery_waker::DeliveryWaker;
 use crate::engine::evict::Room;
 use crate::engine::flight::{Flight, lock};
-use crate::engine::keys::{is_well_formed, looks_live, unauthorized};
+use crate::engine::keys::{KeySpace, is_well_formed, looks_live, unauthorized};
 use crate::engine::recording::{KeyHash, Recorder, Tape};
 use crate::engine::slot::Slot;
 use crate::tester::snapshots::TesterPart;
@@ -28,6 +28,8 @@ pub(super) struct Worlds {
     mode: ClockMode,
     /// The only accepted keys; any if empty.
     keys: Vec<String>,
+    /// The teams whose keys are accepted, beside those keys.
+    pub(super) spaces: Vec<KeySpace>,
     /// Whether keys that look live are refused.
     refuse_live: bool,
     pub(super) most: usize,
@@ -63,6 +65,7 @@ impl Worlds {
             base,
             mode,
             keys: auth.keys,
+            spaces: Vec::new(),
             refuse_live: auth.refuse_live,
             most,
             waker: Arc::default(),
@@ -323,6 +326,11 @@ impl Worlds {
         Ok(())
     }
 
+    /// Whether only some keys are accepted.
+    pub(super) const fn is_closed(&self) -> bool {
+        !(self.keys.is_empty() && self.spaces.is_empty())
+    }
+
     /// Whether a key may open a world at all.
     pub(super) fn check(&self, key: &str) -> Result<(), ApiError> {
         self.check_name(key)?;
@@ -330,10 +338,12 @@ impl Worlds {
             let detail = "this looks like a live key: the sandbox accepts only test keys, and has not stored it";
             return Err(unauthorized(ErrorCode::LiveKeyRefused, detail));
         }
-        if !self.keys.is_empty() && !self.keys.iter().any(|known| known == key) {
+        let is_listed = self.keys.iter().any(|known| known == key)
+            || self.spaces.iter().any(|space| space.contains(key));
+        if self.is_closed() && !is_listed {
             return Err(unauthorized(
                 ErrorCode::InvalidApiKey,
-                "this sandbox was started with a list of API keys, and this key is not in it",
+                "this sandbox accepts only the keys that it was started with, and this key is none of them",
             ));
         }
         Ok(())

@@ -31,6 +31,7 @@ use crate::io::guard::{Guard, GuardDecision};
 use crate::io::handler::{Lost, RequestHandler};
 use crate::io::limits::Limits;
 use crate::io::log::{AccessLogLine, shown_path};
+use crate::io::metrics::{self, Metrics};
 use crate::io::peers::{Peers, Share};
 use crate::io::sent::Sent;
 use crate::io::wal::durable::Durable;
@@ -43,6 +44,7 @@ pub(crate) struct Shared<A> {
     pub(crate) guard: Guard,
     pub(crate) limits: Limits,
     durable: Option<Durable>,
+    metrics: Arc<Metrics>,
     in_flight: AtomicUsize,
     /// The bodies that each peer is sending.
     bodies: Arc<Peers>,
@@ -55,12 +57,14 @@ impl<A> Shared<A> {
         guard: Guard,
         limits: Limits,
         durable: Option<Durable>,
+        metrics: Arc<Metrics>,
     ) -> Self {
         Self {
             engine,
             guard,
             limits,
             durable,
+            metrics,
             in_flight: AtomicUsize::new(0),
             bodies: Peers::sharing(limits.in_flight),
             started: Instant::now(),
@@ -133,7 +137,7 @@ impl<A: RequestHandler> hyper::service::Service<Request<Incoming>> for Edge<A> {
     fn call(&self, request: Request<Incoming>) -> Reply {
         self.activity.busy();
         let (mut head, body) = request.into_parts();
-        let line = AccessLogLine::start(&head);
+        let mut line = AccessLogLine::start(&head);
         if head.method == Method::HEAD {
             // hyper remembers the method and drops the body of the reply, but not its length.
             head.method = Method::GET;
@@ -143,10 +147,16 @@ impl<A: RequestHandler> hyper::service::Service<Request<Incoming>> for Edge<A> {
             self.shared.engine.report_time(self.shared.started.elapsed());
         }
         let admitted = match self.shared.guard.judge(&head) {
+            GuardDecision::Pass if head.uri.path() == metrics::PATH => {
+                Err(self.shared.metrics.answer(&*self.shared.engine, &head))
+            }
             GuardDecision::Pass => self.guarded(&head, |engine| engine.admit(&head)),
             GuardDecision::Preflight => Err(Cors::answer(&head)),
             GuardDecision::Refuse(code, detail) => Err(self.refuse(Some(&head), code, detail)),
         };
+        if let Ok(admitted) = &admitted {
+            line.place = self.shared.engine.place(admitted);
+        }
         if !body.is_end_stream() {
             return self.after_body(head, body, admitted, line);
         }
@@ -360,6 +370,7 @@ impl<A: RequestHandler> Edge<A> {
         headers.insert(X_CONTENT_TYPE_OPTIONS, NOSNIFF);
         self.shared.guard.cors.mark(head, headers);
         self.activity.replied();
+        self.shared.metrics.count(line.place, response.status(), line.elapsed());
         line.end(head, &response);
         let delivery = transport(&response).body;
         response.map(|body| Sent::new(body, delivery))

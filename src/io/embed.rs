@@ -222,7 +222,7 @@ impl Builder {
         let config = ServerConfig { port: self.port, ..ServerConfig::default() };
         let opened = Arc::clone(&engine);
         let server = Background::start_with(config, Arc::clone(&engine), move |addresses| {
-            Webhooks::default().open(&opened, addresses, None)
+            Webhooks::default().open(&opened, addresses, None, Arc::default())
         });
         let server = server.map_err(|error| SandboxError(error.to_string()))?;
         Ok(Sandbox { engine, server })

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use http::Response;
 use http::request::Parts;
 
+use crate::api::host::Process;
 use crate::value::ErrorCode;
 
 /// The engine as this module uses it. Every method returns at once and may be called from any thread.
@@ -30,6 +31,16 @@ pub(crate) trait RequestHandler: Send + Sync + 'static {
 
     /// Reports an admitted request whose body could not be read.
     fn unread(&self, _admitted: &Self::Admitted, _head: &Parts, _refusal: &Response<Bytes>) {}
+
+    /// The place of a request's operation among all operations, for the metrics; none for a page.
+    fn place(&self, _admitted: &Self::Admitted) -> Option<usize> {
+        None
+    }
+
+    /// The state of the process, for the metrics; none without one.
+    fn process(&self) -> Option<Process> {
+        None
+    }
 
     /// Whether the engine needs `tick`.
     fn needs_time(&self) -> bool {

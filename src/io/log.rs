@@ -3,7 +3,7 @@
 //! A line never contains a query, a header's value or a body. If the level is off, a request costs one load.
 
 use std::io::IsTerminal;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use http::request::Parts;
 use http::{Method, Response};
@@ -60,24 +60,33 @@ pub(crate) fn init(format: Format, filter: Option<&str>) -> Result<(), String> {
         .map_err(|error| format!("logging cannot start: {error}"))
 }
 
-/// The log line of a request that is being answered; empty if the level is off.
+/// A request that is being answered, for the metrics and its log line.
 #[derive(Debug)]
-pub(crate) struct AccessLogLine(Option<(Instant, Method)>);
+pub(crate) struct AccessLogLine {
+    started: Instant,
+    /// The place of its operation.
+    pub(crate) place: Option<usize>,
+    /// None if the level is off.
+    method: Option<Method>,
+}
 
 impl AccessLogLine {
     /// Stores the method and the time.
     pub(crate) fn start(head: &Parts) -> Self {
-        if tracing::enabled!(target: REQUESTS, tracing::Level::DEBUG) {
-            Self(Some((Instant::now(), head.method.clone())))
-        } else {
-            Self(None)
-        }
+        let is_shown = tracing::enabled!(target: REQUESTS, tracing::Level::DEBUG);
+        let method = is_shown.then(|| head.method.clone());
+        Self { started: Instant::now(), place: None, method }
+    }
+
+    /// The time since the head of the request arrived.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.started.elapsed()
     }
 
     /// Writes the line.
     pub(crate) fn end<B>(self, head: &Parts, response: &Response<B>) {
-        if let Some((started, method)) = self.0 {
-            write(started, &method, head, response);
+        if let Some(method) = self.method {
+            write(self.started, &method, head, response);
         }
     }
 }

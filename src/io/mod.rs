@@ -18,6 +18,7 @@ pub(crate) mod input_file;
 pub(crate) mod limits;
 pub(crate) mod listen;
 pub(crate) mod log;
+pub(crate) mod metrics;
 pub(crate) mod pace;
 pub(crate) mod peers;
 pub(crate) mod private;
@@ -38,6 +39,7 @@ use bytes::Bytes;
 use http::Response;
 use http::request::Parts;
 
+use crate::api::host::Process;
 use crate::engine::{Admitted, Engine};
 use crate::value::ErrorCode;
 
@@ -66,6 +68,14 @@ impl handler::RequestHandler for Engine {
 
     fn unread(&self, admitted: &Admitted, head: &Parts, refusal: &Response<Bytes>) {
         Self::unread(admitted, head, refusal);
+    }
+
+    fn place(&self, admitted: &Admitted) -> Option<usize> {
+        admitted.place()
+    }
+
+    fn process(&self) -> Option<Process> {
+        Some(self.process())
     }
 
     fn needs_time(&self) -> bool {

@@ -26,6 +26,7 @@ use crate::io::guard::Guard;
 use crate::io::handler::RequestHandler;
 use crate::io::limits::Limits;
 use crate::io::listen::{BindError, listen};
+use crate::io::metrics::Metrics;
 use crate::io::peers::Peers;
 use crate::io::socket::{Refusals, Socket};
 use crate::io::wal::durable::Durable;
@@ -55,6 +56,8 @@ pub(crate) struct ServerConfig {
     pub(crate) durable: Option<Durable>,
     /// Limits of time and size.
     pub(crate) limits: Limits,
+    /// Where requests are counted.
+    pub(crate) metrics: Arc<Metrics>,
 }
 
 /// A server before it listens.
@@ -80,7 +83,8 @@ impl Server {
         let cors = Cors::new(&config.cors_origins).exposing(&config.exposed_headers);
         let guard = Guard::new(&config.allowed_hosts, config.admin_token.clone(), cors);
         long_work::install(beside_other_work);
-        let shared = Arc::new(Shared::new(engine, guard, config.limits, config.durable.clone()));
+        let (durable, metrics) = (config.durable.clone(), Arc::clone(&config.metrics));
+        let shared = Arc::new(Shared::new(engine, guard, config.limits, durable, metrics));
         Ok(Bound { listeners, addresses, shared })
     }
 }

@@ -7,6 +7,7 @@ use tokio::runtime::Handle;
 
 use crate::engine::Engine;
 use crate::io::courier::Courier;
+use crate::io::metrics::Metrics;
 use crate::io::wal::durable::Durable;
 use crate::tester::address::{Policy, Target};
 use crate::tester::outbox::schedule::Retries;
@@ -38,6 +39,7 @@ impl Webhooks {
         engine: &Engine,
         addresses: &[SocketAddr],
         durable: Option<Durable>,
+        metrics: Arc<Metrics>,
     ) -> Result<(), String> {
         let policy = Policy {
             private: addresses.iter().all(|address| address.ip().is_loopback()),
@@ -55,7 +57,7 @@ impl Webhooks {
             policy: policy.clone(),
             given: given.collect::<Result<_, String>>()?,
         };
-        let courier = Courier::new(Handle::current(), policy, durable);
+        let courier = Courier::new(Handle::current(), policy, durable, metrics);
         engine.start_deliveries(settings, Arc::new(courier));
         Ok(())
     }

@@ -31,6 +31,7 @@ mod fx;
 mod golden_path;
 mod harness;
 mod headers;
+mod hosting;
 mod idempotency;
 mod identity;
 mod import_cycles;

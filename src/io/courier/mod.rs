@@ -19,6 +19,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::engine::{self, Duty, Worker};
 use crate::io::courier::connection::Connection;
+use crate::io::metrics::{AttemptEnd, Metrics};
 use crate::io::wal::durable::Durable;
 use crate::tester::address::Policy;
 use crate::tester::outbox::delivery::{AttemptOutcome, Unanswered};
@@ -38,6 +39,7 @@ pub(crate) struct Courier {
     round: Arc<Round>,
     /// The log that must contain an event's input before the event is sent.
     durable: Option<Durable>,
+    metrics: Arc<Metrics>,
 }
 
 /// The limits of every delivery.
@@ -50,8 +52,13 @@ pub(crate) struct Round {
 
 impl Courier {
     /// A courier whose workers run on this runtime.
-    pub(crate) fn new(runtime: Handle, policy: Policy, durable: Option<Durable>) -> Self {
-        Self { runtime, round: Arc::new(Round::new(policy, DEADLINE)), durable }
+    pub(crate) fn new(
+        runtime: Handle,
+        policy: Policy,
+        durable: Option<Durable>,
+        metrics: Arc<Metrics>,
+    ) -> Self {
+        Self { runtime, round: Arc::new(Round::new(policy, DEADLINE)), durable, metrics }
     }
 }
 
@@ -67,7 +74,8 @@ impl engine::Courier for Courier {
     }
 
     fn start(&self, worker: Worker) {
-        self.runtime.spawn(work(worker, Arc::clone(&self.round), self.durable.clone()));
+        let (round, metrics) = (Arc::clone(&self.round), Arc::clone(&self.metrics));
+        self.runtime.spawn(work(worker, round, self.durable.clone(), metrics));
     }
 }
 
@@ -78,7 +86,12 @@ pub(crate) fn wall() -> Timestamp {
 }
 
 /// Sends one delivery after another over one connection, until none is due.
-async fn work(mut worker: Worker, round: Arc<Round>, durable: Option<Durable>) {
+async fn work(
+    mut worker: Worker,
+    round: Arc<Round>,
+    durable: Option<Durable>,
+    metrics: Arc<Metrics>,
+) {
     let mut line = Connection::default();
     loop {
         match poll_fn(|cx| Poll::Ready(worker.next(cx))).await {
@@ -99,6 +112,7 @@ async fn work(mut worker: Worker, round: Arc<Round>, durable: Option<Durable>) {
                 }
                 let took = started.elapsed().as_millis();
                 drop(place);
+                metrics.count_attempt(AttemptEnd::of(&result));
                 worker.report(AttemptOutcome {
                     result,
                     duration_ms: u64::try_from(took).unwrap_or(u64::MAX),

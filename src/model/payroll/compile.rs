@@ -122,7 +122,7 @@ impl Compiler<'_> {
 
     /// What a slot contributes: its usual value, or else the slot.
     pub(super) fn read(&self, slot: usize, factor: Ratio) -> Option<Form> {
-        Some(match self.case.usual.constant(self.pack, self.layout, slot) {
+        Some(match self.case.usual.constant(self.layout, self.pack.default_inputs(), slot) {
             Some(value) => Form::constant(factor.times(Ratio::whole(value))?),
             None => Form::slot(slot, factor),
         })

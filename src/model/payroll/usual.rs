@@ -1,7 +1,6 @@
 //! Which values of a pay are as usual: inputs at their defaults and bases without an amount. A plan is compiled for them as constants, so
 //! that a pay without a bonus does not calculate the tax on a bonus.
 
-use super::pack::Pack;
 use super::plan::Layout;
 
 /// One bit for each input at its default, for each base that this pay has no part of, and for each base that the year has none of either.
@@ -43,13 +42,13 @@ impl Usual {
     }
 
     /// The constant in that slot, if it is known.
-    pub(super) fn constant(self, pack: &Pack, layout: Layout, slot: usize) -> Option<i128> {
+    pub(super) fn constant(self, layout: Layout, defaults: &[i64], slot: usize) -> Option<i128> {
         let before = layout.before(0);
         if slot < before + layout.bases {
             return self.has(slot).then_some(0);
         }
         let input = slot.checked_sub(layout.input(0)).filter(|_| slot < layout.end())?;
-        let default = pack.default_inputs().get(input)?;
+        let default = defaults.get(input)?;
         self.has(2 * layout.bases + input).then(|| i128::from(*default))
     }
 

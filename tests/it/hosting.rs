@@ -1,0 +1,137 @@
+//! One instance for several teams: metrics and key spaces.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::harness::http::Request;
+use crate::harness::receiver::Receiver;
+use crate::harness::{Caller, Server, command, finish};
+
+const METRICS: &str = "/_sandbox/metrics";
+
+fn metrics(server: &Server) -> String {
+    let answer = Request::new("GET", METRICS).send(server.port());
+    assert_eq!(answer.status, 200);
+    let media_type = answer.header("content-type").unwrap();
+    assert!(media_type.starts_with("application/openmetrics-text; version=1.0.0"), "{media_type}");
+    answer.text().to_owned()
+}
+
+/// The value of a sample, or 0 if the text does not have it.
+fn sample(text: &str, name: &str) -> f64 {
+    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+    line.map_or(0.0, |value| value.parse().unwrap())
+}
+
+#[test]
+fn metrics_count_requests_by_operation_and_status() {
+    let server = Arc::new(Server::start(&[]));
+    let caller = Caller::with_key(&server, "test_metrics");
+    let requests = |operation: &str, status: u16| {
+        format!("sandbox_requests_total{{operation=\"{operation}\",status=\"{status}\"}}")
+    };
+    let before = metrics(&server);
+    assert!(sample(&before, &requests("listCompanies", 200)).abs() < 0.5, "{before}");
+    let companies = caller.get("/api/business/companies").data();
+    caller.get("/api/business/companies").expect(200);
+    caller.get("/api/business/companies/com_0000000000000").expect(404);
+    caller.get("/v2/nothing").expect(404);
+    caller.post("/api/business/companies", &json!({})).expect(422);
+
+    let text = metrics(&server);
+    for (name, expected) in [
+        (requests("listCompanies", 200), 2.0),
+        (requests("getCompany", 404), 1.0),
+        (requests("createCompany", 422), 1.0),
+        (requests("none", 404), 1.0),
+        ("sandbox_request_seconds_count{operation=\"listCompanies\"}".to_owned(), 2.0),
+        ("sandbox_request_seconds_bucket{le=\"+Inf\",operation=\"listCompanies\"}".to_owned(), 2.0),
+    ] {
+        assert!((sample(&text, &name) - expected).abs() < 0.5, "{name} {expected}\n{text}");
+    }
+    assert!(sample(&text, "sandbox_request_seconds_sum{operation=\"listCompanies\"}") > 0.0);
+    assert!(sample(&text, "sandbox_resident_bytes") > 1e6, "{text}");
+    assert!(text.ends_with("# EOF\n"), "{text}");
+    assert!(!text.contains("test_metrics"), "a key is a secret");
+    assert_eq!(companies.as_array().unwrap().len(), 5);
+}
+
+#[test]
+fn metrics_count_webhook_attempts_by_outcome() {
+    let server = Arc::new(Server::start(&[]));
+    let caller = Caller::with_key(&server, "test_attempts");
+    let receiver = Receiver::taking();
+    for url in [receiver.url(), "http://127.0.0.1:1/closed".to_owned()] {
+        caller.post("/_sandbox/webhook-endpoints", &json!({"url": url})).expect(201);
+    }
+    let body = json!({"legal_name": "Ltd", "country": "GB", "currency": "GBP"});
+    caller.post("/api/business/companies", &body).expect(201);
+    receiver.wait_for(1);
+    let outcome = |name: &str| {
+        sample(&metrics(&server), &format!("sandbox_webhook_attempts_total{{outcome=\"{name}\"}}"))
+    };
+    let started = std::time::Instant::now();
+    while outcome("delivered") < 1.0 || outcome("unreachable") < 1.0 {
+        assert!(started.elapsed().as_secs() < 30, "{}", metrics(&server));
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn metrics_have_the_access_rules_of_the_control_routes() {
+    let server = Server::start(&["--admin-token", "some_token"]);
+    let read = |request: Request| request.send(server.port());
+    read(Request::new("GET", METRICS)).refused(401, "missing_credentials");
+    let with_token = |request: Request| request.header("Sandbox-Admin-Token", "some_token");
+    assert_eq!(read(with_token(Request::new("GET", METRICS))).status, 200);
+    assert_eq!(read(with_token(Request::new("HEAD", METRICS))).status, 200);
+    let posted = read(with_token(Request::new("POST", METRICS)));
+    posted.refused(405, "method_not_allowed");
+    assert_eq!(posted.header("allow"), Some("GET"));
+}
+
+#[test]
+fn a_key_space_accepts_the_keys_of_its_team_and_no_others() {
+    let server = Server::start(&[
+        "--key-space",
+        "red=first-secret",
+        "--key-space",
+        "blue=other-secret",
+        "--api-key",
+        "single_key",
+    ]);
+    let status = |key: &str| {
+        Request::new("GET", "/api/business/companies").key(key).send(server.port()).status
+    };
+    for key in ["first-secret.ci-1", "first-secret.ci-2", "other-secret.a.b", "single_key"] {
+        assert_eq!(status(key), 200, "{key}");
+    }
+    for key in ["test_key", "first-secret", "first-secret.", "first-secretx.1", "red.1", "blue"] {
+        assert_eq!(status(key), 401, "{key}");
+    }
+    let (out, err) = server.stop();
+    assert!(!(out + &err).contains("-secret"), "a secret is never shown");
+}
+
+#[test]
+fn a_wrong_key_space_is_refused_without_its_secret() {
+    for wrong in [
+        &["hidden-secret"][..],
+        &["=hidden-secret"],
+        &["team=hidden"],
+        &["team=hidden.secret"],
+        &["team=hidden secret"],
+        &["te am=hidden-secret"],
+        &["team=sk_live_hidden"],
+        &["team=hidden-secret", "team=another-hidden"],
+        &["one=hidden-secret", "two=hidden-secret"],
+    ] {
+        let flags = wrong.iter().flat_map(|value| ["--key-space", *value]);
+        let ended =
+            finish(&mut command(&["--port", "0"].into_iter().chain(flags).collect::<Vec<_>>()));
+        let message = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert_eq!(ended.status.code(), Some(2), "{wrong:?}: {message}");
+        assert!(message.contains("--key-space") && !message.contains("hidden"), "{message}");
+    }
+}
