@@ -1,5 +1,6 @@
 //! `sandbox healthcheck`: checks that a running sandbox serves, for containers and scripts.
 
+use std::io::{self, Write};
 use std::time::Duration;
 
 use clap::Args;
@@ -38,7 +39,8 @@ pub(super) fn run(args: &HealthcheckArgs) -> Result<(), Failure> {
     })?;
     let status = reply.status;
     if status.starts_with("HTTP/1.1 200 ") {
-        return Ok(());
+        let line = format!("the sandbox at {}:{} is healthy", args.host, args.port);
+        return writeln!(io::stdout().lock(), "{line}").or_else(|error| Failure::of_output(&error));
     }
     Err(Failure::Impossible(format!(
         "the sandbox at {}:{} answers {:?}",

@@ -58,6 +58,10 @@ impl ScriptArgs {
             let what = if wrong == 1 { "scenario" } else { "scenarios" };
             return Err(Failure::Impossible(format!("{wrong} {what} cannot be used")));
         }
+        if self.watch && files.is_empty() {
+            let why = "--watch needs a --scenario FILE: there is no file to read again";
+            return Err(Failure::Usage(why.to_owned()));
+        }
         Ok(Scripts { started, files, watch: self.watch })
     }
 }

@@ -22,6 +22,7 @@ use crate::cli::world_args::WorldArgs;
 use crate::engine::contract::Overlay;
 use crate::engine::recording::Header;
 use crate::engine::{Config, Engine, KeySpace, is_usable_key};
+use crate::io::cors::Cors;
 use crate::io::limits::Limits;
 use crate::io::listen::BindError;
 use crate::io::log::Format;
@@ -268,6 +269,11 @@ fn check_keys(args: &ServeArgs, contract: &Overlay) -> Result<(), Failure> {
     if !args.admin_token.as_ref().is_none_or(is_token) {
         let rule = "an --admin-token must have 1 to 255 visible ASCII characters; without the flag, there is no token";
         return Err(Failure::Usage(rule.to_owned()));
+    }
+    if let Some(wrong) = args.cors_origin.iter().find(|origin| !Cors::is_origin(origin)) {
+        return Err(Failure::Usage(format!(
+            "--cors-origin {wrong:?}: expected an origin such as http://localhost:3000, or * for all"
+        )));
     }
     if args.max_worlds == 0 {
         return Err(Failure::Usage("--max-worlds must be at least 1".to_owned()));

@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::{Map, Value, json};
 
+use crate::api::system;
 use crate::cli::ask::Sandbox;
 use crate::cli::failure::Failure;
 use crate::cli::serve::DEFAULT_PORT;
@@ -17,8 +18,14 @@ const PATIENCE: Duration = Duration::from_secs(60);
 #[derive(Args, Debug)]
 pub(super) struct TriggerArgs {
     /// The event type: `payout.returned`
-    #[arg(value_name = "TYPE")]
-    event: String,
+    #[arg(value_name = "TYPE", required_unless_present = "list")]
+    event: Option<String>,
+    /// Print the event types that can be triggered
+    #[arg(long, conflicts_with_all = ["event", "set", "json"])]
+    list: bool,
+    /// Print the event and everything that happened on the way to it as JSON
+    #[arg(long)]
+    json: bool,
     /// Replace a member of the call that causes it: `company_id=com_…`, `payroll_settings.pay_day=28`;
     /// repeatable
     #[arg(long, value_name = "PATH=VALUE")]
@@ -43,8 +50,13 @@ pub(super) struct TriggerArgs {
     admin_token: Option<String>,
 }
 
-/// Triggers the event, and prints it with the calls that caused it.
+/// Triggers the event, and prints what happened.
 pub(super) fn run(args: &TriggerArgs) -> Result<(), Failure> {
+    let Some(event) = &args.event else {
+        let types = system::event_types().join("\n");
+        return writeln!(io::stdout().lock(), "{types}")
+            .or_else(|error| Failure::of_output(&error));
+    };
     if !args.api_key.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Err(Failure::Usage(
             "an --api-key must have only visible ASCII characters".to_owned(),
@@ -64,7 +76,7 @@ pub(super) fn run(args: &TriggerArgs) -> Result<(), Failure> {
         admin_token: args.admin_token.as_deref(),
         patience: PATIENCE,
     };
-    let body = json!({"type": args.event, "override": own}).to_string();
+    let body = json!({"type": event, "override": own}).to_string();
     let head = format!("Authorization: Bearer {}\r\n", args.api_key);
     let reply = sandbox.ask("POST", "/_sandbox/trigger", &head, &body);
     let reply = reply.map_err(|error| {
@@ -74,15 +86,69 @@ pub(super) fn run(args: &TriggerArgs) -> Result<(), Failure> {
         Failure::Impossible(format!("the answer is not from a sandbox: {:?}", reply.status))
     })?;
     if !reply.status.contains(" 200 ") {
-        let detail = answer["detail"].as_str().unwrap_or(&reply.status);
-        return Err(Failure::Impossible(detail.to_owned()));
+        return Err(Failure::Impossible(refusal(event, &answer, &reply.status)));
     }
     let mut out = io::stdout().lock();
-    serde_json::to_writer_pretty(&mut out, &answer)
-        .map_err(io::Error::from)
-        .and_then(|()| writeln!(out))
-        .or_else(|error| Failure::of_output(&error))
+    let printed = if args.json {
+        serde_json::to_writer_pretty(&mut out, &answer)
+            .map_err(io::Error::from)
+            .and_then(|()| writeln!(out))
+    } else {
+        out.write_all(summary(event, &answer).as_bytes())
+    };
+    printed.or_else(|error| Failure::of_output(&error))
 }
+
+/// A refusal in the words of the command line.
+fn refusal(event: &str, answer: &Value, status: &str) -> String {
+    let detail = answer["detail"].as_str().unwrap_or(status);
+    let is_unknown = answer["errors"][0]["pointer"] == "/type";
+    match detail.split_once("did you mean ") {
+        Some((_, near)) if is_unknown => {
+            format!("no event has the type {event:?}: did you mean {near}")
+        }
+        _ if is_unknown => {
+            format!("no event has the type {event:?}: list the types with sandbox trigger --list")
+        }
+        _ => detail.to_owned(),
+    }
+}
+
+/// Five lines: the event, its time, its subject, what happened before it, and how to see more.
+fn summary(event: &str, answer: &Value) -> String {
+    let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+    let (happened, object) = (&answer["event"], &answer["event"]["data"]["object"]);
+    let state = object["status"].as_str().map(|status| format!(", {status}")).unwrap_or_default();
+    let mut before: Vec<&str> = Vec::new();
+    for earlier in answer["events"].as_array().into_iter().flatten() {
+        let kind = earlier["type"].as_str().unwrap_or_default();
+        if earlier["id"] == happened["id"] {
+            break;
+        }
+        if !before.contains(&kind) {
+            before.push(kind);
+        }
+    }
+    let before = match before.as_slice() {
+        [] => "nothing".to_owned(),
+        [.., last] if before.len() > MOST_SHOWN => {
+            let first = before[..MOST_SHOWN - 1].join(", ");
+            format!("{first}, {} more types, {last}", before.len() - MOST_SHOWN)
+        }
+        kinds => kinds.join(", "),
+    };
+    format!(
+        "{event}  {id}\n  at       {at}\n  subject  {kind} {subject}{state}\n  before   {before}\n  more     \
+         GET /_sandbox/events/{id}, or sandbox trigger {event} --json\n",
+        id = text(&happened["id"]),
+        at = text(&happened["timestamp"]),
+        kind = text(&object["object"]),
+        subject = text(&object["id"]),
+    )
+}
+
+/// The most event types that the summary names.
+const MOST_SHOWN: usize = 6;
 
 /// Puts a value at a path with dots. A value that is valid JSON is JSON; any other value is text.
 fn put(members: &mut Map<String, Value>, path: &str, value: &str) -> Result<(), String> {

@@ -10,10 +10,23 @@ use crate::world::Shape;
 #[derive(Args, Clone, Debug)]
 pub(super) struct WorldArgs {
     /// The seed; the same seed produces the same world
-    #[arg(long, env = "SANDBOX_SEED", default_value_t = 42, value_name = "N")]
+    #[arg(
+        long,
+        env = "SANDBOX_SEED",
+        default_value_t = 42,
+        value_name = "N",
+        allow_negative_numbers = true
+    )]
     pub(super) seed: u64,
     /// Companies of each world
-    #[arg(long, env = "SANDBOX_COMPANIES", default_value_t = 3, value_name = "N")]
+    #[arg(
+        long,
+        env = "SANDBOX_COMPANIES",
+        default_value_t = 3,
+        value_name = "N",
+        allow_negative_numbers = true,
+        value_parser = clap::value_parser!(u64).range(1..)
+    )]
     companies: u64,
     /// Employees of each company
     #[arg(long, env = "SANDBOX_EMPLOYEES_PER_COMPANY", default_value_t = 25, value_name = "N")]

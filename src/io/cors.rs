@@ -51,6 +51,15 @@ impl Cors {
         }
     }
 
+    /// Whether a text is an origin as browsers send it, or `*` for all.
+    pub(crate) fn is_origin(text: &str) -> bool {
+        let is_uri = |uri: http::Uri| {
+            uri.scheme().is_some() && uri.authority().is_some() && matches!(uri.path(), "" | "/")
+        };
+        let has_more = text.contains(['?', '#', '@']);
+        matches!(text, "*" | "null") || (!has_more && text.parse().is_ok_and(is_uri))
+    }
+
     /// The same, with further headers of replies that scripts may read.
     pub(crate) fn exposing(mut self, names: &[String]) -> Self {
         if !names.is_empty() {

@@ -33,7 +33,7 @@ fn metrics_count_requests_by_operation_and_status() {
     };
     let before = metrics(&server);
     assert!(sample(&before, &requests("listCompanies", 200)).abs() < 0.5, "{before}");
-    let companies = caller.get("/api/business/companies").data();
+    caller.get("/api/business/companies").expect(200);
     caller.get("/api/business/companies").expect(200);
     caller.get("/api/business/companies/com_0000000000000").expect(404);
     caller.get("/v2/nothing").expect(404);
@@ -54,7 +54,6 @@ fn metrics_count_requests_by_operation_and_status() {
     assert!(sample(&text, "sandbox_resident_bytes") > 1e6, "{text}");
     assert!(text.ends_with("# EOF\n"), "{text}");
     assert!(!text.contains("test_metrics"), "a key is a secret");
-    assert_eq!(companies.as_array().unwrap().len(), 5);
 }
 
 #[test]

@@ -113,6 +113,7 @@ fn origin(world: &World, logged: u64, place: u64) -> Arc<RequestRef> {
 fn not_shown(name: &str) -> ApiError {
     let known = system::event_types();
     let near = suggestion(name, known.iter().copied());
-    let detail = format!("no event has the type {name:?}{near}; there are {}", known.join(", "));
+    let rest = if near.is_empty() { format!("; there are {}", known.join(", ")) } else { near };
+    let detail = format!("no event has the type {name:?}{rest}");
     ApiError::of_member("/type", "no_recipe", detail)
 }

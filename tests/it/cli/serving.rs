@@ -97,8 +97,9 @@ fn port_is_the_variable_of_platforms_and_the_flag_and_its_own_variable_win() {
 fn healthcheck_reports_whether_a_sandbox_serves() {
     let server = Server::start(&[]);
     let port = server.port().to_string();
-    let (code, _, err) = run(&["healthcheck", "--port", &port]);
+    let (code, out, err) = run(&["healthcheck", "--port", &port]);
     assert_eq!(code, 0, "{err}");
+    assert_eq!(out, format!("the sandbox at 127.0.0.1:{port} is healthy\n"));
     // Port 1 needs privileges, so no test server listens there.
     let (code, out, err) = run(&["healthcheck", "--port", "1"]);
     assert_eq!((code, out.as_str()), (1, ""));
@@ -150,4 +151,59 @@ fn a_persistent_connection_serves_many_requests() {
         let answer = crate::harness::http::read_answer(&mut stream, false).unwrap();
         assert_eq!(answer.expect(200)["meta"]["page"], page);
     }
+}
+
+#[test]
+fn flags_without_a_meaning_are_refused_with_what_is_expected() {
+    for (flags, expected) in [
+        (&["--seed", "-1"][..], "--seed"),
+        (&["--companies", "0"], "--companies"),
+        (&["--companies", "-2"], "--companies"),
+        (&["--cors-origin", "foo"], "an origin such as http://localhost:3000"),
+        (&["--cors-origin", "http://a.test/path"], "an origin such as"),
+        (&["--cors-origin", "http://a.test?x=1"], "an origin such as"),
+        (&["--watch"], "--watch needs a --scenario FILE"),
+        (&["--watch", "--scenario", "happy-path"], "--watch needs a --scenario FILE"),
+    ] {
+        let (code, out, err) = run(&[&["--port", "0"], flags].concat());
+        assert_eq!((code, out.as_str()), (2, ""), "{flags:?}: {err}");
+        assert!(err.contains(expected) && !err.contains("unexpected"), "{flags:?}: {err}");
+    }
+    for origin in
+        ["http://localhost:3000", "https://app.example.com/", "*", "null", "tauri://localhost"]
+    {
+        drop(Server::start(&["--cors-origin", origin]));
+    }
+}
+
+#[test]
+fn trigger_prints_five_lines_json_or_the_types() {
+    let server = Server::start(&[]);
+    let port = server.port().to_string();
+    let trigger = |arguments: &[&str]| run(&[&["trigger", "--port", &port], arguments].concat());
+    let (code, out, err) = trigger(&["payout.returned"]);
+    assert_eq!((code, out.lines().count()), (0, 5), "{out}{err}");
+    let lines: Vec<&str> = out.lines().collect();
+    assert!(lines[0].starts_with("payout.returned  evt_"), "{out}");
+    assert!(
+        lines[2].starts_with("  subject  payout pyo_") && lines[2].ends_with(", returned"),
+        "{out}"
+    );
+    assert!(lines[3].contains("payroll_run.created"), "{out}");
+    let (code, out, _) = trigger(&["company.created", "--json"]);
+    let whole: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((code, &whole["event"]["type"]), (0, &"company.created".into()));
+    let (code, out, _) = run(&["trigger", "--list"]);
+    assert!(code == 0 && out.lines().any(|line| line == "payout.returned"), "{out}");
+    let (code, out, err) = trigger(&["payout.retuned"]);
+    assert_eq!((code, out.as_str()), (1, ""));
+    assert_eq!(
+        err,
+        "error: no event has the type \"payout.retuned\": did you mean payout.returned\n"
+    );
+    let (_, _, err) = trigger(&["zzz"]);
+    assert_eq!(
+        err,
+        "error: no event has the type \"zzz\": list the types with sandbox trigger --list\n"
+    );
 }
