@@ -77,7 +77,7 @@ pub(crate) fn verify(
             candidate.hidden.is_some() && first == candidate.hidden
         };
         if found.iter().all(hidden) {
-            unsure += 1;
+            unsure = unsure.saturating_add(1);
         }
         let distance = found.iter().map(weight).sum();
         // Among equals the latest, because the test has just caused it.
@@ -261,6 +261,11 @@ mod tests {
         assert_eq!(verdict(json!({"status": 201, "body": {"x": 1}})), VerifyResult::Unknown);
         assert_eq!(verdict(json!({"status": 200, "body": {"x": 1}})), VerifyResult::Fail);
         assert_eq!(verdict(json!({"status": 201})), VerifyResult::Pass);
+        // It may also be one more than all that is unknown.
+        let never = Times { at_least: 0, at_most: Some(0) };
+        let wanted = pattern(&json!({"status": 201, "body": {"x": 1}}));
+        let found = verify(&wanted, never, [blind.clone()], u64::MAX);
+        assert_eq!(found.verdict, VerifyResult::Unknown);
     }
 
     #[test]
