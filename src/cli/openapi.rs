@@ -36,11 +36,16 @@ pub(super) fn run(args: &OpenapiArgs) -> Result<(), Failure> {
     let plane = if args.control { Plane::Control } else { Plane::Product };
     let contract = contract::overlay(args.contract.as_deref())?;
     let mut document = openapi::document_under(plane, &contract);
+    let tags = document["tags"].as_array().into_iter().flatten();
+    let tags: Vec<_> = tags.filter_map(|tag| tag["name"].as_str().map(str::to_owned)).collect();
     if let Some(domain) = &args.domain
         && !variant::keep_tag(&mut document, domain)
     {
-        let tags = document["tags"].to_string();
-        return Err(Failure::Usage(format!("--domain: no operation has the tag {domain:?}{tags}")));
+        let why = format!(
+            "--domain: no operation has the tag {domain:?}; the tags are {}",
+            tags.join(", ")
+        );
+        return Err(Failure::Usage(why));
     }
     if args.client {
         variant::for_clients(&mut document);

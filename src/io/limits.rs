@@ -18,9 +18,7 @@ pub(crate) struct Limits {
     pub(crate) body_bytes: usize,
     /// Open connections. The next one gets 503 and is closed.
     pub(crate) connections: usize,
-    /// Requests that wait for their body or for an injected delay. The next one gets 503. A request without a
-    /// body is answered within one
-    /// poll and is not counted.
+    /// Bodies that did not arrive within 50 ms. The next one gets 503.
     pub(crate) in_flight: usize,
     /// How long the bytes of an unread body are discarded after a refusal, so that the client reads the
     /// refusal instead of a reset.

@@ -72,7 +72,7 @@ pub(crate) fn survive_file_limit() {
     let _ = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::from_raw(FILE_TOO_LARGE));
 }
 
-/// As above: only Ctrl-C.
+/// Where there are no such signals: only Ctrl-C.
 #[cfg(not(unix))]
 struct Signals;
 
