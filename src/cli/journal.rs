@@ -121,8 +121,7 @@ fn smaller(folder: &Path) -> Result<(), Failure> {
 }
 
 fn export(folder: &Path, out: &Path) -> Result<(), Failure> {
-    let (log, path) = open(folder)?;
-    drop(log);
+    let (_log, path) = open(folder)?;
     let recording = replay::read(&path)?;
     let failed = |error: std::io::Error| {
         Failure::Impossible(format!("cannot write {}: {error}", out.display()))

@@ -11,7 +11,8 @@ use crate::engine::recording::{Header, Recorder};
 use crate::engine::{Archive, Config, Engine};
 use crate::io::wal::durable::Durable;
 use crate::io::wal::file::{Held, WriteAheadLog};
-use crate::io::wal::log::{Log, Writer};
+use crate::io::wal::log::Log;
+use crate::io::wal::writer::Writer;
 use crate::io::wal::{salt, text};
 use crate::world::script::Scenario;
 
@@ -115,9 +116,11 @@ impl Persisting {
         let Some(writer) = self.writer else {
             return Ok(());
         };
-        writer
-            .finish(engine)
-            .map_err(|why| Failure::Impossible(format!("the recording is incomplete: {why}")))
+        writer.finish(engine).map_err(|why| {
+            Failure::Impossible(format!(
+                "the last inputs could not be written, and were refused: {why}"
+            ))
+        })
     }
 }
 

@@ -12,6 +12,10 @@ use crate::value::Span;
 
 /// How often idle worlds are looked for.
 const TICK: Duration = Duration::from_millis(100);
+/// How often the size of the process is compared with the limit. Memory does not fall at once when worlds leave.
+const FIT: Duration = Duration::from_secs(1);
+/// How often worlds are looked for that must be replayed without a call.
+const BRING: Duration = Duration::from_secs(1);
 
 /// The flags.
 #[derive(Args, Clone, Debug)]
@@ -65,14 +69,29 @@ impl RoomArgs {
             return;
         }
         let started = Instant::now();
+        let mut fitted = started;
         let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         loop {
             tokio::time::sleep(TICK).await;
             engine.sweep(ms(started.elapsed()), self.idle_ttl.map(ms));
-            if let Some((most, now)) = self.max_resident_bytes.zip(resident::bytes()) {
-                engine.fit(now, most);
+            if let Some(most) = self.max_resident_bytes.filter(|_| fitted.elapsed() >= FIT) {
+                fitted = Instant::now();
+                engine.fit(resident::bytes().unwrap_or_default(), most);
             }
         }
+    }
+}
+
+/// Replays the worlds in which something happens without a call, at the start and when they were lost.
+pub(super) async fn bring_owing(engine: Arc<Engine>) {
+    engine.find_owing();
+    loop {
+        if engine.owes() {
+            let engine = Arc::clone(&engine);
+            let brought = tokio::task::spawn_blocking(move || engine.bring_owing()).await;
+            brought.ok(); // a panic there was reported; the next round tries the others
+        }
+        tokio::time::sleep(BRING).await;
     }
 }
 

@@ -15,7 +15,7 @@ use tokio::runtime::Runtime;
 use crate::cli::contract;
 use crate::cli::failure::Failure;
 use crate::cli::persist::{Persist, PersistArgs};
-use crate::cli::room::RoomArgs;
+use crate::cli::room::{self, RoomArgs};
 use crate::cli::scripts::{ScriptArgs, Scripts};
 use crate::cli::webhooks::WebhookArgs;
 use crate::cli::world_args::WorldArgs;
@@ -306,10 +306,8 @@ async fn serve(
     let webhooks = args.webhooks.read()?;
     let (durable, metrics) = (server.durable.clone(), Arc::clone(&server.metrics));
     webhooks.open(&engine, bound.addresses(), durable, metrics).map_err(Failure::Usage)?;
-    if server.durable.is_some() {
-        let engine = Arc::clone(&engine);
-        tokio::task::spawn_blocking(move || engine.bring_owing());
-    }
+    let owing =
+        server.durable.is_some().then(|| tokio::spawn(room::bring_owing(Arc::clone(&engine))));
     announce(args, &bound, &engine)?;
     let sweeper = args.room.clone().sweep(Arc::clone(&engine), server.durable.is_some());
     let sweeper = tokio::spawn(sweeper);
@@ -317,6 +315,7 @@ async fn serve(
     let reader = watched.map(|scripts| tokio::spawn(scripts.follow(Arc::clone(&engine))));
     let is_real = engine.mode() == ClockMode::Real;
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let ending = Arc::clone(&engine);
     let pacer = is_real.then(|| {
         let (speed, mut wall) = (args.clock.speed, Duration::ZERO);
         tokio::spawn(pace::pace(
@@ -332,9 +331,10 @@ async fn serve(
     });
     bound.serve(shutdown).await;
     drop(stop);
+    ending.end();
     sweeper.abort();
-    if let Some(reader) = reader {
-        reader.abort();
+    for task in [owing, reader].into_iter().flatten() {
+        task.abort();
     }
     if let Some(pacer) = pacer {
         pacer.await.map_err(Failure::impossible)?;

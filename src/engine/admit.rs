@@ -10,6 +10,7 @@ use http::{HeaderValue, Response, StatusCode};
 use crate::api::host::Process;
 use crate::api::operation::{Call, Contract, Method};
 use crate::engine::fault::{self, Refused};
+use crate::engine::fork::Forking;
 use crate::engine::headers::{JSON, REQUEST_ID, SANDBOX_TIME, check_content_type, check_headers};
 use crate::engine::keys::bearer;
 use crate::engine::recording::{self, Tape};
@@ -194,8 +195,7 @@ impl Engine {
     }
 
     fn answer_world(&self, request: &Request<'_>, slot: &Arc<Slot>) -> Response<Bytes> {
-        let writes = !matches!(request.route.operation.call, Call::Open(_) | Call::Read(_));
-        if let (true, Some(tape)) = (writes, &slot.tape)
+        if let (true, Some(tape)) = (recording::is_stored(request.route.operation), &slot.tape)
             && let Err(error) = tape.accepts()
         {
             return problem::reply(&error, &request.refused_id(&slot.world()));
@@ -208,7 +208,7 @@ impl Engine {
             Call::Read(call) => self.read(request, slot, call),
             Call::Write(_) | Call::Drive(_) | Call::Tester(_) => {
                 let unfinished = advance::begin(request, slot);
-                unfinished.unwrap_or_else(|| write(request, slot, self))
+                unfinished.unwrap_or_else(|| write(request, slot, Forking::new(self, &self.worlds)))
             }
         };
         response.extensions_mut().insert(slot.tag());

@@ -194,3 +194,16 @@ impl Drop for Run {
         self.end();
     }
 }
+
+impl Slot {
+    /// Nothing is sent while a step is executed that is not stored yet, because a webhook must not leave before its event is stored.
+    fn hold_deliveries(self: &Arc<Self>, held: bool) {
+        if self.tape.is_some() {
+            let mut tester = self.tester();
+            tester.outbox.hold(held);
+            if !held {
+                self.stir(&tester);
+            }
+        }
+    }
+}

@@ -7,9 +7,10 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::task::{Context, Poll, Waker};
 
+use crate::engine::flight::lock;
 use crate::engine::recording::{Note, Tape, Ticket};
 use crate::engine::slot::Slot;
 use crate::tester::Tester;
@@ -73,6 +74,8 @@ pub(super) struct Deliveries {
     used: AtomicBool,
     /// Whether the starts of its endpoints are stored.
     started: AtomicBool,
+    /// Whether the world has left memory.
+    dismissed: AtomicBool,
     pool: Mutex<WorkerPool>,
 }
 
@@ -97,6 +100,7 @@ impl Deliveries {
             active: AtomicBool::new(false),
             used: AtomicBool::new(false),
             started: AtomicBool::new(false),
+            dismissed: AtomicBool::new(false),
             pool: Mutex::default(),
         }
     }
@@ -111,6 +115,19 @@ impl Deliveries {
         self.used.load(Ordering::Relaxed)
     }
 
+    /// The number of workers that wait for a delivery.
+    pub(super) fn idle_workers(&self) -> usize {
+        lock(&self.pool).workers.values().map(|workers| workers.idle.len()).sum()
+    }
+
+    /// The world leaves memory: its waiting workers end.
+    pub(super) fn dismiss(&self) {
+        self.dismissed.store(true, Ordering::Relaxed);
+        for workers in lock(&self.pool).workers.values_mut() {
+            std::mem::take(&mut workers.idle).into_values().for_each(Waker::wake);
+        }
+    }
+
     fn courier(&self) -> Option<&Arc<dyn Courier>> {
         self.waker.courier.get()
     }
@@ -118,12 +135,6 @@ impl Deliveries {
     fn wall(&self) -> Timestamp {
         self.courier().map_or(Timestamp::EPOCH, |courier| courier.wall())
     }
-}
-
-/// A panic under one of these locks cannot leave half a change, because each change is one call of a
-/// collection.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Slot {
@@ -143,7 +154,11 @@ impl Slot {
         let (active, deliveries) = (!self.tester().outbox.is_empty(), self.deliveries());
         let before = deliveries.active.swap(active, Ordering::AcqRel);
         if active && !before {
-            lock(&deliveries.waker.watched).push(Arc::downgrade(self));
+            let mut watched = lock(&deliveries.waker.watched);
+            if watched.len() == watched.capacity() {
+                watched.retain(|slot| slot.strong_count() > 0);
+            }
+            watched.push(Arc::downgrade(self));
         }
         if before && !active {
             // No delivery is in flight any more, so the waiting callers continue.
@@ -177,17 +192,6 @@ impl Slot {
         let mut tester = self.tester();
         if !tester.outbox.is_empty() {
             tester.outbox.collect(world, self.deliveries().wall());
-        }
-    }
-
-    /// Nothing is sent while a step is executed that is not stored yet, because a webhook must not leave before its event is stored.
-    pub(super) fn hold_deliveries(self: &Arc<Self>, held: bool) {
-        if self.tape.is_some() {
-            let mut tester = self.tester();
-            tester.outbox.hold(held);
-            if !held {
-                self.stir(&tester);
-            }
         }
     }
 
@@ -286,7 +290,9 @@ impl Worker {
         }
         // A delivery that was taken and not attempted may have been the last.
         self.slot.wake_waiters(&tester);
+        let ends = self.slot.is_lost() || self.slot.deliveries().dismissed.load(Ordering::Relaxed);
         let next = tester.outbox.next_wall(&self.endpoint);
+        let next = if ends { Some(Timestamp::EPOCH) } else { next };
         let mut pool = lock(&self.slot.deliveries().pool);
         let workers = pool.workers.entry(self.endpoint.clone()).or_default();
         workers.idle.insert(self.number, cx.waker().clone());
@@ -331,7 +337,7 @@ impl Worker {
             let enabled = is_enabled(&tester);
             tester.outbox.report(&self.endpoint, order, outcome, wall);
             if let Some(tape) = &self.slot.tape {
-                if is_enabled(&tester) != enabled {
+                if is_enabled(&tester) != enabled && tape.accepts().is_ok() {
                     tape.note(Note::Endpoints(tester.outbox.kept()));
                 }
                 if let Some(progress) = tester.outbox.progress_to_keep(&self.endpoint) {

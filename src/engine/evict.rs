@@ -10,12 +10,14 @@
 )]
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError};
 
+use crate::engine::recording::{self, KeyHash, Tape};
 use crate::engine::slot::Slot;
 use crate::engine::worlds::Worlds;
 use crate::value::{ApiError, ErrorCode, Key};
+use crate::world::ClockMode;
 
 /// This part of the worlds leaves at once, so that a full server does not sort its worlds for each new key.
 const PART: usize = 16;
@@ -31,6 +33,10 @@ pub(super) struct Room {
     now_ms: AtomicU64,
     /// The worlds that fit into the allowed memory, as far as it is known.
     ceiling: AtomicUsize,
+    /// The inputs that could not be stored, when lost worlds were last looked for.
+    losses: AtomicU64,
+    /// Whether idle worlds are dropped.
+    drops_idle: AtomicBool,
     /// Keys whose requests are forgotten, without their worlds. It may also contain other keys.
     forgotten: OnceLock<Box<[AtomicU64]>>,
 }
@@ -40,6 +46,8 @@ impl Default for Room {
         Self {
             now_ms: AtomicU64::new(0),
             ceiling: AtomicUsize::new(usize::MAX),
+            losses: AtomicU64::new(0),
+            drops_idle: AtomicBool::new(false),
             forgotten: OnceLock::new(),
         }
     }
@@ -81,7 +89,14 @@ impl Room {
     }
 }
 
-type Open = HashMap<Box<str>, Arc<Slot>>;
+/// The worlds in memory, by key.
+pub(super) type Open = HashMap<Box<str>, Arc<Slot>>;
+
+/// Whether no request and no delivery uses a world. Workers that wait for a delivery do not.
+fn is_unused(slot: &Arc<Slot>) -> bool {
+    let holders = Arc::strong_count(slot); // before the workers are counted: one that ends meanwhile must not hide a request
+    holders <= 1 + slot.deliveries().idle_workers()
+}
 
 impl Worlds {
     /// Makes room for another world.
@@ -96,11 +111,22 @@ impl Worlds {
             return Ok(());
         }
         let limit = if most == self.most { "--max-worlds" } else { "--max-resident-bytes" };
-        let detail = format!(
-            "{} worlds are open, the maximum of {limit}: delete one (DELETE /_sandbox/world) or reset one, \
-             or start the sandbox with --idle-ttl or --journal",
-            open.len()
-        );
+        let worlds = open.len();
+        let detail = if self.reads_again() {
+            format!(
+                "all {worlds} worlds in memory, the maximum of {limit}, are in use or have waiting deliveries: try again"
+            )
+        } else {
+            let flags = if self.room.drops_idle.load(Ordering::Relaxed) {
+                "--journal"
+            } else {
+                "--idle-ttl or --journal"
+            };
+            format!(
+                "{worlds} worlds are open, the maximum of {limit}: delete one (DELETE /_sandbox/world) or reset \
+                 one, or start the sandbox with {flags}"
+            )
+        };
         Err(ApiError::new(ErrorCode::Overloaded, detail))
     }
 
@@ -119,32 +145,58 @@ impl Worlds {
     }
 
     fn drop_world(&self, open: &mut Open, key: &str) {
-        if let Some(slot) = open.remove(key)
-            && slot.tester().requests.is_used()
-        {
+        let Some(slot) = open.remove(key) else { return };
+        slot.deliveries().dismiss();
+        if slot.tester().requests.is_used() {
             self.room.forget(key);
         }
     }
 
+    /// Whether stored inputs are read again.
+    fn reads_again(&self) -> bool {
+        self.recorder.as_ref().is_some_and(|recorder| recorder.is_read_again())
+    }
+
     /// Whether nothing is lost with a world: it equals a new one, or it can be replayed.
     fn may_leave(&self, slot: &Arc<Slot>) -> bool {
-        if Arc::strong_count(slot) > 1 {
+        if !is_unused(slot) {
             return false;
         }
-        let is_recorded = self.recorder.as_ref().is_some_and(|recorder| !recorder.is_read_again());
-        slot.is_stored() || slot.is_like_new(&self.base, &self.started(), is_recorded)
+        if self.reads_again() {
+            return slot.is_lost() || slot.is_stored();
+        }
+        slot.is_like_new(&self.base, &self.started(), self.recorder.is_some())
+    }
+
+    /// Drops the worlds that contain what could not be stored. Returns those in which something happens without a call.
+    pub(super) fn drop_lost(&self) -> Vec<KeyHash> {
+        let losses = recording::losses();
+        if self.room.losses.swap(losses, Ordering::Relaxed) == losses {
+            return Vec::new();
+        }
+        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        let lost: Vec<_> = open.extract_if(|_, slot| slot.is_lost()).collect();
+        drop(open);
+        for (_, slot) in &lost {
+            slot.deliveries().dismiss();
+        }
+        let alone = lost.iter().filter(|(_, slot)| slot.acts_alone());
+        alone.filter_map(|(_, slot)| slot.tape.as_ref().map(Tape::world)).collect()
     }
 
     /// Drops the worlds that were not used for this time. Without stored inputs, they are lost.
     pub(super) fn drop_idle(&self, idle_ms: u64) {
+        self.room.drops_idle.store(true, Ordering::Relaxed);
         let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
         let now = self.room.now();
         let idle: Vec<Box<str>> = open
             .iter()
             .filter(|(_, slot)| {
                 let is_idle = now.saturating_sub(slot.touched()) >= idle_ms;
-                let reads_again = self.recorder.as_ref().is_some_and(|known| known.is_read_again());
-                is_idle && Arc::strong_count(slot) == 1 && (!reads_again || self.may_leave(slot))
+                let waits = || slot.tester().outbox.is_waiting();
+                is_idle
+                    && is_unused(slot)
+                    && if self.reads_again() { self.may_leave(slot) } else { !waits() }
             })
             .map(|(key, _)| key.clone())
             .collect();
@@ -161,11 +213,19 @@ impl Worlds {
         let ceiling = self.room.ceiling.load(Ordering::Relaxed);
         if resident_bytes > most_bytes {
             let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
-            let fitting = open.len().min(ceiling) / 10 * 9;
+            let fitting = open.len().min(ceiling) * 9 / 10;
             self.room.ceiling.store(fitting.max(1), Ordering::Relaxed);
             self.shrink(&mut open, fitting);
         } else if ceiling != usize::MAX && resident_bytes < most_bytes / 10 * 9 {
             self.room.ceiling.store(ceiling + ceiling / 64 + 1, Ordering::Relaxed);
         }
+    }
+}
+
+impl Slot {
+    /// Whether something happens in the world without a call: a delivery waits, or the wall clock runs its timers.
+    pub(super) fn acts_alone(&self) -> bool {
+        self.deliveries().is_active()
+            && (self.world().mode() == ClockMode::Real || self.tester().outbox.is_waiting())
     }
 }

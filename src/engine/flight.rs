@@ -1,19 +1,24 @@
-//! The replay of a world that some requests wait for.
+//! The replay of a world that some requests wait for, and the worlds that are replayed without a request.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use crate::engine::recording::KeyHash;
 use crate::engine::slot::Slot;
-use crate::value::{ApiError, ErrorCode};
+use crate::value::ApiError;
 
 /// One replay of a world, shared by all requests that wait for it.
-pub(super) type Flight = Arc<OnceLock<Result<Arc<Slot>, ApiError>>>;
+pub(super) type Flight = Arc<OnceLock<Result<Option<Arc<Slot>>, ApiError>>>;
+
+/// Worlds in which something happens without a call, and which are not in memory.
+#[derive(Debug, Default)]
+pub(super) struct Owing {
+    pub(super) worlds: BTreeSet<KeyHash>,
+    /// Whether it was reported that there is no room for them.
+    pub(super) is_reported: bool,
+}
 
 /// A panic under this lock cannot leave half a change, because each change is one call of a collection.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The refusal of a request that needs the write-ahead log.
-pub(crate) fn unavailable(detail: impl Into<String>) -> ApiError {
-    ApiError::new(ErrorCode::LogUnavailable, detail)
 }

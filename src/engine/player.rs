@@ -50,8 +50,9 @@ pub(crate) trait Archive: Send + Sync {
     /// Replays the stored inputs of a world.
     fn restore(&self, engine: &Engine, world: KeyHash) -> Result<Restored, Unrestored>;
 
-    /// The worlds whose webhooks may not all have been sent. `every` says that all worlds have endpoints.
-    fn owing(&self, every: bool) -> Vec<KeyHash>;
+    /// The worlds whose webhooks may not all have been sent. `every` says that all worlds have endpoints, `is_real` that the wall clock runs
+    /// their timers.
+    fn owing(&self, every: bool, is_real: bool) -> Vec<KeyHash>;
 }
 
 /// Sends recorded inputs to one world.

@@ -102,8 +102,13 @@ impl Engine {
         if path == "/_sandbox" || path.starts_with("/_sandbox/") {
             return;
         }
-        let key = bearer(&head.headers);
-        let Some(slot) = key.and_then(|key| self.open_world_to(key, true)).ok() else { return };
+        let Ok(key) = bearer(&head.headers) else { return };
+        let slot = if refusal.status().is_server_error() {
+            self.worlds.resident(key).ok().flatten() // if it could not be opened, it is not tried again
+        } else {
+            self.open_world_to(key, true).ok()
+        };
+        let Some(slot) = slot else { return };
         let operation = match self.router.find(&head.method, path) {
             Ok(Found::Route(route, _)) => Some(route.operation),
             _ => None,

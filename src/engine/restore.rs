@@ -2,14 +2,17 @@
 //!
 //! A world is replayed when its key first arrives, without the lock of the other worlds. Requests with the same key wait for it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
-use crate::engine::flight::unavailable;
+use crate::engine::flight::lock;
 use crate::engine::player::Unrestored;
-use crate::engine::recording::KeyHash;
+use crate::engine::recording::{KeyHash, Note, unavailable};
 use crate::engine::slot::Slot;
 use crate::engine::state::Engine;
 use crate::value::{ApiError, ErrorCode, long_work};
+use crate::world::ClockMode;
 
 impl Engine {
     /// The world of a key.
@@ -19,18 +22,29 @@ impl Engine {
 
     /// The world of a key. `reads` says that the request changes nothing.
     pub(super) fn open_world_to(&self, key: &str, reads: bool) -> Result<Arc<Slot>, ApiError> {
-        if let Some(slot) = self.worlds.resident(key)? {
-            return Ok(slot);
+        loop {
+            if let Some(slot) = self.worlds.resident(key)? {
+                return Ok(slot);
+            }
+            self.worlds.check(key)?;
+            // Between these steps another request may have written to the world, or deleted it.
+            let slot = if self.worlds.holds(key) {
+                self.bring(key)?
+            } else {
+                self.worlds.open(key, reads)?
+            };
+            if let Some(slot) = slot {
+                return Ok(slot);
+            }
         }
-        let Some(recorder) = &self.config.recorder else { return self.worlds.open(key, reads) };
-        self.worlds.check(key)?;
-        let world = KeyHash::of(recorder.salt(), key);
-        if recorder.holds(world) { self.bring(key, world) } else { self.worlds.open(key, reads) }
     }
 
-    /// Drops idle worlds. `since_start_ms` is the time since the server started.
+    /// Drops idle worlds, and those that cannot be used again. `since_start_ms` is the time since the server started.
     pub(crate) fn sweep(&self, since_start_ms: u64, idle_ms: Option<u64>) {
         self.worlds.room.tick(since_start_ms);
+        if self.archive.get().is_some() {
+            lock(&self.owing).worlds.extend(self.worlds.drop_lost());
+        }
         if let Some(idle_ms) = idle_ms {
             self.worlds.drop_idle(idle_ms);
         }
@@ -41,17 +55,64 @@ impl Engine {
         self.worlds.fit(resident_bytes, most_bytes);
     }
 
-    /// Replays the worlds whose webhooks may not all have been sent, one after another, so that they are sent without a call.
-    pub(crate) fn bring_owing(&self) {
+    /// Finds the stored worlds whose webhooks may not all have been sent.
+    pub(crate) fn find_owing(&self) {
         let Some(archive) = self.archive.get() else { return };
-        for world in archive.owing(self.worlds.waker().gives_endpoints()) {
-            // A world that cannot be replayed was reported. Its key gets the error, too.
-            let _ = self.bring(&world.as_key(), world);
-        }
+        let is_real = self.config.mode == ClockMode::Real;
+        let found = archive.owing(self.worlds.waker().gives_endpoints(), is_real);
+        lock(&self.owing).worlds.extend(found);
     }
 
-    /// Replays a world. Its key is the one that was sent, or a name made of its hash.
-    fn bring(&self, key: &str, world: KeyHash) -> Result<Arc<Slot>, ApiError> {
+    /// Whether a world must be replayed without a call.
+    pub(crate) fn owes(&self) -> bool {
+        !lock(&self.owing).worlds.is_empty()
+    }
+
+    /// Replays the worlds that must be, one after another, so that their webhooks are sent without a call. Those for which there is no room
+    /// stay for the next time.
+    pub(crate) fn bring_owing(&self) {
+        let mut worlds = std::mem::take(&mut lock(&self.owing).worlds);
+        let mut later = BTreeSet::new();
+        while let Some(world) = worlds.pop_first().filter(|_| !self.is_ending()) {
+            match self.bring(&world.as_key()) {
+                Ok(slot) => {
+                    slot.inspect(|slot| slot.note_quiet());
+                }
+                // It was reported. The key of the world gets the error, too.
+                Err(error) if error.code == ErrorCode::InternalError => {}
+                Err(error) => {
+                    later.insert(world);
+                    if error.code == ErrorCode::Overloaded {
+                        later.append(&mut worlds);
+                    }
+                }
+            }
+        }
+        let mut owing = lock(&self.owing);
+        if !later.is_empty() && !owing.is_reported {
+            let worlds = later.len();
+            tracing::warn!(
+                worlds,
+                "worlds with webhooks to send wait until there is room for them"
+            );
+        }
+        owing.is_reported = !later.is_empty();
+        owing.worlds.extend(later);
+    }
+
+    /// The process ends: running replays end, and no further one starts.
+    pub(crate) fn end(&self) {
+        self.is_ending.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_ending(&self) -> bool {
+        self.is_ending.load(Ordering::Relaxed)
+    }
+
+    /// Replays a world; none if it has no inputs. Its key is the one that was sent, or a name made of its hash.
+    fn bring(&self, key: &str) -> Result<Option<Arc<Slot>>, ApiError> {
+        let Some(recorder) = &self.config.recorder else { return Ok(None) };
+        let world = KeyHash::of(recorder.salt(), key);
         if long_work::is_full() {
             let detail = "too many worlds are being read from the write-ahead log; try again soon";
             return Err(ApiError::new(ErrorCode::Overloaded, detail));
@@ -63,14 +124,17 @@ impl Engine {
             self.worlds.landed(world, &flight);
         }
         // The world may have been brought under a name made of its hash.
-        let slot = done?;
-        Ok(self.worlds.claim(key, world).unwrap_or(slot))
+        Ok(done?.map(|slot| self.worlds.claim(key).unwrap_or(slot)))
     }
 
-    fn replayed(&self, key: &str, world: KeyHash) -> Result<Arc<Slot>, ApiError> {
-        if let Some(slot) = self.worlds.claim(key, world) {
-            return Ok(slot);
+    fn replayed(&self, key: &str, world: KeyHash) -> Result<Option<Arc<Slot>>, ApiError> {
+        if let Some(slot) = self.worlds.claim(key) {
+            return Ok(Some(slot));
         }
+        if !self.worlds.holds(key) {
+            return Ok(None); // it was deleted meanwhile
+        }
+        self.worlds.check_room()?; // before a replay that may take long
         let archive = self.archive.get().expect("a recorder that holds worlds is an archive");
         let restored = archive.restore(self, world).map_err(|why| match why {
             Unrestored::Unreadable(why) => {
@@ -90,6 +154,21 @@ impl Engine {
         slot.tester_changed();
         slot.rearm(&slot.tester());
         slot.stir(&slot.tester());
-        Ok(slot)
+        Ok(Some(slot))
+    }
+}
+
+impl Slot {
+    /// Stores that no delivery of a replayed world is waiting, so that the next start does not replay it for its webhooks.
+    pub(super) fn note_quiet(&self) {
+        let tester = self.tester();
+        if let Some(tape) = &self.tape
+            && !tester.outbox.is_waiting()
+        {
+            let lanes = tester.outbox.lanes().iter();
+            let progress =
+                lanes.filter_map(|lane| tester.outbox.progress_to_keep(&lane.endpoint.id));
+            progress.for_each(|progress| tape.note(Note::Delivered(progress)));
+        }
     }
 }

@@ -21,9 +21,9 @@ use crate::tester::snapshots::{Act, Snapshot, TesterPart};
 use crate::value::id::Id;
 use crate::value::long_work;
 use crate::value::time::Timestamp;
+use crate::world::World;
 use crate::world::base::Base;
 use crate::world::script::Scenario;
-use crate::world::{ClockMode, World};
 
 /// Iterations of the loop that waits for a step to end: about ten microseconds.
 const SPINS: u32 = 300;
@@ -239,10 +239,7 @@ impl Slot {
 
     /// Whether all inputs of the world are stored, and nothing is left to do in it without a request.
     pub(super) fn is_stored(&self) -> bool {
-        let real = || self.world().mode() == ClockMode::Real && self.deliveries.is_active();
-        self.tape.as_ref().is_some_and(Tape::is_stored)
-            && !self.tester().outbox.is_waiting()
-            && !real()
+        self.tape.as_ref().is_some_and(Tape::is_stored) && !self.acts_alone()
     }
 
     /// Notes when it was used last.

@@ -1,6 +1,6 @@
 //! The engine's state: its configuration, the worlds, and the wall clock that some of them follow.
 
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ use crate::engine::advance;
 use crate::engine::cache::{ReadCache, SHARED_BYTES};
 use crate::engine::contract::{Auth, Overlay};
 use crate::engine::delivery_waker::Courier;
+use crate::engine::flight::Owing;
 use crate::engine::keys::KeySpace;
 use crate::engine::player::Archive;
 use crate::engine::recording::{Before, Recorder, Tape};
@@ -88,6 +89,10 @@ pub(crate) struct Engine {
     pub(super) edge_ms: AtomicU64,
     /// Reads stored inputs again.
     pub(super) archive: OnceLock<Arc<dyn Archive>>,
+    /// Worlds that must be replayed without a call.
+    pub(super) owing: Mutex<Owing>,
+    /// Whether the process ends, so that no replay is worth its time.
+    pub(super) is_ending: AtomicBool,
     /// Scenarios of files; see [`Config::scenarios`].
     scenarios: RwLock<Vec<Arc<Scenario>>>,
 }
@@ -115,6 +120,8 @@ impl Engine {
             untouched: Mutex::new(ReadCache::new(SHARED_BYTES)),
             scenarios: RwLock::new(config.scenarios.clone()),
             archive: OnceLock::new(),
+            owing: Mutex::default(),
+            is_ending: AtomicBool::new(false),
             config,
         }
     }
@@ -254,8 +261,12 @@ impl Engine {
         Self::follow_to(slot, Timestamp::from_millis(self.wall.load(Ordering::Relaxed)));
     }
 
-    /// Moves a world to that time of the wall clock.
+    /// Moves a world to that time of the wall clock. While the log cannot be written, the world stands still, so that reads continue.
     pub(super) fn follow_to(slot: &Arc<Slot>, now: Timestamp) {
+        let stands = |tape: &Tape| !tape.is_playing() && tape.accepts().is_err();
+        if slot.tape.as_ref().is_some_and(stands) {
+            return;
+        }
         let world = &mut *slot.world_mut();
         let before = Before::of(world);
         let followed = guard(world, |world| {
@@ -303,7 +314,8 @@ impl Host for Engine {
     }
 
     fn open(&self, key: &str, world: World, part: TesterPart) -> Result<(), ApiError> {
-        self.worlds.open_on(key, world, part)
+        self.worlds.place_for_fork(key)?.take(world, part, None);
+        Ok(())
     }
 
     fn worlds(&self) -> Vec<OpenWorld> {

@@ -5,11 +5,14 @@
 
 mod snapshots;
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use http::{Request, Response};
 use serde_json::{Value, json};
 
 use super::contract::Overlay;
+use super::recording::Recorder;
 use super::{Config, Engine, Library};
 use crate::api;
 use crate::api::operation::{Method, Operation};
@@ -19,6 +22,14 @@ use crate::world::{ClockMode, Shape, World};
 const KEY: &str = "test_key";
 
 fn engine(seed: u64, mode: ClockMode) -> Engine {
+    engine_with(seed, mode, None)
+}
+
+pub(super) fn engine_with(
+    seed: u64,
+    mode: ClockMode,
+    recorder: Option<Arc<dyn Recorder>>,
+) -> Engine {
     let shape = Shape { employees_per_company: 7, ..Shape::default() };
     Engine::new(Config {
         seed,
@@ -31,7 +42,7 @@ fn engine(seed: u64, mode: ClockMode) -> Engine {
         pages: |_, _| None,
         scenarios: Vec::new(),
         library: Library::EMPTY,
-        recorder: None,
+        recorder,
     })
 }
 
@@ -64,6 +75,18 @@ fn first_id(engine: &Engine, target: &str) -> String {
 
 fn digest(engine: &Engine) -> String {
     engine.with_world(KEY, World::digest).expect("a key that opens a world")
+}
+
+#[test]
+fn a_large_process_loses_a_tenth_of_its_worlds() {
+    let engine = engine(1, ClockMode::Instant);
+    for number in 0..9 {
+        engine.with_world(&format!("test_{number}"), World::digest).expect("there is room");
+    }
+    for left in [8, 7, 6, 5, 4, 3, 2, 1, 0] {
+        engine.fit(2, 1);
+        assert_eq!(engine.worlds.count(), left);
+    }
 }
 
 #[test]

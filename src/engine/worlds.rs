@@ -1,21 +1,16 @@
 //! Worlds by key.
 
-#![expect(
-    clippy::disallowed_types,
-    reason = "looked up by key; iterated only to drop worlds that equal new ones"
-)]
-
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockWriteGuard};
 
 use crate::api::host::OpenWorld;
 use crate::engine::contract::Auth;
 use crate::engine::delivery_waker::DeliveryWaker;
-use crate::engine::evict::Room;
+use crate::engine::evict::{Open, Room};
 use crate::engine::flight::{Flight, lock};
 use crate::engine::keys::{KeySpace, is_well_formed, looks_live, unauthorized};
-use crate::engine::recording::{KeyHash, Recorder, Tape};
+use crate::engine::recording::{KeyHash, Recorder, Tape, Ticket};
 use crate::engine::slot::Slot;
 use crate::tester::snapshots::TesterPart;
 use crate::tester::{Tester, request_log};
@@ -43,11 +38,28 @@ pub(super) struct Worlds {
     pub(super) started: RwLock<Vec<Arc<Scenario>>>,
     /// The requests that each world's request log keeps.
     pub(super) most_requests: usize,
-    pub(super) open: RwLock<HashMap<Box<str>, Arc<Slot>>>,
+    pub(super) open: RwLock<Open>,
     /// The number of worlds ever opened; it numbers them.
     opened: AtomicU64,
     /// Worlds that are being replayed.
     flights: Mutex<BTreeMap<KeyHash, Flight>>,
+}
+
+/// A free place for a world.
+pub(super) struct Place<'a> {
+    worlds: &'a Worlds,
+    key: Box<str>,
+    open: RwLockWriteGuard<'a, Open>,
+}
+
+impl Place<'_> {
+    /// Opens the key with a copy of a world. `fork` is the ticket of the request that copied it.
+    pub(super) fn take(mut self, world: World, part: TesterPart, fork: Option<&Ticket>) {
+        let tape = self.worlds.tape(&self.key, fork);
+        let slot = self.worlds.slot(&self.key, world, part, tape);
+        slot.touch(self.worlds.room.now());
+        self.open.insert(self.key, slot);
+    }
 }
 
 impl Worlds {
@@ -115,17 +127,7 @@ impl Worlds {
         tester.part()
     }
 
-    fn slot(&self, key: &str, world: World, part: TesterPart) -> Arc<Slot> {
-        self.slot_with(key, world, part, self.tape(key))
-    }
-
-    fn slot_with(
-        &self,
-        key: &str,
-        world: World,
-        part: TesterPart,
-        tape: Option<Tape>,
-    ) -> Arc<Slot> {
+    fn slot(&self, key: &str, world: World, part: TesterPart, tape: Option<Tape>) -> Arc<Slot> {
         let opened = self.opened.fetch_add(1, Ordering::Relaxed) + 1;
         Slot::new(key, opened, world, part, self.most_requests, &self.waker, tape)
     }
@@ -138,26 +140,24 @@ impl Worlds {
         Ok(slot.inspect(|slot| slot.touch(self.room.now())).cloned())
     }
 
-    /// The world of a key that has no stored inputs, opened if it is new. A read of a new world needs no room: it equals every other
-    /// unchanged one.
-    pub(super) fn open(&self, key: &str, reads: bool) -> Result<Arc<Slot>, ApiError> {
-        self.check(key)?;
+    /// The world of a key that has no stored inputs, opened if it is new; none if it has some. A read of a new world needs no room: it
+    /// equals every other unchanged one.
+    pub(super) fn open(&self, key: &str, reads: bool) -> Result<Option<Arc<Slot>>, ApiError> {
         let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(slot) = open.get(key).filter(|slot| !slot.is_lost()) {
-            return Ok(Arc::clone(slot));
+        if let Some(slot) = self.claimed(&mut open, key) {
+            return Ok(Some(slot));
         }
-        if let Some(known) = self.played_again(&mut open, key) {
-            open.insert(key.into(), Arc::clone(&known));
-            return Ok(known);
+        if self.holds(key) {
+            return Ok(None);
         }
-        open.remove(key);
+        open.remove(key); // a lost one
         let room = self.make_room(&mut open);
         if let Err(full) = &room
             && !reads
         {
             return Err(full.clone());
         }
-        let slot = self.slot(key, self.fresh(), self.part());
+        let slot = self.slot(key, self.fresh(), self.part(), self.tape(key, None));
         if room.is_err() || self.was_used(key) {
             slot.tester().requests.begin_later();
         }
@@ -165,7 +165,14 @@ impl Worlds {
         if room.is_ok() {
             open.insert(key.into(), Arc::clone(&slot));
         }
-        Ok(slot)
+        Ok(Some(slot))
+    }
+
+    /// Whether inputs of the key's world are stored.
+    pub(super) fn holds(&self, key: &str) -> bool {
+        let holds =
+            |recorder: &Arc<dyn Recorder>| recorder.holds(KeyHash::of(recorder.salt(), key));
+        self.recorder.as_ref().is_some_and(holds)
     }
 
     /// Whether there may have been requests with the key, which are forgotten.
@@ -175,42 +182,32 @@ impl Worlds {
         self.recorder.as_ref().is_some_and(known) || self.room.forgot(key)
     }
 
-    /// Opens a key with an existing world; refuses a key that already has one.
-    pub(super) fn open_on(
-        &self,
-        key: &str,
-        world: World,
-        part: TesterPart,
-    ) -> Result<(), ApiError> {
+    /// A place for a fork under a key; refuses a key that already has a world. No other world opens until it is dropped.
+    pub(super) fn place_for_fork(&self, key: &str) -> Result<Place<'_>, ApiError> {
         if !is_well_formed(key) {
             let detail = "a key must have 1 to 255 visible ASCII characters";
             return Err(ApiError::of_member("/key", "pattern", detail));
         }
         self.check(key)?;
+        let is_stored = self.holds(key); // it may wait, so it is asked before the lock is taken
         let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = self.played_again(&mut open, key) {
-            open.insert(key.into(), known);
-        }
-        let is_stored = || {
-            let recorder = self.recorder.as_ref();
-            recorder.is_some_and(|recorder| recorder.holds(KeyHash::of(recorder.salt(), key)))
-        };
-        if open.contains_key(key) || is_stored() {
+        if is_stored || self.claimed(&mut open, key).is_some() || self.holds(key) {
             let detail = "the key already has a world: use a new key";
             return Err(ApiError::new(ErrorCode::DuplicateReference, detail));
         }
+        open.remove(key); // a lost one
         self.make_room(&mut open)?;
-        let slot = self.slot(key, world, part);
-        slot.touch(self.room.now());
-        open.insert(key.into(), slot);
-        Ok(())
+        Ok(Place { worlds: self, key: key.into(), open })
     }
 
-    /// The recorder of a world that opens.
-    fn tape(&self, key: &str) -> Option<Tape> {
+    /// The recorder of a world that opens, with the ticket of the fork that it begins with.
+    fn tape(&self, key: &str, fork: Option<&Ticket>) -> Option<Tape> {
         let recorder = self.recorder.as_ref()?;
-        let hash = KeyHash::of(recorder.salt(), key);
-        Some(Tape::new(Arc::clone(recorder), hash, false))
+        let (hash, recorder) = (KeyHash::of(recorder.salt(), key), Arc::clone(recorder));
+        Some(match fork {
+            Some(fork) => Tape::forked(recorder, hash, fork),
+            None => Tape::new(recorder, hash, false),
+        })
     }
 
     /// A world for a replay, which no key can open yet.
@@ -218,7 +215,7 @@ impl Worlds {
         let recorder = self.recorder.as_ref().expect("a replay has a recorder");
         let tape = Tape::new(Arc::clone(recorder), world, true);
         let (grown, part) = forked.unwrap_or_else(|| (self.fresh(), self.part()));
-        self.slot_with(&world.as_key(), grown, part, Some(tape))
+        self.slot(&world.as_key(), grown, part, Some(tape))
     }
 
     /// The world of a recording, by the hash of its key.
@@ -271,14 +268,25 @@ impl Worlds {
     }
 
     /// The world of a key, if it is in memory, also under the name made of its hash.
-    pub(super) fn claim(&self, key: &str, world: KeyHash) -> Option<Arc<Slot>> {
+    pub(super) fn claim(&self, key: &str) -> Option<Arc<Slot>> {
         let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        self.claimed(&mut open, key)
+    }
+
+    fn claimed(&self, open: &mut Open, key: &str) -> Option<Arc<Slot>> {
         if let Some(slot) = open.get(key).filter(|slot| !slot.is_lost()) {
             return Some(Arc::clone(slot));
         }
-        let slot = open.remove(world.as_key().as_str()).filter(|slot| !slot.is_lost())?;
+        let hash = KeyHash::of(self.recorder.as_ref()?.salt(), key);
+        let slot = open.remove(hash.as_key().as_str()).filter(|slot| !slot.is_lost())?;
         open.insert(key.into(), Arc::clone(&slot));
         Some(slot)
+    }
+
+    /// Refuses if there is no room for another world.
+    pub(super) fn check_room(&self) -> Result<(), ApiError> {
+        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        self.make_room(&mut open)
     }
 
     /// Adds a world that was replayed.
@@ -289,17 +297,6 @@ impl Worlds {
         slot.touch(self.room.now());
         open.insert(key.into(), Arc::clone(slot));
         Ok(())
-    }
-
-    /// The replayed world of a key that no request has sent yet.
-    fn played_again(
-        &self,
-        open: &mut HashMap<Box<str>, Arc<Slot>>,
-        key: &str,
-    ) -> Option<Arc<Slot>> {
-        let recorder = self.recorder.as_ref()?;
-        let hash = KeyHash::of(recorder.salt(), key);
-        open.remove(hash.as_key().as_str())
     }
 
     /// Drops a world that was deleted.

@@ -12,11 +12,12 @@ use crate::api::host::{Host, Session};
 use crate::api::operation::{Call, Contract, Method, Operation};
 use crate::api::reply::Reply;
 use crate::api::{json, system};
+use crate::engine::fork::Forking;
 use crate::engine::headers::{JSON, REQUEST_ID, SANDBOX_TIME};
 use crate::engine::idempotency::{self, IdempotencyKey, Seen};
 use crate::engine::outcomes::{self, SANDBOX_DECISION};
 use crate::engine::problem;
-use crate::engine::recording::{self, Before, Note};
+use crate::engine::recording::{self, Before, Note, Tape};
 use crate::engine::request::{Request, etag, request_id};
 use crate::engine::slot::Slot;
 use crate::value::{ApiError, ErrorCode, Timestamp};
@@ -45,7 +46,7 @@ impl Prepared {
     }
 }
 
-pub(super) fn write(request: &Request<'_>, slot: &Arc<Slot>, host: &dyn Host) -> Response<Bytes> {
+pub(super) fn write(request: &Request<'_>, slot: &Arc<Slot>, host: Forking<'_>) -> Response<Bytes> {
     // Work without the world is done before its lock is taken, and the reply is written after it is released.
     let prepared = Prepared::of(request);
     let mut held = slot.world_mut();
@@ -55,7 +56,10 @@ pub(super) fn write(request: &Request<'_>, slot: &Arc<Slot>, host: &dyn Host) ->
         Err(error) => refused(request, slot, world, &error),
         Ok(Ready::Replay(response)) => response,
         Ok(Ready::Run { running, input }) => {
-            let ran = run(request, slot, host, world, (running.key(), input));
+            let ran = run(request, slot, &host, world, (running.key(), input));
+            if ran.performed.is_ok() {
+                host.open(slot.tape.as_ref().and_then(Tape::ticket).as_ref());
+            }
             slot.deliver_events(world);
             drop(held);
             ran.respond(request, running)
@@ -163,6 +167,8 @@ fn run(
         let status = refused.unwrap_or_else(|| success(request));
         tape.wrote(request, before, world, (status, &id));
         if recording::deletes_world(row) && performed.is_ok() {
+            // A worker may not note the progress of a delivery after the deletion.
+            let _tester = slot.tester();
             tape.removed();
         }
         if recording::changes_endpoints(row) && performed.is_ok() {

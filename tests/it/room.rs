@@ -211,9 +211,25 @@ fn a_log_is_inspected_compacted_and_exported() {
     company(&kept, "Kept Ltd").expect(201);
     company(&key(&server, "test_fork"), "Forked Ltd").expect(201);
     delete(&gone, "/_sandbox/world");
-    let keys = ["test_kept", "test_fork", "test_gone"];
+    // The key of a deleted world is written again, and so is that of a deleted fork.
+    let again = key(&server, "test_again");
+    company(&again, "Source Ltd").expect(201);
+    let taken = again.post("/_sandbox/snapshots", &json!({})).expect(201);
+    let fork = format!("/_sandbox/snapshots/{}/fork", taken["id"].as_str().unwrap());
+    for forked in ["test_fork_2", "test_fork_1"] {
+        again.post(&fork, &json!({"key": forked})).expect(201);
+    }
+    delete(&again, "/_sandbox/world");
+    delete(&key(&server, "test_fork_2"), "/_sandbox/world");
+    for (name, number) in [("test_again", 2), ("test_fork_2", 1)] {
+        for _ in 0..number {
+            company(&key(&server, name), "New Ltd").expect(201);
+        }
+    }
+    key(&server, "test_reader").get("/api/business/companies").expect(200);
+    let keys = ["test_kept", "test_fork", "test_gone", "test_again", "test_fork_1", "test_fork_2"];
     let digests = keys.map(|name| key(&server, name).digest());
-    drop((server, kept, gone));
+    drop((server, kept, gone, again));
 
     let run = |arguments: &[&str]| {
         let ended = finish(&mut command(&[&["journal"], arguments].concat()));
@@ -225,12 +241,12 @@ fn a_log_is_inspected_compacted_and_exported() {
     let before = inspect();
     assert_eq!(
         (&before["inputs"], &before["worlds"], &before["forks"]),
-        (&json!(55), &json!(2), &json!(1))
+        (&json!(62), &json!(5), &json!(2))
     );
-    assert!(run(&["inspect", journal]).contains("inputs 55, worlds 2"));
+    assert!(run(&["inspect", journal]).contains("inputs 62, worlds 5"));
     run(&["compact", journal]);
     let after = inspect();
-    assert_eq!((&after["inputs"], &after["worlds"]), (&json!(5), &json!(2)), "{after}");
+    assert_eq!((&after["inputs"], &after["worlds"]), (&json!(12), &json!(5)), "{after}");
     assert!(after["bytes"].as_u64().unwrap() * 3 < before["bytes"].as_u64().unwrap(), "{after}");
 
     let out = folder.path().join("out.rec");
@@ -240,4 +256,44 @@ fn a_log_is_inspected_compacted_and_exported() {
     let server = Arc::new(Server::start(&["--journal", journal]));
     assert_eq!(keys.map(|name| key(&server, name).digest()), digests);
     company(&key(&server, "test_fork"), "Next Ltd").expect(201);
+    // Whether a key was used is kept, because a verification must know it.
+    let body = json!({"operation": "listCompanies", "times": 1});
+    let verified = key(&server, "test_reader").post("/_sandbox/requests/verify", &body).expect(200);
+    assert_eq!(verified["verdict"], "unknown");
+}
+
+#[test]
+fn a_compacted_log_keeps_the_time_of_the_wall_clock() {
+    let folder = tempfile::tempdir().unwrap();
+    let flags = ["--journal", folder.path().to_str().unwrap(), "--clock", "real:1000000"];
+    let server = Arc::new(Server::start(&flags));
+    let caller = Caller::with_key(&server, "test_key");
+    company(&caller, "Gone Ltd").expect(201);
+    let from = caller.now();
+    until("time passes", || caller.now() > from);
+    company(&caller, "Late Ltd").expect(201);
+    let now = caller.now();
+    delete(&caller, "/_sandbox/world");
+    company(&Caller::with_key(&server, "test_other"), "Some Ltd").expect(201);
+    delete(&Caller::with_key(&server, "test_other"), "/_sandbox/world");
+    drop((server, caller));
+    let compacted = finish(&mut command(&["journal", "compact", flags[1]]));
+    assert!(compacted.status.success(), "{compacted:?}");
+    let server = Arc::new(Server::start(&flags));
+    assert!(Caller::with_key(&server, "test_key").now() >= now);
+}
+
+#[test]
+fn an_idle_world_with_a_waiting_delivery_stays() {
+    let server = Arc::new(Server::start(&["--idle-ttl", "1s"]));
+    let (waits, other) =
+        (Caller::with_key(&server, "test_waits"), Caller::with_key(&server, "test_other"));
+    let endpoint = json!({"url": "http://127.0.0.1:9/"});
+    waits.post("/_sandbox/webhook-endpoints", &endpoint).expect(201);
+    company(&waits, "Waiting Ltd").expect(201);
+    company(&Caller::with_key(&server, "test_idle"), "Idle Ltd").expect(201);
+    until("the idle world leaves", || resident(&other) == 2);
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(resident(&other), 2);
+    assert_eq!(waits.all("/api/business/companies").len(), 4);
 }

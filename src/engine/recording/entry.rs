@@ -200,8 +200,11 @@ pub(crate) struct Mark {
 }
 
 /// All worlds at the end of the recording.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct End {
+    /// The last instant of the wall clock, if no world says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) wall: Option<Timestamp>,
     pub(crate) worlds: Vec<EndOf>,
 }
 

@@ -18,6 +18,9 @@ pub(crate) struct Salt(pub(crate) [u8; 16]);
 pub(crate) struct KeyHash([u8; 16]);
 
 impl KeyHash {
+    #[cfg(test)]
+    pub(crate) const EMPTY: Self = Self([0; 16]);
+
     /// The hash of a key. For a key that was made from a hash, this hash.
     pub(crate) fn of(salt: Salt, key: &str) -> Self {
         Self::recorded(key).unwrap_or_else(|| {

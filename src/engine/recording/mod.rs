@@ -9,15 +9,17 @@
 mod entry;
 mod key;
 mod tape;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use bytes::Bytes;
 
 use crate::api::host::Stored;
-use crate::value::{ApiError, Timestamp};
+use crate::value::{ApiError, ErrorCode, Timestamp};
 use crate::world::{Event, World};
 
 pub(crate) use crate::tester::outbox::kept::{KeptEndpoints, KeptProgress, Progress, ProgressOf};
@@ -27,7 +29,7 @@ pub(crate) use entry::{
     Removed, Spent,
 };
 pub(crate) use key::{KeyHash, Salt};
-pub(super) use tape::{Before, Tape, changes_endpoints, deletes_world, is_beside};
+pub(super) use tape::{Before, Tape, changes_endpoints, deletes_world, is_beside, is_stored};
 
 /// An input that must be on disk before a reply that shows it is sent. It is in a reply's extensions.
 #[derive(Clone, Debug)]
@@ -42,24 +44,45 @@ pub(crate) struct Ticket {
 pub(crate) struct Tenure {
     pub(crate) world: KeyHash,
     /// The first input that could not be stored. The world contains it, so it must be replayed without it.
-    lost_from: AtomicU64,
+    lost_from: Arc<AtomicU64>,
+    /// The places of the forks that led to this world and were not stored when it opened, each with the first lost input of its world.
+    after: Vec<(Arc<AtomicU64>, u64)>,
     /// The number of inputs of the world.
     inputs: AtomicU64,
+    /// Whether the use of the key was stored.
+    opened: AtomicBool,
 }
 
 impl Tenure {
-    pub(crate) const fn new(world: KeyHash) -> Self {
-        Self { world, lost_from: AtomicU64::new(u64::MAX), inputs: AtomicU64::new(0) }
+    pub(crate) fn new(world: KeyHash) -> Self {
+        Self {
+            world,
+            lost_from: Arc::new(AtomicU64::new(u64::MAX)),
+            after: Vec::new(),
+            inputs: AtomicU64::new(0),
+            opened: AtomicBool::new(false),
+        }
+    }
+
+    /// The tenure of a world that begins with a fork. `ticket` is that of the fork.
+    fn forked(world: KeyHash, ticket: &Ticket, recorder: &dyn Recorder) -> Self {
+        let Ticket { place, tenure } = ticket;
+        let mut after = tenure.after.clone();
+        after.retain(|(from, place)| is_lost(from, *place) || !recorder.has_stored(*place));
+        after.push((Arc::clone(&tenure.lost_from), *place));
+        Self { after, ..Self::new(world) }
     }
 
     /// The input at this place, and all later ones, could not be stored.
     pub(crate) fn lose(&self, place: u64) {
+        LOSSES.fetch_add(1, Ordering::Relaxed);
         self.lost_from.fetch_min(place, Ordering::AcqRel);
     }
 
     /// Whether that input could not be stored.
     pub(crate) fn has_lost(&self, place: u64) -> bool {
-        self.lost_from.load(Ordering::Acquire) <= place
+        is_lost(&self.lost_from, place)
+            || self.after.iter().any(|(from, fork)| is_lost(from, *fork))
     }
 
     /// Whether the world differs from its stored inputs.
@@ -71,6 +94,28 @@ impl Tenure {
     pub(crate) fn count(&self) -> u64 {
         self.inputs.fetch_add(1, Ordering::Relaxed) + 1
     }
+
+    /// Whether the use of the key was passed to the recorder.
+    fn is_opened(&self) -> bool {
+        self.opened.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_opened(&self, opened: bool) {
+        self.opened.store(opened, Ordering::Relaxed);
+    }
+}
+
+/// The number of times that a world of this process was lost.
+static LOSSES: AtomicU64 = AtomicU64::new(0);
+
+/// The number of times that a world was lost or deleted. While it stays the same, no world in memory is lost.
+pub(super) fn losses() -> u64 {
+    LOSSES.load(Ordering::Relaxed)
+}
+
+/// Whether an input is lost, where the first lost one of its world is `from`.
+fn is_lost(from: &AtomicU64, place: u64) -> bool {
+    from.load(Ordering::Acquire) <= place
 }
 
 /// What a write-ahead log stores beside inputs, because it follows from calls that change no world.
@@ -88,6 +133,19 @@ pub(crate) enum Note {
     Removed,
 }
 
+impl Note {
+    /// Whether the world would be another one without it, so that the request that caused it is refused if it cannot be stored. The other
+    /// notes are stored if it is possible, and never while writes fail.
+    pub(crate) const fn is_needed(&self) -> bool {
+        matches!(self, Self::Endpoints(_) | Self::Removed)
+    }
+}
+
+/// The refusal of a request that needs the write-ahead log.
+pub(crate) fn unavailable(detail: impl Into<String>) -> ApiError {
+    ApiError::new(ErrorCode::LogUnavailable, detail)
+}
+
 /// Stores inputs, and reads them again.
 pub(crate) trait Recorder: Send + Sync + fmt::Debug {
     /// The salt of key hashes.
@@ -99,16 +157,16 @@ pub(crate) trait Recorder: Send + Sync + fmt::Debug {
     /// Stores an input that the world, still locked, has just executed. Returns its place.
     fn record(&self, step: Step, tenure: &Arc<Tenure>, world: &World) -> u64;
 
-    /// Stores a note, if this recorder stores such notes. Returns its place.
+    /// Stores a note, if this recorder stores such notes; one that is not needed, only if the last write has not failed. Returns its place.
     fn note(&self, note: Note, tenure: &Arc<Tenure>) -> Option<u64>;
 
-    /// Whether the input at this place, and all before it, are stored.
+    /// Whether the input at this place is stored or lost, and all before it.
     fn has_stored(&self, place: u64) -> bool;
 
     /// Whether the key was used before, also by an earlier process.
     fn knows(&self, world: KeyHash) -> bool;
 
-    /// Whether inputs of the world are stored.
+    /// Whether inputs of the world are stored. Waits until a deletion of the world that was noted is stored or lost.
     fn holds(&self, world: KeyHash) -> bool;
 
     /// Whether what is stored is read again by this process.

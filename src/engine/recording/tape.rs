@@ -1,4 +1,4 @@
-//! Records the inputs of one world. All functions are called while the world is locked.
+//! Records the inputs of one world. Inputs are recorded while the world is locked; notes may come at any time.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode};
 
-use crate::api::operation::{Contract, Method, Operation};
+use crate::api::operation::{Call as Row, Contract, Method, Operation};
 use crate::engine::idempotency;
 use crate::engine::recording::{Call, KeyHash, Note, Recorder, Step, Tenure, Ticket};
 use crate::engine::request::{Request, request_id};
@@ -34,6 +34,16 @@ pub(in crate::engine) fn is_beside(row: &Operation) -> bool {
 /// Whether a row changes webhook endpoints.
 pub(in crate::engine) fn changes_endpoints(row: &Operation) -> bool {
     row.method != Method::Get && row.path.starts_with(BESIDE[0])
+}
+
+/// Whether a successful request of the row must be stored. Others continue while the log cannot be written.
+pub(in crate::engine) fn is_stored(row: &Operation) -> bool {
+    match row.call {
+        Row::Open(_) | Row::Read(_) => false,
+        Row::Write(_) | Row::Drive(_) => true,
+        Row::Tester(_) if is_beside(row) => changes_endpoints(row) || deletes_world(row),
+        Row::Tester(_) => row.method != Method::Get,
+    }
 }
 
 /// Whether a row deletes its world.
@@ -69,8 +79,6 @@ pub(in crate::engine) struct Tape {
     wall: AtomicI64,
     /// Whether inputs are replayed: they are not stored, and the replay reads the result of the last one.
     playing: AtomicBool,
-    /// Whether the use of the key was stored.
-    opened: AtomicBool,
     played: Mutex<Option<Step>>,
 }
 
@@ -92,9 +100,18 @@ impl Tape {
             last: AtomicU64::new(0),
             wall: AtomicI64::new(0),
             playing: AtomicBool::new(playing),
-            opened: AtomicBool::new(false),
             played: Mutex::default(),
         }
+    }
+
+    /// The recorder of a world that begins with a fork. Its state may be shown once the fork is stored.
+    pub(in crate::engine) fn forked(
+        recorder: Arc<dyn Recorder>,
+        world: KeyHash,
+        fork: &Ticket,
+    ) -> Self {
+        let tenure = Arc::new(Tenure::forked(world, fork, &*recorder));
+        Self { tenure, last: AtomicU64::new(fork.place), ..Self::new(recorder, world, false) }
     }
 
     pub(in crate::engine) fn accepts(&self) -> Result<(), ApiError> {
@@ -153,16 +170,16 @@ impl Tape {
 
     /// Stores that the key was used: after a restart, a verification must know that there were requests. Returns the ticket of a reply.
     pub(in crate::engine) fn opened(&self) -> Option<Ticket> {
-        if !self.opened.load(Ordering::Relaxed) && self.recorder.accepts().is_ok() {
-            self.opened.store(true, Ordering::Relaxed);
+        if !self.tenure.is_opened() && self.recorder.accepts().is_ok() {
+            self.tenure.set_opened(true);
             self.note(Note::Opened);
         }
         self.ticket()
     }
 
-    /// Stores what is no input of the world. While the log cannot be written, nothing is stored, so that reads continue.
+    /// Stores what is no input of the world.
     pub(in crate::engine) fn note(&self, note: Note) {
-        if self.is_playing() || self.recorder.accepts().is_err() {
+        if self.is_playing() {
             return;
         }
         if let Some(place) = self.recorder.note(note, &self.tenure) {
@@ -199,7 +216,7 @@ impl Tape {
             && idempotency::is_kept(status)
             && row.contract != Contract::Control;
         let is_input = status.is_success() || is_remembered || world.version() != before.version;
-        if !is_input || is_beside(row) {
+        if !is_input || is_beside(row) || !is_stored(row) {
             return;
         }
         if self.is_playing() {

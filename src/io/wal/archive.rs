@@ -1,6 +1,6 @@
 //! Reads a world from the write-ahead log: replays its inputs, and those of the worlds that it was forked from.
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -54,7 +54,7 @@ impl Archive for Log {
         let index = self.index.read().unwrap_or_else(PoisonError::into_inner);
         let (segments, progress) = (index.segments(world), index.progress(world));
         drop(index);
-        let unreadable = |error: std::io::Error| Unrestored::Unreadable(error.to_string());
+        let unreadable = |error: io::Error| Unrestored::Unreadable(error.to_string());
         let mut frames = Picker::new(self.reader().map_err(unreadable)?);
         let mut count = Count::start(self, &segments);
         let (mut forked, mut last) = (None, segments.len());
@@ -65,10 +65,13 @@ impl Archive for Log {
                 player.expect(progress.clone());
             }
             for offset in segment.frames.iter() {
-                let payload = frames.payload(*offset).map_err(unreadable)?;
-                let entry = entry(*offset, payload).map_err(Unrestored::Differs)?;
-                step(&player, Place::Byte(*offset), &entry, 0).map_err(why)?;
+                let payload = frames.payload(offset).map_err(unreadable)?;
+                let entry = entry(offset, payload).map_err(Unrestored::Differs)?;
+                step(&player, Place::Byte(offset), &entry, 0).map_err(why)?;
                 count.one();
+                if engine.is_ending() {
+                    return Err(unreadable(io::Error::other("the process ends")));
+                }
             }
             if last == 0 {
                 return Ok(player.restored());
@@ -82,8 +85,8 @@ impl Archive for Log {
         Err(unreadable(ErrorKind::NotFound.into()))
     }
 
-    fn owing(&self, every: bool) -> Vec<KeyHash> {
-        self.index.read().unwrap_or_else(PoisonError::into_inner).owing(every)
+    fn owing(&self, every: bool, is_real: bool) -> Vec<KeyHash> {
+        self.index.read().unwrap_or_else(PoisonError::into_inner).owing(every, is_real)
     }
 }
 

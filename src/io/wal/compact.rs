@@ -2,14 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufReader, BufWriter, Write};
 use std::path::Path;
 
-use crate::engine::recording::{Delivered, Entry, FORMAT, Header, KeyHash, Named, Removed};
+use crate::engine::recording::{
+    Delivered, End, Entry, FORMAT, Header, KeyHash, Named, Removed, Spent,
+};
 use crate::io::private;
-use crate::io::wal::file::entry;
-use crate::io::wal::frame::{self, MAGIC, Picker};
+use crate::io::wal::file::{self, entry};
+use crate::io::wal::frame::{self, MAGIC, Picker, Scanner};
 use crate::io::wal::index::Index;
+use crate::io::wal::peek::{Kind, Peek};
 
 /// A write-ahead log that is written again, with new numbers.
 struct Rewritten<W> {
@@ -61,25 +64,46 @@ pub(crate) fn compact(
     let mut rewritten = Rewritten { out, end, index: Index::default() };
     copy(old, index, &mut rewritten)?;
     remove(index, &mut rewritten)?;
+    use_again(index, &mut rewritten)?;
+    if index.wall.is_some() {
+        rewritten.push(&Entry::End(End { wall: index.wall, worlds: Vec::new() }))?;
+    }
     let file = rewritten.out.into_inner().map_err(|error| failed(error.into_error()))?;
     file.sync_all().map_err(failed)?;
     Ok(rewritten.end)
 }
 
-/// Copies the frames that lead to the worlds, in their order in the file, so that a fork comes after its source.
+/// The places where a log deletes worlds.
+fn removals(old: &Path, index: &Index) -> Result<Vec<(u64, KeyHash)>, String> {
+    let file = File::open(old).map_err(|error| error.to_string())?;
+    let mut scanner = Scanner::new(BufReader::new(file));
+    let mut found = Vec::new();
+    while let Some((offset, payload)) = file::next(&mut scanner)? {
+        let peek = Peek::of(payload).filter(|peek| peek.kind == Kind::Removed);
+        found.extend(peek.and_then(|peek| Some((offset, index.world(peek.world)?))));
+    }
+    Ok(found)
+}
+
+/// Copies the frames that lead to the worlds, in their order in the file, so that a fork comes after its source, and a new world after the
+/// deletion of the one that led to a fork.
 fn copy<W: Write>(old: &Path, index: &Index, new: &mut Rewritten<W>) -> Result<(), String> {
     let mut needed: BTreeMap<u64, KeyHash> = BTreeMap::new();
     let mut last: BTreeSet<KeyHash> = BTreeSet::new();
     for (world, _, _) in index.iter() {
         last.insert(world);
         for segment in index.segments(world) {
-            needed.extend(segment.frames.iter().map(|offset| (*offset, segment.world)));
+            needed.extend(segment.frames.iter().map(|offset| (offset, segment.world)));
         }
     }
+    needed.extend(removals(old, index)?);
     let mut frames = Picker::new(File::open(old).map_err(|error| error.to_string())?);
     for (offset, key) in needed {
         let payload = frames.payload(offset).map_err(|error| error.to_string())?;
         let mut entry = entry(offset, payload)?;
+        if matches!(entry, Entry::Removed(_)) && !new.index.holds(key) {
+            continue; // the deleted world led to no other
+        }
         let number = new.number(key)?;
         let seq = new.index.inputs + 1;
         match &mut entry {
@@ -87,6 +111,7 @@ fn copy<W: Write>(old: &Path, index: &Index, new: &mut Rewritten<W>) -> Result<(
             Entry::Clock(clock) => (clock.seq, clock.world) = (seq, number),
             Entry::Spent(spent) => spent.world = number,
             Entry::Endpoints(endpoints) => endpoints.world = number,
+            Entry::Removed(removed) => removed.world = number,
             other => return Err(format!("byte {offset}: no world needs {other:?}")),
         }
         new.push(&entry)?;
@@ -96,6 +121,17 @@ fn copy<W: Write>(old: &Path, index: &Index, new: &mut Rewritten<W>) -> Result<(
             let world = new.number(world)?;
             let entry = Delivered { world, progress: kept };
             new.push(&Entry::Delivered(entry))?;
+        }
+    }
+    Ok(())
+}
+
+/// Notes which keys were used, because a verification must know it.
+fn use_again<W: Write>(index: &Index, new: &mut Rewritten<W>) -> Result<(), String> {
+    for key in index.only_used() {
+        let world = new.number(key)?;
+        if !new.index.knows(key) {
+            new.push(&Entry::Spent(Spent { world, rows: Vec::new() }))?;
         }
     }
     Ok(())

@@ -38,7 +38,10 @@ impl Durable {
         let now = written.wait_for(end).await.map(|now| now.up_to);
         match now {
             Ok(up_to) if up_to >= ticket.place && !is_lost() => Ok(()),
-            _ => Err("the input could not be written to disk; it has no effect".to_owned()),
+            _ => {
+                Err("the write-ahead log could not be written; this request changed nothing"
+                    .to_owned())
+            }
         }
     }
 }

@@ -51,18 +51,22 @@ impl WriteAheadLog {
         let failed = |what: &str, error: &io::Error| format!("{what} {}: {error}", path.display());
         fs::create_dir_all(folder)
             .map_err(|error| failed("cannot create the folder of", &error))?;
-        let file = private::open(OpenOptions::new().read(true).append(true).create(true), &path);
-        let file = file.map_err(|error| failed("cannot open", &error))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(format!(
-                    "{} is in use by another sandbox: stop it, or name another folder with --journal",
-                    path.display()
-                ));
+        let file = loop {
+            let mut options = OpenOptions::new();
+            let file = private::open(options.read(true).append(true).create(true), &path);
+            let file = file.map_err(|error| failed("cannot open", &error))?;
+            match file.try_lock() {
+                Ok(()) if is_at(&file, &path) => break file,
+                Ok(()) => {} // another process has replaced it since it was opened
+                Err(TryLockError::WouldBlock) => {
+                    return Err(format!(
+                        "{} is in use by another sandbox: stop it, or name another folder with --journal",
+                        path.display()
+                    ));
+                }
+                Err(TryLockError::Error(error)) => return Err(failed("cannot lock", &error)),
             }
-            Err(TryLockError::Error(error)) => return Err(failed("cannot lock", &error)),
-        }
+        };
         let size = file.metadata().map_err(|error| failed("cannot read", &error))?.len();
         let parsed = parse(BufReader::with_capacity(READ_AHEAD, &file), size, progress);
         let (held, end) = parsed.map_err(|why| refusal(&path, &why))?;
@@ -95,12 +99,28 @@ impl WriteAheadLog {
     }
 }
 
+/// Whether the path still names this file.
+fn is_at(file: &File, path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let place = |known: fs::Metadata| (known.dev(), known.ino());
+        let (file, path) = (file.metadata().map(place), fs::metadata(path).map(place));
+        file.ok().is_some_and(|file| path.is_ok_and(|path| path == file))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = (file, path);
+        true
+    }
+}
+
 fn refusal(path: &Path, why: &str) -> String {
     format!("{}, {why}; the file is unchanged", path.display())
 }
 
 /// The next frame, or a text about the damage.
-fn next<R: io::Read>(scanner: &mut Scanner<R>) -> Result<Option<(u64, &[u8])>, String> {
+pub(super) fn next<R: io::Read>(scanner: &mut Scanner<R>) -> Result<Option<(u64, &[u8])>, String> {
     scanner.next().map_err(|error| match error {
         Unread::Failed(error) => format!("cannot read it: {error}"),
         Unread::Damaged(damage) => {
@@ -203,6 +223,19 @@ fn is_newer(one: &str, other: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_was_replaced_is_not_at_its_path() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (path, other) = (folder.path().join("log"), folder.path().join("new"));
+        let file = File::create(&path).expect("a file");
+        assert!(is_at(&file, &path));
+        File::create(&other).and_then(|_| fs::rename(&other, &path)).expect("it is replaced");
+        assert!(!is_at(&file, &path));
+        fs::remove_file(&path).expect("it is removed");
+        assert!(!is_at(&file, &path));
+    }
 
     #[test]
     fn versions_are_compared_by_number() {

@@ -4,7 +4,6 @@
 //! nothing but the beginnings of frames is parsed before. Deliberately absent: the file, and the meaning of an input.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use crate::engine::recording::{Entry, KeptProgress, KeyHash, Progress, ProgressOf};
 use crate::io::wal::peek::{Kind, Peek};
@@ -29,10 +28,11 @@ struct Inside {
     number: Option<u32>,
     /// The frames of other worlds that lead to the fork with which this world begins.
     before: Vec<Segment>,
-    frames: Arc<Vec<u64>>,
+    frames: Frames,
     progress: ProgressOf,
-    /// Whether it has endpoints, and events that may not have been delivered.
+    /// Whether it has endpoints that were created by calls.
     has_endpoints: bool,
+    /// Whether all its events were delivered.
     is_quiet: bool,
     /// Whether the key was used since the world was deleted.
     is_used: bool,
@@ -42,7 +42,51 @@ struct Inside {
 #[derive(Clone, Debug)]
 pub(crate) struct Segment {
     pub(crate) world: KeyHash,
-    pub(crate) frames: Arc<Vec<u64>>,
+    pub(crate) frames: Frames,
+}
+
+/// The frames of a world, as offsets in the file.
+#[derive(Clone, Debug)]
+pub(crate) enum Frames {
+    Own(Vec<u64>),
+    /// Those of a world that was forked. Its forks share them, and a copy costs the same for every number of them.
+    Shared(imbl::Vector<u64>),
+}
+
+impl Default for Frames {
+    fn default() -> Self {
+        Self::Own(Vec::new())
+    }
+}
+
+impl Frames {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Own(frames) => frames.len(),
+            Self::Shared(frames) => frames.len(),
+        }
+    }
+
+    /// In the order of the file.
+    pub(crate) fn iter(&self) -> Box<dyn Iterator<Item = u64> + '_> {
+        match self {
+            Self::Own(frames) => Box::new(frames.iter().copied()),
+            Self::Shared(frames) => Box::new(frames.iter().copied()),
+        }
+    }
+
+    fn push(&mut self, offset: u64) {
+        match self {
+            Self::Own(frames) => frames.push(offset),
+            Self::Shared(frames) => frames.push_back(offset),
+        }
+    }
+
+    fn share(&mut self) {
+        if let Self::Own(frames) = self {
+            *self = Self::Shared(frames.iter().copied().collect());
+        }
+    }
 }
 
 impl Index {
@@ -80,7 +124,7 @@ impl Index {
     /// Everything that leads to a world, in order.
     pub(crate) fn segments(&self, world: KeyHash) -> Vec<Segment> {
         let Some(inside) = self.worlds.get(&world) else { return Vec::new() };
-        let own = Segment { world, frames: Arc::clone(&inside.frames) };
+        let own = Segment { world, frames: inside.frames.clone() };
         inside.before.iter().cloned().chain([own]).collect()
     }
 
@@ -100,12 +144,19 @@ impl Index {
         inside.progress.iter().map(entry).collect()
     }
 
-    /// The worlds whose webhooks may not all have been sent.
-    pub(crate) fn owing(&self, every: bool) -> Vec<KeyHash> {
+    /// The worlds whose webhooks may not all have been sent. `every` says that all worlds have endpoints, `is_real` that the wall clock runs
+    /// their timers.
+    pub(crate) fn owing(&self, every: bool, is_real: bool) -> Vec<KeyHash> {
         let owes = |inside: &Inside| {
-            inside.is_held() && !inside.is_quiet && (every || inside.has_endpoints)
+            inside.is_held() && (is_real || !inside.is_quiet) && (every || inside.has_endpoints)
         };
         self.worlds.iter().filter(|(_, inside)| owes(inside)).map(|(world, _)| *world).collect()
+    }
+
+    /// The worlds whose keys were used, without inputs.
+    pub(crate) fn only_used(&self) -> impl Iterator<Item = KeyHash> {
+        let used = self.worlds.iter().filter(|(_, inside)| inside.is_used && !inside.is_held());
+        used.map(|(world, _)| *world)
     }
 
     /// All worlds with inputs: hash, inputs, and whether it is a fork.
@@ -138,13 +189,14 @@ impl Index {
                 }
                 Entry::End(end) => {
                     let walls = end.worlds.iter().filter_map(|end| end.wall).max();
-                    self.wall = self.wall.max(walls);
+                    self.wall = self.wall.max(walls).max(end.wall);
                     return Ok(());
                 }
                 Entry::Recording(_) => return Err("a second header".to_owned()),
                 Entry::Input(input) => (Kind::of_path(&input.path), Some(input.seq), input.world),
                 Entry::Clock(clock) => (Kind::Input, Some(clock.seq), clock.world),
                 Entry::Mark(mark) => (Kind::Other, None, mark.world),
+                Entry::Spent(spent) if spent.rows.is_empty() => (Kind::Used, None, spent.world),
                 Entry::Spent(spent) => (Kind::Note, None, spent.world),
                 Entry::Endpoints(endpoints) => (Kind::Endpoints, None, endpoints.world),
                 Entry::Delivered(delivered) => (Kind::Delivered, None, delivered.world),
@@ -169,6 +221,7 @@ impl Index {
         match kind {
             Kind::Fork => self.fork(world, payload).map_err(wrong),
             Kind::Delivered => self.delivered(world, payload).map_err(wrong),
+            Kind::Endpoints => self.endpoints(world, payload).map_err(wrong),
             _ => Ok(()),
         }
     }
@@ -182,13 +235,19 @@ impl Index {
         let Some(body) = &input.body else { return Ok(()) };
         let body: Body = serde_json::from_str(body.get())?;
         let Some(to) = KeyHash::recorded(&body.key) else { return Ok(()) };
+        if let Some(source) = self.worlds.get_mut(&from) {
+            source.frames.share();
+        }
         let before = self.segments(from);
         let inside = self.worlds.entry(to).or_default();
         self.held += u64::from(!inside.is_held());
-        inside.before = before;
-        inside.is_used = true;
-        inside.frames = Arc::default();
-        inside.progress.clear();
+        *inside = Inside { number: inside.number, before, is_used: true, ..Inside::default() };
+        Ok(())
+    }
+
+    fn endpoints(&mut self, world: KeyHash, payload: &[u8]) -> Result<(), serde_json::Error> {
+        let Entry::Endpoints(endpoints) = serde_json::from_slice(payload)? else { return Ok(()) };
+        self.worlds.entry(world).or_default().has_endpoints = !endpoints.kept.is_empty();
         Ok(())
     }
 
@@ -204,21 +263,73 @@ impl Index {
 
 impl Inside {
     fn is_held(&self) -> bool {
-        !self.before.is_empty() || !self.frames.is_empty()
+        !self.before.is_empty() || self.frames.len() > 0
     }
 
     fn add(&mut self, offset: u64, kind: Kind) {
         self.is_used = true;
         match kind {
             Kind::Input | Kind::Fork => self.is_quiet = false,
-            Kind::Note => {}
-            Kind::Endpoints => self.has_endpoints = true,
-            Kind::Delivered | Kind::Other => return,
+            Kind::Note | Kind::Endpoints => {}
+            Kind::Used | Kind::Delivered | Kind::Other => return,
             Kind::Removed => {
                 *self = Self { number: self.number, ..Self::default() };
                 return;
             }
         }
-        Arc::make_mut(&mut self.frames).push(offset);
+        self.frames.push(offset);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    const WORLD: KeyHash = KeyHash::EMPTY;
+
+    /// An index of a world with these entries.
+    fn index(entries: &[Value]) -> Index {
+        let mut index = Index::default();
+        let named = json!({"world": {"world": 1, "key": WORLD}});
+        for (offset, entry) in (0..).zip([&named].into_iter().chain(entries)) {
+            index.add(offset, entry.to_string().as_bytes()).expect("an entry");
+        }
+        index
+    }
+
+    fn input(seq: u64) -> Value {
+        let after = json!({"now": "2026-01-01T00:00:00Z", "version": seq, "log": seq, "check": ""});
+        json!({"clock": {"seq": seq, "world": 1, "wall": "2026-01-01T00:00:00Z", "after": after}})
+    }
+
+    #[test]
+    fn a_world_is_owing_while_its_endpoints_may_lack_an_event() {
+        let endpoint = json!({"id": "whe_1", "url": "http://127.0.0.1/", "ordered": true, "secret": "", "rotations": 0, "created_at": "2026-01-01T00:00:00Z"});
+        let endpoints =
+            |list: &[&Value]| json!({"endpoints": {"world": 1, "made": 1, "endpoints": list}});
+        let quiet = json!({"delivered": {"world": 1, "endpoint": "whe_1", "turn": 0, "through": 1, "quiet": true}});
+        let (some, none) = (endpoints(&[&endpoint]), endpoints(&[]));
+        for (entries, owes, owes_real) in [
+            (vec![input(1)], false, false),
+            (vec![some.clone(), input(1)], true, true),
+            (vec![some.clone(), input(1), quiet.clone()], false, true),
+            (vec![some.clone(), input(1), quiet, input(2)], true, true),
+            (vec![some, input(1), none], false, false),
+        ] {
+            let index = index(&entries);
+            let owing = |is_real| index.owing(false, is_real) == [WORLD];
+            assert_eq!((owing(false), owing(true)), (owes, owes_real), "{entries:?}");
+        }
+    }
+
+    #[test]
+    fn the_use_of_a_key_is_no_input() {
+        let used = json!({"spent": {"world": 1, "rows": []}});
+        let removed = json!({"removed": {"world": 1}});
+        let index = index(&[input(1), removed, used]);
+        assert!(index.knows(WORLD) && !index.holds(WORLD));
+        assert_eq!(index.only_used().collect::<Vec<_>>(), [WORLD]);
     }
 }

@@ -1,4 +1,4 @@
-//! Writes inputs to a file: the serving threads add them in order, and one thread writes them in groups.
+//! Passes inputs to a file: the serving threads add them in order, and one thread ([`super::writer`]) writes them in groups.
 //!
 //! A group is the inputs that arrived during the previous write. Under load many replies share one sync, and
 //! a single reply does not wait for others. If a group cannot be written, its worlds are lost: they contain inputs that are not stored, so they
@@ -9,19 +9,16 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use tokio::sync::watch;
 
 use crate::api::host::Stored;
-use crate::engine::recording::{EndOf, KeyHash, Note, Recorder, Salt, Step, Tenure};
-use crate::engine::{Engine, unavailable};
+use crate::engine::recording::{KeyHash, Note, Recorder, Salt, Step, Tenure, unavailable};
 use crate::io::wal::durable::{Durable, Written};
 use crate::io::wal::index::Index;
-use crate::io::wal::pending::{Group, Pending};
-use crate::io::wal::sink::Sink;
-use crate::value::ApiError;
+use crate::io::wal::pending::Pending;
+use crate::value::{ApiError, long_work};
 use crate::world::World;
 
 /// The most inputs that wait to be written. Beyond it the serving threads wait, too.
@@ -30,21 +27,18 @@ const MOST_PENDING: usize = 16_384;
 /// sixteen times as large. A digest covers the
 /// whole world, so it is calculated seldom enough to cost less than the hashes of the inputs.
 const FIRST_MARK: u64 = 64;
-/// A recording, which no reply waits for, is written after this many inputs or this much time.
-const ENOUGH: usize = 512;
-const LINGER: Duration = Duration::from_millis(20);
-/// After a failed write, writes are refused for this time. Then the next one is tried.
-const PAUSE: Duration = Duration::from_secs(1);
+/// The inputs after which the writing thread is woken, if it waits for more.
+pub(super) const ENOUGH: usize = 512;
 
 /// Passes inputs to a file.
 pub(crate) struct Log {
-    salt: Salt,
+    pub(super) salt: Salt,
     state: Mutex<State>,
     /// Signals that inputs are pending, or that no more will come.
-    wake: Condvar,
+    pub(super) wake: Condvar,
     /// Signals that the pending inputs are being written.
-    room: Condvar,
-    written: watch::Sender<Written>,
+    pub(super) room: Condvar,
+    pub(super) written: watch::Sender<Written>,
     /// What is in the file.
     pub(super) index: RwLock<Index>,
     /// Where to read it again.
@@ -61,18 +55,20 @@ impl std::fmt::Debug for Log {
 }
 
 #[derive(Debug)]
-struct State {
-    phase: Phase,
+pub(super) struct State {
+    pub(super) phase: Phase,
     /// The place of the next input.
     next: u64,
-    pending: Vec<Pending>,
+    pub(super) pending: Vec<Pending>,
     /// Whether a group is being written.
-    is_writing: bool,
-    failed: Option<Failed>,
+    pub(super) is_writing: bool,
+    pub(super) failed: Option<Failed>,
+    /// The worlds whose deletion is not stored yet.
+    pub(super) removing: Vec<KeyHash>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+pub(super) enum Phase {
     /// Inputs are dropped.
     Mute,
     /// Inputs are written. `again` says whether they are also read by this process.
@@ -84,10 +80,12 @@ enum Phase {
 
 /// The last write has failed.
 #[derive(Clone, Debug)]
-struct Failed {
-    why: Arc<str>,
-    /// When the next write is tried; never for a recording, which would have a gap.
-    again: Option<Instant>,
+pub(super) struct Failed {
+    pub(super) why: Arc<str>,
+    /// The size of the write.
+    pub(super) size: usize,
+    /// When writing is tried again; never for a recording, which would have a gap.
+    pub(super) again: Option<Instant>,
 }
 
 impl Log {
@@ -99,6 +97,7 @@ impl Log {
             pending: Vec::new(),
             is_writing: false,
             failed: None,
+            removing: Vec::new(),
         };
         Self {
             salt,
@@ -113,98 +112,13 @@ impl Log {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Starts a thread that writes all further inputs.
-    pub(crate) fn start(self: &Arc<Self>, mut sink: Sink) -> io::Result<Writer> {
-        if let Sink::WriteAheadLog { index, path, .. } = &mut sink {
-            *self.index.write().unwrap_or_else(PoisonError::into_inner) =
-                std::mem::take(&mut **index);
-            *self.path.lock().unwrap_or_else(PoisonError::into_inner) = Some(path.clone());
-        }
-        self.state().phase = Phase::Live { again: sink.is_read_again() };
-        let log = Arc::clone(self);
-        let thread = std::thread::Builder::new().name("wal".into());
-        let thread = thread.spawn(move || log.write(sink))?;
-        let log = Arc::clone(self);
-        Ok(Writer { log, thread })
     }
 
     /// The state that a reply can wait for.
     pub(crate) fn durable(&self) -> Durable {
         Durable::of(&self.written)
-    }
-
-    fn write(&self, mut sink: Sink) {
-        while let Some(pending) = self.next_group(&sink) {
-            let index = self.index.read().unwrap_or_else(PoisonError::into_inner);
-            let group = Group::of(pending, &index, &sink, self.salt);
-            drop(index);
-            match sink.write(&group.bytes) {
-                Ok(offset) => {
-                    let mut index = self.index.write().unwrap_or_else(PoisonError::into_inner);
-                    group.add_to(&mut index, offset);
-                    drop(index);
-                    self.recovered();
-                    self.written.send_modify(|written| {
-                        written.up_to = written.up_to.max(group.up_to);
-                    });
-                }
-                Err(error) => self.fail(&group, &error, sink.is_read_again()),
-            }
-            self.state().is_writing = false;
-            self.room.notify_all();
-        }
-        self.written.send_modify(|written| written.has_ended = true);
-    }
-
-    /// Waits for inputs; none if no more will come.
-    fn next_group(&self, sink: &Sink) -> Option<Vec<Pending>> {
-        let mut state = self.state();
-        while state.pending.is_empty() && state.phase != Phase::Closed {
-            state = self.wake.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-        if !sink.is_read_again() {
-            let few =
-                |state: &mut State| state.pending.len() < ENOUGH && state.phase != Phase::Closed;
-            let lingered = self.wake.wait_timeout_while(state, LINGER, few);
-            state = lingered.unwrap_or_else(PoisonError::into_inner).0;
-        }
-        let pending = std::mem::take(&mut state.pending);
-        state.is_writing = true;
-        drop(state);
-        self.room.notify_all();
-        (!pending.is_empty()).then_some(pending)
-    }
-
-    /// The worlds of a group that could not be written are lost, with all inputs that they received meanwhile.
-    fn fail(&self, group: &Group, error: &io::Error, again: bool) {
-        let mut state = self.state();
-        for (place, tenure) in &group.tenures {
-            tenure.lose(*place);
-        }
-        state.pending.retain(|pending| !pending.is_lost());
-        if state.failed.is_none() {
-            tracing::error!(
-                %error,
-                "inputs cannot be written: requests that change a world are refused until they can be written again"
-            );
-        }
-        let again = again.then(|| Instant::now() + PAUSE);
-        state.failed = Some(Failed { why: error.to_string().into(), again });
-        drop(state);
-        self.room.notify_all();
-        self.written.send_modify(|_| {});
-    }
-
-    fn recovered(&self) {
-        let mut state = self.state();
-        if state.failed.as_ref().is_some_and(|failed| failed.again.is_some()) {
-            state.failed = None;
-            tracing::warn!("inputs can be written again");
-        }
     }
 
     /// Passes an entry to the thread. Returns its place.
@@ -227,7 +141,9 @@ impl Log {
         if tenure.is_lost() {
             return place;
         }
-        state.pending.push(make(place));
+        let one = make(place);
+        state.removing.extend(one.removed());
+        state.pending.push(one);
         state.pending.extend(mark);
         // A writing thread checks again before it waits; a lingering one must know when there are enough
         // inputs.
@@ -247,10 +163,8 @@ impl Recorder for Log {
 
     fn accepts(&self) -> Result<(), ApiError> {
         match &self.state().failed {
-            Some(failed) if failed.again.is_none_or(|again| Instant::now() < again) => {
-                Err(unavailable(unwritten(&failed.why)))
-            }
-            _ => Ok(()),
+            Some(failed) => Err(unavailable(unwritten(&failed.why))),
+            None => Ok(()),
         }
     }
 
@@ -262,8 +176,10 @@ impl Recorder for Log {
     }
 
     fn note(&self, note: Note, tenure: &Arc<Tenure>) -> Option<u64> {
-        let again = matches!(self.state().phase, Phase::Live { again: true });
-        if !again && !matches!(note, Note::Removed) {
+        if !self.is_read_again() && !matches!(note, Note::Removed) {
+            return None;
+        }
+        if !note.is_needed() && self.state().failed.is_some() {
             return None;
         }
         if matches!(note, Note::Opened) && self.knows(tenure.world) {
@@ -282,12 +198,17 @@ impl Recorder for Log {
     }
 
     fn holds(&self, world: KeyHash) -> bool {
-        let again = matches!(self.state().phase, Phase::Live { again: true });
-        again && self.index.read().unwrap_or_else(PoisonError::into_inner).holds(world)
+        if !self.is_read_again() {
+            return false;
+        }
+        if self.state().removing.contains(&world) {
+            long_work::run(|| self.wait_for_removal(world));
+        }
+        self.index.read().unwrap_or_else(PoisonError::into_inner).holds(world)
     }
 
     fn stored(&self) -> Option<Stored> {
-        if !matches!(self.state().phase, Phase::Live { again: true }) {
+        if !self.is_read_again() {
             return None;
         }
         let index = self.index.read().unwrap_or_else(PoisonError::into_inner);
@@ -308,6 +229,14 @@ impl Recorder for Log {
 }
 
 impl Log {
+    /// Waits until the deletion of a world is stored or lost.
+    fn wait_for_removal(&self, world: KeyHash) {
+        let mut state = self.state();
+        while state.removing.contains(&world) && matches!(state.phase, Phase::Live { .. }) {
+            state = self.room.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
     /// The file, opened to be read.
     pub(super) fn reader(&self) -> io::Result<File> {
         let path = self.path.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -321,56 +250,6 @@ const fn is_marked(inputs: u64) -> bool {
     inputs.is_multiple_of(FIRST_MARK)
         && times.is_power_of_two()
         && times.trailing_zeros().is_multiple_of(4)
-}
-
-/// The thread that writes.
-#[derive(Debug)]
-pub(crate) struct Writer {
-    log: Arc<Log>,
-    thread: JoinHandle<()>,
-}
-
-impl Writer {
-    /// Writes the pending inputs and the digests of all worlds in memory, and ends.
-    ///
-    /// # Errors
-    /// If a write failed: the recording is incomplete.
-    pub(crate) fn finish(self, engine: &Engine) -> Result<(), String> {
-        let Self { log, thread } = self;
-        log.settle();
-        let ends: Vec<EndOf> = {
-            let index = log.index.read().unwrap_or_else(PoisonError::into_inner);
-            engine.ends(|key| index.number(key))
-        };
-        let mut state = log.state();
-        state.phase = Phase::Closed;
-        state.pending.push(Pending::End(ends));
-        drop(state);
-        log.wake.notify_one();
-        let joined = thread.join();
-        let failed = log.state().failed.clone();
-        match (joined, failed) {
-            (Ok(()), None) => Ok(()),
-            (Ok(()), Some(failed)) => Err(failed.why.to_string()),
-            (Err(_), _) => Err("the writing thread has failed because of a bug".to_owned()),
-        }
-    }
-}
-
-impl Log {
-    /// Waits until all inputs are written or lost.
-    fn settle(&self) {
-        let mut state = self.state();
-        state.phase = match state.phase {
-            Phase::Live { .. } => Phase::Mute,
-            phase => phase,
-        };
-        while !state.pending.is_empty() || state.is_writing {
-            self.wake.notify_one();
-            let waited = self.room.wait_timeout(state, LINGER);
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
-        }
-    }
 }
 
 fn unwritten(why: &str) -> String {

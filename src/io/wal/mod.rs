@@ -17,6 +17,7 @@ mod pending;
 pub(crate) mod replay;
 pub(crate) mod sink;
 pub(crate) mod text;
+pub(crate) mod writer;
 
 #[cfg(test)]
 mod tests;

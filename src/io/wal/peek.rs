@@ -26,6 +26,8 @@ pub(crate) enum Kind {
     Fork,
     /// The counters of faults.
     Note,
+    /// The key was used.
+    Used,
     Endpoints,
     Delivered,
     Removed,
@@ -67,6 +69,8 @@ impl Peek {
             rest = after.strip_prefix(',')?;
         }
         let (world, after) = number(rest, "\"world\":")?;
+        let is_use = kind == Kind::Note && after.starts_with(",\"rows\":[]");
+        let kind = if is_use { Kind::Used } else { kind };
         let peek = Self { kind, seq, world: u32::try_from(world).ok()?, wall: None };
         if kind != Kind::Input {
             return Some(peek);
@@ -133,6 +137,9 @@ mod tests {
         let removed = Entry::Removed(Removed { world: 5 });
         let expected = Peek { kind: Kind::Removed, seq: None, world: 5, wall: None };
         assert_eq!(peek(&removed), Some(expected));
+        let used = Entry::Spent(crate::engine::recording::Spent { world: 6, rows: Vec::new() });
+        let expected = Peek { kind: Kind::Used, seq: None, world: 6, wall: None };
+        assert_eq!(peek(&used), Some(expected));
         let key = crate::engine::recording::KeyHash::of(Salt([0; 16]), "key");
         assert_eq!(peek(&Entry::World(Named { world: 1, key })), None);
     }

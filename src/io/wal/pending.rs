@@ -38,6 +38,23 @@ impl Pending {
         }
     }
 
+    /// Whether its world would be another one without it.
+    const fn is_needed(&self) -> bool {
+        match self {
+            Self::Step { .. } => true,
+            Self::Note { note, .. } => note.is_needed(),
+            Self::Mark { .. } | Self::End(_) => false,
+        }
+    }
+
+    /// The world that it deletes.
+    pub(super) fn removed(&self) -> Option<KeyHash> {
+        match self {
+            Self::Note { note: Note::Removed, tenure, .. } => Some(tenure.world),
+            _ => None,
+        }
+    }
+
     /// Whether its world is lost.
     pub(super) fn is_lost(&self) -> bool {
         self.tenure().is_some_and(|tenure| tenure.is_lost())
@@ -49,8 +66,10 @@ pub(super) struct Group {
     pub(super) bytes: Vec<u8>,
     /// The place of the last input.
     pub(super) up_to: u64,
-    /// The worlds, each with its first place.
-    pub(super) tenures: Vec<(u64, Arc<Tenure>)>,
+    /// The places of entries without which their worlds would be others.
+    pub(super) needed: Vec<(u64, Arc<Tenure>)>,
+    /// The worlds whose keys are used for the first time.
+    pub(super) opened: Vec<Arc<Tenure>>,
     /// The entries, each with its position in the bytes and that of its payload.
     entries: Vec<(usize, Range<usize>)>,
 }
@@ -58,8 +77,13 @@ pub(super) struct Group {
 impl Group {
     /// Numbers the entries after those of the file.
     pub(super) fn of(pending: Vec<Pending>, index: &Index, sink: &Sink, salt: Salt) -> Self {
-        let mut group =
-            Self { bytes: Vec::new(), up_to: 0, tenures: Vec::new(), entries: Vec::new() };
+        let mut group = Self {
+            bytes: Vec::new(),
+            up_to: 0,
+            needed: Vec::new(),
+            opened: Vec::new(),
+            entries: Vec::new(),
+        };
         let (mut seq, mut number) = (index.inputs, index.next_number());
         let mut new: BTreeMap<KeyHash, u32> = BTreeMap::new();
         for one in pending {
@@ -69,8 +93,11 @@ impl Group {
             let (mut world, mut is_new) = (0, false);
             if let Some(tenure) = one.tenure() {
                 let key = tenure.world;
-                if let Some(place) = one.place() {
-                    group.tenures.push((place, Arc::clone(tenure)));
+                if let Some(place) = one.place().filter(|_| one.is_needed()) {
+                    group.needed.push((place, Arc::clone(tenure)));
+                }
+                if matches!(one, Pending::Note { note: Note::Opened, .. }) {
+                    group.opened.push(Arc::clone(tenure));
                 }
                 world = index.number(key).or_else(|| new.get(&key).copied()).unwrap_or_else(|| {
                     let this = number;
@@ -113,7 +140,7 @@ impl Pending {
         match self {
             Self::Step { step, .. } => step.into_entry(seq, world, salt),
             Self::Mark { state, .. } => Entry::Mark(Mark { world, digest: state.digest() }),
-            Self::End(worlds) => Entry::End(End { worlds }),
+            Self::End(worlds) => Entry::End(End { wall: None, worlds }),
             Self::Note { note, .. } => match note {
                 Note::Opened => Entry::Spent(Spent { world, rows: Vec::new() }),
                 Note::Spent(rows) => Entry::Spent(Spent { world, rows }),

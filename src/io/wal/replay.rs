@@ -117,7 +117,7 @@ impl<'a> Replay<'a> {
             self.last = Some(seq);
             self.played.inputs += 1;
         }
-        self.played.is_complete = matches!(entry, Entry::End(_));
+        self.played.is_complete = matches!(&entry, Entry::End(end) if end.wall.is_none());
         match &entry {
             Entry::Recording(_) => return Err(Stopped::Wrong(format!("{place}: a second header"))),
             Entry::World(named) => {
@@ -154,6 +154,7 @@ impl<'a> Replay<'a> {
     }
 
     fn end(&mut self, place: Place, end: &End) -> Result<(), Stopped> {
+        self.played.wall = self.played.wall.max(end.wall);
         for end in &end.worlds {
             let seq = self.last.unwrap_or(0);
             self.played.wall = self.played.wall.max(end.wall);
@@ -195,6 +196,8 @@ pub(super) fn step(
     last: u64,
 ) -> Result<(), Stopped> {
     match entry {
+        // Earlier versions recorded reads of the control plane, which change nothing.
+        Entry::Input(one) if one.method == "GET" => Ok(()),
         Entry::Input(one) => input(player, place, one),
         Entry::Clock(moved) => clock(player, place, moved),
         Entry::Mark(mark) => digest(player, place, mark, last),

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::ops::Range;
 use std::path::PathBuf;
 
-use crate::engine::recording::Entry;
+use crate::engine::recording::{End, Entry};
 use crate::io::wal::frame;
 use crate::io::wal::index::Index;
 
@@ -72,6 +72,19 @@ impl Sink {
                 Ok(offset)
             }
         }
+    }
+
+    /// Finds out whether that many bytes can be written again: writes them, as an entry without a meaning, and removes them.
+    pub(crate) fn try_out(&mut self, size: usize) -> io::Result<()> {
+        let nothing = serde_json::to_string(&Entry::End(End::default()))?;
+        let mut bytes = Vec::new();
+        frame::write(format!("{nothing:size$}").as_bytes(), &mut bytes);
+        let offset = self.write(&bytes)?;
+        if let Self::WriteAheadLog { file, end, is_torn, .. } = self {
+            *end = offset;
+            *is_torn = file.set_len(offset).is_err();
+        }
+        Ok(())
     }
 }
 

@@ -144,3 +144,19 @@ fn a_replayed_world_is_found_only_by_its_key() {
     let digest = engine.with_world(KEY, World::digest).ok();
     assert_eq!(digest.as_ref(), Some(&digests[4]));
 }
+
+#[test]
+fn a_replay_ends_with_the_process() {
+    let (bytes, _) = sample_log();
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("journal.sandbox"), bytes).expect("it is written");
+    let wal = WriteAheadLog::open(folder.path(), &mut |_, _| {}).expect("it is whole");
+    let log = Arc::new(Log::new(SALT));
+    let engine = engine(&log);
+    engine.read_from(Arc::clone(&log) as Arc<dyn Archive>);
+    let writer = log.start(wal.into_sink(&header()).expect("a sink")).expect("a thread");
+    engine.end();
+    let refusal = engine.with_world(KEY, World::digest).expect_err("the replay ended");
+    assert_eq!(refusal.code.code(), "log_unavailable");
+    writer.finish(&engine).expect("it is written");
+}

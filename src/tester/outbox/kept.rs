@@ -26,6 +26,12 @@ pub(crate) struct KeptEndpoints {
     endpoints: Vec<KeptEndpoint>,
 }
 
+impl KeptEndpoints {
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.endpoints.is_empty()
+    }
+}
+
 /// An endpoint.
 #[derive(Clone, Serialize, Deserialize)]
 struct KeptEndpoint {

@@ -29,8 +29,8 @@ use crate::tester::outbox::lane::{Entry, Lane};
 use crate::tester::outbox::schedule::{Clocks, Pace, Retries};
 use crate::tester::outbox::shaping::{Shape, Shapes};
 use crate::tester::signature::Secret;
-use crate::value::Timestamp;
 use crate::value::id::encode_to_string;
+use crate::value::{Key, Timestamp};
 use crate::world::script::{Shaping, WebhookRow};
 use crate::world::{ClockMode, Event, World};
 
@@ -138,7 +138,7 @@ impl Outbox {
     pub(crate) fn open(settings: &Arc<Settings>, world: &World) -> Self {
         let mut outbox = Self { settings: Arc::clone(settings), ..Self::default() };
         outbox.look(world, Timestamp::EPOCH);
-        for given in &settings.given {
+        for (place, given) in (0..).zip(&settings.given) {
             let endpoint = NewEndpoint {
                 target: given.target.clone(),
                 trusted: true,
@@ -147,7 +147,8 @@ impl Outbox {
                 ordered: true,
                 secret: given.secret.clone(),
             };
-            outbox.create(world, endpoint);
+            // Its id is not one of those that calls create, because the next start may give more or fewer endpoints.
+            outbox.add(world, world.base().key().with("given_endpoint").at(place), endpoint);
         }
         outbox
     }
@@ -187,6 +188,10 @@ impl Outbox {
             self.catch_up(world);
         }
         let key = world.base().key().with("webhook_endpoint").at(self.made);
+        self.add(world, key, new)
+    }
+
+    fn add(&mut self, world: &World, key: Key, new: NewEndpoint) -> &Lane {
         self.made += 1;
         let secret = new.secret.unwrap_or_else(|| Secret::drawn(key.with("secret")));
         let endpoint = Endpoint {

@@ -1,6 +1,9 @@
 //! Stored inputs: recordings whose replay agrees, and write-ahead logs that lose nothing.
 
+#[cfg(target_os = "linux")]
+mod full_disk;
 mod kills;
+mod races;
 mod recording;
 mod restart;
 mod write_ahead_log;

@@ -242,6 +242,35 @@ fn a_file_that_is_no_recording_is_refused_with_its_line() {
 }
 
 #[test]
+fn reads_of_the_control_plane_are_not_recorded_and_those_of_earlier_versions_are_skipped() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.rec");
+    let (server, caller) = serve(&["--record", path(&file)], "test_key");
+    for read in ["clock", "worlds", "snapshots", "scenarios", "faults"] {
+        caller.get(&format!("/_sandbox/{read}")).expect(200);
+    }
+    hire(&caller, &caller.company(0), "Ada Obi").expect(201);
+    let digest = caller.digest();
+    drop(caller);
+    std::sync::Arc::into_inner(server).unwrap().end();
+    let mut recorded = lines(&file);
+    let inputs = recorded.iter().filter(|line| line.get("input").is_some());
+    assert_eq!(inputs.map(|line| line["input"]["method"].clone()).collect::<Vec<_>>(), ["POST"]);
+    let place = recorded.iter().position(|line| line.get("input").is_some()).unwrap();
+    let mut read = recorded[place].clone();
+    read["input"]["method"] = json!("GET");
+    read["input"]["path"] = json!("/_sandbox/worlds");
+    read["input"]["reply"]["request_id"] = json!("req_0");
+    recorded[place]["input"]["seq"] = json!(2);
+    recorded.insert(place, read);
+    let text: Vec<String> = recorded.iter().map(Value::to_string).collect();
+    std::fs::write(&file, text.join("\n")).unwrap();
+    let (code, out, err) = run(&["replay", path(&file)]);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains(&digest) && out.contains("so do the digests"), "{out}");
+}
+
+#[test]
 fn a_bundle_contains_the_recording_and_the_files_and_can_be_replayed() {
     let folder = tempfile::tempdir().unwrap();
     let (file, digests) = recorded(folder.path(), &["--seed", "9"]);

@@ -248,3 +248,81 @@ fn a_world_is_replayed_when_its_key_arrives() {
     });
     assert_eq!(caller.get("/_sandbox/worlds").expect(200)["data"].as_array().unwrap().len(), 2);
 }
+
+/// The ids and URLs of the endpoints.
+fn endpoints(caller: &Caller) -> Vec<(Value, Value)> {
+    let list = caller.get("/_sandbox/webhook-endpoints").expect(200);
+    let rows = list["data"].as_array().unwrap().iter();
+    rows.map(|row| (row["id"].clone(), row["url"].clone())).collect()
+}
+
+#[test]
+fn endpoints_of_calls_and_of_the_command_line_have_different_ids() {
+    let folder = tempfile::tempdir().unwrap();
+    let given = |number: u8| format!("http://127.0.0.1:9/{number}");
+    let (one, two) = (given(1), given(2));
+    let flags = ["--journal", path(folder.path()), "--webhook", &one, "--webhook", &two];
+    let (server, caller) = serve(&flags[..4], KEY);
+    caller.post("/_sandbox/webhook-endpoints", &json!({"url": given(3)})).expect(201);
+    hire(&caller, &caller.company(0), "Ada Obi").expect(201);
+    let before = endpoints(&caller);
+    drop((server, caller));
+    let (_server, caller) = serve(&flags, KEY);
+    let mut after = endpoints(&caller);
+    let urls: BTreeSet<_> = after.iter().map(|(_, url)| url.to_string()).collect();
+    let ids: BTreeSet<_> = after.iter().map(|(id, _)| id.to_string()).collect();
+    assert_eq!((urls.len(), ids.len()), (3, 3), "{after:?}");
+    after.retain(|known| before.contains(known));
+    assert_eq!(after.len(), 2, "the former ones keep their ids");
+}
+
+#[test]
+fn the_webhooks_of_more_worlds_than_fit_are_all_made_after_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let works = Arc::new(AtomicBool::new(false));
+    let reacts = Arc::clone(&works);
+    let receiver = Receiver::start(move |_, _| {
+        Reaction::status(if reacts.load(Ordering::SeqCst) { 200 } else { 500 })
+    });
+    let (server, caller) = start(folder.path());
+    let company = caller.company(0);
+    let keys = ["test_1", "test_2", "test_3"];
+    let mut owed = BTreeSet::new();
+    for key in keys {
+        let caller = Caller::with_key(&server, key);
+        endpoint(&caller, &receiver);
+        hire(&caller, &company, key).expect(201);
+        owed.insert(key.to_owned());
+    }
+    receiver.wait_for(3);
+    drop((server, caller));
+    let before = receiver.seen().len();
+    works.store(true, Ordering::SeqCst);
+    let (_server, _) = serve(&["--journal", path(folder.path()), "--max-worlds", "1"], KEY);
+    let name = |one: &Delivered| one.event()["data"]["object"]["name"].as_str().unwrap().to_owned();
+    receiver.wait_until(|seen| seen[before..].iter().map(name).collect::<BTreeSet<_>>() == owed);
+}
+
+#[test]
+fn timers_of_the_wall_clock_run_after_a_restart_without_a_call() {
+    let folder = tempfile::tempdir().unwrap();
+    let receiver = Receiver::taking();
+    let flags = ["--journal", path(folder.path()), "--clock", "real:100000"];
+    let (server, caller) = serve(&flags, KEY);
+    caller.post("/_sandbox/webhook-endpoints", &json!({"url": receiver.url()})).expect(201);
+    caller.run_payroll(&caller.company(0), "2026-01");
+    receiver.wait_for(1);
+    // All deliveries so far have ended, and timers are left.
+    let waiting = |caller: &Caller| {
+        caller.get("/_sandbox/deliveries?status=pending").expect(200)["meta"]["total"] != 0
+    };
+    while waiting(&caller) {
+        std::thread::yield_now();
+    }
+    let now = caller.now();
+    drop((server, caller));
+    let seen = receiver.seen();
+    assert!(seen.iter().all(|one| one.name() != "payroll_run.paid"), "at {now}");
+    let _server = serve(&flags, KEY);
+    receiver.wait_until(|seen| seen.iter().any(|one| one.name() == "payroll_run.paid"));
+}

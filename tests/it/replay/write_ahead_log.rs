@@ -10,12 +10,12 @@ use crate::harness::{Caller, Server, command};
 
 use super::{hire, path, run, serve, session};
 
-fn file(folder: &Path) -> PathBuf {
+pub(super) fn file(folder: &Path) -> PathBuf {
     folder.join("journal.sandbox")
 }
 
 /// Serves with a write-ahead log until the server is dropped, which kills it.
-fn serve_logged(folder: &Path, flags: &[&str]) -> (Arc<Server>, Caller) {
+pub(super) fn serve_logged(folder: &Path, flags: &[&str]) -> (Arc<Server>, Caller) {
     serve(&[&["--journal", path(folder)], flags].concat(), "test_secret_key")
 }
 
@@ -86,7 +86,7 @@ fn a_wall_clock_continues_after_a_restart() {
 }
 
 #[track_caller]
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
+pub(super) fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let started = std::time::Instant::now();
     while !holds() {
         assert!(started.elapsed().as_secs() < 60, "{what}: this never happened");
@@ -213,110 +213,6 @@ fn a_torn_end_is_cut_off_and_damage_is_refused_with_its_offset() {
         assert_eq!(code, 1, "{err}");
         assert!(err.contains(&format!("byte {start}")), "{err}");
         assert_eq!(std::fs::read(&log).unwrap(), damaged, "the file is unchanged");
-    }
-}
-
-/// A file may not grow beyond this many blocks of 512 bytes, which is as if the disk was full.
-#[cfg(target_os = "linux")]
-fn with_little_space(log: &Path, blocks: u32) -> Arc<Server> {
-    use std::process::Command;
-
-    let (program, log) = (env!("CARGO_BIN_EXE_sandbox"), path(log));
-    // The signal that comes with this limit is not ignored: the process itself must survive it.
-    let script =
-        format!("ulimit -S -f {blocks}; exec '{program}' --port 0 --quiet --journal '{log}'");
-    Arc::new(Server::spawn(Command::new("sh").args(["-c", &script])))
-}
-
-/// There is space again.
-#[cfg(target_os = "linux")]
-fn make_space(server: &Server) {
-    let process = server.pid().to_string();
-    let mut prlimit = std::process::Command::new("prlimit");
-    let done = prlimit.args(["--pid", &process, "--fsize=unlimited"]).status();
-    assert!(done.expect("prlimit is a program").success());
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn a_full_disk_refuses_writes_until_there_is_space() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = with_little_space(folder.path(), 6);
-    let caller = Caller::with_key(&server, "test_full");
-    let company = caller.company(0);
-    let other = Caller::with_key(&server, "test_other");
-    other.get("/api/business/companies").expect(200);
-    let (mut acknowledged, mut digest) = (0, caller.digest());
-    let refusal = loop {
-        let answer = hire(&caller, &company, "Ada Obi");
-        if answer.status != 201 {
-            break answer;
-        }
-        acknowledged += 1;
-        digest = caller.digest();
-    };
-    assert!(acknowledged > 0);
-    let problem = refusal.refused(503, "log_unavailable");
-    assert_eq!(refusal.header("retry-after"), Some("1"));
-    assert_eq!(problem["retryable"], true);
-    // Reads, health and other worlds continue, without the input that could not be stored.
-    assert_eq!(caller.digest(), digest);
-    caller.get("/api/business/companies").expect(200);
-    other.get("/api/business/companies").expect(200);
-    hire(&other, &company, "Ada Obi").refused(503, "log_unavailable");
-    let health = other.get("/_sandbox/health").expect(200);
-    assert_eq!(health["journal"]["writable"], false, "{health}");
-    assert_eq!(caller.events().len(), acknowledged);
-
-    make_space(&server);
-    until("writes are accepted again", || hire(&caller, &company, "Ben Obi").status == 201);
-    hire(&other, &company, "Ada Obi").expect(201);
-    let health = other.get("/_sandbox/health").expect(200);
-    assert_eq!(health["journal"]["writable"], true, "{health}");
-    let digests = [caller.digest(), other.digest()];
-    drop((caller, other));
-    let (_, err) = Arc::into_inner(server).expect("the only owner").stop();
-    assert!(err.contains("inputs cannot be written"), "{err}");
-    assert!(err.contains("inputs can be written again"), "{err}");
-
-    let (server, caller) = serve_logged(folder.path(), &[]);
-    assert_eq!(caller.get("/_sandbox/events").expect(200)["meta"]["total"], 0);
-    let again = ["test_full", "test_other"].map(|key| Caller::with_key(&server, key).digest());
-    assert_eq!(again, digests);
-    drop((server, caller));
-    let (code, _, err) = run(&["replay", path(&file(folder.path()))]);
-    assert_eq!(code, 0, "{err}");
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn no_webhook_leaves_before_its_input_is_stored() {
-    use crate::harness::receiver::Receiver;
-
-    let folder = tempfile::tempdir().unwrap();
-    let server = with_little_space(folder.path(), 12);
-    let caller = Caller::with_key(&server, "test_full");
-    let receiver = Receiver::taking();
-    caller.post("/_sandbox/webhook-endpoints", &json!({"url": receiver.url()})).expect(201);
-    let company = caller.company(0);
-    let mut acknowledged = 0;
-    while hire(&caller, &company, "Ada Obi").status == 201 {
-        acknowledged += 1;
-    }
-    let events = caller.events();
-    assert_eq!(events.len(), acknowledged);
-    make_space(&server);
-    until("writes are accepted again", || hire(&caller, &company, "Ben Obi").status == 201);
-    let events = caller.events();
-    let known = |id: &str| events.iter().any(|event| event["id"] == id);
-    let last = events.last().unwrap()["id"].as_str().unwrap();
-    let seen = receiver.wait_until(|seen| seen.iter().any(|one| one.header("webhook-id") == last));
-    for delivery in &seen {
-        assert!(known(delivery.header("webhook-id")), "{:?} never happened", delivery.event());
-    }
-    for event in &events {
-        let sent = seen.iter().any(|one| event["id"] == one.header("webhook-id"));
-        assert!(sent, "{event} was not sent");
     }
 }
 

@@ -1,0 +1,62 @@
+//! The fork of a request: it opens its key when the request is recorded, so that nothing can be written to it before.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use crate::api::host::{Host, OpenWorld};
+use crate::api::operation::Operation;
+use crate::engine::recording::Ticket;
+use crate::engine::worlds::{Place, Worlds};
+use crate::tester::snapshots::TesterPart;
+use crate::value::ApiError;
+use crate::world::World;
+use crate::world::script::Scenario;
+use crate::world::situation::Situation;
+
+/// The host of one request.
+pub(super) struct Forking<'a> {
+    host: &'a dyn Host,
+    worlds: &'a Worlds,
+    fork: RefCell<Option<(Place<'a>, World, TesterPart)>>,
+}
+
+impl<'a> Forking<'a> {
+    pub(super) fn new(host: &'a dyn Host, worlds: &'a Worlds) -> Self {
+        Self { host, worlds, fork: RefCell::default() }
+    }
+
+    /// The request succeeded and was recorded: its fork opens.
+    pub(super) fn open(self, ticket: Option<&Ticket>) {
+        if let Some((place, world, part)) = self.fork.into_inner() {
+            place.take(world, part, ticket);
+        }
+    }
+}
+
+impl Host for Forking<'_> {
+    fn scenarios(&self) -> Vec<Arc<Scenario>> {
+        self.host.scenarios()
+    }
+
+    fn scenario(&self, name: &str) -> Result<Arc<Scenario>, ApiError> {
+        self.host.scenario(name)
+    }
+
+    fn situation_showing(&self, event: &str) -> Vec<Arc<Situation>> {
+        self.host.situation_showing(event)
+    }
+
+    fn operations(&self) -> Vec<&'static Operation> {
+        self.host.operations()
+    }
+
+    fn open(&self, key: &str, world: World, part: TesterPart) -> Result<(), ApiError> {
+        let place = self.worlds.place_for_fork(key)?;
+        *self.fork.borrow_mut() = Some((place, world, part));
+        Ok(())
+    }
+
+    fn worlds(&self) -> Vec<OpenWorld> {
+        self.host.worlds()
+    }
+}

@@ -1,0 +1,98 @@
+//! What a world passes to its recorder, and when a world is lost.
+
+use std::sync::Mutex;
+
+use super::*;
+use crate::engine::tests::engine_with;
+use crate::world::ClockMode;
+
+const WORLD: KeyHash = KeyHash::EMPTY;
+
+/// A recorder that cannot write.
+#[derive(Debug, Default)]
+struct Full {
+    notes: Mutex<Vec<Note>>,
+    /// What the next questions for stored inputs are answered.
+    holds: Mutex<Vec<bool>>,
+}
+
+impl Recorder for Full {
+    fn salt(&self) -> Salt {
+        Salt([0; 16])
+    }
+
+    fn accepts(&self) -> Result<(), ApiError> {
+        Err(unavailable("it is full"))
+    }
+
+    fn record(&self, _: Step, _: &Arc<Tenure>, _: &World) -> u64 {
+        1
+    }
+
+    fn note(&self, note: Note, _: &Arc<Tenure>) -> Option<u64> {
+        let mut notes = self.notes.lock().expect("no panic");
+        notes.push(note);
+        Some(notes.len() as u64)
+    }
+
+    fn has_stored(&self, place: u64) -> bool {
+        place < 3
+    }
+
+    fn knows(&self, _: KeyHash) -> bool {
+        false
+    }
+
+    fn holds(&self, _: KeyHash) -> bool {
+        self.holds.lock().expect("no panic").pop().unwrap_or(false)
+    }
+
+    fn is_read_again(&self) -> bool {
+        true
+    }
+
+    fn stored(&self) -> Option<Stored> {
+        None
+    }
+}
+
+#[test]
+fn what_a_request_needs_is_passed_on_although_writes_fail() {
+    let recorder = Arc::new(Full::default());
+    let tape = Tape::new(Arc::clone(&recorder) as Arc<dyn Recorder>, WORLD, false);
+    tape.opened();
+    assert!(tape.ticket().is_none(), "the use of a key waits for nothing");
+    tape.removed();
+    assert!(matches!(recorder.notes.lock().expect("no panic")[..], [Note::Removed]));
+    let ticket = tape.ticket().expect("a deletion is waited for");
+    assert!(tape.is_lost() && !ticket.tenure.has_lost(ticket.place));
+}
+
+#[test]
+fn a_fork_is_lost_with_the_input_that_made_it() {
+    let recorder = Full::default();
+    let ticket = |tenure: &Arc<Tenure>, place| Ticket { place, tenure: Arc::clone(tenure) };
+    let forked = |from: &Ticket| Arc::new(Tenure::forked(WORLD, from, &recorder));
+    let source = Arc::new(Tenure::new(WORLD));
+    let stored = forked(&ticket(&source, 2));
+    let early = forked(&ticket(&source, 5));
+    let late = forked(&ticket(&source, 8));
+    let of_early = forked(&ticket(&early, 9));
+    source.lose(6);
+    assert!(!stored.is_lost() && !early.is_lost() && !of_early.is_lost());
+    assert!(late.is_lost() && late.has_lost(u64::MAX - 1));
+    assert!(forked(&ticket(&late, 10)).is_lost(), "a fork of a lost world");
+    source.lose(5);
+    assert!(early.is_lost() && of_early.is_lost() && !stored.is_lost());
+}
+
+#[test]
+fn a_key_that_was_written_while_its_world_opens_gets_no_second_world() {
+    let recorder = Arc::new(Full::default());
+    let engine = engine_with(1, ClockMode::Instant, Some(Arc::clone(&recorder) as _));
+    // Nothing is stored, then another request has written to the world and it has left memory; then it is deleted.
+    *recorder.holds.lock().expect("no panic") = vec![false, false, true, false];
+    engine.with_world("test_key", World::digest).expect("a world");
+    let left = recorder.holds.lock().expect("no panic").len();
+    assert_eq!(left, 0, "it asked again before it opened a world");
+}
