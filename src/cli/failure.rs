@@ -1,6 +1,6 @@
 //! Why a command failed, what it then prints, and its exit code.
 
-use std::fmt::Display;
+use std::fmt::{self, Display, Formatter};
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -13,6 +13,13 @@ pub(super) enum Failure {
     Impossible(String),
     /// A file is wrong: exit code 1, with this report.
     Report(String),
+}
+
+impl Display for Failure {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        let (Self::Usage(message) | Self::Impossible(message) | Self::Report(message)) = self;
+        out.write_str(message)
+    }
 }
 
 impl Failure {

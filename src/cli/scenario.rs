@@ -1,6 +1,7 @@
 //! `sandbox scenario`: lists, shows, checks, tests and writes scenario files, without a server.
 
 mod check;
+mod junit;
 mod list;
 mod new;
 mod receiver;

@@ -1,6 +1,7 @@
 //! `sandbox scenario test`: runs the steps of scenarios, each twice in a fresh world, and prints the results.
 
 use std::fmt::Write;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
@@ -8,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::cli::failure::{Failure, print};
 use crate::cli::scenario::check;
+use crate::cli::scenario::junit::{Case, Junit, Verdict};
 use crate::cli::scenario::server::Served;
 use crate::scenario::{self, RunReport};
 use crate::world::script::Scenario;
@@ -21,6 +23,9 @@ pub(super) struct TestArgs {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    /// Write the results to this file as JUnit XML, for CI services: one test case for each scenario
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
 }
 
 /// One scenario's run.
@@ -39,29 +44,56 @@ impl Tested {
 
 /// Runs all scenarios, also after a failure.
 pub(super) fn run(args: &TestArgs) -> Result<(), Failure> {
-    let mut failed = 0;
-    let mut report = Vec::new();
-    for wanted in &args.scenarios {
-        let scenario = Arc::new(find(wanted)?);
-        let tested = test(&scenario)
-            .map_err(|why| Failure::Impossible(format!("{}: {why}", scenario.name)))?;
-        failed += usize::from(!tested.passed());
-        if args.json {
-            report.push(as_json(&tested));
-        } else {
-            print(&as_text(&tested))?;
-        }
+    let junit = args.junit.as_deref().map(Junit::create).transpose()?;
+    let mut tested = Vec::new();
+    let done = run_all(args, &mut tested);
+    if let Some(junit) = junit {
+        junit.write(&cases(args, &tested, done.as_ref().err()))?;
     }
-    if args.json {
-        print(&format!("{:#}\n", Value::Array(report)))?;
-    }
-    match (failed, args.scenarios.len()) {
+    done?;
+    match (tested.iter().filter(|tested| !tested.passed()).count(), tested.len()) {
         (0, _) => Ok(()),
         (_, 1) => Err(Failure::Impossible("the result differs from the expected one".to_owned())),
         (failed, all) => {
             Err(Failure::Impossible(format!("{failed} of {all} scenarios have a different result")))
         }
     }
+}
+
+/// Runs the scenarios, until one cannot be run.
+fn run_all(args: &TestArgs, all: &mut Vec<Tested>) -> Result<(), Failure> {
+    for wanted in &args.scenarios {
+        let scenario = Arc::new(find(wanted)?);
+        let tested = test(&scenario)
+            .map_err(|why| Failure::Impossible(format!("{}: {why}", scenario.name)))?;
+        if !args.json {
+            print(&as_text(&tested))?;
+        }
+        all.push(tested);
+    }
+    if args.json {
+        print(&format!("{:#}\n", Value::Array(all.iter().map(as_json).collect())))?;
+    }
+    Ok(())
+}
+
+/// A case for each scenario: those that ran, the one that could not be run, those after it.
+fn cases(args: &TestArgs, tested: &[Tested], error: Option<&Failure>) -> Vec<Case> {
+    let ran = tested.iter().map(|tested| {
+        let verdict = match first_difference(tested) {
+            None => Verdict::Passed,
+            Some(first) => Verdict::Failed(first, as_text(tested)),
+        };
+        Case { name: tested.name.clone(), verdict }
+    });
+    let rest = args.scenarios.iter().skip(tested.len()).enumerate().map(|(place, wanted)| {
+        let verdict = match error {
+            Some(error) if place == 0 => Verdict::Error(error.to_string()),
+            _ => Verdict::Skipped,
+        };
+        Case { name: wanted.clone(), verdict }
+    });
+    ran.chain(rest).collect()
 }
 
 /// Finds a shipped scenario by its name, or else reads a file.
@@ -87,6 +119,27 @@ fn test(scenario: &Arc<Scenario>) -> Result<Tested, String> {
     let longest = first.len().max(second.len());
     let differing = (0..longest).find(|&place| first.get(place) != second.get(place));
     Ok(Tested { name: scenario.name.clone(), outcome, differing })
+}
+
+/// Why a scenario has not passed, in a line.
+fn first_difference(tested: &Tested) -> Option<String> {
+    let outcome = &tested.outcome;
+    let of_a_step = outcome.steps.iter().find_map(|step| {
+        let it = step.differences.first()?;
+        Some(format!(
+            "{} {}: {}: expected {}, came {}",
+            step.source, step.step, it.at, it.expected, it.came
+        ))
+    });
+    let of_the_end = || {
+        let it = outcome.differences.first()?;
+        Some(format!("{}: expected {}, came {}", it.at, it.expected, it.came))
+    };
+    let of_the_second_run = || {
+        let place = ordinal(tested.differing? + 1);
+        Some(format!("not deterministic: the {place} event of a second run differs"))
+    };
+    of_a_step.or_else(of_the_end).or_else(of_the_second_run)
 }
 
 fn as_text(tested: &Tested) -> String {

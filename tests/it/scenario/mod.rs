@@ -175,3 +175,55 @@ fn a_different_result_is_printed_with_its_line() {
     assert_eq!(code, 1);
     assert!(err.contains("did you mean happy-path?"), "{err}");
 }
+
+#[test]
+fn junit_has_a_case_for_each_scenario() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write("wrong.toml", "[[step]]\ncall = \"listCompanies\"\nexpect = { status = 404 }\n");
+    write("broken.toml", "colour = 1\n");
+    let cases = |arguments: &[&str], expected_code| -> Vec<(String, Option<(String, String)>)> {
+        let (code, out, err) =
+            run(folder.path(), &[&["test", "--junit", "results.xml"], arguments].concat());
+        assert_eq!(code, expected_code, "{out}{err}");
+        let text = std::fs::read_to_string(folder.path().join("results.xml")).unwrap();
+        let xml = roxmltree::Document::parse(&text).unwrap();
+        let cases = xml.descendants().filter(|node| node.has_tag_name("testcase"));
+        let found: Vec<_> = cases
+            .map(|case| {
+                let verdict = case.first_element_child().map(|it| {
+                    let message = it.attribute("message").unwrap_or_default();
+                    (it.tag_name().name().to_owned(), message.to_owned())
+                });
+                (case.attribute("name").unwrap().to_owned(), verdict)
+            })
+            .collect();
+        let suite = xml.root_element().first_element_child().unwrap();
+        assert_eq!(suite.attribute("tests"), Some(found.len().to_string().as_str()), "{text}");
+        found
+    };
+    let of = |tag: &str, message: &str| Some((tag.to_owned(), message.to_owned()));
+    assert_eq!(cases(&["happy-path"], 0), [("happy-path".to_owned(), None)]);
+    let difference = "wrong.toml:1 listCompanies: status: expected 404, came 200";
+    assert_eq!(
+        cases(&["wrong.toml", "happy-path"], 1),
+        [("wrong".to_owned(), of("failure", difference)), ("happy-path".to_owned(), None)]
+    );
+    assert_eq!(
+        cases(&["happy-path", "broken.toml", "late-return"], 1),
+        [
+            ("happy-path".to_owned(), None),
+            ("broken.toml".to_owned(), of("error", "broken.toml cannot be used")),
+            ("late-return".to_owned(), of("skipped", "")),
+        ]
+    );
+}
+
+#[test]
+fn a_junit_file_that_cannot_be_written_is_wrong_usage() {
+    let folder = tempfile::tempdir().unwrap();
+    let (code, out, err) =
+        run(folder.path(), &["test", "happy-path", "--junit", "none/results.xml"]);
+    assert_eq!((code, out.as_str()), (2, ""), "{err}");
+    assert!(err.contains("cannot write --junit none/results.xml"), "{err}");
+}
