@@ -11,6 +11,7 @@ pub mod gross_to_net;
 mod healthcheck;
 mod journal;
 mod listen;
+mod man;
 mod openapi;
 mod persist;
 mod replay;
@@ -88,6 +89,9 @@ enum Command {
     WebhookTest(webhook_test::WebhookTestArgs),
     /// Print a completion script for a shell
     Completions(completions::CompletionsArgs),
+    /// Write the man pages, one for each subcommand, for packages
+    #[command(hide = true)]
+    Man(man::ManArgs),
 }
 
 /// Runs the program. The first argument is the name of the program.
@@ -117,6 +121,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Listen(args)) => listen::run(&args),
         Some(Command::WebhookTest(args)) => return webhook_test::run(&args),
         Some(Command::Completions(args)) => completions::run(&args, &mut Cli::command()),
+        Some(Command::Man(args)) => man::run(&args, Cli::command()),
     };
     done.map_or_else(|failure| failed(&failure), |()| ExitCode::SUCCESS)
 }

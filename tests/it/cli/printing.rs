@@ -100,6 +100,22 @@ fn completions_are_printed_for_the_known_shells() {
 }
 
 #[test]
+fn man_writes_a_page_for_each_subcommand() {
+    let folder = tempfile::tempdir().unwrap();
+    let pages = folder.path().join("share/man1");
+    let (code, out, err) = run(&["man", pages.to_str().unwrap()]);
+    assert_eq!((code, out.as_str(), err.as_str()), (0, "", ""));
+    let page = |name: &str| std::fs::read_to_string(pages.join(name)).unwrap();
+    let (main, test) = (page("sandbox.1"), page("sandbox-scenario-test.1"));
+    assert!(main.contains("SANDBOX_SEED") && main.contains("gross\\-to\\-net"), "{main}");
+    assert!(test.starts_with(".ie") && test.contains("\\-\\-junit"), "{test}");
+    assert!(!pages.join("sandbox-man.1").exists(), "a hidden subcommand has no page");
+    let (code, out, err) = run(&["man", "/dev/null/man1"]);
+    assert_eq!((code, out.as_str()), (1, ""));
+    assert!(err.contains("cannot write to /dev/null/man1"), "{err}");
+}
+
+#[test]
 fn gross_to_net_prints_the_net_pay() {
     let (code, out, err) = run(&["gross-to-net", "--country", "GB", "--gross", "3000.00"]);
     assert_eq!((code, err.as_str()), (0, ""));
