@@ -1,7 +1,7 @@
 import { Client, Query } from './client.js';
 
 export interface SandboxOptions {
-  /** The program; `$SANDBOX_BIN`, or `sandbox` of the `PATH`, by default. */
+  /** The program; by default `$SANDBOX_BIN`, that of the installed npm package, or `sandbox` of the `PATH`. */
   binary?: string;
   seed?: number;
   /** `manual` by default: the time moves when you call `advance`. */

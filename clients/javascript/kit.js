@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import { createInterface } from 'node:readline';
 
 import { Client, verifyWebhook } from './client.js';
+import { program } from './program.js';
 
 /** A running sandbox. It ends with this process, also when the process is killed. */
 export class Sandbox {
@@ -16,7 +17,7 @@ export class Sandbox {
     return (Sandbox.#shared ??= Sandbox.start(options));
   }
 
-  static async start({ binary = process.env.SANDBOX_BIN ?? 'sandbox', seed = 42, clock = 'manual', args = [] } = {}) {
+  static async start({ binary = program() ?? 'sandbox', seed = 42, clock = 'manual', args = [] } = {}) {
     const flags = ['--port', '0', '--quiet', '--exit-with-stdin', '--seed', String(seed), '--clock', clock, ...args];
     const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => name !== 'PORT' && !name.startsWith('SANDBOX_')));
     const child = spawn(binary, flags, { stdio: ['pipe', 'pipe', 'inherit'], env });
