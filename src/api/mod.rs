@@ -25,9 +25,9 @@ pub(crate) mod system;
 pub(crate) mod timers;
 
 use crate::api::control::{
-    clock, decisions, deliveries, diff, events, faults, inbound, intervene, limits, micro_deposits,
-    process, rails, request_log, scenarios, snapshots, statement_file, statement_truth, trigger,
-    verify, webhooks, worlds,
+    clock, decisions, deliveries, diff, event_stream, events, faults, inbound, intervene, limits,
+    micro_deposits, process, rails, request_log, scenarios, snapshots, statement_file,
+    statement_truth, trigger, verify, webhooks, worlds,
 };
 use crate::api::operation::Operation;
 
@@ -39,6 +39,7 @@ pub(crate) fn control() -> impl Iterator<Item = &'static Operation> {
         process::OPERATIONS,
         clock::OPERATIONS,
         events::OPERATIONS,
+        event_stream::OPERATIONS,
         decisions::OPERATIONS,
         rails::OPERATIONS,
         scenarios::OPERATIONS,

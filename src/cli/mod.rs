@@ -6,6 +6,7 @@ mod ask;
 mod bundle;
 mod completions;
 mod contract;
+mod events;
 mod failure;
 pub mod gross_to_net;
 mod healthcheck;
@@ -83,6 +84,8 @@ enum Command {
     Healthcheck(healthcheck::HealthcheckArgs),
     /// Make an event happen in a running sandbox, with the real calls that cause it
     Trigger(trigger::TriggerArgs),
+    /// Print the events of a running sandbox; with --follow, as they happen
+    Events(events::EventsArgs),
     /// Receive webhooks, check their signatures and print them
     Listen(listen::ListenArgs),
     /// Send hostile deliveries to your own webhook receiver, and print which it handled wrongly
@@ -118,6 +121,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Scenario(args)) => scenario::run(&args),
         Some(Command::Healthcheck(args)) => healthcheck::run(&args),
         Some(Command::Trigger(args)) => trigger::run(&args),
+        Some(Command::Events(args)) => events::run(&args),
         Some(Command::Listen(args)) => listen::run(&args),
         Some(Command::WebhookTest(args)) => return webhook_test::run(&args),
         Some(Command::Completions(args)) => completions::run(&args, &mut Cli::command()),

@@ -391,7 +391,7 @@ fn banner(args: &ServeArgs, url: &str, engine: &Engine) -> String {
     }
     let _ = writeln!(
         text,
-        "\n  docs {url}/docs   document {url}/openapi.json   clock {}\n",
+        "\n  dashboard {url}/   docs {url}/docs   document {url}/openapi.json   clock {}\n",
         engine.mode().name()
     );
     text

@@ -11,7 +11,9 @@ use crate::api::host::Process;
 use crate::api::operation::{Call, Contract, Method};
 use crate::engine::fault::{self, Refused};
 use crate::engine::fork::Forking;
-use crate::engine::headers::{JSON, REQUEST_ID, SANDBOX_TIME, check_content_type, check_headers};
+use crate::engine::headers::{
+    JSON, REQUEST_ID, SANDBOX_TIME, check_content_type, check_headers, observes,
+};
 use crate::engine::keys::bearer;
 use crate::engine::recording::{self, Tape};
 use crate::engine::request::{Request, Trace, request_id};
@@ -20,7 +22,7 @@ use crate::engine::router::{self, Found, Route};
 use crate::engine::slot::Slot;
 use crate::engine::state::Engine;
 use crate::engine::write::write;
-use crate::engine::{advance, outcomes, problem, request_log};
+use crate::engine::{advance, outcomes, problem, request_log, stream};
 use crate::tester::wire::ExchangePlan;
 use crate::value::error::{ApiError, ErrorCode};
 use crate::value::long_work;
@@ -51,6 +53,8 @@ enum Target {
         outcomes: Vec<OutcomeRule>,
         /// The faults of the exchange, if there are any.
         verdict: Option<Box<ExchangePlan>>,
+        /// Whether the request only observes, so that it is not logged.
+        observes: bool,
     },
 }
 
@@ -101,25 +105,29 @@ impl Engine {
                 Some(self.open_world_to(key?, reads)?)
             }
         };
-        if let Some(slot) = slot.as_ref().filter(|_| route.operation.contract != Contract::Control)
-        {
+        let observes = observes(&head.method, &head.headers);
+        let is_used =
+            route.operation.contract != Contract::Control && !matches!(observes, Ok(true));
+        if let Some(slot) = slot.as_ref().filter(|_| is_used) {
             slot.tape.as_ref().map(Tape::opened);
         }
         check_headers(&head.headers)?;
+        let observes = observes?;
         let outcomes = outcomes::wanted(&head.headers, self)?;
-        let verdict = self.judge(route.operation, slot.as_deref(), head)?;
+        let verdict =
+            if observes { None } else { self.judge(route.operation, slot.as_deref(), head)? };
         if route.operation.method.has_body() {
             check_content_type(&head.headers)?;
         }
-        Ok(Target::Operation { route, params, slot, outcomes, verdict })
+        Ok(Target::Operation { route, params, slot, outcomes, verdict, observes })
     }
 
     /// The rest, with the complete body, which is empty if there was none.
     pub(crate) fn answer(&self, admitted: Admitted, head: &Parts, body: Bytes) -> Response<Bytes> {
-        let (route, params, slot, outcomes, verdict) = match admitted.0 {
+        let (route, params, slot, outcomes, verdict, observes) = match admitted.0 {
             Target::Page(page) => return page_reply(page, head),
-            Target::Operation { route, params, slot, outcomes, verdict } => {
-                (route, params, slot, outcomes, verdict)
+            Target::Operation { route, params, slot, outcomes, verdict, observes } => {
+                (route, params, slot, outcomes, verdict, observes)
             }
         };
         let request = Request {
@@ -153,7 +161,7 @@ impl Engine {
         {
             self.worlds.close(key, slot);
         }
-        if let Some(slot) = &slot {
+        if let Some(slot) = slot.as_ref().filter(|_| !observes) {
             request_log::note(&request, slot, verdict.as_deref(), &response);
         }
         echo_trace(head, &mut response);
@@ -205,6 +213,7 @@ impl Engine {
         }
         let mut response = match request.route.operation.call {
             Call::Open(_) => self.answer_open(request.route, Some(&slot.world())),
+            Call::Read(_) if request.route.operation.streams => stream::open(request, slot),
             Call::Read(call) => self.read(request, slot, call),
             Call::Write(_) | Call::Drive(_) | Call::Tester(_) => {
                 let unfinished = advance::begin(request, slot);
@@ -284,7 +293,7 @@ impl Engine {
 
     /// Logs a request whose body could not be read.
     pub(crate) fn unread(admitted: &Admitted, head: &Parts, refusal: &Response<Bytes>) {
-        if let Target::Operation { route, slot: Some(slot), .. } = &admitted.0 {
+        if let Target::Operation { route, slot: Some(slot), observes: false, .. } = &admitted.0 {
             request_log::unread(slot, route.operation, head, refusal);
         }
     }

@@ -34,7 +34,7 @@ pub(crate) trait Courier: Send + Sync {
 pub(super) struct DeliveryWaker {
     settings: OnceLock<Arc<Settings>>,
     courier: OnceLock<Arc<dyn Courier>>,
-    /// Worlds with endpoints, so that the wall clock can drive them.
+    /// Worlds with endpoints or readers, so that the wall clock can drive them.
     watched: Mutex<Vec<Weak<Slot>>>,
 }
 
@@ -57,7 +57,7 @@ impl DeliveryWaker {
         self.settings.get().is_some_and(|settings| !settings.given.is_empty())
     }
 
-    /// The open worlds with endpoints.
+    /// The open worlds with endpoints or readers.
     pub(super) fn watched(&self) -> Vec<Arc<Slot>> {
         let mut watched = lock(&self.watched);
         watched.retain(|slot| slot.strong_count() > 0);
@@ -149,16 +149,23 @@ impl Slot {
         self.tester_changed();
     }
 
+    /// It has a reader: the wall clock drives it from now on, if its clock is a real one.
+    pub(super) fn watch(self: &Arc<Self>) {
+        let mut watched = lock(&self.deliveries().waker.watched);
+        if !watched.iter().any(|slot| std::ptr::eq(slot.as_ptr(), Arc::as_ptr(self))) {
+            if watched.len() == watched.capacity() {
+                watched.retain(|slot| slot.strong_count() > 0);
+            }
+            watched.push(Arc::downgrade(self));
+        }
+    }
+
     /// There may be endpoints now, or none any more.
     pub(super) fn tester_changed(self: &Arc<Self>) {
         let (active, deliveries) = (!self.tester().outbox.is_empty(), self.deliveries());
         let before = deliveries.active.swap(active, Ordering::AcqRel);
         if active && !before {
-            let mut watched = lock(&deliveries.waker.watched);
-            if watched.len() == watched.capacity() {
-                watched.retain(|slot| slot.strong_count() > 0);
-            }
-            watched.push(Arc::downgrade(self));
+            self.watch();
         }
         if before && !active {
             // No delivery is in flight any more, so the waiting callers continue.
@@ -345,6 +352,8 @@ impl Worker {
                 }
             }
             self.slot.wake_waiters(&tester);
+            drop(tester);
+            self.slot.readers.wake();
         }
     }
 

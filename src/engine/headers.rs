@@ -1,7 +1,7 @@
 //! Names of headers, and what headers decide before a body is read.
 
 use http::header::{ALLOW, CONTENT_TYPE};
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
 
 use crate::value::{ApiError, ErrorCode};
 use crate::world::API_VERSION;
@@ -11,6 +11,8 @@ pub(super) const SANDBOX_TIME: HeaderName = HeaderName::from_static("sandbox-tim
 pub(super) const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 pub(super) const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 pub(super) const JSON: HeaderValue = HeaderValue::from_static("application/json");
+/// The header of a read that only observes.
+const OBSERVER: HeaderName = HeaderName::from_static("sandbox-observer");
 const API_VERSION_HEADER: HeaderName = HeaderName::from_static("api-version");
 
 /// An unknown version of the API is refused, never ignored.
@@ -22,6 +24,20 @@ pub(super) fn check_headers(headers: &HeaderMap) -> Result<(), ApiError> {
         return Err(ApiError::new(ErrorCode::InvalidHeader, detail));
     }
     Ok(())
+}
+
+/// Whether a read only observes: it is not logged, and no fault, limit or counter applies to it. Only a GET can observe.
+pub(super) fn observes(method: &Method, headers: &HeaderMap) -> Result<bool, ApiError> {
+    let mut values = headers.get_all(OBSERVER).iter();
+    let Some(value) = values.next() else { return Ok(false) };
+    let refused = |detail: &str| Err(ApiError::new(ErrorCode::InvalidHeader, detail));
+    if value.as_bytes() != b"1" || values.next().is_some() {
+        return refused("Sandbox-Observer: the only value is 1; omit the header otherwise");
+    }
+    if method != Method::GET {
+        return refused("Sandbox-Observer: only a GET can observe; omit the header");
+    }
+    Ok(true)
 }
 
 /// A body must be JSON in UTF-8. Without a body no type is needed.

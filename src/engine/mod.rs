@@ -23,6 +23,7 @@ mod outcomes;
 mod player;
 mod problem;
 mod read;
+mod readers;
 pub(crate) mod recording;
 mod represent;
 mod request;
@@ -32,6 +33,7 @@ mod restore;
 mod router;
 mod slot;
 mod state;
+pub(crate) mod stream;
 mod worlds;
 mod write;
 

@@ -13,6 +13,7 @@ use crate::api::host::OpenWorld;
 use crate::engine::cache::{ReadCache, WORLD_BYTES};
 use crate::engine::delivery_waker::{Deliveries, DeliveryWaker};
 use crate::engine::idempotency::{Answers, SeenKeys};
+use crate::engine::readers::Readers;
 use crate::engine::recording::{Note, Tape};
 use crate::engine::response::WorldTag;
 use crate::tester::Tester;
@@ -54,6 +55,8 @@ pub(super) struct Slot {
     tester: Mutex<Tester>,
     memory: Mutex<Memory>,
     deliveries: Deliveries,
+    /// The readers of its event stream.
+    pub(super) readers: Readers,
     tag: WorldTag,
     /// The recorder of its inputs, if there is one.
     pub(super) tape: Option<Tape>,
@@ -191,6 +194,7 @@ impl Slot {
             tester: Mutex::new(tester),
             memory: Mutex::new(memory),
             deliveries: Deliveries::new(waker),
+            readers: Readers::default(),
             tag,
             tape,
             armed: AtomicBool::new(false),
@@ -213,6 +217,8 @@ impl Slot {
         let mut memory = self.memory();
         memory.changed(world);
         memory.follow(&acts);
+        drop(memory);
+        self.readers.wake();
     }
 
     /// Whether a new world of this base would equal this one: it was not changed, or it was reset. `is_recorded` says that a recording
@@ -266,10 +272,15 @@ impl Slot {
 
     /// The world for a read.
     pub(super) fn world(&self) -> RwLockReadGuard<'_, World> {
+        self.try_world().unwrap_or_else(|| self.world_later())
+    }
+
+    /// The world for a read; none while a step is running.
+    pub(super) fn try_world(&self) -> Option<RwLockReadGuard<'_, World>> {
         match self.world.try_read() {
-            Ok(world) => world,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => self.world_later(),
+            Ok(world) => Some(world),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
         }
     }
 

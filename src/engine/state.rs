@@ -230,12 +230,13 @@ impl Engine {
         advance::by(&self.open_world(key)?, by).await
     }
 
-    /// A world with endpoints follows the wall clock by itself, so that its webhooks are sent without a call.
+    /// A world with endpoints or readers follows the wall clock by itself, so that its webhooks are sent and its stream moves without a call.
     fn follow_eagerly(&self, slot: &Arc<Slot>) {
         let now = Timestamp::from_millis(self.wall.load(Ordering::Relaxed));
         let due = |world: &World| world.timers().next().is_some_and(|timer| timer.due <= now);
         let real = slot.world().mode() == ClockMode::Real;
-        if real && slot.delivers() && (due(&slot.world()) || slot.is_due_by(now)) {
+        let is_watched = slot.delivers() || slot.readers.is_read();
+        if real && is_watched && (due(&slot.world()) || slot.is_due_by(now)) {
             self.follow_wall(slot);
         }
     }

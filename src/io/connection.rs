@@ -44,6 +44,7 @@ pub(crate) struct Activity {
     requests_since_read: AtomicUsize,
     gathered: AtomicBool,
     linger: AtomicBool,
+    closing: AtomicBool,
 }
 
 impl Activity {
@@ -56,6 +57,7 @@ impl Activity {
             requests_since_read: AtomicUsize::new(0),
             gathered: AtomicBool::new(false),
             linger: AtomicBool::new(false),
+            closing: AtomicBool::new(false),
         }
     }
 
@@ -75,6 +77,11 @@ impl Activity {
     /// The current reply refuses a body that was not read: discard the body before closing.
     pub(crate) fn linger(&self) {
         self.linger.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the server is closing, so that an endless reply must end.
+    pub(crate) fn is_closing(&self) -> bool {
+        self.closing.load(Ordering::Relaxed)
     }
 
     /// Whether one read returned the current request together with another. More requests may follow it.
@@ -222,6 +229,7 @@ impl<C: Served> Watched<C> {
             return false;
         }
         self.closed = None;
+        self.activity.closing.store(true, Ordering::Relaxed);
         self.connection.as_mut().finish();
         true
     }

@@ -27,6 +27,7 @@ use crate::engine::{Transport, Unfinished};
 use crate::io::body::{Unread, declares_more, read};
 use crate::io::connection::Activity;
 use crate::io::cors::Cors;
+use crate::io::following::with_body;
 use crate::io::guard::{Guard, GuardDecision};
 use crate::io::handler::{Lost, RequestHandler};
 use crate::io::limits::Limits;
@@ -373,7 +374,7 @@ impl<A: RequestHandler> Edge<A> {
         self.shared.metrics.count(line.place, response.status(), line.elapsed());
         line.end(head, &response);
         let delivery = transport(&response).body;
-        response.map(|body| Sent::new(body, delivery))
+        with_body(response, delivery, self.shared.durable.as_ref(), &self.activity)
     }
 }
 

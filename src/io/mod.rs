@@ -12,6 +12,7 @@ pub(crate) mod courier;
 pub(crate) mod edge;
 pub(crate) mod embed;
 pub(crate) mod embed_calls;
+pub(crate) mod following;
 pub(crate) mod guard;
 pub(crate) mod handler;
 pub(crate) mod input_file;

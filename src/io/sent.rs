@@ -1,4 +1,4 @@
-//! The body of a reply while it is sent: complete, or damaged or slowed down by a fault.
+//! The body of a reply while it is sent: complete, damaged or slowed down by a fault, or an endless stream.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -11,6 +11,7 @@ use hyper::body::{Body, Frame, SizeHint};
 use tokio::time::Sleep;
 
 use crate::engine::Delivery;
+use crate::io::following::Following;
 use crate::io::handler::Lost;
 
 /// The number of pieces of a slow body, and the time between two: three seconds in total, for a body of any
@@ -25,6 +26,8 @@ pub(crate) enum Sent {
     Whole(Full<Bytes>),
     /// Boxed, so that the usual body stays small.
     Faulty(Box<Faulty>),
+    /// The event stream.
+    Stream(Box<Following>),
 }
 
 /// A body that a fault changes.
@@ -78,6 +81,7 @@ impl Body for Sent {
         match self.get_mut() {
             Self::Whole(body) => Pin::new(body).poll_frame(cx).map_err(|never| match never {}),
             Self::Faulty(body) => body.poll(cx),
+            Self::Stream(body) => body.poll(cx),
         }
     }
 
@@ -85,6 +89,7 @@ impl Body for Sent {
         match self {
             Self::Whole(body) => body.is_end_stream(),
             Self::Faulty(body) => body.rest.is_empty() && body.withheld == 0,
+            Self::Stream(_) => false,
         }
     }
 
@@ -93,6 +98,7 @@ impl Body for Sent {
             Self::Whole(body) => body.size_hint(),
             // The full length, also for a truncated body: this is the fault.
             Self::Faulty(body) => SizeHint::with_exact((body.rest.len() + body.withheld) as u64),
+            Self::Stream(_) => SizeHint::new(),
         }
     }
 }

@@ -1,11 +1,12 @@
 //! The documents about the operations: the OpenAPI documents, the reference pages, the catalogue of events.
 //! They are loops over the table and contain nothing
-//! else.
+//! else. Beside them: the files of the dashboard.
 //!
 //! May import everything left of `io`. Deliberately absent: sockets and files; the caller serves and prints
 //! the documents.
 
 pub(crate) mod assumptions;
+mod dashboard;
 mod events;
 pub(crate) mod openapi;
 pub(crate) mod pages;

@@ -1,5 +1,5 @@
-//! The pages beside the operations: the OpenAPI documents, and RapiDoc under `/docs`. The binary contains all
-//! of them.
+//! The pages beside the operations: the dashboard at `/`, the OpenAPI documents, and RapiDoc under `/docs`. The binary
+//! contains all of them.
 //!
 //! The pages load nothing from other servers, and their policy forbids it. The viewer is stored compressed, and a document is
 //! compressed once. The rest is small.
@@ -14,6 +14,7 @@ use http::uri::Authority;
 
 use crate::engine::Page;
 use crate::engine::contract::Overlay;
+use crate::render::dashboard;
 use crate::render::openapi::{Plane, SERVER, document_under, variant};
 
 /// The product's document.
@@ -42,15 +43,13 @@ fn find(path: &str, server: &str, overlay: &Overlay) -> Option<Page> {
     match path {
         PRODUCT_DOCUMENT => Some(json(Plane::Product, server, overlay)),
         CONTROL_DOCUMENT => Some(json(Plane::Control, server, overlay)),
-        "/" | "/docs" => {
-            Some(reference("Sandbox", PRODUCT_DOCUMENT, ("/docs/control", "Control plane")))
-        }
+        "/docs" => Some(reference("Sandbox", PRODUCT_DOCUMENT, ("/docs/control", "Control plane"))),
         "/docs/control" => {
             Some(reference("Sandbox control plane", CONTROL_DOCUMENT, ("/docs", "Product")))
         }
         "/docs/rapidoc.js" => Some(script(RAPIDOC, true)),
         "/docs/key.js" => Some(script(include_bytes!("assets/key.js"), false)),
-        _ => None,
+        _ => dashboard::page(path),
     }
 }
 
@@ -80,7 +79,7 @@ fn json(plane: Plane, server: &str, overlay: &Overlay) -> Page {
     }
     let mut document = document_under(plane, overlay);
     variant::serve_at(&mut document, server);
-    let page = document_page(document.to_string().into());
+    let page = prepared_page(document.to_string().into(), "application/json", POLICY);
     if prepared.len() >= MOST {
         prepared.remove(0);
     }
@@ -89,16 +88,17 @@ fn json(plane: Plane, server: &str, overlay: &Overlay) -> Page {
     page
 }
 
-fn document_page(body: Bytes) -> Page {
+/// A page with its compressed form and its version.
+pub(super) fn prepared_page(body: Bytes, content_type: &'static str, csp: &'static str) -> Page {
     // Weak, because the plain and the compressed form have the same.
     let etag = format!("W/\"{:08x}{:x}\"", crc32fast::hash(&body), body.len());
     Page {
-        content_type: "application/json",
+        content_type,
         gzip: false,
         compressed: Some(gzip(&body)),
         etag: HeaderValue::try_from(etag).ok(),
         body,
-        csp: POLICY,
+        csp,
     }
 }
 

@@ -175,6 +175,11 @@ impl Requests {
         self.entries.back_mut()
     }
 
+    /// Number of requests so far, with the dropped ones.
+    pub(crate) const fn noted(&self) -> u64 {
+        self.noted
+    }
+
     /// Oldest first.
     pub(crate) fn entries(&self) -> impl DoubleEndedIterator<Item = &Entry> + ExactSizeIterator {
         self.entries.iter()

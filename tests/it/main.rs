@@ -19,6 +19,7 @@ mod compliance;
 mod contract;
 mod contract_overlay;
 mod coverage;
+mod dashboard;
 mod declared;
 mod determinism;
 mod documents;

@@ -1,5 +1,6 @@
 //! The clock: read it, advance it, and reset the world.
 
+use crate::api::control::pay_day;
 use crate::api::prelude::*;
 use crate::api::system;
 use crate::tester::outbox::delivery::Attempted;
@@ -129,7 +130,8 @@ pub(crate) struct AdvanceClock {
     /// Instant to advance to. It must not be in the past.
     to: Option<Timestamp>,
     /// `next_event`: until the next event, or the next delivery attempt if that is earlier. `idle`: until nothing is in progress, including
-    /// retries of deliveries. Tasks with a calendar date, such as tax due dates, still wait for their date.
+    /// retries of deliveries. Tasks with a calendar date, such as tax due dates, still wait for their date. `pay_day`: until 12:00 UTC of the
+    /// next pay day of any company, or of a run.
     until: Option<Until>,
     /// Maximum number of events in the response, and of deliveries. Default: 1000.
     #[schemars(range(max = 100_000))]
@@ -146,6 +148,7 @@ const SHOWN_EVENTS: u64 = 1_000;
 pub(crate) enum Until {
     NextEvent,
     Idle,
+    PayDay,
 }
 
 /// What happened while the clock advanced.
@@ -220,6 +223,7 @@ impl Advance {
             (None, Some(to), None) => Goal::To(to),
             (None, None, Some(Until::NextEvent)) => Goal::NextEvent,
             (None, None, Some(Until::Idle)) => Goal::Idle,
+            (None, None, Some(Until::PayDay)) => Goal::To(pay_day::next(world)?),
             _ => {
                 let detail = "expected exactly one of by, to and until";
                 return Err(ApiError::of_member("", "one_of", detail));

@@ -33,11 +33,22 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
     },
 ]);
 
+/// The order of a list of events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+pub(crate) enum EventOrder {
+    #[serde(rename = "sequence")]
+    OldestFirst,
+    #[serde(rename = "-sequence")]
+    NewestFirst,
+}
+
 list! {
     struct ListEvents of Event;
     with
         /// Only events after this position in the log.
-        after: u64;
+        after: u64,
+        /// `sequence`: oldest first, the default. `-sequence`: newest first.
+        sort: EventOrder;
     filter
         /// Filter by event type; `payroll_run.*` for all types of a resource.
         name as "type": Text<64> => |name, event| named(name.as_str(), &event.name),
@@ -47,7 +58,10 @@ list! {
 
 fn list_events(world: &World, input: ListEvents) -> Result<List<EventShape>> {
     let events = world.log().since(input.after.unwrap_or_default());
-    let events: Vec<_> = events.filter(|event| input.accepts(event)).collect();
+    let mut events: Vec<_> = events.filter(|event| input.accepts(event)).collect();
+    if input.sort == Some(EventOrder::NewestFirst) {
+        events.reverse();
+    }
     Ok(input.paging.list(&events, |event| EventShape::of(event)))
 }
 

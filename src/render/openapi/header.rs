@@ -64,6 +64,19 @@ pub(crate) fn parameters() -> Map<String, Value> {
             "The version that the client was written for. An unknown one is refused with 400.",
             json!({ "type": "string", "enum": [API_VERSION] }),
         ),
+        (
+            "Sandbox-Observer",
+            false,
+            "`1`: the read only observes. It is not logged, no fault, limit or rate applies to it, and no verification counts it. Any \
+             other value, and any other method than GET, is refused with 400.",
+            json!({ "type": "string", "enum": ["1"] }),
+        ),
+        (
+            "Last-Event-ID",
+            false,
+            "Continues after this event: the `id` of the last frame, or the id of an event.",
+            text(64),
+        ),
         ("webhook-id", true, "The event's id, the same on every attempt.", text(64)),
         (
             "webhook-timestamp",

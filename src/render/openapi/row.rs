@@ -105,6 +105,8 @@ fn headers(row: &Operation) -> impl Iterator<Item = Value> {
         ("Sandbox-Scenario", is_product(row)),
         ("Sandbox-Fault", is_product(row)),
         ("Api-Version", is_product(row)),
+        ("Sandbox-Observer", is_product(row) && row.method == Method::Get),
+        ("Last-Event-ID", row.streams),
     ];
     taken.into_iter().filter(|(_, takes)| *takes).map(|(name, _)| header::parameter(name))
 }
@@ -245,7 +247,9 @@ fn success(row: &Operation, output: Value, sample: &Sample, schemas: &mut Schema
         headers.insert(name.to_owned(), header::reference(name));
     }
     let mut response = json!({ "description": problem::reason(row.success), "headers": headers });
-    if row.success != 204 {
+    if row.streams {
+        response["content"] = json!({ "text/event-stream": { "schema": { "type": "string" } } });
+    } else if row.success != 204 {
         let mut content = json!({ "schema": answer(output, schemas) });
         if let Some(example) = &sample.answer {
             content["examples"] = examples(example.clone());

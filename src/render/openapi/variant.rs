@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::render::openapi::{links, overlay};
 
 /// Headers that only a test sends: as parameters, they would be arguments of every method of a client.
-const OF_TESTS: &[&str] = &["Sandbox-Scenario", "Sandbox-Fault", "Api-Version"];
+const OF_TESTS: &[&str] = &["Sandbox-Scenario", "Sandbox-Fault", "Sandbox-Observer", "Api-Version"];
 
 const GROWING: &str = "\n\n## For clients\n\nThis document is for client generators. It has no webhooks and no headers of tests. A later version may add members \
     to answers and values to their enums, so a client must accept unknown ones.";

@@ -116,8 +116,8 @@ impl Outbox {
         lane.hung |= watched && outcome.has_timed_out();
         let (id, event) = (delivery.id.clone(), Arc::clone(&delivery.event));
         let status = settle(lane, delivery, &outcome, now, pace);
-        if watched {
-            self.note(Attempted {
+        if watched || self.recent.is_read() {
+            let attempted = Attempted {
                 id,
                 event_id: event_id(&event),
                 name: event.name.to_string(),
@@ -127,7 +127,8 @@ impl Outbox {
                 status,
                 http_status,
                 sequence: event.sequence,
-            });
+            };
+            self.note(attempted, watched);
         }
     }
 
@@ -154,7 +155,13 @@ impl Outbox {
         seen
     }
 
-    fn note(&mut self, attempted: Attempted) {
+    fn note(&mut self, attempted: Attempted, watched: bool) {
+        if self.recent.is_read() {
+            self.recent.note(attempted.clone());
+        }
+        if !watched {
+            return;
+        }
         self.attempts += 1;
         self.attempted.push_back(attempted);
         if self.attempted.len() > MOST_ATTEMPTED {

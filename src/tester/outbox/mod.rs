@@ -11,6 +11,7 @@ pub(crate) mod endpoint;
 pub(crate) mod kept;
 pub(crate) mod lane;
 pub(crate) mod message;
+pub(crate) mod recent;
 pub(crate) mod schedule;
 pub(crate) mod shaping;
 #[cfg(test)]
@@ -26,6 +27,7 @@ use crate::tester::outbox::delivery::Attempted;
 use crate::tester::outbox::endpoint::Endpoint;
 use crate::tester::outbox::kept::ProgressOf;
 use crate::tester::outbox::lane::{Entry, Lane};
+use crate::tester::outbox::recent::Recent;
 use crate::tester::outbox::schedule::{Clocks, Pace, Retries};
 use crate::tester::outbox::shaping::{Shape, Shapes};
 use crate::tester::signature::Secret;
@@ -84,6 +86,8 @@ pub(crate) struct Outbox {
     attempted: VecDeque<Attempted>,
     /// Number of attempts ever made, one more than the number of the last remembered one.
     attempts: u64,
+    /// The latest attempts, for the event stream.
+    pub(crate) recent: Recent,
     /// How often the world was reset or restored.
     turn: u64,
     /// What had ended before the process started.
@@ -108,6 +112,7 @@ impl Default for Outbox {
             watchers: 0,
             attempted: VecDeque::new(),
             attempts: 0,
+            recent: Recent::default(),
             turn: 0,
             progress: ProgressOf::new(),
             replays: false,

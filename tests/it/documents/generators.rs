@@ -144,7 +144,7 @@ fn only_the_document_for_clients_is_open_and_only_its_methods_have_no_headers_of
         let text = document.to_string();
         let is_open = name.contains("--client");
         assert_eq!(text.contains("\"additionalProperties\":false"), !is_open, "{name}");
-        for header in ["Sandbox-Scenario", "Sandbox-Fault", "Api-Version"] {
+        for header in ["Sandbox-Scenario", "Sandbox-Fault", "Sandbox-Observer", "Api-Version"] {
             let shown = text.contains(&format!("parameters/{header}"));
             assert_eq!(shown, !is_open && !name.contains("--control"), "{name}: {header}");
         }

@@ -1,0 +1,209 @@
+// Runs the dashboard in Chromium against a live sandbox and checks it: `.ci/dashboard.sh BINARY` installs what it needs.
+// Starts and ends its own servers and webhook receiver. The exit code is 0 if every check holds.
+import { spawn } from 'node:child_process';
+import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { resolve, join } from 'node:path';
+
+const arg = (name, other) => { const i = process.argv.indexOf(`--${name}`); return i < 0 ? other : process.argv[i + 1]; };
+const BINARY = arg('binary'), SHOTS = arg('shots') && resolve(arg('shots'));
+const need = createRequire(join(resolve(arg('modules', '.')), 'x.js'));
+const puppeteer = need('puppeteer-core').default || need('puppeteer-core');
+const AXE = readFileSync(need.resolve('axe-core/axe.min.js'), 'utf8');
+if (SHOTS) mkdirSync(SHOTS, { recursive: true });
+
+const children = new Set(), results = [];
+const check = (name, ok, detail = '') => { results.push(ok); console.log(`${ok ? 'ok  ' : 'FAIL'} ${name}${detail ? `: ${detail}` : ''}`); };
+const sleep = (ms) => new Promise((r) => setTimeout(r, ms));
+const free = () => new Promise((r) => { const s = createServer().listen(0, '127.0.0.1', () => { const { port } = s.address(); s.close(() => r(port)); }); });
+async function sandbox(port, ...more) {
+  const child = spawn(BINARY, ['--seed', '42', '--clock', 'manual', '--host', '127.0.0.1', '--port', String(port), '--quiet', ...more], { stdio: ['ignore', 'pipe', 'inherit'] });
+  children.add(child);
+  await new Promise((done, no) => { child.stdout.once('data', done); child.once('exit', no); });
+  return child;
+}
+const stop = (child) => new Promise((done) => { children.delete(child); child.once('exit', done); child.kill('SIGTERM'); });
+
+// Each screen: its address, and what only shows when it has data.
+const SCREENS = {
+  overview: ['#/overview', '.flow'], payroll: ['#/payroll', '.steps'], webhooks: ['#/webhooks', '.tries rect'], books: ['#/books', '.chart circle'],
+  control: ['#/control', 'tbody .link'], 'outside-world': ['#/control/outside-world', '.rows li'], snapshots: ['#/control/snapshots', 'tbody .tag'],
+  identity: ['#/identity', 'tbody tr'], scores: ['#/identity/scores', '.pick'], loans: ['#/identity/loans', 'tbody .link'],
+};
+const EMPTY = { overview: /No events yet/, webhooks: /No endpoint yet/, control: /No request yet/, identity: /No verification yet/, loans: /No loan yet/, 'outside-world': /No rules/ };
+
+try {
+  const port = await free();
+  let server = await sandbox(port);
+  const url = `http://127.0.0.1:${port}`;
+  let hits = 0;
+  const receiver = createServer((q, s) => { q.resume(); q.on('end', () => { hits += 1; const bad = hits % 7 === 3; s.writeHead(bad ? 500 : 204); s.end(bad ? 'database is locked' : ''); }); });
+  await new Promise((r) => receiver.listen(0, '127.0.0.1', r));
+  const call = async (method, path, body, key = 'test_key') => {
+    const r = await fetch(url + path, { method, headers: { Authorization: `Bearer ${key}`, ...(body ? { 'Content-Type': 'application/json' } : {}) }, body: body ? JSON.stringify(body) : undefined });
+    const text = await r.text();
+    if (!r.ok) throw new Error(`${method} ${path}: ${r.status} ${text.slice(0, 300)}`);
+    return text ? JSON.parse(text) : null;
+  };
+
+  // A world with something to see: a loan, an alert, scores, a receiver that stumbles, a bank that says no, and runs on their way.
+  const companies = (await call('GET', '/api/business/companies')).data;
+  const [ng, gb, us] = ['NG', 'GB', 'US'].map((c) => companies.find((x) => x.country === c));
+  for (const type of ['loan.created', 'aml_alert.opened', 'verification.approved', 'trust_score.created', 'reconciliation_match.suggested', 'readiness_assessment.created']) await call('POST', '/_sandbox/trigger', { type });
+  await call('POST', '/_sandbox/webhook-endpoints', { url: `http://127.0.0.1:${receiver.address().port}/hooks`, events: ['*'] });
+  await call('POST', '/_sandbox/rules', { match: { decision: 'payout.settle', where: { employee: 5 } }, times: 1, outcome: { then: 'returned', code: 'R02' } });
+  const ben = (await call('POST', '/api/payments/beneficiaries', { company_id: ng.id, name: 'Adaeze Supplies Ltd', type: 'business', account: { bank_code: '058', account_number: '9999999900', country: 'NG', currency: 'NGN' } })).data;
+  await call('POST', '/v1/payroll/run', { company_id: ng.id, period: '2026-01' });
+  await call('POST', '/_sandbox/clock/advance', { by: '9h' });
+  await call('POST', '/v1/payroll/run', { company_id: gb.id, period: '2026-01' });
+  await call('POST', '/_sandbox/clock/advance', { to: '2026-01-29T15:30:00Z' });
+  await call('POST', '/v1/payroll/run', { company_id: us.id, period: '2026-01' });
+  await call('POST', '/_sandbox/clock/advance', { by: '3h' });
+  await call('POST', '/v1/payroll/run', { company_id: gb.id, period: '2026-02' });
+  await call('POST', '/v1/payroll/run', { company_id: gb.id, period: '2026-02' }).catch(() => {}); // refused, for the request log
+  const logged = (await call('GET', '/_sandbox/requests')).meta.total;
+  const spy = await call('POST', '/_sandbox/faults', { on: 'business.*', status: 503, times: 1 });
+
+  const browser = await puppeteer.launch({ executablePath: arg('chromium', '/usr/bin/chromium'), headless: true, args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-background-networking', '--disable-component-update', '--no-first-run', '--font-render-hinting=none'] });
+  children.add(browser.process());
+  const page = await browser.newPage();
+  const errors = [], foreign = [];
+  page.on('console', (m) => { if (m.type() === 'error' || m.type() === 'warn') errors.push(m.text()); });
+  page.on('pageerror', (e) => errors.push(String(e)));
+  page.on('request', (r) => { if (!r.url().startsWith(url) && !/^(blob|data|about|chrome|chrome-extension):/.test(r.url())) foreign.push(r.url()); });
+  const look = async (theme, width, height) => { await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }, { name: 'prefers-reduced-motion', value: 'reduce' }]); await page.setViewport({ width, height, deviceScaleFactor: 1 }); };
+  const key = (k) => page.evaluate((v) => sessionStorage.setItem('sandbox.key', v), k);
+  const visit = async (hash) => { await page.evaluate((h) => { location.hash = h; }, hash); };
+  const ready = (selector, timeout = 8000) => page.waitForSelector(selector, { timeout });
+  const until = (f, ...args) => page.waitForFunction(f, { timeout: 8000, polling: 20 }, ...args);
+  const shot = async (name) => { if (SHOTS) { await sleep(250); await page.screenshot({ path: join(SHOTS, `${name}.png`) }); } };
+  const text = (s) => page.$eval(s, (e) => e.textContent);
+  const serious = [];
+  const axe = async (name) => {
+    await page.evaluate(AXE);
+    const found = await page.evaluate(async () => (await axe.run(document, { resultTypes: ['violations'] })).violations.map((v) => ({ id: v.id, impact: v.impact, n: v.nodes.length, at: v.nodes[0].html.slice(0, 140), why: v.nodes[0].failureSummary?.slice(0, 200) })));
+    serious.push(...found.filter((v) => ['serious', 'critical'].includes(v.impact)).map((v) => ({ where: name, ...v })));
+  };
+
+  // First content, and the weight of what it loads.
+  await look('light', 1280, 860);
+  // The best of three visits: other checks of .ci/run compile at the same time.
+  let paint = Infinity;
+  await page.setCacheEnabled(false);
+  for (let visitNumber = 0; visitNumber < 3; visitNumber++) {
+    await page.goto('about:blank'); await page.goto(`${url}/`, { waitUntil: 'load' }); await ready('.flow', 20000);
+    paint = Math.min(paint, await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime | 0));
+  }
+  await page.setCacheEnabled(true);
+  check('first content within 1 s', paint < 1000, `${paint} ms`);
+  const weight = await page.evaluate(() => performance.getEntriesByType('resource').concat(performance.getEntriesByType('navigation')).filter((r) => r.name.includes('/dashboard/') || r.entryType === 'navigation').reduce((n, r) => n + r.encodedBodySize, 0));
+  check('at most 150 KB compressed', weight > 10_000 && weight <= 150_000, `${weight} bytes`);
+
+  // Every screen shows data, in light, dark and on a phone, without a serious accessibility issue.
+  for (const [theme, width, height] of [['light', 1280, 860], ['dark', 1280, 860], ['light', 390, 844]]) {
+    const phone = width < 500, wide = [];
+    await look(theme, width, height);
+    for (const [name, [hash, selector]] of Object.entries(SCREENS)) {
+      await visit(hash); await ready(selector); await sleep(80);
+      if (phone) { const w = await page.evaluate(() => document.documentElement.scrollWidth); if (w > width) wide.push(`${name} ${w} px`); }
+      if (theme === 'light' || ['overview', 'books', 'control'].includes(name)) await axe(`${name} ${theme} ${width}`);
+      await shot(`${phone ? 'phone-' : ''}${name}-${theme}`);
+    }
+    if (phone) check('390 px: no screen scrolls sideways', wide.length === 0, wide.join(', '));
+    else check(`every screen shows data (${theme})`, true);
+  }
+
+  // Explain: an amount down to its parts, its cause, its entries, its payslip.
+  await look('light', 1280, 860);
+  await visit('#/payroll'); await ready('.list button');
+  await page.evaluate(() => [...document.querySelectorAll('.list button')].find((b) => /partially paid/.test(b.textContent))?.click());
+  await until(() => /Partially paid/.test(document.querySelector('.steps')?.textContent || '') && document.querySelector('table .link'));
+  await shot('run-light');
+  await page.click('table .link'); await ready('.parts .sum');
+  check('the parts sum to the net pay', /The parts sum to the amount/.test(await text('.drawer')));
+  await axe('explain'); await shot('explain-light');
+  for (const tab of ['Why', 'Entries', 'Payslip']) {
+    await page.evaluate((t) => [...document.querySelectorAll('[role=tab]')].find((b) => b.textContent === t).click(), tab);
+    await ready({ Why: '.chain li', Entries: '.taccount', Payslip: '.frame[src^="blob:"]' }[tab]);
+  }
+  check('cause, entries and payslip of a payment', true);
+  await page.keyboard.press('Escape'); await until(() => !document.querySelector('.drawer'));
+  await visit('#/identity/scores'); await ready('.pick'); await page.click('.pick'); await ready('.parts .sum');
+  await axe('score'); await shot('score-light'); await page.keyboard.press('Escape'); await until(() => !document.querySelector('.drawer'));
+  await visit('#/control'); await ready('tbody .link');
+  await page.evaluate(() => [...document.querySelectorAll('tbody tr')].find((r) => /409/.test(r.textContent))?.querySelector('.link').click());
+  await ready('.drawer .note.bad'); check('a refusal shows its code and the nearest accepted call', /Nearest accepted call/.test(await text('.drawer')));
+  await axe('refusal'); await page.keyboard.press('Escape');
+
+  // Its own reads are not logged, and use up no fault.
+  const now = (await call('GET', '/_sandbox/requests')).meta.total, fault = (await call('GET', '/_sandbox/faults')).data[0];
+  check('the reads of the page are not logged and use up no fault', now === logged && fault.asked === 0 && fault.hits === 0, `${now - logged} logged, fault asked ${fault.asked}`);
+  await call('DELETE', `/_sandbox/faults/${spy.id}`);
+
+  // Moving the clock changes the numbers; a payout of another client appears at once.
+  await visit('#/overview'); await ready('.flow'); await sleep(300);
+  const [was, flow] = [await text('.clock .now'), await text('.flow')];
+  await page.keyboard.press('p'); await until((w, f) => document.querySelector('.clock .now').textContent !== w && document.querySelector('.flow')?.textContent !== f, was, flow);
+  check('advancing to pay day changes the numbers', true, `${was} -> ${await text('.clock .now')}`);
+  await sleep(600);
+  const wallet = (await call('GET', `/api/payments/wallets?company_id=${ng.id}`)).data[0], times = [];
+  for (const reference of ['Flour', 'Sugar', 'Salt']) {
+    const seen = await text('.head p'); // with the number of the last event in the feed
+    const t0 = Date.now();
+    await call('POST', '/api/payments/payouts', { company_id: ng.id, wallet_id: wallet.id, beneficiary_id: ben.id, amount: 250000, currency: 'NGN', rail: 'instant', reference });
+    await until((n) => document.querySelector('.head p').textContent !== n && /Adaeze/.test(document.querySelector('.feed').textContent), seen);
+    times.push(Date.now() - t0); await sleep(400);
+  }
+  check('a payout of another client appears within 200 ms', Math.min(...times) <= 200, `${times.join(', ')} ms`);
+
+  // The slider shows the balance of an instant: the bank's statement says the same.
+  await page.focus('.track input');
+  for (let i = 0; i < 4; i++) await page.keyboard.press('ArrowLeft');
+  await ready('.past'); await sleep(600);
+  const shown = (await text('.past b')).match(/(\d+ \w+ \d{4}), (\d\d:\d\d:\d\d)/), at = new Date(`${shown[1]} ${shown[2]}.999 UTC`).toISOString();
+  const lines = (await call('GET', `/api/payments/wallets/${wallet.id}/transactions?sort=-created_at&per_page=100`)).data.filter((t) => t.created_at <= at);
+  const balance = (await page.$$eval('.flow .r:nth-child(2) .v b', (l) => l.map((e) => e.title)))[1];
+  const latest = lines.filter((t) => t.created_at === lines[0].created_at).map((t) => t.balance_after);
+  check('the balance at the slider equals the statement', latest.some((b) => String(b) === balance.replace(/\D/g, '')), `${shown[0]}: ${balance}, statement ${latest.join(' or ')}`);
+  await shot('slider'); await page.click('.past .btn');
+
+  // Another key is another world; its screens are empty and say so.
+  await key('test_other'); await page.reload(); await ready('.flow');
+  const empty = [];
+  for (const [name, words] of Object.entries(EMPTY)) { await visit(SCREENS[name][0]); await until((w) => new RegExp(w).test(document.querySelector('main').textContent), words.source).catch(() => empty.push(name)); }
+  check('empty screens say what to do, and show nothing of another key', empty.length === 0, empty.join(', '));
+  await visit('#/webhooks'); await axe('empty'); await shot('empty');
+
+  // A reset or deleted world is noticed.
+  await key('test_reset'); await call('POST', '/v1/payroll/run', { company_id: gb.id, period: '2026-01' }, 'test_reset');
+  await visit('#/overview'); await page.reload(); await ready('.feed .new'); await call('POST', '/_sandbox/reset', {}, 'test_reset');
+  await until(() => /No events yet/.test(document.querySelector('main').textContent) && /was reset/.test(document.querySelector('.toast')?.textContent || ''));
+  await call('POST', '/v1/payroll/run', { company_id: gb.id, period: '2026-01' }, 'test_reset'); await ready('.feed .new');
+  await call('DELETE', '/_sandbox/world', null, 'test_reset'); await until(() => /No events yet/.test(document.querySelector('main').textContent));
+  check('a reset world and one that left memory are noticed', true);
+
+  // A live key is refused before it is sent; an unknown key is reported, and another one opens.
+  await key('test_key'); await page.reload(); await ready('.flow');
+  await page.click('.world'); await page.type('dialog[open] [name=key]', 'sk_live_1'); await page.keyboard.press('Enter'); await ready('dialog[open] .bad');
+  check('a live key is refused by the page', (await page.evaluate(() => sessionStorage.getItem('sandbox.key'))) === 'test_key');
+  await page.keyboard.press('Escape');
+  check('no console errors', errors.length === 0, [...new Set(errors)].slice(0, 6).join(' || '));
+  check('no request to another host', foreign.length === 0, foreign.slice(0, 3).join(' '));
+  check('axe reports no serious issue', serious.length === 0, serious.length ? JSON.stringify(serious.slice(0, 6), null, 1) : '');
+
+  // The server goes away and comes back, then with another key.
+  await stop(server); await ready('.banner');
+  check('a server that is away is reported', /does not answer/.test(await text('.banner'))); await shot('down');
+  server = await sandbox(port); await until(() => !document.querySelector('.banner') && document.querySelector('.flow'));
+  check('the page recovers by itself', true);
+  await stop(server); server = await sandbox(port, '--api-key', 'test_mine'); await page.reload(); await ready('.banner .btn');
+  const told = await text('.banner');
+  await page.click('.banner .btn'); await page.type('dialog[open] [name=key]', 'test_mine'); await page.keyboard.press('Enter'); await ready('.flow');
+  check('an unknown key is reported, and another one opens', /list of API keys/.test(told), told);
+  receiver.close(); await browser.close();
+} catch (error) { check('ran to the end', false, String(error.stack || error).slice(0, 900)); }
+finally { for (const c of children) { try { c?.kill('SIGTERM'); } catch { /* gone */ } } }
+const failed = results.filter((ok) => !ok).length;
+console.log(`${results.length - failed} passed, ${failed} failed`);
+process.exit(failed ? 1 : 0);

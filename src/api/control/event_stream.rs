@@ -1,0 +1,290 @@
+//! The event stream: its row, and the frames of one reader.
+//!
+//! A reader has positions and no queue. It reads the event log, the request log and the latest attempts from there, so it costs the same
+//! however slow it is. What was dropped meanwhile is counted and reported. Deliberately absent: waiting and sending
+//! (`engine::stream`, `io::following`).
+
+use crate::api::control::request_log::RequestShape;
+use crate::api::prelude::*;
+use crate::tester::Tester;
+use crate::value::id::parse;
+use crate::world::envelope::{event_id, named};
+use crate::world::{Base, ClockMode, Event, EventShape};
+
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
+    path: "/_sandbox/events/stream",
+    summary: "Follow what happens",
+    description: "Sends what happens in this key's world as Server-Sent Events, until the caller \
+        leaves. The name of a frame is its kind. `event`: an event as in the list, with its \
+        `sequence` as the frame's `id`. `request`: a request as in the request log. `delivery`: an \
+        attempt to deliver a webhook. `clock`: the time and the number of waiting timers, at the \
+        start and after each change. `reset`: the world was reset, restored or replaced; read it \
+        again. `lost`: the number of frames of a `kind` that were dropped before this reader \
+        read them. A comment keeps an idle stream open. `Last-Event-ID` continues after that event.",
+    streams: true,
+    ..operation!(read stream_events)
+}]);
+
+/// The most events of one batch, and the most that are compared with the filters for it.
+const BATCH: usize = 200;
+const SCANNED: usize = 5_000;
+
+/// Where a stream begins, and what it sends.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct StreamEvents {
+    /// Begin after this position in the log. Default: only what happens from now on.
+    after: Option<u64>,
+    /// The kinds of frames, separated by commas: `event`, `request`, `delivery` and `clock`. Default: all. The frames `reset` and
+    /// `lost` are always sent.
+    kinds: Option<Text<64>>,
+    /// Filter events and deliveries by event type; `payroll_run.*` for all types of a resource.
+    #[serde(rename = "type")]
+    name: Option<Text<64>>,
+    /// Filter events and deliveries by the resource that the event is about.
+    subject_id: Option<Text<64>>,
+}
+
+/// The content of a `clock` frame.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct StreamClock {
+    /// Virtual time.
+    now: Timestamp,
+    /// The clock mode.
+    mode: ClockMode,
+    /// Number of waiting timers.
+    pending: u64,
+    /// Position of the last event in the log.
+    sequence: u64,
+}
+
+impl StreamClock {
+    fn of(world: &World) -> Self {
+        Self {
+            now: world.now(),
+            mode: world.mode(),
+            pending: world.timers().len() as u64,
+            sequence: world.log().len(),
+        }
+    }
+}
+
+/// The first frame.
+fn stream_events(world: &World, input: StreamEvents) -> Result<Plain<StreamClock>> {
+    Kinds::of(&input)?;
+    Ok(Plain(StreamClock::of(world)))
+}
+
+/// The kinds of frames that a reader wants.
+#[derive(Clone, Copy, Debug)]
+struct Kinds {
+    event: bool,
+    request: bool,
+    delivery: bool,
+    clock: bool,
+}
+
+impl Kinds {
+    fn of(input: &StreamEvents) -> Result<Self> {
+        let Some(named) = &input.kinds else {
+            return Ok(Self { event: true, request: true, delivery: true, clock: true });
+        };
+        let mut kinds = Self { event: false, request: false, delivery: false, clock: false };
+        for kind in named.as_str().split(',').map(str::trim) {
+            match kind {
+                "event" => kinds.event = true,
+                "request" => kinds.request = true,
+                "delivery" => kinds.delivery = true,
+                "clock" => kinds.clock = true,
+                other => {
+                    let detail = format!(
+                        "unknown kind {other:?}: expected event, request, delivery or clock, separated by commas"
+                    );
+                    return Err(ApiError::of_member("/kinds", "unknown", detail));
+                }
+            }
+        }
+        Ok(kinds)
+    }
+}
+
+/// A batch of frames.
+#[derive(Debug, Default)]
+pub(crate) struct Batch {
+    /// The frames as text; empty if nothing happened.
+    pub(crate) text: String,
+    /// Whether there is more to read at once.
+    pub(crate) more: bool,
+}
+
+impl Batch {
+    fn push(&mut self, kind: &str, id: Option<u64>, data: &impl Serialize) {
+        let id = id.map(|id| format!("id: {id}\n")).unwrap_or_default();
+        let data = serde_json::to_string(data).expect("shapes of replies are JSON");
+        self.text.extend([&id, "event: ", kind, "\ndata: ", &data, "\n\n"]);
+    }
+
+    fn push_lost(&mut self, kind: &str, count: u64) {
+        if count > 0 {
+            self.push("lost", None, &serde_json::json!({ "kind": kind, "count": count }));
+        }
+    }
+}
+
+/// One reader of a world.
+#[derive(Debug)]
+pub(crate) struct Follow {
+    kinds: Kinds,
+    name: Option<Text<64>>,
+    subject: Option<Text<64>>,
+    base: Arc<Base>,
+    /// Position in the event log, and the id of the event there.
+    events: u64,
+    last: Option<u64>,
+    requests: u64,
+    deliveries: u64,
+    clock: Option<StreamClock>,
+}
+
+impl Follow {
+    /// A reader that begins where the input says, or after the event of `Last-Event-ID`: a sequence or an event id.
+    pub(crate) fn begin(
+        world: &World,
+        tester: &mut Tester,
+        input: StreamEvents,
+        last_id: Option<&str>,
+    ) -> Result<Self> {
+        let kinds = Kinds::of(&input)?;
+        let events = match last_id {
+            Some(id) => position(world, id)?,
+            None => input.after.unwrap_or(world.log().len()),
+        };
+        Ok(Self {
+            kinds,
+            name: input.name,
+            subject: input.subject_id,
+            base: Arc::clone(world.base()),
+            last: world.log().get(events).map(|event| event.id),
+            events,
+            requests: tester.requests.noted(),
+            deliveries: tester.outbox.recent.begin(),
+            clock: None,
+        })
+    }
+
+    /// What happened since the last batch.
+    pub(crate) fn next(&mut self, world: &World, tester: &Tester) -> Batch {
+        let mut batch = Batch::default();
+        self.notice_reset(world, &mut batch);
+        self.read_events(world, &mut batch);
+        if !batch.more {
+            self.read_deliveries(world, tester, &mut batch);
+            self.read_requests(tester, &mut batch);
+            self.read_clock(world, &mut batch);
+        }
+        batch
+    }
+
+    /// A log that is shorter, or that has another event at the position, belongs to another state of the world.
+    fn notice_reset(&mut self, world: &World, batch: &mut Batch) {
+        let log = world.log();
+        let is_shorter = log.len() < self.events;
+        let other = log.get(self.events).zip(self.last).is_some_and(|(now, id)| now.id != id);
+        if is_shorter || other || !Arc::ptr_eq(&self.base, world.base()) {
+            self.base = Arc::clone(world.base());
+            self.move_to(world, log.len());
+            batch.push("reset", Some(self.events), &StreamClock::of(world));
+        }
+    }
+
+    fn move_to(&mut self, world: &World, position: u64) {
+        self.events = position;
+        self.last = world.log().get(position).map(|event| event.id);
+    }
+
+    fn read_events(&mut self, world: &World, batch: &mut Batch) {
+        let log = world.log();
+        if !self.kinds.event {
+            self.move_to(world, log.len());
+            return;
+        }
+        let dropped = (log.first_sequence() - 1).saturating_sub(self.events);
+        batch.push_lost("event", dropped);
+        let (mut scanned, mut sent, mut position) = (0, 0, self.events + dropped);
+        for event in log.since(position) {
+            if scanned == SCANNED || sent == BATCH {
+                batch.more = true;
+                break;
+            }
+            scanned += 1;
+            position = event.sequence;
+            if self.wants(event) {
+                sent += 1;
+                batch.push("event", Some(event.sequence), &EventShape::of(event));
+            }
+        }
+        self.move_to(world, position);
+    }
+
+    fn wants(&self, event: &Event) -> bool {
+        self.name.as_ref().is_none_or(|name| named(name.as_str(), &event.name))
+            && self.subject.as_ref().is_none_or(|id| id.accepts(&event.subject))
+    }
+
+    fn read_deliveries(&mut self, world: &World, tester: &Tester, batch: &mut Batch) {
+        let recent = &tester.outbox.recent;
+        let (lost, attempts) = recent.since(self.deliveries.min(recent.made()));
+        if self.kinds.delivery {
+            batch.push_lost("delivery", lost);
+            let is_filtered = self.name.is_some() || self.subject.is_some();
+            for attempt in attempts {
+                let event = world.log().get(attempt.sequence);
+                let event = event.filter(|event| event_id(event) == attempt.event_id);
+                if !is_filtered || event.is_some_and(|event| self.wants(event)) {
+                    batch.push("delivery", None, attempt);
+                }
+            }
+        }
+        self.deliveries = recent.made();
+    }
+
+    fn read_requests(&mut self, tester: &Tester, batch: &mut Batch) {
+        let noted = tester.requests.noted();
+        let is_filtered = self.name.is_some() || self.subject.is_some();
+        if self.kinds.request && !is_filtered && noted > self.requests {
+            let new = |number: u64| number > self.requests;
+            let entries: Vec<_> =
+                tester.requests.entries().rev().take_while(|entry| new(entry.number)).collect();
+            batch.push_lost("request", noted - self.requests - entries.len() as u64);
+            for entry in entries.into_iter().rev() {
+                batch.push("request", None, &RequestShape::of(entry));
+            }
+        }
+        self.requests = noted;
+    }
+
+    fn read_clock(&mut self, world: &World, batch: &mut Batch) {
+        if self.kinds.clock {
+            let clock = StreamClock::of(world);
+            let moved = self.clock.as_ref().is_none_or(|sent| {
+                (sent.now, sent.mode, sent.pending) != (clock.now, clock.mode, clock.pending)
+            });
+            if moved {
+                batch.push("clock", None, &clock);
+                self.clock = Some(clock);
+            }
+        }
+    }
+}
+
+/// The position after the event that `Last-Event-ID` names.
+fn position(world: &World, id: &str) -> Result<u64> {
+    if let Ok(sequence) = id.parse() {
+        return Ok(sequence);
+    }
+    let bits = parse(Kind::Event.prefix(), id);
+    let found = bits.and_then(|bits| world.log().iter().rev().find(|event| event.id == bits));
+    found.map(|event| event.sequence).ok_or_else(|| {
+        let detail = "Last-Event-ID names no event of this world: send the id of a frame, or omit the header";
+        ApiError::new(ErrorCode::InvalidHeader, detail)
+    })
+}

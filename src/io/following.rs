@@ -1,0 +1,141 @@
+//! The body of the event stream: sends what a reader finds, at a pace, and keeps an idle stream open.
+//!
+//! hyper polls it only when the client has read what was sent before, so a slow client holds one batch at most.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::Response;
+use hyper::body::Frame;
+use tokio::time::{Instant, Sleep};
+
+use crate::engine::Delivery;
+use crate::engine::recording::Ticket;
+use crate::engine::stream::{Next, Opened, Stream};
+use crate::io::connection::Activity;
+use crate::io::handler::Lost;
+use crate::io::sent::Sent;
+use crate::io::wal::durable::Durable;
+
+/// The time between two batches, so that a burst of changes is one batch. The first one after a pause is sent at once.
+const PACE: Duration = Duration::from_millis(100);
+/// The time after which a stream tries again while a step of its world is running.
+const SOON: Duration = Duration::from_millis(20);
+/// The time after which an idle stream sends a comment, well below the limit of an idle connection.
+const BEAT: Duration = Duration::from_secs(15);
+/// The first bytes: how long a browser waits before it connects again.
+const OPENING: &[u8] = b"retry: 1000\n\n";
+const COMMENT: &[u8] = b":\n\n";
+
+/// The reply with its body: the event stream, if it opens one.
+pub(crate) fn with_body(
+    mut response: Response<Bytes>,
+    delivery: Delivery,
+    durable: Option<&Durable>,
+    activity: &Arc<Activity>,
+) -> Response<Sent> {
+    let opened = response.extensions_mut().remove::<Opened>();
+    response.map(|body| match opened.and_then(|opened| opened.take()) {
+        Some(stream) => {
+            let following = Following::new(stream, durable.cloned(), Arc::clone(activity));
+            Sent::Stream(Box::new(following))
+        }
+        None => Sent::new(body, delivery),
+    })
+}
+
+type Storing = Pin<Box<dyn Future<Output = bool> + Send>>;
+
+/// A stream while it is sent.
+pub(crate) struct Following {
+    stream: Stream,
+    durable: Option<Durable>,
+    activity: Arc<Activity>,
+    timer: Pin<Box<Sleep>>,
+    /// Whether the next batch must wait for the timer.
+    is_paced: bool,
+    has_begun: bool,
+    sent: Instant,
+    /// A batch whose last input is not on disk yet.
+    held: Option<(Bytes, Storing)>,
+}
+
+impl Following {
+    fn new(stream: Stream, durable: Option<Durable>, activity: Arc<Activity>) -> Self {
+        let sent = Instant::now();
+        Self {
+            stream,
+            durable,
+            activity,
+            timer: Box::pin(tokio::time::sleep_until(sent + BEAT)),
+            is_paced: false,
+            has_begun: false,
+            sent,
+            held: None,
+        }
+    }
+
+    pub(crate) fn poll(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Lost>>> {
+        if !self.has_begun {
+            self.has_begun = true;
+            return self.send(Bytes::from_static(OPENING));
+        }
+        loop {
+            if self.activity.is_closing() {
+                return Poll::Ready(None);
+            }
+            if let Some((batch, storing)) = &mut self.held {
+                let is_stored = ready!(storing.as_mut().poll(cx));
+                let batch = std::mem::take(batch);
+                self.held = None;
+                return if is_stored { self.send(batch) } else { Poll::Ready(None) };
+            }
+            if self.is_paced {
+                ready!(self.timer.as_mut().poll(cx));
+                self.is_paced = false;
+            }
+            match self.stream.poll(cx) {
+                Next::End => return Poll::Ready(None),
+                Next::Send(batch, ticket) => {
+                    self.wait_for(PACE);
+                    match self.storing(ticket) {
+                        Some(storing) => self.held = Some((batch, storing)),
+                        None => return self.send(batch),
+                    }
+                }
+                Next::Busy => self.wait_for(SOON),
+                Next::Wait => {
+                    self.timer.as_mut().reset(self.sent + BEAT);
+                    ready!(self.timer.as_mut().poll(cx));
+                    return self.send(Bytes::from_static(COMMENT));
+                }
+            }
+        }
+    }
+
+    fn wait_for(&mut self, pause: Duration) {
+        self.timer.as_mut().reset(Instant::now() + pause);
+        self.is_paced = true;
+    }
+
+    /// What shows an input waits until the input is on disk.
+    fn storing(&self, ticket: Option<Ticket>) -> Option<Storing> {
+        let (durable, ticket) = self.durable.clone().zip(ticket)?;
+        if durable.has(&ticket) {
+            return None;
+        }
+        Some(Box::pin(async move { durable.wait(&ticket).await.is_ok() }))
+    }
+
+    fn send(&mut self, bytes: Bytes) -> Poll<Option<Result<Frame<Bytes>, Lost>>> {
+        self.sent = Instant::now();
+        Poll::Ready(Some(Ok(Frame::data(bytes))))
+    }
+}

@@ -1,0 +1,65 @@
+// Calls to the sandbox. The key stays in this tab (sessionStorage) and goes out only as a header to this origin.
+// Reads say that they only observe, so they are in no request log, use up no fault or rule, and change no verification.
+const KEY = 'sandbox.key', TOKEN = 'sandbox.admin';
+let key = sessionStorage.getItem(KEY) || 'test_key', token = sessionStorage.getItem(TOKEN) || '';
+
+export const getKey = () => key;
+export const hasToken = () => !!token;
+export function setKey(next) { key = next; sessionStorage.setItem(KEY, next); }
+export function setToken(next) { token = next; sessionStorage.setItem(TOKEN, next); }
+// The server refuses keys that look live; the page does not even send them.
+export const looksLive = (text) => /^live[_-]|_live_|-live-/.test(text);
+
+export class Problem extends Error {
+  constructor(status, body) {
+    super(body?.detail || body?.title || (status ? `HTTP ${status}` : 'The sandbox does not answer'));
+    this.status = status; this.code = body?.code || null; this.requestId = body?.request_id || null;
+    this.errors = body?.errors || [];
+  }
+}
+
+async function send(method, path, body, accept = 'application/json', more = {}) {
+  let reply;
+  try {
+    reply = await fetch(path, {
+      method, cache: 'no-store', credentials: 'omit',
+      headers: {
+        Authorization: `Bearer ${key}`, Accept: accept, ...(token && path.startsWith('/_sandbox') ? { 'Sandbox-Admin-Token': token } : {}),
+        ...(method === 'GET' ? { 'Sandbox-Observer': '1' } : {}), ...(body ? { 'Content-Type': 'application/json' } : {}), ...more.headers,
+      },
+      body: body ? JSON.stringify(body) : undefined, signal: more.signal,
+    });
+  } catch { throw new Problem(0); }
+  if (reply.status === 502) throw new Problem(0);
+  if (!reply.ok) throw new Problem(reply.status, await reply.json().catch(() => null));
+  return reply;
+}
+
+const query = (q = {}) => {
+  const text = new URLSearchParams(Object.entries(q).filter(([, v]) => v != null && v !== '')).toString();
+  return text ? `?${text}` : '';
+};
+export const get = async (path, q) => (await send('GET', path + query(q))).json();
+export const post = async (path, body = {}) => (await send('POST', path, body)).json();
+export const put = async (path, body = {}) => (await send('PUT', path, body)).json();
+export const patch = async (path, body = {}) => (await send('PATCH', path, body)).json();
+export const del = async (path) => { const reply = await send('DELETE', path); return reply.status === 204 ? null : reply.json(); };
+export const pdf = async (path) => URL.createObjectURL(await (await send('GET', path, null, 'application/pdf')).blob());
+export const stream = (path, q, signal) => send('GET', path + query(q), null, 'text/event-stream', { signal });
+
+export async function all(path, q, most = 500) {
+  const rows = [];
+  for (let page = 1; rows.length < most; page++) {
+    const got = await get(path, { ...q, per_page: 100, page });
+    rows.push(...got.data);
+    if (got.data.length < 100 || rows.length >= got.meta.total) break;
+  }
+  return rows;
+}
+// Lists without an order of their own: the last page is asked for by its number, and shown newest first.
+export async function newest(path, q, most = 100) {
+  const { meta } = await get(path, { ...q, per_page: 1 });
+  const pages = Math.max(1, Math.ceil(meta.total / 100));
+  const got = await Promise.all([pages - 1, pages].filter((p) => p > 0).map((page) => get(path, { ...q, per_page: 100, page })));
+  return { rows: got.flatMap((g) => g.data).reverse().slice(0, most), total: meta.total };
+}
