@@ -112,10 +112,10 @@ impl EventsArgs {
         socket.set_read_timeout(Some(PATIENCE)).map_err(failed)?;
         let mut query = String::from("?kinds=event,clock");
         if let Some(after) = after {
-            query += &format!("&after={after}");
+            query.extend(["&after=", &after.to_string()]);
         }
         if let Some(event) = &self.event {
-            query += &format!("&type={}", encoded(event));
+            query.extend(["&type=", &encoded(event)]);
         }
         let token = self.admin_token.as_ref();
         let token = token.map(|token| format!("Sandbox-Admin-Token: {token}\r\n"));

@@ -1,4 +1,4 @@
-//! `GET /_sandbox/metrics`: counts of the process for Prometheus, in the OpenMetrics text format.
+//! `GET /_sandbox/metrics`: counts of the process for Prometheus, in the `OpenMetrics` text format.
 //!
 //! A request costs three relaxed additions. The text is written when it is read.
 

@@ -146,7 +146,7 @@ mod tests {
         let sums = include_str!("dashboard/vendor/SHA256SUMS");
         let library = page("/dashboard/vendor/htm-preact.js").expect("it is in the table");
         let hash = Sha256::digest(&library.body);
-        let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        let hash = hash.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
         assert!(sums.contains(&format!("{hash}  htm-preact.js")), "{hash} is not in:\n{sums}");
     }
 }

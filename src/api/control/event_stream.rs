@@ -74,36 +74,31 @@ fn stream_events(world: &World, input: StreamEvents) -> Result<Plain<StreamClock
     Ok(Plain(StreamClock::of(world)))
 }
 
-/// The kinds of frames that a reader wants.
+/// The kinds of frames.
+const KINDS: [&str; 4] = ["event", "request", "delivery", "clock"];
+
+/// The kinds of frames that a reader wants, by their places in [`KINDS`].
 #[derive(Clone, Copy, Debug)]
-struct Kinds {
-    event: bool,
-    request: bool,
-    delivery: bool,
-    clock: bool,
-}
+struct Kinds([bool; KINDS.len()]);
 
 impl Kinds {
     fn of(input: &StreamEvents) -> Result<Self> {
-        let Some(named) = &input.kinds else {
-            return Ok(Self { event: true, request: true, delivery: true, clock: true });
-        };
-        let mut kinds = Self { event: false, request: false, delivery: false, clock: false };
-        for kind in named.as_str().split(',').map(str::trim) {
-            match kind {
-                "event" => kinds.event = true,
-                "request" => kinds.request = true,
-                "delivery" => kinds.delivery = true,
-                "clock" => kinds.clock = true,
-                other => {
-                    let detail = format!(
-                        "unknown kind {other:?}: expected event, request, delivery or clock, separated by commas"
-                    );
-                    return Err(ApiError::of_member("/kinds", "unknown", detail));
-                }
-            }
+        let Some(named) = &input.kinds else { return Ok(Self([true; KINDS.len()])) };
+        let mut kinds = Self([false; KINDS.len()]);
+        for named in named.as_str().split(',').map(str::trim) {
+            let Some(place) = KINDS.iter().position(|kind| *kind == named) else {
+                let detail = format!(
+                    "unknown kind {named:?}: expected event, request, delivery or clock, separated by commas"
+                );
+                return Err(ApiError::of_member("/kinds", "unknown", detail));
+            };
+            kinds.0[place] = true;
         }
         Ok(kinds)
+    }
+
+    fn has(self, kind: &str) -> bool {
+        KINDS.iter().zip(self.0).any(|(name, wanted)| *name == kind && wanted)
     }
 }
 
@@ -203,7 +198,7 @@ impl Follow {
 
     fn read_events(&mut self, world: &World, batch: &mut Batch) {
         let log = world.log();
-        if !self.kinds.event {
+        if !self.kinds.has("event") {
             self.move_to(world, log.len());
             return;
         }
@@ -233,7 +228,7 @@ impl Follow {
     fn read_deliveries(&mut self, world: &World, tester: &Tester, batch: &mut Batch) {
         let recent = &tester.outbox.recent;
         let (lost, attempts) = recent.since(self.deliveries.min(recent.made()));
-        if self.kinds.delivery {
+        if self.kinds.has("delivery") {
             batch.push_lost("delivery", lost);
             let is_filtered = self.name.is_some() || self.subject.is_some();
             for attempt in attempts {
@@ -250,7 +245,7 @@ impl Follow {
     fn read_requests(&mut self, tester: &Tester, batch: &mut Batch) {
         let noted = tester.requests.noted();
         let is_filtered = self.name.is_some() || self.subject.is_some();
-        if self.kinds.request && !is_filtered && noted > self.requests {
+        if self.kinds.has("request") && !is_filtered && noted > self.requests {
             let new = |number: u64| number > self.requests;
             let entries: Vec<_> =
                 tester.requests.entries().rev().take_while(|entry| new(entry.number)).collect();
@@ -263,7 +258,7 @@ impl Follow {
     }
 
     fn read_clock(&mut self, world: &World, batch: &mut Batch) {
-        if self.kinds.clock {
+        if self.kinds.has("clock") {
             let clock = StreamClock::of(world);
             let moved = self.clock.as_ref().is_none_or(|sent| {
                 (sent.now, sent.mode, sent.pending) != (clock.now, clock.mode, clock.pending)

@@ -244,15 +244,16 @@ impl Compiler<'_> {
         }
         let equal =
             |(earlier, below): &&(Step, i128)| *below == denominator && step.repeats(earlier);
-        let (slot, to_date) = match self.steps.iter().find(equal) {
-            Some((Step { slot, finish: Finish::Memo { to_date, .. }, .. }, _)) => (*slot, *to_date),
-            _ => {
-                let found = (step.slot, *to_date);
+        let known = self.steps.iter().find(equal).map(|(step, _)| step);
+        let (slot, to_date) =
+            if let Some(Step { slot, finish: Finish::Memo { to_date, .. }, .. }) = known {
+                (*slot, *to_date)
+            } else {
+                let new = (step.slot, *to_date);
                 self.slots += 1 + usize::from(to_date.is_some());
                 self.steps.push((step, denominator));
-                found
-            }
-        };
+                new
+            };
         let factor = Ratio::new(1, denominator)?;
         Some((Form::slot(slot, factor), to_date.map(|slot| Form::slot(slot, factor))))
     }

@@ -248,7 +248,11 @@ fn success(row: &Operation, output: Value, sample: &Sample, schemas: &mut Schema
     }
     let mut response = json!({ "description": problem::reason(row.success), "headers": headers });
     if row.streams {
-        response["content"] = json!({ "text/event-stream": { "schema": { "type": "string" } } });
+        let mut content = json!({ "schema": { "type": "string" } });
+        if let Some(first) = &sample.answer {
+            content["examples"] = examples(format!("event: clock\ndata: {first}\n\n").into());
+        }
+        response["content"] = json!({ "text/event-stream": content });
     } else if row.success != 204 {
         let mut content = json!({ "schema": answer(output, schemas) });
         if let Some(example) = &sample.answer {

@@ -157,8 +157,8 @@ fn every_operation_has_examples() {
         let document = document(plane);
         for row in plane.rows() {
             let entry = entry(&document, row);
-            let shown =
-                |part: &Value| part["content"]["application/json"].get("examples").is_some();
+            let media = if row.streams { "text/event-stream" } else { "application/json" };
+            let shown = |part: &Value| part["content"][media].get("examples").is_some();
             assert!(shown(&entry["responses"][row.success.to_string()]), "{}", row.name);
             assert!(entry.get("requestBody").is_none_or(shown), "{}", row.name);
         }

@@ -113,7 +113,7 @@ fn a_reader_receives_each_event_as_in_the_list_soon_after_it_happened() {
     rename(&caller, 0);
     let begun = Instant::now();
     let frame = reader.next_of("event");
-    assert!(begun.elapsed() < Duration::from_millis(1_000), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(1), "{:?}", begun.elapsed());
     assert_eq!(frame.data, caller.events()[0]);
     assert_eq!(frame.id.as_deref(), Some("1"));
     let listed = reader.next_of("request").data;
@@ -150,9 +150,9 @@ fn a_reader_receives_only_what_its_filters_accept() {
     let mut about = Reader::open(&caller, &format!("?after=0&subject_id={}", id(&run)));
     rename(&caller, 0);
     caller.advance(&json!({"by": "1h"}));
-    let types: Vec<String> =
+    let seen: Vec<String> =
         typed.events(3).iter().map(|it| it.data["type"].as_str().unwrap().to_owned()).collect();
-    assert!(types.iter().all(|name| name.starts_with("payroll_run.")), "{types:?}");
+    assert!(seen.iter().all(|name| name.starts_with("payroll_run.")), "{seen:?}");
     for frame in about.events(3) {
         assert_eq!(frame.data["data"]["object"]["id"], run["id"]);
     }

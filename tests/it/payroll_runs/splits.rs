@@ -209,7 +209,7 @@ fn parts_of_converted_wages_add_up_to_the_conversion() {
 
 #[test]
 fn wrong_splits_are_refused_with_their_members() {
-    let (caller, company, person) = payee();
+    let (caller, _, person) = payee();
     let good = split("9999999900", "rate_bp", 6_000);
     let mut both = good.clone();
     both["amount"] = json!(1);
