@@ -1,19 +1,45 @@
-//! One request to a running sandbox, on its own connection.
+//! Requests to a running sandbox, each on its own connection, and the flags that say which one.
 
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
+use clap::Args;
+
+use crate::cli::failure::Failure;
+use crate::cli::serve::DEFAULT_PORT;
+
 /// The most bytes that are read of a reply.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// The address of the sandbox, and how long to wait.
-#[derive(Debug)]
-pub(super) struct Sandbox<'a> {
-    pub(super) host: &'a str,
-    pub(super) port: u16,
-    pub(super) admin_token: Option<&'a str>,
-    pub(super) patience: Duration,
+/// Where the sandbox is, and the token of its control routes.
+#[derive(Args, Debug)]
+pub(super) struct SandboxArgs {
+    /// Host of the sandbox
+    #[arg(long, env = "SANDBOX_HOST", default_value = "127.0.0.1")]
+    host: String,
+    /// Port of the sandbox
+    #[arg(long, short, env = "SANDBOX_PORT", default_value_t = DEFAULT_PORT, value_name = "P")]
+    port: u16,
+    /// Token of the control routes, if the sandbox has one
+    #[arg(long, env = "SANDBOX_ADMIN_TOKEN", hide_env_values = true, value_name = "TOKEN")]
+    admin_token: Option<String>,
+}
+
+/// A sandbox, and the key of one of its worlds.
+#[derive(Args, Debug)]
+pub(super) struct WorldOfKeyArgs {
+    /// The key of the world
+    #[arg(
+        long,
+        env = "SANDBOX_API_KEY",
+        default_value = "test_key",
+        hide_env_values = true,
+        value_name = "KEY"
+    )]
+    api_key: String,
+    #[command(flatten)]
+    pub(super) sandbox: SandboxArgs,
 }
 
 /// The reply.
@@ -24,23 +50,52 @@ pub(super) struct Reply {
     pub(super) body: Vec<u8>,
 }
 
-impl Sandbox<'_> {
-    /// Sends a request for this path. Each line of `head` includes its line end.
+impl WorldOfKeyArgs {
+    /// The header line that names the world, with its line end.
+    pub(super) fn authorization(&self) -> Result<String, Failure> {
+        let key = in_header("--api-key", &self.api_key)?;
+        Ok(format!("Authorization: Bearer {key}\r\n"))
+    }
+}
+
+impl SandboxArgs {
+    /// `host:port`, as messages show it.
+    pub(super) fn address(&self) -> String {
+        format!("{}:{}", self.host, self.port)
+    }
+
+    /// The failure of a sandbox that does not answer.
+    pub(super) fn unanswered(&self, error: &io::Error) -> Failure {
+        Failure::Impossible(format!("no sandbox answers at {}: {error}", self.address()))
+    }
+
+    /// The header line with the token, with its line end; empty without a token.
+    pub(super) fn token(&self) -> Result<String, Failure> {
+        let Some(token) = &self.admin_token else { return Ok(String::new()) };
+        let token = in_header("--admin-token", token)?;
+        Ok(format!("Sandbox-Admin-Token: {token}\r\n"))
+    }
+
+    /// Opens a connection whose reads and writes wait no longer than `patience`.
+    pub(super) fn connect(&self, patience: Duration) -> io::Result<TcpStream> {
+        let unresolved = || io::Error::other("the host has no address");
+        let mut addresses = (&*self.host, self.port).to_socket_addrs()?;
+        let address = addresses.next().ok_or_else(unresolved)?;
+        let stream = TcpStream::connect_timeout(&address, patience)?;
+        stream.set_read_timeout(Some(patience))?;
+        stream.set_write_timeout(Some(patience))?;
+        Ok(stream)
+    }
+
+    /// Sends a request. Each line of `head` includes its line end.
     pub(super) fn ask(
         &self,
-        method: &str,
-        path: &str,
+        patience: Duration,
+        (method, path): (&str, &str),
         head: &str,
         body: &str,
-    ) -> io::Result<Reply> {
-        let unresolved = || io::Error::other("the host has no address");
-        let mut addresses = (self.host, self.port).to_socket_addrs()?;
-        let address = addresses.next().ok_or_else(unresolved)?;
-        let mut stream = TcpStream::connect_timeout(&address, self.patience)?;
-        stream.set_read_timeout(Some(self.patience))?;
-        stream.set_write_timeout(Some(self.patience))?;
-        let token = self.admin_token.map(|token| format!("Sandbox-Admin-Token: {token}\r\n"));
-        let token = token.unwrap_or_default();
+    ) -> Result<Reply, Failure> {
+        let token = self.token()?;
         let length = match body {
             "" => String::new(),
             body => format!("Content-Type: application/json\r\nContent-Length: {}\r\n", body.len()),
@@ -48,14 +103,27 @@ impl Sandbox<'_> {
         let request = format!(
             "{method} {path} HTTP/1.1\r\nHost: localhost\r\n{token}{head}{length}Connection: close\r\n\r\n{body}"
         );
-        stream.write_all(request.as_bytes())?;
-        let mut reply = Vec::new();
-        stream.take(MOST_BYTES).read_to_end(&mut reply)?;
-        let end = reply.windows(4).position(|four| four == b"\r\n\r\n");
-        let end = end.ok_or_else(|| io::Error::other("the head of the reply has no end"))?;
-        let head = String::from_utf8_lossy(&reply[..end]);
-        let status = head.lines().next().unwrap_or_default().to_owned();
-        let body = reply.split_off(end + 4);
-        Ok(Reply { status, body })
+        let exchanged = self.connect(patience).and_then(|stream| exchange(stream, &request));
+        exchanged.map_err(|error| self.unanswered(&error))
     }
+}
+
+fn exchange(mut stream: TcpStream, request: &str) -> io::Result<Reply> {
+    stream.write_all(request.as_bytes())?;
+    let mut reply = Vec::new();
+    stream.take(MOST_BYTES).read_to_end(&mut reply)?;
+    let end = reply.windows(4).position(|four| four == b"\r\n\r\n");
+    let end = end.ok_or_else(|| io::Error::other("the head of the reply has no end"))?;
+    let head = String::from_utf8_lossy(&reply[..end]);
+    let status = head.lines().next().unwrap_or_default().to_owned();
+    let body = reply.split_off(end + 4);
+    Ok(Reply { status, body })
+}
+
+/// The value of a flag, if a header can contain it. The failure does not repeat it: it is a secret.
+fn in_header<'a>(flag: &str, value: &'a str) -> Result<&'a str, Failure> {
+    if value.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Ok(value);
+    }
+    Err(Failure::Usage(format!("{flag} must have only visible ASCII characters")))
 }

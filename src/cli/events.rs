@@ -1,14 +1,15 @@
 //! `sandbox events`: what happened in a running sandbox, and what happens now.
 
 use std::io::{self, BufRead, BufReader, Write};
-use std::net::{TcpStream, ToSocketAddrs};
+use std::net::TcpStream;
 use std::time::Duration;
 
 use clap::Args;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 
+use crate::cli::ask::WorldOfKeyArgs;
 use crate::cli::failure::Failure;
-use crate::cli::serve::DEFAULT_PORT;
 
 /// A stream sends a comment after fifteen seconds without news.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -30,33 +31,12 @@ pub(super) struct EventsArgs {
     /// Print each event as a line of JSON
     #[arg(long)]
     json: bool,
-    /// The key of the world
-    #[arg(
-        long,
-        env = "SANDBOX_API_KEY",
-        default_value = "test_key",
-        hide_env_values = true,
-        value_name = "KEY"
-    )]
-    api_key: String,
-    /// Host of the sandbox
-    #[arg(long, env = "SANDBOX_HOST", default_value = "127.0.0.1")]
-    host: String,
-    /// Port of the sandbox
-    #[arg(long, short, env = "SANDBOX_PORT", default_value_t = DEFAULT_PORT, value_name = "P")]
-    port: u16,
-    /// Token of the control routes, if the sandbox has one
-    #[arg(long, env = "SANDBOX_ADMIN_TOKEN", hide_env_values = true, value_name = "TOKEN")]
-    admin_token: Option<String>,
+    #[command(flatten)]
+    world: WorldOfKeyArgs,
 }
 
 /// Prints the events.
 pub(super) fn run(args: &EventsArgs) -> Result<(), Failure> {
-    let texts = [Some(&args.api_key), args.admin_token.as_ref(), args.event.as_ref()];
-    if !texts.into_iter().flatten().all(|text| text.bytes().all(|byte| byte.is_ascii_graphic())) {
-        let wrong = "--api-key, --admin-token and --type must have only visible ASCII characters";
-        return Err(Failure::Usage(wrong.to_owned()));
-    }
     let mut after = match (args.after, args.follow) {
         (Some(after), _) => Some(after),
         (None, false) => Some(0),
@@ -65,7 +45,7 @@ pub(super) fn run(args: &EventsArgs) -> Result<(), Failure> {
     let mut stream = args.open(after)?;
     let mut end = None;
     loop {
-        match stream.frame().map_err(|error| args.ended(&error))? {
+        match stream.frame().map_err(|error| args.world.sandbox.unanswered(&error))? {
             Frame::Event(event) => {
                 after = event["sequence"].as_u64();
                 if let Err(error) = print(&event, args.json) {
@@ -97,32 +77,22 @@ pub(super) fn run(args: &EventsArgs) -> Result<(), Failure> {
 }
 
 impl EventsArgs {
-    fn ended(&self, error: &io::Error) -> Failure {
-        let Self { host, port, .. } = self;
-        Failure::Impossible(format!("no sandbox answers at {host}:{port}: {error}"))
-    }
-
     /// Opens the stream. HTTP/1.0 has no chunks: the body is what the server sends until it closes.
     fn open(&self, after: Option<u64>) -> Result<Stream, Failure> {
-        let failed = |error: io::Error| self.ended(&error);
-        let mut addresses = (&*self.host, self.port).to_socket_addrs().map_err(failed)?;
-        let unresolved = || self.ended(&io::Error::other("the host has no address"));
-        let address = addresses.next().ok_or_else(unresolved)?;
-        let mut socket = TcpStream::connect_timeout(&address, PATIENCE).map_err(failed)?;
-        socket.set_read_timeout(Some(PATIENCE)).map_err(failed)?;
+        let sandbox = &self.world.sandbox;
+        let failed = |error: io::Error| sandbox.unanswered(&error);
+        let (token, key) = (sandbox.token()?, self.world.authorization()?);
+        let mut socket = sandbox.connect(PATIENCE).map_err(failed)?;
         let mut query = String::from("?kinds=event,clock");
         if let Some(after) = after {
             query.extend(["&after=", &after.to_string()]);
         }
         if let Some(event) = &self.event {
-            query.extend(["&type=", &encoded(event)]);
+            query.push_str("&type=");
+            query.extend(utf8_percent_encode(event, NON_ALPHANUMERIC));
         }
-        let token = self.admin_token.as_ref();
-        let token = token.map(|token| format!("Sandbox-Admin-Token: {token}\r\n"));
         let head = format!(
-            "GET /_sandbox/events/stream{query} HTTP/1.0\r\nHost: localhost\r\nAuthorization: Bearer {}\r\n{}\r\n",
-            self.api_key,
-            token.unwrap_or_default()
+            "GET /_sandbox/events/stream{query} HTTP/1.0\r\nHost: localhost\r\n{key}{token}\r\n"
         );
         socket.write_all(head.as_bytes()).map_err(failed)?;
         let mut stream = Stream(BufReader::new(socket));
@@ -136,14 +106,6 @@ impl EventsArgs {
         let detail = problem.as_ref().and_then(|problem| problem["detail"].as_str());
         Err(Failure::Impossible(detail.unwrap_or(&status).to_owned()))
     }
-}
-
-/// A character of a type that a query cannot contain, such as `*`, is escaped.
-fn encoded(text: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
-    text.bytes()
-        .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
-        .collect()
 }
 
 /// What a stream sends.
@@ -210,15 +172,4 @@ fn print(event: &Value, json: bool) -> io::Result<()> {
         )?;
     }
     out.flush()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_type_is_escaped_in_a_query() {
-        assert_eq!(encoded("payroll_run.*"), "payroll_run.%2A");
-        assert_eq!(encoded("a&b=c"), "a%26b%3Dc");
-    }
 }

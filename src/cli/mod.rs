@@ -81,7 +81,7 @@ enum Command {
     /// List, check, test and write scenarios: files that decide what the outside world does
     Scenario(scenario::ScenarioArgs),
     /// Check that a running sandbox serves: exit code 0 or 1
-    Healthcheck(healthcheck::HealthcheckArgs),
+    Healthcheck(ask::SandboxArgs),
     /// Make an event happen in a running sandbox, with the real calls that cause it
     Trigger(trigger::TriggerArgs),
     /// Print the events of a running sandbox; with --follow, as they happen

@@ -7,9 +7,8 @@ use clap::Args;
 use serde_json::{Map, Value, json};
 
 use crate::api::system;
-use crate::cli::ask::Sandbox;
+use crate::cli::ask::WorldOfKeyArgs;
 use crate::cli::failure::Failure;
-use crate::cli::serve::DEFAULT_PORT;
 
 /// The payroll of a large company needs time.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -30,24 +29,8 @@ pub(super) struct TriggerArgs {
     /// repeatable
     #[arg(long, value_name = "PATH=VALUE")]
     set: Vec<String>,
-    /// The key of the world
-    #[arg(
-        long,
-        env = "SANDBOX_API_KEY",
-        default_value = "test_key",
-        hide_env_values = true,
-        value_name = "KEY"
-    )]
-    api_key: String,
-    /// Host of the sandbox
-    #[arg(long, env = "SANDBOX_HOST", default_value = "127.0.0.1")]
-    host: String,
-    /// Port of the sandbox
-    #[arg(long, short, env = "SANDBOX_PORT", default_value_t = DEFAULT_PORT, value_name = "P")]
-    port: u16,
-    /// Token of the control routes, if the sandbox has one
-    #[arg(long, env = "SANDBOX_ADMIN_TOKEN", hide_env_values = true, value_name = "TOKEN")]
-    admin_token: Option<String>,
+    #[command(flatten)]
+    world: WorldOfKeyArgs,
 }
 
 /// Triggers the event, and prints what happened.
@@ -57,11 +40,6 @@ pub(super) fn run(args: &TriggerArgs) -> Result<(), Failure> {
         return writeln!(io::stdout().lock(), "{types}")
             .or_else(|error| Failure::of_output(&error));
     };
-    if !args.api_key.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err(Failure::Usage(
-            "an --api-key must have only visible ASCII characters".to_owned(),
-        ));
-    }
     let mut own = Map::new();
     for set in &args.set {
         let (path, value) = set
@@ -70,18 +48,10 @@ pub(super) fn run(args: &TriggerArgs) -> Result<(), Failure> {
         put(&mut own, path, value)
             .map_err(|why| Failure::Usage(format!("--set {set:?}: {why}")))?;
     }
-    let sandbox = Sandbox {
-        host: &args.host,
-        port: args.port,
-        admin_token: args.admin_token.as_deref(),
-        patience: PATIENCE,
-    };
     let body = json!({"type": event, "override": own}).to_string();
-    let head = format!("Authorization: Bearer {}\r\n", args.api_key);
-    let reply = sandbox.ask("POST", "/_sandbox/trigger", &head, &body);
-    let reply = reply.map_err(|error| {
-        Failure::Impossible(format!("no sandbox answers at {}:{}: {error}", args.host, args.port))
-    })?;
+    let head = args.world.authorization()?;
+    let sandbox = &args.world.sandbox;
+    let reply = sandbox.ask(PATIENCE, ("POST", "/_sandbox/trigger"), &head, &body)?;
     let answer: Value = serde_json::from_slice(&reply.body).map_err(|_| {
         Failure::Impossible(format!("the answer is not from a sandbox: {:?}", reply.status))
     })?;

@@ -207,3 +207,20 @@ fn trigger_prints_five_lines_json_or_the_types() {
         "error: no event has the type \"zzz\": list the types with sandbox trigger --list\n"
     );
 }
+
+#[test]
+fn a_key_or_token_that_a_header_cannot_contain_is_refused_and_not_repeated() {
+    let secret = "secret\r\nX-Injected: 1";
+    for arguments in [
+        &["trigger", "company.created", "--api-key", secret][..],
+        &["trigger", "company.created", "--admin-token", secret],
+        &["events", "--api-key", secret],
+        &["events", "--admin-token", secret],
+        &["healthcheck", "--admin-token", secret],
+    ] {
+        let (code, out, err) = run(arguments);
+        let flag = arguments[arguments.len() - 2];
+        let expected = format!("error: {flag} must have only visible ASCII characters\n");
+        assert_eq!((code, out.as_str(), err), (2, "", expected), "{arguments:?}");
+    }
+}
