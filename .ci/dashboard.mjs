@@ -63,7 +63,7 @@ try {
   await call('POST', '/v1/payroll/run', { company_id: gb.id, period: '2026-02' });
   await call('POST', '/v1/payroll/run', { company_id: gb.id, period: '2026-02' }).catch(() => {}); // refused, for the request log
   const logged = (await call('GET', '/_sandbox/requests')).meta.total;
-  const spy = await call('POST', '/_sandbox/faults', { on: 'business.*', status: 503, times: 1 });
+  const spy = (await call('POST', '/_sandbox/faults', { on: 'business.*', status: 503, times: 1 })).data;
 
   const browser = await puppeteer.launch({ executablePath: arg('chromium', '/usr/bin/chromium'), headless: true, args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-background-networking', '--disable-component-update', '--no-first-run', '--font-render-hinting=none'] });
   children.add(browser.process());

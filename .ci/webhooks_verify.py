@@ -81,7 +81,7 @@ class Sandbox:
             return json.load(reply)
 
     def endpoint(self, url, key, **more):
-        made = self.post("/_sandbox/webhook-endpoints", {"url": url, **more}, key)
+        made = self.post("/_sandbox/webhook-endpoints", {"url": url, **more}, key)["data"]
         return made["endpoint"]["id"], made["secret"]
 
 
@@ -103,7 +103,7 @@ def what_it_sends(sandbox, kept):
     _, drawn = sandbox.endpoint(f"{url}/drawn", "ci")
     _, given = sandbox.endpoint(f"{url}/given", "ci", secret=SECRET)
     rotated, old = sandbox.endpoint(f"{url}/rotated", "ci")
-    new = sandbox.post(f"/_sandbox/webhook-endpoints/{rotated}/rotate-secret", {}, "ci")["secret"]
+    new = sandbox.post(f"/_sandbox/webhook-endpoints/{rotated}/rotate-secret", {}, "ci")["data"]["secret"]
     check(given == SECRET and len({drawn, given, old, new}) == 4, "four endpoint secrets, all different")
     valid = {"/drawn": [drawn], "/given": [given], "/rotated": [old, new]}
     for event in ("employee.created", "payout.paid"):

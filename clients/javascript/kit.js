@@ -63,26 +63,31 @@ export class World {
     this.tools = new Client({ baseUrl: sandbox.url, apiKey: key, retries: 0, timeoutMs: 120_000 });
   }
 
+  /** Calls a route below `/_sandbox`. Returns the body: `data`, and `meta` of lists. */
   async control(method, path, body, query) {
     return (await this.tools.request(method, `/_sandbox${path}`, { body, query })).body;
   }
 
+  async #data(path, body) {
+    return (await this.control('POST', path, body)).data;
+  }
+
   /** Advances the clock: `advance('10d')`, `advance({ to })`, `advance({ until: 'idle' })`. */
   advance(by) {
-    return this.control('POST', '/clock/advance', typeof by === 'string' ? { by } : by);
+    return this.#data('/clock/advance', typeof by === 'string' ? { by } : by);
   }
 
   /** Starts the world again with a scenario. */
   scenario(name) {
-    return this.control('POST', `/scenarios/${name}/load`);
+    return this.#data(`/scenarios/${name}/load`);
   }
 
   fault(row) {
-    return this.control('POST', '/faults', row);
+    return this.#data('/faults', row);
   }
 
   rule(row) {
-    return this.control('POST', '/rules', row);
+    return this.#data('/rules', row);
   }
 
   async events(query) {
@@ -96,7 +101,7 @@ export class World {
   /** Verifies calls (`operation`), events (`type`) or deliveries (`event_type`); throws unless the verdict is `pass`. */
   async verify(row) {
     const list = row.operation ? 'requests' : row.event_type ? 'deliveries' : 'events';
-    const verdict = await this.control('POST', `/${list}/verify`, row);
+    const verdict = await this.#data(`/${list}/verify`, row);
     if (verdict.verdict === 'pass') return verdict;
     const miss = `${list} ${JSON.stringify(row)}: ${verdict.verdict}, matched ${verdict.matched}, nearest ${JSON.stringify(verdict.nearest)}`;
     this.#misses.push(miss);
@@ -104,11 +109,11 @@ export class World {
   }
 
   async snapshot() {
-    return (await this.control('POST', '/snapshots', {})).id;
+    return (await this.#data('/snapshots', {})).id;
   }
 
   restore(id) {
-    return this.control('POST', `/snapshots/${id}/restore`);
+    return this.#data(`/snapshots/${id}/restore`);
   }
 
   /** Another world with a copy of this one. */

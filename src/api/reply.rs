@@ -44,10 +44,18 @@ pub(crate) trait IntoReply {
 /// A single resource: `{"data": {…}}`.
 pub(crate) struct Data<T>(pub(crate) T);
 
-/// A page: `{"data": […], "meta": {"total", "page"}}`, exactly as published (specification, §2).
-pub(crate) struct List<T> {
+/// A page: `{"data": […], "meta": {"total", "page"}}`, exactly as published (specification, §2). The `meta` of a list of the control API
+/// may have more members.
+pub(crate) struct List<T, M = Meta> {
     pub(crate) data: Vec<T>,
-    pub(crate) meta: Meta,
+    pub(crate) meta: M,
+}
+
+impl<T> List<T> {
+    /// All rows on one page, for the short lists of the control API.
+    pub(crate) fn whole(data: Vec<T>) -> Self {
+        Self { meta: Meta { total: data.len() as u64, page: 1 }, data }
+    }
 }
 
 /// The `meta` of a page.
@@ -59,7 +67,7 @@ pub(crate) struct Meta {
     pub(crate) page: u64,
 }
 
-/// A reply outside the product's envelope, for the control API.
+/// Data that is no single resource, in the same envelope: replies of the control API, without `ETag` and `Location`.
 pub(crate) struct Plain<T>(pub(crate) T);
 
 /// A resource in its public form.
@@ -108,19 +116,20 @@ impl<T: Entity> Identified for Shown<T> {
 impl<T: Serialize + JsonSchema + Identified + Send + 'static> IntoReply for Data<T> {
     fn into_reply(self) -> Reply {
         let id = self.0.id_text();
-        let write = move || {
-            let mut body = Vec::with_capacity(USUAL_BYTES);
-            body.extend_from_slice(b"{\"data\":");
-            write(&mut body, &self.0);
-            body.push(b'}');
-            body
-        };
-        Reply { single: true, id, ..Reply::new(write) }
+        Reply { single: true, id, ..Reply::new(move || enveloped(&self.0)) }
     }
 
     fn schema(generator: &mut SchemaGenerator) -> Schema {
         data_schema(generator.subschema_for::<T>())
     }
+}
+
+fn enveloped(data: &impl Serialize) -> Vec<u8> {
+    let mut body = Vec::with_capacity(USUAL_BYTES);
+    body.extend_from_slice(b"{\"data\":");
+    write(&mut body, data);
+    body.push(b'}');
+    body
 }
 
 /// The envelope around a single resource.
@@ -133,7 +142,11 @@ fn data_schema(data: Schema) -> Schema {
     })
 }
 
-impl<T: Serialize + JsonSchema + Send + 'static> IntoReply for List<T> {
+impl<T, M> IntoReply for List<T, M>
+where
+    T: Serialize + JsonSchema + Send + 'static,
+    M: Serialize + JsonSchema + Send + 'static,
+{
     fn into_reply(self) -> Reply {
         Reply::new(move || {
             let mut body = Vec::with_capacity(USUAL_BYTES);
@@ -147,7 +160,8 @@ impl<T: Serialize + JsonSchema + Send + 'static> IntoReply for List<T> {
     }
 
     fn schema(generator: &mut SchemaGenerator) -> Schema {
-        list_schema::<T>(generator)
+        let item = generator.subschema_for::<T>();
+        page_schema(item, generator.subschema_for::<M>())
     }
 }
 
@@ -168,15 +182,11 @@ fn page_schema(item: Schema, meta: Schema) -> Schema {
 
 impl<T: Serialize + JsonSchema + Send + 'static> IntoReply for Plain<T> {
     fn into_reply(self) -> Reply {
-        Reply::new(move || {
-            let mut body = Vec::new();
-            write(&mut body, &self.0);
-            body
-        })
+        Reply::new(move || enveloped(&self.0))
     }
 
     fn schema(generator: &mut SchemaGenerator) -> Schema {
-        generator.subschema_for::<T>()
+        data_schema(generator.subschema_for::<T>())
     }
 }
 

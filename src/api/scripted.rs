@@ -46,9 +46,8 @@ fn attempt(world: &mut World, place: u32, deed: &TimelineAction) -> Result<()> {
         }
         TimelineAction::Inbound { kind, with } => {
             let input = resolved(world, with)?;
-            let row = inbound::row(kind)?;
             world.begin(Some(origin(format!("inbound {kind}"))));
-            let received = (row.receive)(world, input);
+            let received = inbound::receive(world, kind, input);
             match &received {
                 Ok(_) => world.commit(),
                 Err(_) => world.roll_back(),

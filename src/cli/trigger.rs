@@ -52,12 +52,13 @@ pub(super) fn run(args: &TriggerArgs) -> Result<(), Failure> {
     let head = args.world.authorization()?;
     let sandbox = &args.world.sandbox;
     let reply = sandbox.ask(PATIENCE, ("POST", "/_sandbox/trigger"), &head, &body)?;
-    let answer: Value = serde_json::from_slice(&reply.body).map_err(|_| {
+    let mut answer: Value = serde_json::from_slice(&reply.body).map_err(|_| {
         Failure::Impossible(format!("the answer is not from a sandbox: {:?}", reply.status))
     })?;
     if !reply.status.contains(" 200 ") {
         return Err(Failure::Impossible(refusal(event, &answer, &reply.status)));
     }
+    let answer = answer["data"].take();
     let mut out = io::stdout().lock();
     let printed = if args.json {
         serde_json::to_writer_pretty(&mut out, &answer)

@@ -147,9 +147,8 @@ impl Sandbox {
         let (mut events, mut after) = (Vec::new(), 0);
         loop {
             let path = format!("/_sandbox/events?per_page=100&after={after}");
-            let mut page = self.control(key, "GET", &path, &Value::Null)?;
-            let page: Vec<Event> =
-                serde_json::from_value(page["data"].take()).map_err(unreadable)?;
+            let page = self.control(key, "GET", &path, &Value::Null)?;
+            let page: Vec<Event> = serde_json::from_value(page).map_err(unreadable)?;
             let Some(last) = page.last() else { return Ok(events) };
             after = last.sequence;
             events.extend(page);
@@ -185,6 +184,7 @@ impl Sandbox {
         })
     }
 
+    /// `data` of the reply of a control route.
     fn control(
         &self,
         key: &str,
@@ -203,9 +203,9 @@ impl Sandbox {
         }
         let request = request.body(bytes).map_err(unreadable)?;
         let reply = self.engine.call(request);
-        let answer: Value = serde_json::from_slice(reply.body()).map_err(unreadable)?;
+        let mut answer: Value = serde_json::from_slice(reply.body()).map_err(unreadable)?;
         if reply.status().is_success() {
-            return Ok(answer);
+            return Ok(answer["data"].take());
         }
         let detail = answer["detail"].as_str().unwrap_or("the call was refused");
         Err(SandboxError(detail.to_owned()))

@@ -189,9 +189,9 @@ impl Session {
         input.values_mut().for_each(|member| self.fill_in(member));
         let required =
             schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
-        let in_query = required.filter(|_| !row.method.has_body());
+        let without_example = required.filter(|_| !row.method.has_body() || row.example.is_empty());
         let needed: Vec<&str> =
-            in_query.chain(row.path_parameters().map(|name: &str| name)).collect();
+            without_example.chain(row.path_parameters().map(|name: &str| name)).collect();
         for name in needed {
             if !input.contains_key(name) {
                 input.insert(name.to_owned(), self.find(name, nth)?.into());
@@ -279,10 +279,11 @@ impl Session {
             }
             _ => {}
         }
-        // Paths that name their resource without the domain's initials.
+        // Members that name their resource without the domain's initials, or without `_id`.
         let member = match member {
             "screening_id" => "aml_screening_id",
             "alert_id" => "aml_alert_id",
+            "collection" => "collection_id",
             member => member,
         };
         let kind = kind_of_member(member)?;

@@ -1,7 +1,5 @@
 //! `[[timeline]]`: what happens at a time.
 
-use serde_json::Value;
-
 use crate::scenario::form::Spelling;
 use crate::scenario::members::Refers;
 use crate::scenario::reading::{Fields, Reading};
@@ -80,13 +78,8 @@ impl<'a> Reading<'a> {
             }
             (None, Some(inbound)) => {
                 let callable = vocabulary().inbound.get(inbound.value)?;
-                let mut input = with.clone();
-                // If one row serves every kind, the kind is in its path.
-                for member in callable.operation.path_parameters() {
-                    input[member] = Value::from(inbound.value);
-                }
                 let name = format!("inbound {}", inbound.value);
-                self.check_input(&name, callable, row.get("with"), inbound.span, &input);
+                self.check_input(&name, callable, row.get("with"), inbound.span, &with);
                 Some(TimelineAction::Inbound { kind: inbound.value.to_owned(), with })
             }
             _ => {

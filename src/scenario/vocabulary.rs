@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use serde_json::{Map, Value};
 
 use crate::api::check::Checker;
-use crate::api::control::inbound::INBOUND;
+use crate::api::control::inbound::kind_of;
 use crate::api::operation::{Contract, Operation};
 use crate::api::{self, system};
 use crate::model::Kind;
@@ -124,12 +124,8 @@ pub(crate) fn plural(noun: &str) -> String {
 
 /// The inbound kinds, each with the row that takes its input.
 fn inbound(control: &[&'static Operation]) -> BTreeMap<String, Callable> {
-    let row = control.iter().find(|row| row.path == "/_sandbox/inbound/{kind}");
-    let named = |row: &&'static Operation| {
-        let kinds = INBOUND.iter().map(|kind| kind.kind.to_owned());
-        kinds.map(|kind| (kind, Callable::new(row))).collect()
-    };
-    row.map(named).unwrap_or_default()
+    let named = |row: &&'static Operation| Some((kind_of(row)?.to_owned(), Callable::new(row)));
+    control.iter().filter_map(named).collect()
 }
 
 /// The words that a text schema allows: `enum`, or one variant for each word with its own description.

@@ -27,8 +27,8 @@ fn an_empty_token_protects_nothing_and_is_refused() {
 fn health_and_readiness_need_no_token() {
     let server = Server::start(&["--admin-token", "some_token"]);
     let get = |path: &str| Request::new("GET", path).send(server.port());
-    assert_eq!(get("/_sandbox/health").expect(200), json!({"status": "ok"}));
-    assert_eq!(get("/_sandbox/ready").expect(200), json!({"status": "ready"}));
+    assert_eq!(get("/_sandbox/health").data(), json!({"status": "ok"}));
+    assert_eq!(get("/_sandbox/ready").data(), json!({"status": "ready"}));
     get("/_sandbox/worlds").refused(401, "missing_credentials");
 }
 

@@ -13,7 +13,7 @@ fn company(caller: &Caller, name: &str) -> Answer {
 }
 
 fn delete(caller: &Caller, path: &str) -> Value {
-    caller.send(&caller.request("DELETE", path)).expect(200)
+    caller.send(&caller.request("DELETE", path)).data()
 }
 
 fn resident(caller: &Caller) -> usize {
@@ -60,7 +60,7 @@ fn a_world_that_left_memory_makes_a_verification_unknown() {
     let server = Arc::new(Server::start(&["--max-worlds", "2"]));
     let verdict = |caller: &Caller| {
         let body = json!({"operation": "listEmployees", "times": 1});
-        caller.post("/_sandbox/requests/verify", &body).expect(200)["verdict"].clone()
+        caller.post("/_sandbox/requests/verify", &body).data()["verdict"].clone()
     };
     let read = Caller::with_key(&server, "test_read");
     read.get("/api/business/employees").expect(200);
@@ -202,7 +202,7 @@ fn a_log_is_inspected_compacted_and_exported() {
     let key = |server: &Arc<Server>, name: &str| Caller::with_key(server, name);
     let (kept, gone) = (key(&server, "test_kept"), key(&server, "test_gone"));
     company(&gone, "Source Ltd").expect(201);
-    let taken = gone.post("/_sandbox/snapshots", &json!({})).expect(201);
+    let taken = gone.post("/_sandbox/snapshots", &json!({})).made();
     let fork = format!("/_sandbox/snapshots/{}/fork", taken["id"].as_str().unwrap());
     gone.post(&fork, &json!({"key": "test_fork"})).expect(201);
     for number in 0..50 {
@@ -214,7 +214,7 @@ fn a_log_is_inspected_compacted_and_exported() {
     // The key of a deleted world is written again, and so is that of a deleted fork.
     let again = key(&server, "test_again");
     company(&again, "Source Ltd").expect(201);
-    let taken = again.post("/_sandbox/snapshots", &json!({})).expect(201);
+    let taken = again.post("/_sandbox/snapshots", &json!({})).made();
     let fork = format!("/_sandbox/snapshots/{}/fork", taken["id"].as_str().unwrap());
     for forked in ["test_fork_2", "test_fork_1"] {
         again.post(&fork, &json!({"key": forked})).expect(201);
@@ -258,7 +258,7 @@ fn a_log_is_inspected_compacted_and_exported() {
     company(&key(&server, "test_fork"), "Next Ltd").expect(201);
     // Whether a key was used is kept, because a verification must know it.
     let body = json!({"operation": "listCompanies", "times": 1});
-    let verified = key(&server, "test_reader").post("/_sandbox/requests/verify", &body).expect(200);
+    let verified = key(&server, "test_reader").post("/_sandbox/requests/verify", &body).data();
     assert_eq!(verified["verdict"], "unknown");
 }
 

@@ -140,7 +140,7 @@ func tail(key string) string {
 	return key
 }
 
-// Control calls a route below /_sandbox. A refusal ends the test.
+// Control calls a route below /_sandbox. It returns the body: `data`, and `meta` of lists. A refusal ends the test.
 func (w *World) Control(method, path string, query url.Values, body any) M {
 	w.t.Helper()
 	answer, err := w.control(method, path, query, body)
@@ -161,23 +161,29 @@ func (w *World) control(method, path string, query url.Values, body any) (M, err
 	return answer, reply.JSON(&answer)
 }
 
+func (w *World) data(path string, body any) M {
+	w.t.Helper()
+	data, _ := w.Control("POST", path, nil, body)["data"].(M)
+	return data
+}
+
 // Advance advances the clock, by a duration such as "10d" or "2bd".
 func (w *World) Advance(by string) M {
 	w.t.Helper()
-	return w.Control("POST", "/clock/advance", nil, M{"by": by})
+	return w.data("/clock/advance", M{"by": by})
 }
 
 // Scenario starts the world again with a scenario.
 func (w *World) Scenario(name string) M {
 	w.t.Helper()
-	return w.Control("POST", "/scenarios/"+name+"/load", nil, nil)
+	return w.data("/scenarios/"+name+"/load", nil)
 }
 
 // Fault adds a fault.
-func (w *World) Fault(row M) M { w.t.Helper(); return w.Control("POST", "/faults", nil, row) }
+func (w *World) Fault(row M) M { w.t.Helper(); return w.data("/faults", row) }
 
 // Rule adds a rule.
-func (w *World) Rule(row M) M { w.t.Helper(); return w.Control("POST", "/rules", nil, row) }
+func (w *World) Rule(row M) M { w.t.Helper(); return w.data("/rules", row) }
 
 // Events lists events, at most 100; `query` filters them: "type", "payout.paid".
 func (w *World) Events(query ...string) []M { w.t.Helper(); return w.rows("/events", query) }
@@ -217,7 +223,8 @@ func (w *World) Check(row M) error {
 	} else if row["event_type"] != nil {
 		kind = "deliveries"
 	}
-	verdict, err := w.control("POST", "/"+kind+"/verify", nil, row)
+	answer, err := w.control("POST", "/"+kind+"/verify", nil, row)
+	verdict, _ := answer["data"].(M)
 	if err != nil || verdict["verdict"] == "pass" {
 		return err
 	}
@@ -231,13 +238,13 @@ func (w *World) Check(row M) error {
 // Snapshot stores the state of the world and returns its id.
 func (w *World) Snapshot() string {
 	w.t.Helper()
-	return fmt.Sprint(w.Control("POST", "/snapshots", nil, M{})["id"])
+	return fmt.Sprint(w.data("/snapshots", M{})["id"])
 }
 
 // Restore restores a snapshot.
 func (w *World) Restore(id string) M {
 	w.t.Helper()
-	return w.Control("POST", "/snapshots/"+id+"/restore", nil, nil)
+	return w.data("/snapshots/"+id+"/restore", nil)
 }
 
 // Fork returns another world with a copy of this one.

@@ -335,8 +335,11 @@ pub(crate) struct InvestorReply {
     note: Option<Text<500>>,
 }
 
-/// An inbound kind: the investor replies now.
-pub(crate) fn investor_reply(world: &mut World, input: InvestorReply) -> Result<Single<Deal>> {
+/// The investor replies now.
+pub(crate) fn simulate_investor_reply(
+    world: &mut World,
+    input: InvestorReply,
+) -> Result<Single<Deal>> {
     let deal = world.get(input.deal_id)?;
     if deal.investor.is_none() {
         let detail = format!("{} has no investor", deal.id);

@@ -30,7 +30,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
         summary: "Send an event again",
         description: "Sends an event again at once, with all retries, to one endpoint or to all \
             that receive it. Use it after all attempts failed, or after the receiver was \
-            unavailable for days.",
+            unavailable for days. Returns the new deliveries, which have the event's original id.",
         example: "{}",
         errors: &[ErrorCode::InvalidStateTransition],
         ..operation!(tester resend_event)
@@ -197,15 +197,7 @@ pub(crate) struct ResendEvent {
     endpoint_id: Option<Text<64>>,
 }
 
-/// The new deliveries.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "ResentDeliveries")]
-pub(crate) struct Resent {
-    /// The new deliveries, with the event's original id.
-    deliveries: Vec<WebhookDelivery>,
-}
-
-fn resend_event(session: &mut Session<'_>, input: ResendEvent) -> Result<Plain<Resent>> {
+fn resend_event(session: &mut Session<'_>, input: ResendEvent) -> Result<List<WebhookDelivery>> {
     let wanted = bits(input.event_id.as_str());
     let event = wanted.and_then(|bits| {
         let log = session.world.log();
@@ -239,5 +231,5 @@ fn resend_event(session: &mut Session<'_>, input: ResendEvent) -> Result<Plain<R
         let lane = &outbox.lanes()[place];
         lane.find(order).map(|delivery| shown(lane, delivery))
     });
-    Ok(Plain(Resent { deliveries: deliveries.collect() }))
+    Ok(List::whole(deliveries.collect()))
 }

@@ -5,7 +5,6 @@ use serde_json::Value;
 use crate::api::control::snapshots::find;
 use crate::api::json::differing_pointers;
 use crate::api::prelude::*;
-use crate::api::reply::Meta;
 use crate::model::Record;
 use crate::world::diff::{Difference, Differences, common_events, differences};
 
@@ -15,7 +14,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
     summary: "Compare two states of the world",
     description: "Compares a snapshot with another snapshot or with the current state. Returns \
         what was created, changed or removed, by resource and member, wallets with their \
-        balances, and the events between the two states.",
+        balances, ordered by kind and id. `meta` counts them, and the events between the two states.",
     errors: &[ErrorCode::ResourceNotFound],
     long: true,
     ..operation!(tester get_diff)
@@ -31,9 +30,13 @@ pub(crate) struct GetDiff {
     to: Option<Text<64>>,
 }
 
-/// The differences between two states of a world.
+/// The compared states, and the numbers of differences.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Diff {
+pub(crate) struct DiffMeta {
+    /// Total number of different resources.
+    total: u64,
+    /// Page number, from 1.
+    page: u64,
     /// The state to compare from.
     from: DiffEnd,
     /// The state to compare to.
@@ -42,10 +45,6 @@ pub(crate) struct Diff {
     kinds: BTreeMap<&'static str, DiffCount>,
     /// The events between the states.
     events: DiffEvents,
-    /// One page of the different resources, ordered by kind and id.
-    data: Vec<DiffRow>,
-    /// The total number and the page.
-    meta: Meta,
 }
 
 /// One of the two states.
@@ -89,7 +88,7 @@ struct DiffEvents {
 
 /// A resource that is different.
 #[derive(Serialize, JsonSchema)]
-struct DiffRow {
+pub(crate) struct DiffRow {
     /// Its kind.
     kind: &'static str,
     /// Its id.
@@ -122,7 +121,7 @@ struct DiffField {
     after: Value,
 }
 
-fn get_diff(session: &mut Session<'_>, input: GetDiff) -> Result<Plain<Diff>> {
+fn get_diff(session: &mut Session<'_>, input: GetDiff) -> Result<List<DiffRow, DiffMeta>> {
     let grown = World::new(session.world.base().clone(), session.world.mode());
     let end = |name: Option<&Text<64>>, otherwise| match name.map_or(otherwise, Text::as_str) {
         "start" => Ok((&grown, None)),
@@ -139,14 +138,17 @@ fn get_diff(session: &mut Session<'_>, input: GetDiff) -> Result<Plain<Diff>> {
     let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
     let page = found.iter().skip(size(range.start));
     let page = page.take(size(range.end - range.start));
-    Ok(Plain(Diff {
-        from: DiffEnd::of(before, from),
-        to: DiffEnd::of(after, to),
-        kinds: counts(&found),
-        events: DiffEvents::of(before, after),
+    Ok(List {
         data: page.map(|(id, difference)| DiffRow::of(*id, difference)).collect(),
-        meta: input.paging.meta(total),
-    }))
+        meta: DiffMeta {
+            total,
+            page: input.paging.meta(total).page,
+            from: DiffEnd::of(before, from),
+            to: DiffEnd::of(after, to),
+            kinds: counts(&found),
+            events: DiffEvents::of(before, after),
+        },
+    })
 }
 
 /// Worlds of different growth cannot be compared.

@@ -68,7 +68,7 @@ impl StreamClock {
     }
 }
 
-/// The first frame.
+/// The first frame; the frames of a stream have no envelope.
 fn stream_events(world: &World, input: StreamEvents) -> Result<Plain<StreamClock>> {
     Kinds::of(&input)?;
     Ok(Plain(StreamClock::of(world)))

@@ -242,17 +242,9 @@ fn ppm(text: &str) -> Option<u32> {
     }
 }
 
-/// Every fault.
-#[derive(Serialize, JsonSchema)]
-pub(crate) struct Faults {
-    /// In the order of evaluation.
-    data: Vec<FaultShape>,
-}
-
-fn list_faults(session: &mut Session<'_>, _: Nothing) -> Result<Plain<Faults>> {
+fn list_faults(session: &mut Session<'_>, _: Nothing) -> Result<List<FaultShape>> {
     let rows = session.tester.wire.rows().iter();
-    let data = rows.map(FaultShape::of).collect();
-    Ok(Plain(Faults { data }))
+    Ok(List::whole(rows.map(FaultShape::of).collect()))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -261,11 +253,11 @@ pub(crate) struct RemoveFault {
     fault_id: Text<64>,
 }
 
-/// The number of removed faults.
+/// How many faults, rules or logged requests were removed.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "RemovedFaults")]
+#[schemars(rename = "RemovedCount")]
 pub(crate) struct Removed {
-    /// Number of removed faults.
+    /// Number of removed entries.
     removed: u64,
 }
 

@@ -53,7 +53,10 @@ impl Identified for Arrived {
     }
 }
 
-pub(super) fn bank_transfer(world: &mut World, input: BankTransfer) -> Result<Data<Arrived>> {
+pub(super) fn simulate_bank_transfer(
+    world: &mut World,
+    input: BankTransfer,
+) -> Result<Data<Arrived>> {
     let company = world.get(input.company_id)?;
     if let Some(collection) = meant(world, &input)? {
         return pay_by_transfer(world, &collection, &input).map(Data);
@@ -169,7 +172,10 @@ pub(crate) struct CardPayment {
     outcome: CardOutcome,
 }
 
-pub(super) fn card_payment(world: &mut World, input: CardPayment) -> Result<Single<Collection>> {
+pub(super) fn simulate_card_payment(
+    world: &mut World,
+    input: CardPayment,
+) -> Result<Single<Collection>> {
     let collection = world.get(input.collection)?;
     by(&collection, CollectionMethod::Card)?;
     step("process", "the collection", collection.id, collection.status)?;
@@ -200,7 +206,7 @@ pub(crate) struct Chargeback {
     reason: Option<Text<500>>,
 }
 
-pub(super) fn chargeback(world: &mut World, input: Chargeback) -> Result<Single<Dispute>> {
+pub(super) fn simulate_chargeback(world: &mut World, input: Chargeback) -> Result<Single<Dispute>> {
     let collection = world.get(input.collection)?;
     let refuse = |detail: &str| {
         let detail = detail.to_owned();

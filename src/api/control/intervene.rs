@@ -17,7 +17,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
     Operation {
         path: "/_sandbox/rules",
         summary: "List rules",
-        description: "Lists the rules added at run time, with their counters.",
+        description: "Lists the rules added at run time, with their counters: outcomes, then faults, each in the \
+            order of evaluation.",
         ..operation!(tester list_rules)
     },
     Operation {
@@ -181,20 +182,14 @@ pub(crate) fn newest_rule(world: &World) -> Option<String> {
     rules.max().map(|number| rule_id(world, number))
 }
 
-/// The existing rules.
-#[derive(Serialize, JsonSchema)]
-pub(crate) struct Rules {
-    /// Outcomes, then faults, each in the order of evaluation.
-    rules: Vec<Rule>,
-}
-
-fn list_rules(session: &mut Session<'_>, _: Nothing) -> Result<Plain<Rules>> {
+/// Outcomes, then faults, each in the order of evaluation.
+fn list_rules(session: &mut Session<'_>, _: Nothing) -> Result<List<Rule>> {
     let world = &*session.world;
     let outcomes = world.script().outcomes.iter();
     let outcomes = outcomes.filter_map(|state| Rule::of(world, state));
     let faults = session.tester.wire.rows().iter();
     let faults = faults.filter(|armed| armed.at_run_time).map(Rule::of_fault);
-    Ok(Plain(Rules { rules: outcomes.chain(faults).collect() }))
+    Ok(List::whole(outcomes.chain(faults).collect()))
 }
 
 fn create_rule(session: &mut Session<'_>, input: CreateRule) -> Result<Plain<Rule>> {
@@ -348,13 +343,10 @@ pub(crate) struct TransitionResource {
     return_code: Option<Text<32>>,
 }
 
-/// A resource after its transition.
+/// The resource after its transition, in the form of its kind.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "TransitionedResource")]
-pub(crate) struct Moved {
-    /// The resource after the transition.
-    resource: Value,
-}
+pub(crate) struct Moved(Map<String, Value>);
 
 fn transition_resource(world: &mut World, input: TransitionResource) -> Result<Plain<Moved>> {
     let code = input.return_code.map(Text::into_string);
@@ -374,6 +366,8 @@ fn transition_resource(world: &mut World, input: TransitionResource) -> Result<P
     }
     let reason = input.reason.map(Text::into_string);
     let wanted = hand_move::Wanted { reason, code };
-    let resource = transitions::go(world, input.resource_id.as_str(), input.to.as_str(), wanted)?;
-    Ok(Plain(Moved { resource }))
+    match transitions::go(world, input.resource_id.as_str(), input.to.as_str(), wanted)? {
+        Value::Object(resource) => Ok(Plain(Moved(resource))),
+        other => unreachable!("a resource is an object, not {other}"),
+    }
 }

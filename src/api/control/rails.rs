@@ -22,17 +22,10 @@ pub(crate) struct ListRails {
     direction: Option<rails::RailDirection>,
 }
 
-/// The table of rails.
-#[derive(Serialize, JsonSchema)]
-pub(crate) struct RailTable {
-    /// The rails, in the order of the table.
-    rails: Vec<&'static PaymentRail>,
-}
-
-fn list_rails(_: &World, input: ListRails) -> Result<Plain<RailTable>> {
+fn list_rails(_: &World, input: ListRails) -> Result<List<&'static PaymentRail>> {
     let wanted = |rail: &&PaymentRail| {
         input.country.as_ref().is_none_or(|country| country.as_str() == rail.country)
             && input.direction.is_none_or(|direction| direction == rail.direction)
     };
-    Ok(Plain(RailTable { rails: rails::all().iter().filter(wanted).collect() }))
+    Ok(List::whole(rails::all().iter().filter(wanted).collect()))
 }

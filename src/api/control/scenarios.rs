@@ -7,7 +7,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
     Operation {
         path: "/_sandbox/scenarios",
         summary: "List scenarios",
-        description: "Lists every scenario that can be loaded by name, and whether it runs in this \
+        description: "Lists every scenario that can be loaded, ordered by name, and whether it runs in this \
             key's world.",
         ..operation!(tester list_scenarios)
     },
@@ -41,16 +41,9 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
     },
 ]);
 
-/// Every scenario that can be loaded.
-#[derive(Serialize, JsonSchema)]
-pub(crate) struct Scenarios {
-    /// Ordered by name.
-    scenarios: Vec<ScenarioSummary>,
-}
-
 /// A scenario.
 #[derive(Serialize, JsonSchema)]
-struct ScenarioSummary {
+pub(crate) struct ScenarioSummary {
     /// The name to load it with.
     name: String,
     /// Its title.
@@ -61,7 +54,7 @@ struct ScenarioSummary {
     running: bool,
 }
 
-fn list_scenarios(session: &mut Session<'_>, _: Nothing) -> Result<Plain<Scenarios>> {
+fn list_scenarios(session: &mut Session<'_>, _: Nothing) -> Result<List<ScenarioSummary>> {
     let running = |name: &str| session.tester.scenarios.iter().any(|other| other.name == name);
     let all = session.host.scenarios();
     let scenarios = all.iter().map(|scenario| ScenarioSummary {
@@ -70,7 +63,7 @@ fn list_scenarios(session: &mut Session<'_>, _: Nothing) -> Result<Plain<Scenari
         about: scenario.about.clone(),
         running: running(&scenario.name),
     });
-    Ok(Plain(Scenarios { scenarios: scenarios.collect() }))
+    Ok(List::whole(scenarios.collect()))
 }
 
 #[derive(Deserialize, JsonSchema)]

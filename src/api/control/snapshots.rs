@@ -101,16 +101,9 @@ pub(crate) fn full() -> ApiError {
     ApiError::of_member("", "too_many", detail)
 }
 
-/// This key's snapshots.
-#[derive(Serialize, JsonSchema)]
-pub(crate) struct SnapshotList {
-    /// Oldest first.
-    data: Vec<SnapshotShape>,
-}
-
-fn list_snapshots(session: &mut Session<'_>, _: Nothing) -> Result<Plain<SnapshotList>> {
+fn list_snapshots(session: &mut Session<'_>, _: Nothing) -> Result<List<SnapshotShape>> {
     let data = session.tester.snapshots.iter().map(SnapshotShape::of);
-    Ok(Plain(SnapshotList { data: data.collect() }))
+    Ok(List::whole(data.collect()))
 }
 
 fn restore_snapshot(

@@ -30,16 +30,10 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
     },
 ]);
 
-/// The worlds that are open.
-#[derive(Serialize, JsonSchema)]
-pub(crate) struct WorldList {
-    /// In the order of opening.
-    data: Vec<WorldRow>,
-}
-
 /// The state of a world after its last change.
 #[derive(Serialize, JsonSchema)]
-struct WorldRow {
+#[schemars(rename = "OpenWorld")]
+pub(crate) struct WorldRow {
     /// The tag of its key in the log; different in every process.
     tag: String,
     /// Whether it is the caller's own world.
@@ -60,7 +54,7 @@ struct WorldRow {
     snapshots: u64,
 }
 
-fn list_worlds(session: &mut Session<'_>, _: Nothing) -> Result<Plain<WorldList>> {
+fn list_worlds(session: &mut Session<'_>, _: Nothing) -> Result<List<WorldRow>> {
     let yours = session.tester.tag;
     let row = |world: OpenWorld| WorldRow {
         tag: format!("{:08x}", world.tag),
@@ -73,8 +67,7 @@ fn list_worlds(session: &mut Session<'_>, _: Nothing) -> Result<Plain<WorldList>
         records: world.records,
         snapshots: world.snapshots,
     };
-    let data = session.host.worlds().into_iter().map(row).collect();
-    Ok(Plain(WorldList { data }))
+    Ok(List::whole(session.host.worlds().into_iter().map(row).collect()))
 }
 
 /// A deleted world.

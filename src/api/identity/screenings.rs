@@ -291,7 +291,7 @@ pub(crate) struct WatchlistHit {
 }
 
 /// Adds a name to a watchlist: later and repeated screenings find it.
-pub(crate) fn watchlist_hit(
+pub(crate) fn simulate_watchlist_hit(
     world: &mut World,
     input: WatchlistHit,
 ) -> Result<Single<WatchlistEntry>> {

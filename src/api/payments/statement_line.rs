@@ -25,7 +25,7 @@ pub(crate) struct StatementLineArrives {
     reference: Option<Text<100>>,
 }
 
-pub(crate) fn statement_line(
+pub(crate) fn simulate_statement_line(
     world: &mut World,
     input: StatementLineArrives,
 ) -> Result<Single<BankStatement>> {

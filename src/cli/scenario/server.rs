@@ -91,9 +91,9 @@ impl Served {
         Ok(served)
     }
 
-    /// A call of the control plane, which must succeed.
+    /// A call of the control plane, which must succeed: `data` of its reply.
     fn control(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Value, String> {
-        self.answered(KEY, method, path, body)
+        self.answered(KEY, method, path, body).map(|mut reply| reply["data"].take())
     }
 
     /// A page of a list.
@@ -158,7 +158,7 @@ impl Served {
         let mut all = Vec::new();
         for page in 1.. {
             let path = format!("{path}?page={page}&per_page={PAGE}");
-            let Value::Array(rows) = self.control("GET", &path, None)?["data"].take() else {
+            let Value::Array(rows) = self.control("GET", &path, None)? else {
                 return Err(format!("{path} answers without a list"));
             };
             let whole = rows.len() < PAGE;

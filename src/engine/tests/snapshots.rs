@@ -37,7 +37,7 @@ fn shown(response: &Response<Bytes>) -> String {
 fn snapshot(engine: &Engine) -> String {
     let taken = call(engine, "POST", "/_sandbox/snapshots", "{}");
     assert_eq!(taken.status(), 201);
-    parsed(&taken)["id"].as_str().expect("an id").to_owned()
+    parsed(&taken)["data"]["id"].as_str().expect("an id").to_owned()
 }
 
 fn restore(engine: &Engine, id: &str) {
@@ -150,6 +150,7 @@ fn a_bounded_log_keeps_its_positions_and_its_books() {
         assert_eq!(one, other, "{target}");
     }
     let (partial, full) = see("/_sandbox/ledger/check");
+    let (partial, full) = (&partial["data"], &full["data"]);
     assert_eq!((&partial["ok"], &full["ok"]), (&json!(true), &json!(true)));
     assert_eq!(partial["log_begins_at"], all - most + 1);
     assert_eq!(full["log_begins_at"], Value::Null);

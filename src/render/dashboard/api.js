@@ -39,11 +39,13 @@ const query = (q = {}) => {
   const text = new URLSearchParams(Object.entries(q).filter(([, v]) => v != null && v !== '')).toString();
   return text ? `?${text}` : '';
 };
-export const get = async (path, q) => (await send('GET', path + query(q))).json();
-export const post = async (path, body = {}) => (await send('POST', path, body)).json();
-export const put = async (path, body = {}) => (await send('PUT', path, body)).json();
+// A screen reads the results of control routes without their envelope; lists keep it, because of their `meta`.
+const read = async (path, reply) => { const body = await reply.json(); return path.startsWith('/_sandbox/') && !body.meta ? body.data : body; };
+export const get = async (path, q) => read(path, await send('GET', path + query(q)));
+export const post = async (path, body = {}) => read(path, await send('POST', path, body));
+export const put = async (path, body = {}) => read(path, await send('PUT', path, body));
 export const patch = async (path, body = {}) => (await send('PATCH', path, body)).json();
-export const del = async (path) => { const reply = await send('DELETE', path); return reply.status === 204 ? null : reply.json(); };
+export const del = async (path) => { const reply = await send('DELETE', path); return reply.status === 204 ? null : read(path, reply); };
 export const pdf = async (path) => URL.createObjectURL(await (await send('GET', path, null, 'application/pdf')).blob());
 export const stream = (path, q, signal) => send('GET', path + query(q), null, 'text/event-stream', { signal });
 

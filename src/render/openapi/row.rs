@@ -81,7 +81,8 @@ fn description(row: &Operation) -> String {
 
 /// The members of an input in its path or query, then the headers.
 fn parameters(row: &Operation, input: &Value, sample: &Sample) -> Vec<Value> {
-    let members = &members(input);
+    let none = Map::new();
+    let members = input["properties"].as_object().unwrap_or(&none);
     let in_path: Vec<&str> = row.path_parameters().collect();
     let required = |name: &str| {
         input["required"].as_array().is_some_and(|all| all.iter().any(|one| one == name))
@@ -156,49 +157,6 @@ fn without_null(mut schema: Value) -> Value {
     schema
 }
 
-/// The members of an input. For an input with several forms, those that all forms have. The forms differ by a
-/// constant.
-fn members(input: &Value) -> Map<String, Value> {
-    if let Some(members) = input["properties"].as_object() {
-        return members.clone();
-    }
-    let forms = input["oneOf"].as_array().map_or(&[][..], Vec::as_slice);
-    let Some(first) = forms.first().and_then(|form| form["properties"].as_object()) else {
-        return Map::new();
-    };
-    let mut common = Map::new();
-    for name in first.keys() {
-        let of_form = |form: &Value| form["properties"].get(name).cloned();
-        let Some(all) = forms.iter().map(of_form).collect::<Option<Vec<Value>>>() else { continue };
-        let constants: Vec<&Value> = all.iter().filter_map(|member| member.get("const")).collect();
-        let member = if constants.len() == all.len() {
-            json!({ "type": "string", "enum": constants })
-        } else {
-            all[0].clone()
-        };
-        common.insert(name.clone(), member);
-    }
-    common
-}
-
-/// The forms of an input's body, without the members in the path.
-fn forms_of_body(input: &mut Value, in_path: &[&str]) {
-    let Some(Value::Array(mut forms)) = input.as_object_mut().and_then(|it| it.remove("oneOf"))
-    else {
-        return;
-    };
-    for form in &mut forms {
-        if let Some(members) = form.get_mut("properties").and_then(Value::as_object_mut) {
-            members.retain(|name, _| !in_path.contains(&name.as_str()));
-        }
-        if let Some(names) = form.get_mut("required").and_then(Value::as_array_mut) {
-            names.retain(|name| in_path.iter().all(|parameter| name != parameter));
-        }
-    }
-    // Without the constant, a body may match several forms.
-    input["anyOf"] = forms.into();
-}
-
 /// The members of an input in its body; none if it has none.
 fn body(
     row: &Operation,
@@ -216,8 +174,7 @@ fn body(
             return None;
         }
     }
-    let mut required = input.get("oneOf").is_some();
-    forms_of_body(&mut input, &in_path);
+    let mut required = false;
     if let Some(names) = input.get_mut("required").and_then(Value::as_array_mut) {
         names.retain(|name| in_path.iter().all(|parameter| name != parameter));
         required = !names.is_empty();
@@ -239,7 +196,7 @@ fn success(row: &Operation, output: Value, sample: &Sample, schemas: &mut Schema
         output["properties"]["data"].as_object().is_some_and(|data| !data.contains_key("items"));
     let mut headers = header::common();
     let also = [
-        ("ETag", single && row.success != 201),
+        ("ETag", single && row.success != 201 && is_product(row)),
         ("Location", row.success == 201),
         ("Idempotent-Replayed", is_keyed(row)),
     ];
@@ -250,6 +207,7 @@ fn success(row: &Operation, output: Value, sample: &Sample, schemas: &mut Schema
     if row.streams {
         let mut content = json!({ "schema": { "type": "string" } });
         if let Some(first) = &sample.answer {
+            let first = &first["data"]; // frames have no envelope
             content["examples"] = examples(format!("event: clock\ndata: {first}\n\n").into());
         }
         response["content"] = json!({ "text/event-stream": content });

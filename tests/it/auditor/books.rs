@@ -92,7 +92,7 @@ impl Books {
         let mut books = Self {
             events: reader.all("/_sandbox/events"),
             payslips: reader.all("/api/business/payslips"),
-            check: reader.get("/_sandbox/ledger/check"),
+            check: reader.get("/_sandbox/ledger/check")["data"].take(),
             ..Self::default()
         };
         for run in reader.all("/api/business/payroll-runs") {

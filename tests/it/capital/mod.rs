@@ -116,7 +116,7 @@ fn moved(caller: &Caller, id: &str, to: &str) -> Answer {
 /// A resource after a manual transition.
 #[track_caller]
 fn led(caller: &Caller, id: &str, to: &str) -> Value {
-    let led = moved(caller, id, to).expect(200)["resource"].take();
+    let led = moved(caller, id, to).data();
     assert_eq!(led["status"], to);
     led
 }

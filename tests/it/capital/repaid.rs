@@ -40,7 +40,7 @@ fn leave(caller: &Caller, left: i64) {
     let (from, to) =
         if amount > 0 { ("cash_available", "rent") } else { ("rent", "cash_available") };
     let line = |account: &str, direction: &str| json!({"account": account, "direction": direction, "amount": amount.abs(), "currency": "NGN"});
-    let today = caller.get("/_sandbox/clock").expect(200)["now"].as_str().unwrap()[..10].to_owned();
+    let today = caller.get("/_sandbox/clock").data()["now"].as_str().unwrap()[..10].to_owned();
     let entry = json!({"company_id": company, "effective_on": today, "lines": [line(to, "debit"), line(from, "credit")]});
     caller.post("/api/business/journal-entries", &entry).expect(201);
 }

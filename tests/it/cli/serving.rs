@@ -17,7 +17,7 @@ fn the_ready_line_is_all_of_stdout_and_quiet_leaves_nothing_else() {
     let ready = format!("listening on http://127.0.0.1:{}\n", server.port());
     assert_eq!(server.ready_line(), ready);
     let answer = Request::new("GET", "/_sandbox/health").send(server.port());
-    assert_eq!(answer.expect(200), serde_json::json!({"status": "ok"}));
+    assert_eq!(answer.data(), serde_json::json!({"status": "ok"}));
     let (out, err) = server.stop();
     assert_eq!((out.as_str(), err.as_str()), ("", ""));
 }
@@ -67,7 +67,7 @@ fn every_flag_is_a_variable_too_and_the_flag_wins() {
     ]);
     let server = Arc::new(Server::spawn(&mut prepared));
     let caller = Caller::with_key(&server, "test_two");
-    let info = caller.get("/_sandbox/info").expect(200);
+    let info = caller.get("/_sandbox/info").data();
     assert_eq!((&info["seed"], &info["clock"]), (&Value::from(7), &Value::from("manual")));
     assert_eq!(
         (&info["companies"], &info["employees_per_company"]),

@@ -118,7 +118,7 @@ fn a_direct_debit_comes_back_within_the_window_of_its_code_and_not_after_it() {
             creditor.caller.advance(&json!({"to": format!("{day}T12:00:00Z")}));
         };
         let snapshot = json!({"name": "settled"});
-        let snapshot = creditor.caller.post("/_sandbox/snapshots", &snapshot).expect(201);
+        let snapshot = creditor.caller.post("/_sandbox/snapshots", &snapshot).made();
         if days.is_some() {
             to_day(last.tomorrow().unwrap());
             let digest = creditor.caller.digest();

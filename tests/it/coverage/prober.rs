@@ -151,12 +151,12 @@ impl Prober {
         let is_done = came.status == 200;
         let came = came.json();
         let arrived = |(member, from): &(&str, &str)| {
-            *from != to && came["resource"][*member].as_str() == Some(to)
+            *from != to && came["data"][*member].as_str() == Some(to)
         };
         if is_done && !states.iter().any(arrived) {
-            self.probed.wrong.push(format!("{what} to {to}: got {}", came["resource"]));
+            self.probed.wrong.push(format!("{what} to {to}: got {}", came["data"]));
         }
-        let books = send(client, &key, "GET", "/_sandbox/ledger/check", None).json();
+        let books = send(client, &key, "GET", "/_sandbox/ledger/check", None).data();
         if books["ok"] != true {
             self.probed.wrong.push(format!("{what} to {to}: the books say {books}"));
         }

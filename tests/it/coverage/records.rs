@@ -30,7 +30,7 @@ impl Records {
         for event in client.events(self.last) {
             self.last = event["sequence"].as_u64().unwrap();
             let path = format!("/_sandbox/events/{}", event["id"].as_str().unwrap());
-            let detail = client.read(&path);
+            let detail = client.read(&path)["data"].take();
             for change in detail["changes"].as_array().unwrap() {
                 let id = change["id"].as_str().unwrap();
                 let resource = self.all.entry(id.to_owned()).or_default();

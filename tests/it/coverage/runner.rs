@@ -156,7 +156,7 @@ impl Run {
 
     /// Rows of the scenario that never acted, or whose call was refused. No webhook is sent here: `scenario` tests these rows.
     fn idle_rows(&self) -> Vec<String> {
-        let coverage = self.client.read("/_sandbox/scenarios/coverage");
+        let coverage = self.client.read("/_sandbox/scenarios/coverage")["data"].take();
         let rows = coverage["rows"].as_array().unwrap().iter();
         let rows = rows.filter(|row| row["kind"] != "webhook");
         let idle = rows.filter(|row| row["hits"] == 0 || row["refused"].is_string());
@@ -289,7 +289,8 @@ impl Run {
 
     /// A value of the world by the name that situations use.
     fn of_world(&self, name: &str) -> Value {
-        let now = || self.client.read("/_sandbox/clock")["now"].as_str().unwrap().to_owned();
+        let now =
+            || self.client.read("/_sandbox/clock")["data"]["now"].as_str().unwrap().to_owned();
         let count = || self.client.events(0).len().to_string();
         let company = || self.client.read("/api/business/companies?per_page=1")["data"][0].take();
         let employees = || {

@@ -37,7 +37,7 @@ impl Seen {
                 seen.pairs.insert((operation.to_owned(), name.to_owned()));
             }
             let path = format!("/_sandbox/events/{}", audited["event_id"].as_str().unwrap());
-            let detail = client.read(&path);
+            let detail = client.read(&path)["data"].take();
             let event = &detail["event"];
             let is_own = event["sequence"].as_u64().unwrap() > began;
             for change in detail["changes"].as_array().unwrap() {

@@ -183,7 +183,7 @@ fn a_reader_is_told_of_the_clock_and_of_deliveries() {
 fn a_reader_is_told_that_its_world_was_reset_or_restored() {
     let caller = Caller::instant();
     rename(&caller, 0);
-    let snapshot = caller.post("/_sandbox/snapshots", &json!({})).expect(201);
+    let snapshot = caller.post("/_sandbox/snapshots", &json!({})).made();
     rename(&caller, 1);
     let mut reader = Reader::open(&caller, "?kinds=event");
     assert_eq!(

@@ -108,10 +108,6 @@ fn no_default_is_beside_a_reference() {
 fn every_union_of_objects_has_a_discriminator() {
     for (name, document) in documents() {
         for (pointer, schema) in schemas(document) {
-            // The kind of an inbound action is in its path, so its bodies differ in no member.
-            if pointer.contains("/ReceiveRequest") {
-                continue;
-            }
             let forms = schema.get("anyOf").or(schema.get("oneOf")).and_then(Value::as_array);
             let objects = forms.into_iter().flatten().filter(|form| {
                 let target = resolve(document, form);
@@ -205,6 +201,49 @@ fn a_domain_has_its_operations_only() {
     let output = command(&["openapi", "--domain", "weather"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8(output.stderr).unwrap().contains("weather"));
+}
+
+/// `{"data": …}`, and for lists `{"data": […], "meta": {"total", "page", …}}`. A stream and a reply without a body have none.
+#[test]
+fn every_reply_of_both_documents_has_the_same_envelope() {
+    for (name, document) in documents() {
+        let mut replies = 0;
+        for row in operations(document) {
+            let responses = row["responses"].as_object().unwrap();
+            for (_, response) in responses.iter().filter(|(status, _)| status.starts_with('2')) {
+                let media = &resolve(document, response)["content"]["application/json"];
+                if media.is_null() {
+                    continue;
+                }
+                let schema = resolve(document, &media["schema"]);
+                let data = resolve(document, &schema["properties"]["data"]);
+                let is_list = data["type"] == "array";
+                let members = if is_list { json!(["data", "meta"]) } else { json!(["data"]) };
+                assert_eq!(schema["required"], members, "{name}: {}", row["operationId"]);
+                let found = schema["properties"].as_object().unwrap().len();
+                assert_eq!(found, 1 + usize::from(is_list), "{name}: {}", row["operationId"]);
+                if is_list {
+                    let meta = resolve(document, &schema["properties"]["meta"]);
+                    for member in ["total", "page"] {
+                        assert!(meta["required"].as_array().unwrap().contains(&json!(member)));
+                    }
+                }
+                replies += 1;
+            }
+        }
+        assert!(replies > 30, "{name}");
+    }
+}
+
+#[test]
+fn no_operation_has_a_body_of_several_forms() {
+    let control = printed(&["openapi", "--control"]);
+    for row in operations(&control) {
+        let body = &row["requestBody"]["content"]["application/json"]["schema"];
+        if !body.is_null() {
+            assert!(resolve(&control, body)["properties"].is_object(), "{}", row["operationId"]);
+        }
+    }
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn beyond_the_rate_a_call_is_refused_until_the_window_ends() {
 #[test]
 fn latency_of_every_call_is_no_longer_than_its_spread_allows() {
     let caller = Caller::instant();
-    let limits = set(&caller, &json!({"latency": "120ms", "spread": "20ms"})).expect(200);
+    let limits = set(&caller, &json!({"latency": "120ms", "spread": "20ms"})).data();
     assert_eq!(
         limits,
         json!({"rate": null, "latency": "120ms", "spread": "20ms", "platform_fee": "standard"})
@@ -60,6 +60,6 @@ fn invalid_limits_are_refused_and_the_old_ones_remain() {
     let wrong = json!({"rate": "fast", "latency": "2bd", "spread": "1ms"});
     let problem = set(&caller, &wrong).refused(422, "validation_failed");
     assert_eq!(pointers(&problem), ["/latency", "/rate", "/spread"]);
-    let limits = caller.get("/_sandbox/limits").expect(200);
+    let limits = caller.get("/_sandbox/limits").data();
     assert_eq!(limits["rate"], json!({"requests": 100, "window": "1m"}));
 }

@@ -10,7 +10,7 @@ use crate::harness::world::id;
 const FAULTS: &str = "/_sandbox/faults";
 
 fn add(caller: &Caller, row: &Value) -> Value {
-    caller.post(FAULTS, row).expect(201)
+    caller.post(FAULTS, row).made()
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn a_domain_and_the_product_can_be_named_and_the_control_plane_only_by_its_own_n
     caller.get("/_sandbox/clock").expect(200);
     add(&caller, &json!({"on": "sandbox.*", "status": 503}));
     caller.get("/_sandbox/clock").refused(503, "maintenance");
-    let removed = caller.send(&caller.request("DELETE", FAULTS)).expect(200);
+    let removed = caller.send(&caller.request("DELETE", FAULTS)).data();
     assert_eq!(removed["removed"], 3, "the call that removes faults is never faulted");
     caller.get("/_sandbox/clock").expect(200);
     caller.get(EMPLOYEES).expect(200);
@@ -108,7 +108,7 @@ fn a_faulted_call_is_in_the_request_log_and_changes_nothing_else() {
     let refused = caller.send(&run(&caller, "k", None));
     assert_eq!(caller.digest(), before);
     let path = format!("/_sandbox/requests/{}", refused.header("request-id").unwrap());
-    let entry = caller.get(&path).expect(200);
+    let entry = caller.get(&path).data();
     let request = &entry["request"];
     assert_eq!((&request["status"], &request["error"]), (&json!(503), &json!("maintenance")));
     assert_eq!(request["fault"]["source"], row["source"]);

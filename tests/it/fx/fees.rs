@@ -101,15 +101,15 @@ fn a_run_that_fails_as_a_whole_gets_its_fee_back() {
 #[test]
 fn the_fee_can_be_switched_off_or_have_other_tiers() {
     let caller = Caller::manual();
-    assert_eq!(caller.get(LIMITS).expect(200)["platform_fee"], "standard");
+    assert_eq!(caller.get(LIMITS).data()["platform_fee"], "standard");
     let company = company(&caller);
-    let off = put(&caller, &json!({"platform_fee": "off"})).expect(200);
+    let off = put(&caller, &json!({"platform_fee": "off"})).data();
     assert_eq!(off["platform_fee"], "off");
     let run = funded(&caller, &company, "2026-01");
     assert_eq!((&run["status"], &run["funding"]["platform_fee"]), (&json!("paid"), &json!(0)));
     let tiers =
         json!([{"from": 0, "basis_points": 0}, {"from": 1_000_000, "basis_points": 10_000}]);
-    let set = put(&caller, &json!({"platform_fee": tiers})).expect(200);
+    let set = put(&caller, &json!({"platform_fee": tiers})).data();
     assert_eq!(set["platform_fee"], tiers);
     let people = caller.payable(&company);
     let body = json!({"company_id": company, "period": "2026-02", "employees": [people[0]]});
@@ -119,7 +119,7 @@ fn the_fee_can_be_switched_off_or_have_other_tiers() {
     // Volume counts from the first of the month, so January's no longer counts.
     let expected = number(&run["totals"]["net"]) - 1_000_000;
     assert_eq!(number(&run["funding"]["platform_fee"]), expected);
-    let plain = put(&caller, &json!({})).expect(200);
+    let plain = put(&caller, &json!({})).data();
     assert_eq!(plain["platform_fee"], "standard");
 }
 
@@ -168,7 +168,7 @@ fn invalid_tiers_are_refused_and_the_old_ones_remain() {
         assert_eq!((answer.status, code(&answer).as_str()), (422, "validation_failed"), "{wrong}");
         assert!(violations(&answer)[0].0.starts_with("/platform_fee"), "{}", answer.text());
     }
-    assert_eq!(caller.get(LIMITS).expect(200)["platform_fee"], "off");
+    assert_eq!(caller.get(LIMITS).data()["platform_fee"], "off");
 }
 
 #[test]
@@ -177,9 +177,9 @@ fn the_fee_is_part_of_the_world() {
     let before = caller.digest();
     put(&caller, &json!({"platform_fee": "off"})).expect(200);
     assert_ne!(caller.digest(), before);
-    let snapshot = caller.post("/_sandbox/snapshots", &json!({})).expect(201);
+    let snapshot = caller.post("/_sandbox/snapshots", &json!({})).made();
     put(&caller, &json!({})).expect(200);
     let path = format!("/_sandbox/snapshots/{}/restore", snapshot["id"].as_str().unwrap());
     caller.post(&path, &json!({})).expect(200);
-    assert_eq!(caller.get(LIMITS).expect(200)["platform_fee"], "off");
+    assert_eq!(caller.get(LIMITS).data()["platform_fee"], "off");
 }

@@ -129,7 +129,7 @@ fn a_manual_transition_can_only_expire_a_quote() {
     assert_eq!((used.status, code(&used).as_str()), (409, "invalid_state_transition"));
     assert_eq!(used.json()["allowed"], json!(["expired"]));
     let moved = caller.post(&path, &json!({"to": "expired"})).expect(200);
-    assert_eq!(moved["resource"]["status"], "expired");
+    assert_eq!(moved["data"]["status"], "expired");
     let again = caller.post(&path, &json!({"to": "expired"}));
     assert_eq!((again.json()["current"].as_str(), again.status), (Some("expired"), 409));
     assert_eq!(caller.advance(&json!({"by": "1h"})), [""; 0]);

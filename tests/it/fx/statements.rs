@@ -116,7 +116,7 @@ fn a_refused_request_leaves_the_statement_as_it_was() {
     let company = busy(&caller);
     let before: Vec<Vec<Value>> =
         wallets(&caller, &company).iter().map(|one| lines(&caller, one, "")).collect();
-    let snapshot = caller.post("/_sandbox/snapshots", &json!({})).expect(201);
+    let snapshot = caller.post("/_sandbox/snapshots", &json!({})).made();
     transfer(&caller, &quote(&caller, 30_000_000));
     caller.advance(&json!({"by": "1d"}));
     let path = format!("/_sandbox/snapshots/{}/restore", snapshot["id"].as_str().unwrap());

@@ -106,7 +106,7 @@ fn a_manual_transition_completes_or_fails_a_transfer_once() {
         let made = transfer(&caller, &quote(&caller, 25_000_000));
         let path = format!("/_sandbox/resources/{}/transition", id(&made));
         let moved = caller.post(&path, &json!({"to": to})).expect(200);
-        assert_eq!(moved["resource"]["status"], to);
+        assert_eq!(moved["data"]["status"], to);
         let last = caller.events().pop().unwrap();
         assert_eq!(last["type"], "wallet.credited");
         assert_eq!(last["data"]["object"]["currency"], credited);

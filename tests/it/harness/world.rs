@@ -128,7 +128,7 @@ impl Caller {
     pub(crate) fn advance(&self, how: &Value) -> Vec<String> {
         let mut how = how.clone();
         how["events_limit"] = 100_000.into();
-        let answer = self.post("/_sandbox/clock/advance", &how).expect(200);
+        let answer = self.post("/_sandbox/clock/advance", &how).data();
         assert_eq!(answer["events_after"], Value::Null, "all events are shown");
         let events = answer["events"].as_array().unwrap();
         let name = |event: &Value| event["type"].as_str().unwrap().to_owned();
@@ -137,20 +137,20 @@ impl Caller {
 
     /// One hash of this caller's world.
     pub(crate) fn digest(&self) -> String {
-        let info = self.get("/_sandbox/info").expect(200);
+        let info = self.get("/_sandbox/info").data();
         info["world"]["digest"].as_str().unwrap().to_owned()
     }
 
     /// Virtual time.
     pub(crate) fn now(&self) -> String {
-        let clock = self.get("/_sandbox/clock").expect(200);
+        let clock = self.get("/_sandbox/clock").data();
         clock["now"].as_str().unwrap().to_owned()
     }
 
     /// The auditor finds nothing wrong in this caller's world.
     #[track_caller]
     pub(crate) fn audit(&self) {
-        let check = self.get("/_sandbox/ledger/check").expect(200);
+        let check = self.get("/_sandbox/ledger/check").data();
         assert_eq!(check["ok"], true, "{check}");
     }
 

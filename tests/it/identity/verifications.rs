@@ -254,7 +254,7 @@ fn manual_transitions_of_a_case_cover_its_lifecycle() {
     assert_eq!(refused["current"], "processing");
     let ada = person(&caller, "Obi", &json!({}));
     let papers = document(&caller, &ada, "passport", "tok_ok");
-    assert_eq!(go(&papers, "rejected").expect(200)["resource"]["fault"], "unreadable");
+    assert_eq!(go(&papers, "rejected").data()["fault"], "unreadable");
     caller.advance(&json!({"to": "2027-01-01T00:00:00Z"}));
     caller.audit();
 }

@@ -26,8 +26,8 @@ fn a_payout_transitions_only_along_its_lifecycle() {
     transition(&caller, id, &json!({"to": "sent"})).expect(200);
     let body = json!({"to": "returned", "return_code": "R02", "reason": "asked by a test"});
     let moved = transition(&caller, id, &body).expect(200);
-    assert_eq!(moved["resource"]["failure"]["return_code"], "07");
-    assert_eq!(moved["resource"]["failure"]["rail_message"], "asked by a test");
+    assert_eq!(moved["data"]["failure"]["return_code"], "07");
+    assert_eq!(moved["data"]["failure"]["rail_message"], "asked by a test");
     caller.advance(&json!({"by": "30d"}));
     caller.audit();
     transition(&caller, "pyo_0000000000000", &json!({"to": "paid"}))
@@ -45,8 +45,8 @@ fn a_rule_acts_as_often_as_its_limit_and_can_be_removed() {
     let (run, _) = super::pay(&caller, &people, None);
     assert_eq!(run["settlement"], json!({"paid": 1, "failed": 1, "pending": 0}));
     let rules = caller.get("/_sandbox/rules").expect(200);
-    assert_eq!(rules["rules"][0]["hits"], 1);
-    let id = rules["rules"][0]["id"].as_str().unwrap();
+    assert_eq!(rules["data"][0]["hits"], 1);
+    let id = rules["data"][0]["id"].as_str().unwrap();
     let path = format!("/_sandbox/rules/{id}");
     caller.send(&caller.request("DELETE", &path)).expect(200);
     caller.send(&caller.request("DELETE", &path)).refused(404, "resource_not_found");
@@ -127,7 +127,7 @@ fn every_event_type_is_triggered_or_names_the_call_to_make() {
         let before = caller.digest();
         let answer = caller.post("/_sandbox/trigger", &json!({"type": name}));
         if answer.status == 200 {
-            assert_eq!(answer.json()["event"]["type"], **name);
+            assert_eq!(answer.data()["event"]["type"], **name);
             caused += 1;
             caller.audit();
         } else {
@@ -156,7 +156,7 @@ fn an_override_is_held_to_the_schema_of_the_call_and_a_refusal_changes_nothing()
     }
     let chosen = people(&caller, 3).pop().unwrap();
     let body = json!({"type": "employee.terminated", "override": {"employee_id": chosen}});
-    let made = caller.post("/_sandbox/trigger", &body).expect(200);
+    let made = caller.post("/_sandbox/trigger", &body).data();
     assert_eq!(made["event"]["data"]["object"]["id"], *chosen);
 }
 

@@ -33,7 +33,7 @@ impl Start {
 
 /// The subject of an event that a trigger causes.
 fn made(caller: &Caller, event: &str) -> String {
-    let came = caller.post("/_sandbox/trigger", &json!({ "type": event })).expect(200);
+    let came = caller.post("/_sandbox/trigger", &json!({ "type": event })).data();
     came["event"]["data"]["object"]["id"].as_str().unwrap().to_owned()
 }
 
@@ -335,7 +335,7 @@ fn a_move_by_hand_leaves_what_the_operation_leaves() {
         called.post(&path, &body).expect(200);
         let hand = json!({"to": to, "reason": WHY});
         let hand = moved.post(&format!("/_sandbox/resources/{}/transition", ids[0]), &hand);
-        let hand = hand.expect(200)["resource"].take();
+        let hand = hand.data();
         let target = path.rsplit_once('/').unwrap().0;
         let [by_call, by_hand] = [&called, &moved].map(|caller| read(caller, target));
         assert_eq!(plain(by_hand), plain(by_call), "{path} and by hand to {to}");

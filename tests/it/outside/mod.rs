@@ -30,7 +30,7 @@ fn people(caller: &Caller, count: usize) -> Vec<String> {
 
 fn rule(caller: &Caller, matched: &Value, outcome: &Value) -> Value {
     let body = json!({"match": matched, "outcome": outcome});
-    caller.post("/_sandbox/rules", &body).expect(201)
+    caller.post("/_sandbox/rules", &body).made()
 }
 
 fn names(caller: &Caller) -> Vec<String> {
@@ -206,13 +206,13 @@ fn an_unrelated_call_shifts_no_answer_of_the_outside_world() {
 #[test]
 fn a_loaded_scenario_decides_and_its_coverage_counts() {
     let caller = Caller::manual();
-    let loaded = caller.post("/_sandbox/scenarios/partial-failure/load", &json!({})).expect(200);
+    let loaded = caller.post("/_sandbox/scenarios/partial-failure/load", &json!({})).data();
     assert_eq!(loaded["regrown"], true);
     let (run, _) = pay(&caller, &people(&caller, 3), None);
     assert_eq!(run["status"], "partially_paid");
-    let coverage = caller.get("/_sandbox/scenarios/coverage").expect(200);
+    let coverage = caller.get("/_sandbox/scenarios/coverage").data();
     assert!(coverage["hit"].as_u64().unwrap() > 0, "{coverage}");
-    let ended = caller.send(&caller.request("DELETE", "/_sandbox/scenarios/current")).expect(200);
+    let ended = caller.send(&caller.request("DELETE", "/_sandbox/scenarios/current")).data();
     assert_eq!(ended["ended"], json!(["partial-failure"]));
     caller
         .post("/_sandbox/scenarios/partial-failur/load", &json!({}))

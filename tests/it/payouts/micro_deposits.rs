@@ -26,7 +26,7 @@ fn confirm(payer: &Payer, account: &Value, amounts: &Value) -> Answer {
 
 fn amounts(payer: &Payer, account: &Value) -> Vec<i64> {
     let path = format!("/_sandbox/beneficiaries/{}/micro-deposits", id(account));
-    let read = payer.caller.get(&path).expect(200);
+    let read = payer.caller.get(&path).data();
     read["amounts"].as_array().unwrap().iter().map(number).collect()
 }
 

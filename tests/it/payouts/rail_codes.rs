@@ -85,7 +85,7 @@ fn a_closed_account_has_the_code_of_the_payments_rail() {
             assert_eq!(failure["retry"], "after_fix", "{country} {speed}");
             assert_eq!(failure["retryable"], false);
             let table = payer.caller.get("/_sandbox/rails").expect(200);
-            let mut rails = table["rails"].as_array().unwrap().iter();
+            let mut rails = table["data"].as_array().unwrap().iter();
             let row = rails.find(|row| row["id"] == rail).unwrap();
             let mut codes = row["codes"].as_array().unwrap().iter();
             let listed = codes.find(|own| own["code"] == code).expect("a code of the rail");

@@ -118,7 +118,7 @@ fn rails_are_listed_by_country_and_direction_with_their_codes() {
     let caller = Caller::manual();
     let rails = |filter: &str| {
         let table = caller.get(&format!("/_sandbox/rails{filter}")).expect(200);
-        table["rails"].as_array().unwrap().clone()
+        table["data"].as_array().unwrap().clone()
     };
     let all = rails("");
     assert_eq!(all.len(), 27);

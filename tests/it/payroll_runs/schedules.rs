@@ -235,5 +235,5 @@ fn a_wrong_schedule_is_refused_by_its_member() {
     assert_eq!(own, [ended, next.clone()]);
     let target = format!("/_sandbox/resources/{}/transition", id(&next));
     let moved = caller.post(&target, &json!({"to": "ended"})).expect(200);
-    assert_eq!(moved["resource"]["status"], "ended");
+    assert_eq!(moved["data"]["status"], "ended");
 }

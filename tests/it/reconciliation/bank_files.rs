@@ -97,7 +97,7 @@ fn a_statement_that_the_sandbox_writes_is_imported_again_in_every_format() {
     assert!(expected.len() > 3);
     for format in ["camt053", "mt940", "ofx", "bai2", "csv"] {
         let path = format!("/_sandbox/bank-statements/{}/file?format={format}", id(&first));
-        let file = account.caller.get(&path).expect(200);
+        let file = account.caller.get(&path).data();
         let mut more = json!({"content": file["content"], "format": format});
         if format == "csv" {
             more["csv"] = json!({"columns": columns});
@@ -123,7 +123,7 @@ fn a_statement_that_the_sandbox_writes_is_imported_again_in_every_format() {
     }
     let path = format!("/_sandbox/bank-statements/{}/file", id(&first));
     account.caller.get(&format!("{path}?format=qif")).refused(422, "validation_failed");
-    let plain = account.caller.get(&path).expect(200);
+    let plain = account.caller.get(&path).data();
     assert_eq!(plain["format"], "mt940");
     account
         .caller

@@ -187,21 +187,18 @@ fn manual_transitions_of_statements_and_matches_follow_their_lifecycles() {
     ];
     let taken = account.import(&json!({"lines": lines})).expect(202)["data"].take();
     refused(&transition(id(&taken), "processing"), "processing", &["imported"]);
-    assert_eq!(transition(id(&taken), "imported").expect(200)["resource"]["status"], "imported");
+    assert_eq!(transition(id(&taken), "imported").expect(200)["data"]["status"], "imported");
     refused(&transition(id(&taken), "imported"), "imported", &[]);
     let rows = account.rows(&taken);
     refused(&transition(id(&rows[0]), "ignored"), "matched", &["unmatched"]);
-    assert_eq!(
-        transition(id(&rows[0]), "unmatched").expect(200)["resource"]["status"],
-        "unmatched"
-    );
+    assert_eq!(transition(id(&rows[0]), "unmatched").expect(200)["data"]["status"], "unmatched");
     refused(&transition(id(&rows[0]), "matched"), "unmatched", &["ignored"]);
-    assert_eq!(transition(id(&rows[0]), "ignored").expect(200)["resource"]["status"], "ignored");
-    assert_eq!(transition(id(&rows[1]), "matched").expect(200)["resource"]["status"], "matched");
-    assert_eq!(transition(id(&rows[2]), "ignored").expect(200)["resource"]["status"], "ignored");
+    assert_eq!(transition(id(&rows[0]), "ignored").expect(200)["data"]["status"], "ignored");
+    assert_eq!(transition(id(&rows[1]), "matched").expect(200)["data"]["status"], "matched");
+    assert_eq!(transition(id(&rows[2]), "ignored").expect(200)["data"]["status"], "ignored");
     let missing = &rows[3];
     refused(&transition(id(missing), "matched"), "exception", &["ignored"]);
-    assert_eq!(transition(id(missing), "ignored").expect(200)["resource"]["status"], "ignored");
+    assert_eq!(transition(id(missing), "ignored").expect(200)["data"]["status"], "ignored");
     assert_eq!(
         account.caller.advance(&json!({"by": "10s"})),
         [""; 0],
@@ -214,7 +211,7 @@ fn manual_transitions_of_statements_and_matches_follow_their_lifecycles() {
 fn a_snapshot_takes_matches_back() {
     let (account, _, rows) = prepared();
     let path = "/_sandbox/snapshots";
-    let taken = account.caller.post(path, &json!({"name": "before"})).expect(201);
+    let taken = account.caller.post(path, &json!({"name": "before"})).made();
     let snapshot = taken["id"].as_str().unwrap().to_owned();
     let before = account.caller.digest();
     act(&account, &rows[0], "reject").expect(200);

@@ -51,7 +51,7 @@ fn a_clean_statement_is_the_wallet_and_everything_is_found() {
     let matched: Vec<Value> = rows.iter().map(|row| row["transaction_ids"][0].clone()).collect();
     assert_eq!(matched, each(&transactions, "id"));
     let truth = account.caller.get(&format!("/_sandbox/bank-statements/{}/truth", id(&statement)));
-    let truth = truth.expect(200);
+    let truth = truth.data();
     let right = transactions.len();
     assert_eq!(
         truth["score"],
@@ -66,7 +66,7 @@ fn heavy_noise_leaves_exceptions_and_the_truth_explains_them() {
     account.caller.post("/_sandbox/rules", &rule).expect(201);
     let statement = account.imported(&json!({"from": "2025-01-01"}));
     let truth = account.caller.get(&format!("/_sandbox/bank-statements/{}/truth", id(&statement)));
-    let truth = truth.expect(200);
+    let truth = truth.data();
     let noise: Vec<String> =
         truth["lines"].as_array().unwrap().iter().map(|line| line["noise"].to_string()).collect();
     for kind in ["merged", "shifted", "reference_cut", "duplicate", "fee"] {

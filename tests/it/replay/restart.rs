@@ -21,7 +21,7 @@ fn start(folder: &Path) -> (Arc<Server>, Caller) {
 
 fn endpoint(caller: &Caller, receiver: &Receiver) -> Value {
     let body = json!({"url": receiver.url(), "events": ["employee.*"], "description": "kept"});
-    caller.post("/_sandbox/webhook-endpoints", &body).expect(201)["endpoint"].clone()
+    caller.post("/_sandbox/webhook-endpoints", &body).made()["endpoint"].clone()
 }
 
 fn ids(seen: &[Delivered]) -> BTreeSet<String> {
@@ -60,7 +60,7 @@ fn a_verification_after_a_restart_never_guesses() {
     let (server, caller) = start(folder.path());
     let verify = |caller: &Caller, operation: &str, times: &Value| {
         let body = json!({"operation": operation, "times": times});
-        let verified = caller.post("/_sandbox/requests/verify", &body).expect(200);
+        let verified = caller.post("/_sandbox/requests/verify", &body).data();
         verified["verdict"].as_str().unwrap().to_owned()
     };
     for _ in 0..2 {
@@ -110,7 +110,7 @@ fn endpoints_scenarios_and_pending_deliveries_survive() {
     body("Ada Obi");
     receiver.wait_for(1);
     let delivered = format!("/_sandbox/webhook-endpoints/{}", made["id"].as_str().unwrap());
-    while caller.get(&delivered).expect(200)["deliveries"]["delivered"] != 1 {
+    while caller.get(&delivered).data()["deliveries"]["delivered"] != 1 {
         std::thread::yield_now();
     }
     body("Ben Obi");
@@ -134,7 +134,7 @@ fn endpoints_scenarios_and_pending_deliveries_survive() {
     let seen = receiver.wait_until(|seen| ids(seen) == all);
     let again: Vec<_> = seen[before..].iter().map(Delivered::name).collect();
     assert_eq!(again.len(), 2, "what had ended is not sent again: {again:?}");
-    let kept = caller.get(&delivered).expect(200);
+    let kept = caller.get(&delivered).data();
     for member in ["id", "url", "events", "description", "created_at", "ordered"] {
         assert_eq!(kept[member], made[member], "{member}");
     }
@@ -176,7 +176,7 @@ fn endpoints_of_the_command_line_get_what_is_pending_and_nothing_from_before() {
 
 fn made_secret(caller: &Caller, id: &str) -> String {
     let path = format!("/_sandbox/webhook-endpoints/{id}/rotate-secret");
-    caller.post(&path, &json!({})).expect(200)["secret"].as_str().unwrap().to_owned()
+    caller.post(&path, &json!({})).data()["secret"].as_str().unwrap().to_owned()
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn secrets_are_in_no_recording_and_no_bundle() {
     let folder = tempfile::tempdir().unwrap();
     let (server, caller) = start(folder.path());
     let url = json!({"url": Receiver::taking().url()});
-    let made = caller.post("/_sandbox/webhook-endpoints", &url).expect(201);
+    let made = caller.post("/_sandbox/webhook-endpoints", &url).made();
     hire(&caller, &caller.company(0), "Ada Obi").expect(201);
     drop((server, caller));
     let secret = made["secret"].as_str().unwrap();
@@ -203,7 +203,7 @@ fn a_fork_is_replayed_with_the_world_that_it_was_forked_from() {
     let (server, caller) = start(folder.path());
     let company = caller.company(0);
     hire(&caller, &company, "Ada Obi").expect(201);
-    let taken = caller.post("/_sandbox/snapshots", &json!({})).expect(201);
+    let taken = caller.post("/_sandbox/snapshots", &json!({})).made();
     let fork = format!("/_sandbox/snapshots/{}/fork", taken["id"].as_str().unwrap());
     hire(&caller, &company, "Ben Obi").expect(201);
     for key in ["test_fork_1", "test_fork_2"] {
@@ -236,7 +236,7 @@ fn a_world_is_replayed_when_its_key_arrives() {
         .collect();
     drop((server, caller));
     let (server, caller) = start(folder.path());
-    let health = caller.get("/_sandbox/health").expect(200);
+    let health = caller.get("/_sandbox/health").data();
     assert_eq!(health["journal"]["worlds"], 5, "{health}");
     assert_eq!(health["journal"]["inputs"], 5, "{health}");
     assert_eq!(caller.get("/_sandbox/worlds").expect(200)["data"].as_array().unwrap().len(), 1);

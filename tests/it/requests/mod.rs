@@ -105,19 +105,18 @@ fn a_request_leads_to_its_events_and_each_event_to_its_changes() {
     let company = caller.company(0);
     let answer = caller.send(&run(&caller, &company, "k"));
     let id = answer.header("request-id").unwrap().to_owned();
-    let detail = caller.get(&format!("{REQUESTS}/{id}")).expect(200);
+    let detail = caller.get(&format!("{REQUESTS}/{id}")).data();
     let events = detail["events"].as_array().unwrap();
     assert!(!events.is_empty());
     assert_eq!(detail["request"]["resource_id"], answer.json()["data"]["id"]);
-    let event =
-        caller.get(&format!("/_sandbox/events/{}", events[0].as_str().unwrap())).expect(200);
+    let event = caller.get(&format!("/_sandbox/events/{}", events[0].as_str().unwrap())).data();
     assert_eq!(event["event"]["type"], "payroll_run.created");
     assert_eq!(event["event"]["request"]["id"], json!(id));
     let change = &event["changes"][0];
     assert_eq!((&change["before"], &change["after"]["id"]), (&Value::Null, &change["id"]));
     let changed = caller.events().into_iter().find(|event| event["type"] == "payroll_run.approved");
     let path = format!("/_sandbox/events/{}", changed.unwrap()["id"].as_str().unwrap());
-    let change = caller.get(&path).expect(200)["changes"][0].clone();
+    let change = caller.get(&path).data()["changes"][0].clone();
     assert_eq!(change["after"]["status"], "approved");
     assert!(change["before"]["status"].is_string() && change["before"]["id"].is_null());
     caller.get("/_sandbox/events/evt_0000000000000").refused(404, "resource_not_found");
@@ -156,7 +155,7 @@ fn a_full_request_log_drops_the_oldest_and_clearing_it_starts_again() {
     let kept = ["2 page=2", "3 page=3"];
     assert_eq!(listed(&caller, "", "number query"), kept);
     let clear = caller.request("DELETE", REQUESTS);
-    assert_eq!(caller.send(&clear).expect(200)["removed"], 2);
+    assert_eq!(caller.send(&clear).data()["removed"], 2);
     caller.get(EMPLOYEES);
     assert_eq!(listed(&caller, "", "number"), ["4"]);
 }

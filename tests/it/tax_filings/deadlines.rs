@@ -34,7 +34,7 @@ fn a_liability_is_due_on_its_day_and_late_on_the_next() {
     caller.advance(&json!({"until": "idle"}));
     let accrued = owed(&caller, "SIRS");
     assert_eq!((&accrued["status"], &accrued["due_on"]), (&json!("accrued"), &json!("2026-02-10")));
-    let clock = caller.get("/_sandbox/clock").expect(200);
+    let clock = caller.get("/_sandbox/clock").data();
     let tasks: Vec<&Value> =
         clock["next"].as_array().unwrap().iter().map(|due| &due["at"]).collect();
     let days = ["2026-02-03", "2026-02-10", "2026-02-16", "2026-02-23", "2027-04-01"];

@@ -18,7 +18,7 @@ fn advancing_returns_every_attempt_on_the_way() {
     let (id, _) = endpoint(&caller, &receiver, &json!({"events": ["payroll_run.*"]}));
     run_payroll(&caller);
     receiver.wait_for(1);
-    let advanced = caller.post(ADVANCE, &json!({"until": "idle"})).expect(200);
+    let advanced = caller.post(ADVANCE, &json!({"until": "idle"})).data();
     let rows = advanced["deliveries"].as_array().unwrap();
     let failed = rows.iter().position(|row| row["http_status"] == 500).unwrap();
     assert_eq!(rows[failed]["status"], "failed");
@@ -39,7 +39,7 @@ fn the_clock_lists_deliveries_that_are_due() {
     endpoint(&caller, &receiver, &json!({"events": ["payroll_run.created"]}));
     run_payroll(&caller);
     caller.advance(&json!({"by": "6s"}));
-    let clock = caller.get("/_sandbox/clock").expect(200);
+    let clock = caller.get("/_sandbox/clock").data();
     assert_eq!(clock["pending_deliveries"], 1);
     let next = &clock["next_deliveries"][0];
     assert_eq!((&next["type"], &next["attempt"]), (&json!("payroll_run.created"), &json!(3)));
@@ -83,12 +83,11 @@ fn a_receiver_may_call_back_while_the_clock_is_advanced() {
 #[test]
 fn a_year_with_an_unreachable_receiver_passes_quickly() {
     let caller = Caller::manual();
-    let made = caller
-        .post("/_sandbox/webhook-endpoints", &json!({"url": "http://127.0.0.1:9/"}))
-        .expect(201);
+    let made =
+        caller.post("/_sandbox/webhook-endpoints", &json!({"url": "http://127.0.0.1:9/"})).made();
     let id = made["endpoint"]["id"].as_str().unwrap();
     run_payroll(&caller);
-    let advanced = caller.post(ADVANCE, &json!({"by": "365d"})).expect(200);
+    let advanced = caller.post(ADVANCE, &json!({"by": "365d"})).data();
     assert_eq!(&advanced["now"].as_str().unwrap()[..10], "2027-01-01");
     let attempts = advanced["deliveries"].as_array().unwrap().len();
     assert!(attempts > 500, "{attempts}");

@@ -70,7 +70,7 @@ fn retries_follow_the_schedule_to_the_second_and_resend_starts_again() {
         Receiver::start(|_, number| Reaction::status(if number <= 10 { 500 } else { 204 }));
     let (id, secret) = endpoint(&caller, &receiver, &json!({"events": ["payroll_run.created"]}));
     run_payroll(&caller);
-    let advanced = caller.post("/_sandbox/clock/advance", &json!({"by": "10d"})).expect(200);
+    let advanced = caller.post("/_sandbox/clock/advance", &json!({"by": "10d"})).data();
     let attempts = advanced["deliveries"].as_array().unwrap();
     let at: Vec<&str> = attempts.iter().map(|attempt| attempt["at"].as_str().unwrap()).collect();
     let expected = [
@@ -104,7 +104,7 @@ fn retries_follow_the_schedule_to_the_second_and_resend_starts_again() {
     let event = rows[0]["event_id"].as_str().unwrap();
     let path = format!("/_sandbox/events/{event}/resend");
     let sent = caller.post(&path, &json!({"endpoint_id": id})).expect(200);
-    assert_eq!(sent["deliveries"].as_array().unwrap().len(), 1);
+    assert_eq!(sent["data"].as_array().unwrap().len(), 1);
     let again = receiver.wait_for(11);
     assert_eq!(again[10].good_signatures(&secret), 1);
     assert_eq!(again[10].event(), again[0].event());
@@ -128,7 +128,7 @@ fn a_rotated_secret_gives_two_signatures_and_both_are_good() {
     let (caller, receiver) = (Caller::manual(), Receiver::taking());
     let (id, old) = endpoint(&caller, &receiver, &json!({"events": ["payroll_run.created"]}));
     let path = format!("/_sandbox/webhook-endpoints/{id}/rotate-secret");
-    let new = caller.post(&path, &json!({})).expect(200);
+    let new = caller.post(&path, &json!({})).data();
     let new = new["secret"].as_str().unwrap();
     let company = caller.company(0);
     caller.run_payroll(&company, "2026-01");
@@ -149,7 +149,7 @@ fn status_410_disables_the_endpoint_until_a_caller_enables_it() {
     run_payroll(&caller);
     caller.advance(&json!({"by": "1d"}));
     let path = format!("/_sandbox/webhook-endpoints/{id}");
-    let shown = caller.get(&path).expect(200);
+    let shown = caller.get(&path).data();
     assert_eq!(shown["status"], "disabled");
     assert!(shown["disabled_reason"].as_str().unwrap().contains("410"));
     assert_eq!(receiver.seen().len(), 1);

@@ -19,15 +19,15 @@ fn an_endpoint_is_made_shown_changed_and_deleted() {
     let (id, secret) = endpoint(&caller, &receiver, &more);
     assert!(id.starts_with("whe_") && secret.starts_with("whsec_"));
     let path = format!("{ENDPOINTS}/{id}");
-    let shown = caller.get(&path).expect(200);
+    let shown = caller.get(&path).data();
     assert_eq!(shown["url"], receiver.url());
     assert_eq!(shown["events"], json!(["payout.*"]));
     assert_eq!((&shown["ordered"], &shown["retries"]), (&json!(false), &json!("virtual")));
     assert!(!shown.to_string().contains(&secret[6..]), "the secret is shown once");
     let changed = caller.patch(&path, &json!({"events": [], "ordered": true}));
-    assert_eq!(changed.expect(200)["events"], json!([]));
+    assert_eq!(changed.data()["events"], json!([]));
     assert_eq!(caller.all(ENDPOINTS).len(), 1);
-    let deleted = caller.send(&caller.request("DELETE", &path)).expect(200);
+    let deleted = caller.send(&caller.request("DELETE", &path)).data();
     assert_eq!(deleted["deleted"], true);
     caller.get(&path).refused(404, "resource_not_found");
     run_payroll(&caller);

@@ -17,7 +17,7 @@ fn endpoint(caller: &Caller, receiver: &Receiver, more: &Value) -> (String, Stri
     for (name, value) in more.as_object().unwrap() {
         body[name] = value.clone();
     }
-    let made = caller.post("/_sandbox/webhook-endpoints", &body).expect(201);
+    let made = caller.post("/_sandbox/webhook-endpoints", &body).made();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     (text(&made["endpoint"]["id"]), text(&made["secret"]))
 }

@@ -54,9 +54,8 @@ fn an_advance_returns_counts_and_the_first_events_and_lists_the_others() {
     let caller = Caller::manual();
     caller.run_payroll(&caller.company(0), "2026-01");
     let before = caller.events().len();
-    let advanced = caller
-        .post("/_sandbox/clock/advance", &json!({"by": "10d", "events_limit": 3}))
-        .expect(200);
+    let advanced =
+        caller.post("/_sandbox/clock/advance", &json!({"by": "10d", "events_limit": 3})).data();
     let shown = advanced["events"].as_array().unwrap();
     assert_eq!(shown.len(), 3);
     let after = advanced["events_after"].as_u64().unwrap();
@@ -70,7 +69,7 @@ fn an_advance_returns_counts_and_the_first_events_and_lists_the_others() {
         let same = all.iter().filter(|event| event["type"] == **name).count();
         assert_eq!(*count, same, "{name}");
     }
-    let rest = caller.post("/_sandbox/clock/advance", &json!({"by": "1d"})).expect(200);
+    let rest = caller.post("/_sandbox/clock/advance", &json!({"by": "1d"})).data();
     assert_eq!(rest["events_after"], Value::Null);
     let refused = caller.post("/_sandbox/clock/advance", &json!({"by": "1d", "events_limit": -1}));
     refused.refused(422, "validation_failed");

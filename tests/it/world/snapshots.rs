@@ -11,7 +11,7 @@ use crate::harness::{Caller, Server};
 const SNAPSHOTS: &str = "/_sandbox/snapshots";
 
 fn take(caller: &Caller, name: &str) -> String {
-    let taken = caller.post(SNAPSHOTS, &json!({"name": name})).expect(201);
+    let taken = caller.post(SNAPSHOTS, &json!({"name": name})).made();
     assert_eq!(taken["name"], name);
     id(&taken).to_owned()
 }
@@ -125,7 +125,7 @@ fn a_deleted_snapshot_is_gone_and_the_others_remain() {
     let caller = Caller::instant();
     let (first, second) = (take(&caller, "first"), take(&caller, "second"));
     let delete = || caller.send(&caller.request("DELETE", &format!("{SNAPSHOTS}/{first}")));
-    assert_eq!(delete().expect(200), json!({"id": first, "deleted": true}));
+    assert_eq!(delete().data(), json!({"id": first, "deleted": true}));
     delete().refused(404, "resource_not_found");
     let listed = caller.get(SNAPSHOTS).expect(200);
     let rows = listed["data"].as_array().unwrap();
@@ -154,8 +154,11 @@ fn differences_are_listed_field_by_field() {
     caller.patch(&path, &json!({"role": "Chair"})).expect(200);
     let ada = hire(&caller, "Ada Obi");
     let found = diff(&caller, &format!("from={before}"));
-    assert_eq!(found["kinds"], json!({"employee": {"created": 1, "changed": 1, "removed": 0}}));
-    assert_eq!(found["meta"], json!({"total": 2, "page": 1}));
+    assert_eq!(
+        found["meta"]["kinds"],
+        json!({"employee": {"created": 1, "changed": 1, "removed": 0}})
+    );
+    assert_eq!((&found["meta"]["total"], &found["meta"]["page"]), (&json!(2), &json!(1)));
     let row = |change: &str| {
         let mut rows = found["data"].as_array().unwrap().iter();
         rows.find(|row| row["change"] == change).unwrap()
@@ -168,13 +171,13 @@ fn differences_are_listed_field_by_field() {
     assert_eq!(role.unwrap()["after"], "Chair");
     let created = row("created");
     assert_eq!((id(created), &created["resource"]["name"]), (id(&ada), &ada["name"]));
-    let types = found["events"]["types"].as_object().unwrap();
+    let types = found["meta"]["events"]["types"].as_object().unwrap();
     let all: i64 = types.values().map(number).sum();
-    assert_eq!(number(&found["events"]["added"]), all);
+    assert_eq!(number(&found["meta"]["events"]["added"]), all);
     // In the other direction it is undone.
     let undone = diff(&caller, &format!("from=now&to={before}"));
-    assert_eq!(undone["kinds"]["employee"]["removed"], 1);
-    assert_eq!(undone["events"]["removed"], all);
+    assert_eq!(undone["meta"]["kinds"]["employee"]["removed"], 1);
+    assert_eq!(undone["meta"]["events"]["removed"], all);
     assert_eq!(diff(&caller, "from=now")["meta"]["total"], 0);
 }
 
@@ -190,7 +193,7 @@ fn differences_of_a_payroll_run_reach_the_wallets_balance() {
     let total = number(&first["meta"]["total"]);
     assert!(total > 50, "{first}");
     assert_eq!(first["data"].as_array().unwrap().len(), 1);
-    let kinds = first["kinds"].as_object().unwrap();
+    let kinds = first["meta"]["kinds"].as_object().unwrap();
     let counted: i64 =
         kinds.values().flat_map(|kind| kind.as_object().unwrap().values()).map(number).sum();
     assert_eq!(counted, total);
@@ -222,7 +225,7 @@ fn the_same_change_made_twice_is_no_difference() {
     caller.run_payroll(&company, "2026-01");
     let found = diff(&caller, &format!("from={after}"));
     assert_eq!(found["meta"]["total"], 0, "{found}");
-    let events = &found["events"];
+    let events = &found["meta"]["events"];
     assert_eq!((&events["added"], &events["removed"]), (&json!(0), &json!(0)));
 }
 
@@ -240,7 +243,7 @@ fn worlds_of_different_growth_are_not_compared() {
 #[test]
 fn a_fingerprint_shows_which_part_differs() {
     let (one, other) = (Caller::manual(), Caller::manual());
-    let print = |caller: &Caller| caller.get("/_sandbox/fingerprint").expect(200);
+    let print = |caller: &Caller| caller.get("/_sandbox/fingerprint").data();
     assert_eq!(print(&one), print(&other));
     assert_eq!(print(&one)["digest"], one.digest());
     hire(&one, "Ada Obi");
@@ -286,10 +289,10 @@ fn a_bounded_log_reports_that_its_audit_is_partial() {
     assert_eq!(events.len(), 20);
     let first = number(&events[0]["sequence"]);
     assert!(first > 20, "{first}");
-    let info = caller.get("/_sandbox/info").expect(200);
+    let info = caller.get("/_sandbox/info").data();
     assert_eq!((&info["max_events"], &info["world"]["events_kept"]), (&json!(20), &json!(20)));
     assert_eq!(info["world"]["events"], first + 19);
-    let check = caller.get("/_sandbox/ledger/check").expect(200);
+    let check = caller.get("/_sandbox/ledger/check").data();
     assert_eq!((&check["ok"], &check["log_begins_at"]), (&json!(true), &json!(first)));
     assert_eq!(caller.all(&format!("/_sandbox/events?after={}", first + 9)).len(), 10);
 }

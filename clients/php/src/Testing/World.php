@@ -23,32 +23,41 @@ final class World
         $this->tools = new Client($sandbox->url(), $key, retries: 0, timeout: 120);
     }
 
-    /** @param array<string, mixed> $query */
+    /**
+     * Calls a route below `/_sandbox`. Returns the body: `data`, and `meta` of lists.
+     *
+     * @param array<string, mixed> $query
+     */
     public function control(string $method, string $path, mixed $body = null, array $query = []): mixed
     {
         return $this->tools->request($method, "/_sandbox$path", $body, $query)->body;
     }
 
+    private function data(string $path, mixed $body = null): array
+    {
+        return $this->control('POST', $path, $body)['data'];
+    }
+
     /** Advances the clock: `advance('10d')`, `advance(['until' => 'idle'])`. */
     public function advance(string|array $by): array
     {
-        return $this->control('POST', '/clock/advance', is_string($by) ? ['by' => $by] : $by);
+        return $this->data('/clock/advance', is_string($by) ? ['by' => $by] : $by);
     }
 
     /** Starts the world again with a scenario. */
     public function scenario(string $name): array
     {
-        return $this->control('POST', "/scenarios/$name/load");
+        return $this->data("/scenarios/$name/load");
     }
 
     public function fault(array $row): array
     {
-        return $this->control('POST', '/faults', $row);
+        return $this->data('/faults', $row);
     }
 
     public function rule(array $row): array
     {
-        return $this->control('POST', '/rules', $row);
+        return $this->data('/rules', $row);
     }
 
     public function events(array $query = []): array
@@ -65,7 +74,7 @@ final class World
     public function verify(array $row): array
     {
         $kind = isset($row['operation']) ? 'requests' : (isset($row['event_type']) ? 'deliveries' : 'events');
-        $verdict = $this->control('POST', "/$kind/verify", $row);
+        $verdict = $this->data("/$kind/verify", $row);
         if ($verdict['verdict'] === 'pass') {
             return $verdict;
         }
@@ -77,12 +86,12 @@ final class World
 
     public function snapshot(): string
     {
-        return $this->control('POST', '/snapshots', new \stdClass())['id'];
+        return $this->data('/snapshots', new \stdClass())['id'];
     }
 
     public function restore(string $snapshot): array
     {
-        return $this->control('POST', "/snapshots/$snapshot/restore");
+        return $this->data("/snapshots/$snapshot/restore");
     }
 
     /** Another world with a copy of this one. */

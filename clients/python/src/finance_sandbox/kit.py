@@ -69,21 +69,25 @@ class World:
         self._misses: list[str] = []
 
     def control(self, method: str, path: str, body: Any = None, **query: Any) -> Any:
+        """Calls a route below `/_sandbox`. Returns the body: `data`, and `meta` of lists."""
         return self._tools.request(method, f"/_sandbox{path}", body, query).body
+
+    def _data(self, path: str, body: Any = None) -> Any:
+        return self.control("POST", path, body)["data"]
 
     def advance(self, by: str | None = None, **body: Any) -> Any:
         """Advances the clock: `advance("10d")`, `advance(to="…")`, `advance(until="idle")`."""
-        return self.control("POST", "/clock/advance", {"by": by, **body} if by else body)
+        return self._data("/clock/advance", {"by": by, **body} if by else body)
 
     def scenario(self, name: str) -> Any:
         """Starts the world again with a scenario."""
-        return self.control("POST", f"/scenarios/{name}/load")
+        return self._data(f"/scenarios/{name}/load")
 
     def fault(self, **row: Any) -> Any:
-        return self.control("POST", "/faults", row)
+        return self._data("/faults", row)
 
     def rule(self, **row: Any) -> Any:
-        return self.control("POST", "/rules", row)
+        return self._data("/rules", row)
 
     def events(self, **query: Any) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = self.control("GET", "/events", None, **{"per_page": 100, **query})["data"]
@@ -96,7 +100,7 @@ class World:
     def verify(self, **row: Any) -> Any:
         """Verifies calls (`operation`), events (`type`) or deliveries (`event_type`); an AssertionError unless the verdict is `pass`."""
         kind = "requests" if "operation" in row else "deliveries" if "event_type" in row else "events"
-        verdict = self.control("POST", f"/{kind}/verify", row)
+        verdict = self._data(f"/{kind}/verify", row)
         if verdict["verdict"] != "pass":
             miss = f"{kind} {row}: {verdict['verdict']}, matched {verdict['matched']}, nearest {verdict['nearest']}"
             self._misses.append(miss)
@@ -104,10 +108,10 @@ class World:
         return verdict
 
     def snapshot(self) -> str:
-        return str(self.control("POST", "/snapshots", {})["id"])
+        return str(self._data("/snapshots", {})["id"])
 
     def restore(self, snapshot: str) -> Any:
-        return self.control("POST", f"/snapshots/{snapshot}/restore")
+        return self._data(f"/snapshots/{snapshot}/restore")
 
     def fork(self) -> World:
         """Another world with a copy of this one."""

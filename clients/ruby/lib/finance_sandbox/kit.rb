@@ -54,17 +54,18 @@ module FinanceSandbox
       @receivers, @misses = [], []
     end
 
+    # Calls a route below `/_sandbox`. Returns the body: `data`, and `meta` of lists.
     def control(method, path, body = nil, **query) = @tools.request(method, "/_sandbox#{path}", body: body, query: query).body
 
     # Advances the clock: `advance("10d")`, `advance(to: "…")`, `advance(until: "idle")`.
-    def advance(by = nil, **body) = control(:post, "/clock/advance", by ? { by: by, **body } : body)
+    def advance(by = nil, **body) = data("/clock/advance", by ? { by: by, **body } : body)
 
     # Starts the world again with a scenario.
-    def scenario(name) = control(:post, "/scenarios/#{name}/load")
+    def scenario(name) = data("/scenarios/#{name}/load")
 
-    def fault(**row) = control(:post, "/faults", row)
+    def fault(**row) = data("/faults", row)
 
-    def rule(**row) = control(:post, "/rules", row)
+    def rule(**row) = data("/rules", row)
 
     def events(**query) = control(:get, "/events", per_page: 100, **query)["data"]
 
@@ -73,16 +74,16 @@ module FinanceSandbox
     # Verifies calls (`operation`), events (`type`) or deliveries (`event_type`); `Unmet` unless the verdict is `pass`.
     def verify(**row)
       kind = row.key?(:operation) ? "requests" : row.key?(:event_type) ? "deliveries" : "events"
-      verdict = control(:post, "/#{kind}/verify", row)
+      verdict = data("/#{kind}/verify", row)
       return verdict if verdict["verdict"] == "pass"
 
       @misses << "#{kind} #{row.to_json}: #{verdict["verdict"]}, matched #{verdict["matched"]}, nearest #{verdict["nearest"].to_json}"
       raise Unmet, @misses.last
     end
 
-    def snapshot = control(:post, "/snapshots", {})["id"]
+    def snapshot = data("/snapshots", {})["id"]
 
-    def restore(snapshot) = control(:post, "/snapshots/#{snapshot}/restore")
+    def restore(snapshot) = data("/snapshots/#{snapshot}/restore")
 
     # Another world with a copy of this one.
     def fork
@@ -118,6 +119,10 @@ module FinanceSandbox
     end
 
     def close = @receivers.each(&:close)
+
+    private
+
+    def data(path, body = nil) = control(:post, path, body)["data"]
   end
 
   # A local receiver. It checks every signature and refuses a delivery that is not signed with its secret.

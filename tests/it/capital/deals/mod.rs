@@ -383,7 +383,7 @@ fn manual_transitions_of_a_deal_skip_its_guards_but_follow_its_lifecycle() {
     let problem = moved(&caller, id(&deal), "closing").refused(409, "invalid_state_transition");
     assert_eq!(problem["allowed"], json!(["won", "lost", "withdrawn"]));
     let won = moved(&caller, id(&deal), "won").expect(200);
-    assert_eq!(won["resource"]["amount"], 500_000_000, "{won}");
+    assert_eq!(won["data"]["amount"], 500_000_000, "{won}");
     let after = wallet(&caller, &caller.company(0));
     assert_eq!(number(&after["available"]) - number(&before["available"]), 500_000_000);
     let problem = moved(&caller, id(&deal), "lost").refused(409, "invalid_state_transition");

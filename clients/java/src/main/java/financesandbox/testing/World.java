@@ -83,16 +83,16 @@ public final class World implements AutoCloseable {
     public void verify(Map<String, ?> row) {
         String kind = row.containsKey("operation") ? "requests" : row.containsKey("event_type") ? "deliveries" : "events";
         Reply verdict = control("POST", "/" + kind + "/verify", row);
-        if (!"pass".equals(verdict.at("/verdict"))) {
-            String miss = kind + " " + Json.write(row) + ": " + verdict.at("/verdict") + ", matched " + verdict.at("/matched")
-                + ", nearest " + Json.write(verdict.at("/nearest"));
+        if (!"pass".equals(verdict.at("/data/verdict"))) {
+            String miss = kind + " " + Json.write(row) + ": " + verdict.at("/data/verdict") + ", matched " + verdict.at("/data/matched")
+                + ", nearest " + Json.write(verdict.at("/data/nearest"));
             misses.add(miss);
             throw new AssertionError(miss);
         }
     }
 
     public String snapshot() {
-        return control("POST", "/snapshots", Map.of()).at("/id");
+        return control("POST", "/snapshots", Map.of()).at("/data/id");
     }
 
     public Reply restore(String snapshot) {
