@@ -1,4 +1,4 @@
-//! Gross to net: nanoseconds for each employee-month, by pack. Target ≤ 2 µs, aim ≤ 0.5 µs.
+//! Gross to net: nanoseconds for each employee-month, by pack. Target ≤ 500.
 //!
 //! Each round calculates 4,096 different salaries with one reused `Pay`; the figure is the median of the
 //! rounds. This is wall-clock time on shared cores: compare packs of one run, not

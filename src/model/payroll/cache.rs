@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::narrow::Narrow;
 use super::plan::Plan;
 use super::usual::Usual;
 
@@ -37,14 +38,24 @@ impl Key {
     }
 }
 
+/// The plan of a case: in 64 bits if its constants fit, and in 128 bits when one is needed.
 #[derive(Debug)]
-struct Node {
-    key: Key,
-    plan: Plan,
+pub(super) struct Compiled {
+    pub(super) key: Key,
+    pub(super) narrow: Option<Plan<i64>>,
+    pub(super) wide: OnceLock<Plan>,
     next: Link,
 }
 
-type Link = OnceLock<Box<Node>>;
+impl Compiled {
+    fn new(key: Key, plan: Plan) -> Self {
+        let narrow = plan.narrow();
+        let wide = if narrow.is_some() { OnceLock::new() } else { plan.into() };
+        Self { key, narrow, wide, next: OnceLock::new() }
+    }
+}
+
+type Link = OnceLock<Box<Compiled>>;
 
 /// Chains of plans. A chain only grows at its end.
 #[derive(Debug)]
@@ -60,12 +71,12 @@ impl Plans {
     }
 
     #[inline]
-    pub(super) fn get(&self, key: &Key) -> Option<&Plan> {
+    pub(super) fn get(&self, key: &Key) -> Option<&Compiled> {
         let mut link = &self.chains[key.chain()];
         loop {
             let node = link.get()?;
             if node.key == *key {
-                return Some(&node.plan);
+                return Some(node);
             }
             link = &node.next;
         }
@@ -82,13 +93,13 @@ impl Plans {
     }
 
     /// Adds a plan. If two threads compiled it at once, the first plan is kept.
-    pub(super) fn add(&self, key: Key, plan: Plan) -> &Plan {
-        let mut new = Some(Box::new(Node { key, plan, next: OnceLock::new() }));
+    pub(super) fn add(&self, key: Key, plan: Plan) -> &Compiled {
+        let mut new = Some(Box::new(Compiled::new(key, plan)));
         let mut link = &self.chains[key.chain()];
         loop {
             let node = link.get_or_init(|| new.take().expect("a chain ends once"));
             if node.key == key {
-                return &node.plan;
+                return node;
             }
             link = &node.next;
         }

@@ -1,11 +1,14 @@
 //! Calculates one pay: earnings, attributes and totals to date in, a payslip's amounts out. It does not allocate once a [`Pay`] is reused,
 //! and compares no strings. The plan of a case is compiled at first use and cached in the pack.
 
+use std::mem;
+
 use jiff::civil::Date;
 
-use super::cache::Key;
+use super::cache::{Compiled, Key};
 use super::compile::{Case, compile};
 use super::error::PayError;
+use super::number::Number;
 use super::pack::{Attributes, Component, Pack, Role, byte};
 use super::period::PayPeriod;
 use super::plan::{Fault, Layout, Plan, Taxable};
@@ -56,7 +59,7 @@ pub struct Pay {
     /// The memos that the pack prints, in the order of [`Pack::shown_names`].
     pub shown: Vec<i64>,
     /// Working memory, kept so that the next evaluation does not allocate.
-    slots: Vec<i128>,
+    slots: Vec<i64>,
 }
 
 impl Pack {
@@ -74,20 +77,49 @@ impl Pack {
         self.fill_slots(input, pay);
         let layout = self.layout();
         let usual = Usual::inputs(layout, &self.default_inputs, input.inputs);
-        let usual = usual.and_bases(layout, &pay.slots);
-        let plan = self.plan(Key { usual, ..key }, input)?;
-        pay.slots.resize(plan.slots, 0);
+        let key = Key { usual: usual.and_bases(layout, &pay.slots), ..key };
+        let plan = self.plan(key, input)?;
+        if let Some(narrow) = &plan.narrow {
+            let mut slots = mem::take(&mut pay.slots);
+            let done = self.run(narrow, &mut slots, input.ytd, pay);
+            pay.slots = slots;
+            if !matches!(done, Err(PayError::Overflow { .. })) {
+                return done;
+            }
+        }
+        let wide = if let Some(wide) = plan.wide.get() {
+            wide
+        } else {
+            let wide = self.compile(plan.key, input)?;
+            plan.wide.get_or_init(|| wide)
+        };
+        let mut slots = pay.slots[..layout.end()].iter().map(|slot| i128::from(*slot)).collect();
+        self.run(wide, &mut slots, input.ytd, pay)
+    }
+
+    /// Calculates the amounts from the known numbers of the pay, which the first slots contain.
+    fn run<N: Number>(
+        &self,
+        plan: &Plan<N>,
+        slots: &mut Vec<N>,
+        ytd: &YearToDate,
+        pay: &mut Pay,
+    ) -> Result<(), PayError> {
+        slots.resize(plan.slots, N::ZERO);
         pay.amounts.clear();
         pay.amounts.resize(self.role_lines.len(), 0);
         for step in &plan.steps {
-            step.run(&mut pay.slots, &mut pay.amounts)
-                .map_err(|fault| self.fault(fault, step.line))?;
+            step.run(slots, &mut pay.amounts).map_err(|fault| self.fault(fault, step.line))?;
         }
         pay.taxable = match &plan.taxable {
-            Some(taxable) => taxable_of(taxable, &pay.slots, input.ytd)?,
+            Some(taxable) => taxable_of(taxable, slots, ytd)?,
             None => None,
         };
-        self.show(plan, pay)?;
+        pay.shown.clear();
+        for (shown, line) in plan.shown.iter().zip(&self.shown) {
+            let value = shown.value(slots).and_then(N::amount);
+            pay.shown.push(value.ok_or_else(|| self.fault(Fault::Overflow, *line))?);
+        }
         self.sum_roles(pay).ok_or_else(|| PayError::Overflow { at: "net".to_owned() })
     }
 
@@ -118,7 +150,7 @@ impl Pack {
     }
 
     /// The plan of this case.
-    fn plan(&self, key: Key, input: &PayInput) -> Result<&Plan, PayError> {
+    fn plan(&self, key: Key, input: &PayInput) -> Result<&Compiled, PayError> {
         if let Some(plan) = self.plans.get(&key) {
             return Ok(plan);
         }
@@ -129,6 +161,10 @@ impl Pack {
         if let Some(plan) = self.plans.get(&key) {
             return Ok(plan);
         }
+        Ok(self.plans.add(key, self.compile(key, input)?))
+    }
+
+    fn compile(&self, key: Key, input: &PayInput) -> Result<Plan, PayError> {
         let version = self.versions.get(usize::from(key.version));
         let lines = version.map_or(&self.lines, |(_, lines)| lines);
         let case = Case {
@@ -138,8 +174,7 @@ impl Pack {
             attributes: input.attributes,
             usual: key.usual,
         };
-        let plan = compile(self, lines, case).map_err(|at| PayError::Overflow { at })?;
-        Ok(self.plans.add(key, plan))
+        compile(self, lines, case).map_err(|at| PayError::Overflow { at })
     }
 
     fn sum_earnings(&self, input: &PayInput, pay: &mut Pay) -> Result<(), PayError> {
@@ -170,30 +205,19 @@ impl Pack {
         Ok(())
     }
 
-    fn show(&self, plan: &Plan, pay: &mut Pay) -> Result<(), PayError> {
-        pay.shown.clear();
-        for (shown, line) in plan.shown.iter().zip(&self.shown) {
-            let value = shown.of.value(&pay.slots).and_then(|value| shown.rounder.round(value));
-            let value = value.and_then(|value| i64::try_from(value).ok());
-            pay.shown.push(value.ok_or_else(|| self.fault(Fault::Overflow, *line))?);
-        }
-        Ok(())
-    }
-
     fn fill_slots(&self, input: &PayInput, pay: &mut Pay) {
         let layout = self.layout();
         pay.slots.resize(layout.end(), 0);
         let bases = 0..self.bases.len();
         for base in bases {
-            pay.slots[layout.now(base)] = i128::from(pay.bases[base]);
-            pay.slots[layout.before(base)] = i128::from(input.ytd.base(base));
+            pay.slots[layout.now(base)] = pay.bases[base];
+            pay.slots[layout.before(base)] = input.ytd.base(base);
         }
         for role in 0..self.role_lines.len() {
-            pay.slots[layout.taken(role)] = i128::from(input.ytd.line(role));
+            pay.slots[layout.taken(role)] = input.ytd.line(role);
         }
         for (index, default) in self.default_inputs.iter().enumerate() {
-            let given = input.inputs.get(index).unwrap_or(default);
-            pay.slots[layout.input(index)] = i128::from(*given);
+            pay.slots[layout.input(index)] = *input.inputs.get(index).unwrap_or(default);
         }
     }
 
@@ -222,17 +246,70 @@ impl Pack {
     }
 }
 
-fn taxable_of(
-    taxable: &Taxable,
-    slots: &[i128],
+fn taxable_of<N: Number>(
+    taxable: &Taxable<N>,
+    slots: &[N],
     ytd: &YearToDate,
 ) -> Result<Option<i64>, PayError> {
-    let value = taxable.of.value(slots).and_then(|value| taxable.rounder.round(value));
     let before = match (taxable.cumulative, ytd.taxable()) {
         (false, _) => 0,
         (true, Some(before)) => before,
         (true, None) => return Ok(None),
     };
-    let this_pay = value.and_then(|value| i64::try_from(value - i128::from(before)).ok());
+    let this_pay = taxable.value(slots).and_then(|value| value.minus(N::of(before))?.amount());
     this_pay.map(Some).ok_or_else(|| PayError::Overflow { at: "taxable".to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::payroll::library;
+
+    const GROSSES: [i64; 6] = [0, 1, 99_999, 400_000, 1_234_567, 98_765_432];
+
+    /// Evaluates one pay, and then the same with the wide plan.
+    fn both(pack: &Pack, gross: i64, ytd: &YearToDate) -> (Pay, Pay) {
+        let input = PayInput {
+            period: pack.periods[0],
+            number: 3,
+            attributes: pack.default_attributes(),
+            inputs: &[],
+            on: None,
+            earnings: &[(pack.component("basic"), gross)],
+            ytd,
+        };
+        let pay = pack.evaluate(&input).expect("128 bits calculate this pay");
+        let (layout, key) = (pack.layout(), pack.key(&input).expect("a known period"));
+        let usual = Usual::inputs(layout, &pack.default_inputs, &[]);
+        let key = Key { usual: usual.and_bases(layout, &pay.slots), ..key };
+        let plan = pack.compile(key, &input).expect("a compiled pack");
+        let mut wide = Pay::default();
+        pack.sum_earnings(&input, &mut wide).expect("a small sum");
+        let known = &pay.slots[..layout.end()];
+        let mut slots = known.iter().map(|slot| i128::from(*slot)).collect();
+        pack.run(&plan, &mut slots, ytd, &mut wide).expect("128 bits calculate this pay");
+        wide.slots.clone_from(&pay.slots);
+        (pay, wide)
+    }
+
+    #[test]
+    fn plans_of_64_and_128_bits_calculate_the_same() {
+        for pack in library().packs() {
+            let mut ytd = YearToDate::start();
+            for gross in GROSSES {
+                let (narrow, wide) = both(pack, gross, &ytd);
+                assert_eq!(narrow, wide, "{} {gross}", pack.code);
+                ytd.add(&narrow).expect("small totals");
+            }
+        }
+    }
+
+    #[test]
+    fn a_pay_that_overflows_64_bits_is_calculated_in_128() {
+        let pack = library().pack("CA").expect("a pack of this name");
+        let (pay, wide) = both(pack, 2_000_000_000_000_000, &YearToDate::start());
+        assert_eq!(pay, wide);
+        let share = pay.tax / (pay.gross / 1_000);
+        assert!((400..600).contains(&share), "{share} of 1,000");
+    }
 }

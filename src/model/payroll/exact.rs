@@ -1,9 +1,12 @@
 //! Exact fractions over `i128`, and rounding. `None` means overflow, everywhere in this module.
 //!
-//! Compilation uses [`Ratio`]. Evaluation uses numerators over known denominators, with [`times`] and [`divide`], which use 64 bits when
-//! possible. Deliberately absent: floats, and arithmetic that can wrap.
+//! Compilation uses [`Ratio`]. Evaluation uses numerators over known denominators, as a [`Number`]. Deliberately absent: floats, and
+//! arithmetic that can wrap.
 
 use std::str::FromStr;
+
+use super::narrow::Narrow;
+use super::number::Number;
 
 /// A reduced fraction with a positive denominator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,25 +128,6 @@ pub(super) fn least_common_multiple(a: i128, b: i128) -> Option<i128> {
     (a / greatest_common_divisor(a, b)?).checked_mul(b)
 }
 
-/// `a × b`. Both mostly fit 64 bits, where the product cannot overflow and costs one instruction.
-#[inline]
-pub(super) fn times(a: i128, b: i128) -> Option<i128> {
-    match (i64::try_from(a), i64::try_from(b)) {
-        (Ok(a), Ok(b)) => Some(i128::from(a) * i128::from(b)),
-        _ => a.checked_mul(b),
-    }
-}
-
-/// Floor and remainder of `a / b` for a positive `b`, on the processor's own division when both
-/// fit.
-#[inline]
-fn divide(a: i128, b: i128) -> (i128, i128) {
-    match (i64::try_from(a), i64::try_from(b)) {
-        (Ok(a), Ok(b)) => (i128::from(a.div_euclid(b)), i128::from(a.rem_euclid(b))),
-        _ => (a.div_euclid(b), a.rem_euclid(b)),
-    }
-}
-
 /// How an amount becomes a multiple of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
@@ -205,53 +189,67 @@ impl FromStr for Rounding {
 
 /// A [`Rounding`] of numerators over one denominator.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Rounder {
+pub(super) struct Rounder<N = i128> {
     mode: Mode,
-    unit: i128,
+    unit: N,
     /// The unit as a numerator over that denominator.
-    divisor: i128,
+    divisor: N,
+    reciprocal: u64,
 }
 
-impl Rounder {
-    pub(super) fn new(rounding: Rounding, denominator: i128) -> Option<Self> {
-        let unit = i128::from(rounding.unit);
-        Some(Self { mode: rounding.mode, unit, divisor: denominator.checked_mul(unit)? })
+impl<N: Number> Rounder<N> {
+    pub(super) fn new(rounding: Rounding, denominator: N) -> Option<Self> {
+        let unit = N::of(rounding.unit);
+        let divisor = denominator.times(unit)?;
+        Some(Self { mode: rounding.mode, unit, divisor, reciprocal: divisor.reciprocal() })
     }
 
     /// The whole minor units that `numerator` rounds to. [`Mode::Exact`] rounds down; a caller that keeps or refuses fractions uses
     /// [`Self::is_whole`].
     #[inline]
-    pub(super) fn round(&self, numerator: i128) -> Option<i128> {
+    pub(super) fn round(&self, numerator: N) -> Option<N> {
         if self.mode == Mode::Nic {
             return self.round_nic(numerator);
         }
-        let (quotient, rest) = divide(numerator, self.divisor);
+        let (quotient, rest) = numerator.divide(self.divisor, self.reciprocal);
         // Compares `rest` with half the divisor without doubling, which could overflow.
-        let missing = self.divisor - rest;
+        let missing = self.divisor.minus(rest)?;
         let up = match self.mode {
             Mode::HalfUp => rest >= missing,
             Mode::HalfDown => rest > missing,
-            Mode::HalfEven => rest > missing || (rest == missing && quotient % 2 != 0),
-            Mode::Ceil => rest > 0,
+            Mode::HalfEven => rest > missing || (rest == missing && quotient.is_odd()),
+            Mode::Ceil => rest > N::ZERO,
             Mode::Floor | Mode::Exact | Mode::Nic => false,
         };
-        times(quotient + i128::from(up), self.unit)
+        quotient.plus(N::from(up))?.times(self.unit)
     }
 
-    fn round_nic(&self, numerator: i128) -> Option<i128> {
+    fn round_nic(&self, numerator: N) -> Option<N> {
         // Truncated towards zero: digits are dropped for either sign.
-        let (tenths, _) = divide(times(numerator.checked_abs()?, 10)?, self.divisor);
-        let tenths = tenths * numerator.signum();
-        let (quotient, rest) = divide(tenths, 10);
-        times(quotient + i128::from(rest > 5), self.unit)
+        let is_negative = numerator < N::ZERO;
+        let absolute = if is_negative { N::ZERO.minus(numerator)? } else { numerator };
+        let ten = N::of(10);
+        let (tenths, _) = absolute.times(ten)?.divide(self.divisor, self.reciprocal);
+        let tenths = if is_negative { N::ZERO.minus(tenths)? } else { tenths };
+        let (quotient, rest) = tenths.divide(ten, ten.reciprocal());
+        quotient.plus(N::from(rest > N::of(5)))?.times(self.unit)
     }
 
-    pub(super) fn is_whole(&self, numerator: i128) -> bool {
-        divide(numerator, self.divisor).1 == 0
+    pub(super) fn is_whole(&self, numerator: N) -> bool {
+        numerator.divide(self.divisor, self.reciprocal).1 == N::ZERO
     }
 
     pub(super) const fn is_exact(&self) -> bool {
         matches!(self.mode, Mode::Exact)
+    }
+}
+
+impl Narrow for Rounder {
+    type Narrowed = Rounder<i64>;
+
+    fn narrow(&self) -> Option<Rounder<i64>> {
+        let (unit, divisor) = (self.unit.narrow()?, self.divisor.narrow()?);
+        Some(Rounder { mode: self.mode, unit, divisor, reciprocal: divisor.reciprocal() })
     }
 }
 
@@ -326,6 +324,5 @@ mod tests {
         assert_eq!(big.plus(Ratio::ONE), None);
         assert_eq!(big.times(Ratio::whole(2)), None);
         assert_eq!(big.times(ratio("1/2")).and_then(|half| half.times(Ratio::whole(2))), Some(big));
-        assert_eq!(super::times(i128::MAX, 2), None);
     }
 }

@@ -46,6 +46,8 @@ mod form;
 mod formula;
 mod library;
 mod line;
+mod narrow;
+mod number;
 mod pack;
 mod passes;
 mod period;

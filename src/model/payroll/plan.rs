@@ -1,16 +1,17 @@
 //! A plan: one pack partially evaluated for a pay period, its number and an employee's attributes. It is a list of integer steps over
 //! numerators whose denominators `compile` fixed, without names, tables or fractions.
 
-use super::exact::{Rounder, Rounding, times};
+use super::exact::{Rounder, Rounding};
+use super::number::Number;
 
 /// The steps and their slots: the known numbers of the pay first, then one slot per calculated line.
 #[derive(Debug)]
-pub(super) struct Plan {
-    pub(super) steps: Box<[Step]>,
+pub(super) struct Plan<N = i128> {
+    pub(super) steps: Box<[Step<N>]>,
     pub(super) slots: usize,
-    pub(super) taxable: Option<Taxable>,
+    pub(super) taxable: Option<Taxable<N>>,
     /// Memos that are printed, in the pack's order.
-    pub(super) shown: Box<[Taxable]>,
+    pub(super) shown: Box<[Taxable<N>]>,
 }
 
 /// The slots of the known numbers of a pay.
@@ -50,125 +51,125 @@ impl Layout {
 
 /// Calculates one line into its slot.
 #[derive(Debug)]
-pub(super) struct Step {
+pub(super) struct Step<N = i128> {
     /// Index of the line in the pack.
     pub(super) line: usize,
     pub(super) slot: usize,
-    pub(super) gate: Option<Gate>,
-    pub(super) operation: Operation,
-    pub(super) clamp: Clamp,
-    pub(super) finish: Finish,
+    pub(super) gate: Option<Gate<N>>,
+    pub(super) operation: Operation<N>,
+    pub(super) clamp: Clamp<N>,
+    pub(super) finish: Finish<N>,
 }
 
 /// `when` on values: the line is 0 unless the condition holds.
 #[derive(Debug, PartialEq)]
-pub(super) enum Gate {
+pub(super) enum Gate<N = i128> {
     /// The value is above the limit.
     Over {
-        of: Linear,
-        limit: i128,
+        of: Linear<N>,
+        limit: N,
         or_equal: bool,
     },
-    Any(Box<[Gate]>),
-    All(Box<[Gate]>),
-    Not(Box<Gate>),
+    Any(Box<[Gate<N>]>),
+    All(Box<[Gate<N>]>),
+    Not(Box<Gate<N>>),
 }
 
 /// A sum of slots times integer factors, over a denominator that the compiler knows.
 #[derive(Debug, PartialEq)]
-pub(super) struct Linear {
-    pub(super) terms: Box<[(usize, i128)]>,
-    pub(super) constant: i128,
+pub(super) struct Linear<N = i128> {
+    pub(super) terms: Box<[(usize, N)]>,
+    pub(super) constant: N,
 }
 
 /// The calculation of a line, before clamps.
 #[derive(Debug, PartialEq)]
-pub(super) enum Operation {
-    Linear(Linear),
-    Least(Box<[Linear]>),
-    Greatest(Box<[Linear]>),
-    Bands { of: Linear, select: Option<Linear>, rows: Box<[Row]> },
-    Slice { of: Linear, before: Option<Linear>, window: Window },
-    Taper { of: Linear, amount: i128, rate: i128, over: i128 },
-    Share(Box<Share>),
+pub(super) enum Operation<N = i128> {
+    Linear(Linear<N>),
+    Least(Box<[Linear<N>]>),
+    Greatest(Box<[Linear<N>]>),
+    Bands { of: Linear<N>, select: Option<Linear<N>>, rows: Box<[Row<N>]> },
+    Slice { of: Linear<N>, before: Option<Linear<N>>, window: Window<N> },
+    Taper { of: Linear<N>, amount: N, rate: N, over: N },
+    Share(Box<Share<N>>),
 }
 
 /// `of` × `part` / `whole`, in whole minor units. The last two have one denominator.
 #[derive(Debug, PartialEq)]
-pub(super) struct Share {
-    pub(super) of: Linear,
-    pub(super) of_below: i128,
-    pub(super) part: Linear,
-    pub(super) whole: Linear,
+pub(super) struct Share<N = i128> {
+    pub(super) of: Linear<N>,
+    pub(super) of_below: N,
+    pub(super) part: Linear<N>,
+    pub(super) whole: Linear<N>,
     pub(super) round: Rounding,
 }
 
 /// A band, marginal or of a K-table, in the common form rate × base − less.
 #[derive(Debug, PartialEq)]
-pub(super) struct Row {
+pub(super) struct Row<N = i128> {
     /// The selecting value must be above this.
-    pub(super) above: i128,
-    pub(super) rate: i128,
-    pub(super) less: i128,
+    pub(super) above: N,
+    pub(super) rate: N,
+    pub(super) less: N,
 }
 
 /// The part of a value that counts, and its rate.
 #[derive(Debug, PartialEq)]
-pub(super) struct Window {
-    pub(super) from: End,
-    pub(super) to: Option<End>,
-    pub(super) rate: i128,
+pub(super) struct Window<N = i128> {
+    pub(super) from: End<N>,
+    pub(super) to: Option<End<N>>,
+    pub(super) rate: N,
 }
 
 /// An end of a window.
 #[derive(Debug, PartialEq)]
-pub(super) enum End {
-    Fixed(i128),
-    Of(Linear),
+pub(super) enum End<N = i128> {
+    Fixed(N),
+    Of(Linear<N>),
 }
 
 /// The most that a money line takes from one pay.
 #[derive(Debug)]
-pub(super) struct Cap {
-    pub(super) of: Linear,
-    pub(super) rounder: Rounder,
+pub(super) struct Cap<N = i128> {
+    pub(super) of: Linear<N>,
+    pub(super) rounder: Rounder<N>,
 }
 
 #[derive(Debug, PartialEq)]
-pub(super) struct Clamp {
-    pub(super) min: Option<i128>,
-    pub(super) max: Option<i128>,
+pub(super) struct Clamp<N = i128> {
+    pub(super) min: Option<N>,
+    pub(super) max: Option<N>,
 }
 
 /// How a value is used: as a memo for later lines, or as money on the payslip.
 #[derive(Debug)]
-pub(super) enum Finish {
+pub(super) enum Finish<N = i128> {
     Memo {
-        rounder: Option<Rounder>,
+        rounder: Option<Rounder<N>>,
         /// The slot for the part of a `ytd` slice that includes earlier pays.
         to_date: Option<usize>,
     },
     Money {
         role: usize,
         /// The factor from the line's frame to the pay.
-        factor: i128,
-        rounder: Rounder,
+        factor: N,
+        rounder: Rounder<N>,
         /// The numerator of one minor unit.
-        unit: i128,
+        unit: N,
         /// Slot of the amount taken before.
         taken: usize,
         /// Whether the value is a total to date, of which the payslip shows the remainder.
         cumulative: bool,
-        max_year: Option<i128>,
-        cap: Option<Box<Cap>>,
+        max_year: Option<N>,
+        cap: Option<Box<Cap<N>>>,
     },
 }
 
 /// The taxable amount, as in [`super::Pay::taxable`].
 #[derive(Debug)]
-pub(super) struct Taxable {
-    pub(super) of: Linear,
-    pub(super) rounder: Rounder,
+pub(super) struct Taxable<N = i128> {
+    pub(super) of: Linear<N>,
+    pub(super) rounder: Rounder<N>,
     pub(super) cumulative: bool,
 }
 
@@ -179,27 +180,33 @@ pub(super) enum Fault {
     Fraction,
 }
 
-impl Linear {
+impl<N: Number> Linear<N> {
     #[inline]
-    pub(super) fn value(&self, slots: &[i128]) -> Option<i128> {
+    pub(super) fn value(&self, slots: &[N]) -> Option<N> {
         let mut total = self.constant;
         for &(slot, factor) in &self.terms {
-            total = total.checked_add(times(slots[slot], factor)?)?;
+            total = total.plus(slots[slot].times(factor)?)?;
         }
         Some(total)
     }
 }
 
-impl Step {
+impl<N: Number> Taxable<N> {
+    pub(super) fn value(&self, slots: &[N]) -> Option<N> {
+        self.rounder.round(self.of.value(slots)?)
+    }
+}
+
+impl<N: Number> Step<N> {
     /// Runs the step and writes its slot, and its amount if it is money.
     #[inline]
-    pub(super) fn run(&self, slots: &mut [i128], amounts: &mut [i64]) -> Result<(), Fault> {
+    pub(super) fn run(&self, slots: &mut [N], amounts: &mut [i64]) -> Result<(), Fault> {
         let open = match &self.gate {
             None => true,
             Some(gate) => gate.is_open(slots).ok_or(Fault::Overflow)?,
         };
         let (value, to_date) =
-            if open { self.compute(slots).ok_or(Fault::Overflow)? } else { (0, 0) };
+            if open { self.compute(slots).ok_or(Fault::Overflow)? } else { (N::ZERO, N::ZERO) };
         slots[self.slot] = match &self.finish {
             Finish::Memo { rounder, to_date: to_date_slot } => {
                 if let Some(slot) = *to_date_slot {
@@ -209,8 +216,8 @@ impl Step {
             }
             Finish::Money { role, .. } => {
                 // A line whose condition fails is 0 on this payslip; earlier amounts stay.
-                let amount = if open { self.finish.money(value, slots)? } else { 0 };
-                amounts[*role] = i64::try_from(amount).map_err(|_| Fault::Overflow)?;
+                let amount = if open { self.finish.money(value, slots)? } else { N::ZERO };
+                amounts[*role] = amount.amount().ok_or(Fault::Overflow)?;
                 amount
             }
         };
@@ -219,11 +226,11 @@ impl Step {
 
     /// The value of this pay and, for a `ytd` slice, the one to date.
     #[inline]
-    fn compute(&self, slots: &[i128]) -> Option<(i128, i128)> {
+    fn compute(&self, slots: &[N]) -> Option<(N, N)> {
         let value = match &self.operation {
             Operation::Linear(linear) => linear.value(slots)?,
-            Operation::Least(args) => extreme(args, slots, i128::min)?,
-            Operation::Greatest(args) => extreme(args, slots, i128::max)?,
+            Operation::Least(args) => extreme(args, slots, N::min)?,
+            Operation::Greatest(args) => extreme(args, slots, N::max)?,
             Operation::Bands { of, select, rows } => {
                 let base = of.value(slots)?;
                 let selecting = match select {
@@ -233,46 +240,46 @@ impl Step {
                 band_value(rows, base, selecting)?
             }
             Operation::Taper { of, amount, rate, over } => {
-                let excess = of.value(slots)?.checked_sub(*over)?.max(0);
-                amount.checked_sub(times(excess, *rate)?)?
+                let excess = of.value(slots)?.minus(*over)?.max(N::ZERO);
+                amount.minus(excess.times(*rate)?)?
             }
             Operation::Share(share) => share.value(slots)?,
             Operation::Slice { of, before, window } => {
                 let to_date = self.slice(window, of.value(slots)?, slots)?;
                 let earlier = match before {
                     Some(before) => self.slice(window, before.value(slots)?, slots)?,
-                    None => 0,
+                    None => N::ZERO,
                 };
-                return Some((to_date.checked_sub(earlier)?, to_date));
+                return Some((to_date.minus(earlier)?, to_date));
             }
         };
-        Some((self.clamp.apply(value), 0))
+        Some((self.clamp.apply(value), N::ZERO))
     }
 
     /// A slice clamps each total, so that the difference of two totals respects clamps to date; its `min` does not charge employees without
     /// a base.
     #[inline]
-    fn slice(&self, window: &Window, base: i128, slots: &[i128]) -> Option<i128> {
+    fn slice(&self, window: &Window<N>, base: N, slots: &[N]) -> Option<N> {
         let from = window.from.value(slots)?;
         let top = match &window.to {
             Some(to) => base.min(to.value(slots)?),
             None => base,
         };
-        let inside = top.max(from).checked_sub(from)?;
-        let value = times(inside, window.rate)?;
+        let inside = top.max(from).minus(from)?;
+        let value = inside.times(window.rate)?;
         let unfloored = Clamp { min: None, max: self.clamp.max };
-        Some(if base > 0 { self.clamp.apply(value) } else { unfloored.apply(value) })
+        Some(if base > N::ZERO { self.clamp.apply(value) } else { unfloored.apply(value) })
     }
 }
 
-impl Share {
-    fn value(&self, slots: &[i128]) -> Option<i128> {
+impl<N: Number> Share<N> {
+    fn value(&self, slots: &[N]) -> Option<N> {
         let whole = self.whole.value(slots)?;
-        if whole <= 0 {
-            return Some(0);
+        if whole <= N::ZERO {
+            return Some(N::ZERO);
         }
-        let product = times(self.of.value(slots)?, self.part.value(slots)?)?;
-        Rounder::new(self.round, times(self.of_below, whole)?)?.round(product)
+        let product = self.of.value(slots)?.times(self.part.value(slots)?)?;
+        Rounder::new(self.round, self.of_below.times(whole)?)?.round(product)
     }
 }
 
@@ -283,9 +290,9 @@ impl Operation {
     }
 }
 
-impl Gate {
+impl<N: Number> Gate<N> {
     #[inline]
-    fn is_open(&self, slots: &[i128]) -> Option<bool> {
+    fn is_open(&self, slots: &[N]) -> Option<bool> {
         let (parts, wanted) = match self {
             Self::Over { of, limit, or_equal } => {
                 let value = of.value(slots)?;
@@ -304,9 +311,9 @@ impl Gate {
     }
 }
 
-impl End {
+impl<N: Number> End<N> {
     #[inline]
-    fn value(&self, slots: &[i128]) -> Option<i128> {
+    fn value(&self, slots: &[N]) -> Option<N> {
         match self {
             Self::Fixed(value) => Some(*value),
             Self::Of(linear) => linear.value(slots),
@@ -316,18 +323,20 @@ impl End {
 
 impl Clamp {
     pub(super) const NONE: Self = Self { min: None, max: None };
+}
 
+impl<N: Number> Clamp<N> {
     #[inline]
-    fn apply(&self, value: i128) -> i128 {
+    fn apply(&self, value: N) -> N {
         let floored = self.min.map_or(value, |min| value.max(min));
         self.max.map_or(floored, |max| floored.min(max))
     }
 }
 
-impl Finish {
+impl<N: Number> Finish<N> {
     /// The order required by law: frame to pay, then the yearly cap, then rounding.
     #[inline]
-    fn money(&self, value: i128, slots: &[i128]) -> Result<i128, Fault> {
+    fn money(&self, value: N, slots: &[N]) -> Result<N, Fault> {
         let Self::Money { factor, rounder, unit, taken, cumulative, max_year, cap, .. } = self
         else {
             return Ok(value);
@@ -346,38 +355,38 @@ impl Finish {
 }
 
 #[inline]
-fn payslip_amount(
-    value: i128,
-    factor: i128,
-    unit: i128,
-    taken: i128,
+fn payslip_amount<N: Number>(
+    value: N,
+    factor: N,
+    unit: N,
+    taken: N,
     cumulative: bool,
-    max_year: Option<i128>,
-) -> Option<i128> {
-    let mut amount = times(value, factor)?;
+    max_year: Option<N>,
+) -> Option<N> {
+    let mut amount = value.times(factor)?;
     if cumulative {
-        amount = amount.checked_sub(times(taken, unit)?)?;
+        amount = amount.minus(taken.times(unit)?)?;
     }
     if let Some(max_year) = max_year {
-        amount = amount.min(times((max_year - taken).max(0), unit)?);
+        amount = amount.min(max_year.minus(taken)?.max(N::ZERO).times(unit)?);
     }
     Some(amount)
 }
 
 #[inline]
-fn rounded(rounder: Option<&Rounder>, value: i128) -> Option<i128> {
+fn rounded<N: Number>(rounder: Option<&Rounder<N>>, value: N) -> Option<N> {
     rounder.map_or(Some(value), |rounder| rounder.round(value))
 }
 
 #[inline]
-fn extreme(args: &[Linear], slots: &[i128], better: fn(i128, i128) -> i128) -> Option<i128> {
+fn extreme<N: Number>(args: &[Linear<N>], slots: &[N], better: fn(N, N) -> N) -> Option<N> {
     let (first, rest) = args.split_first()?;
     rest.iter().try_fold(first.value(slots)?, |best, arg| Some(better(best, arg.value(slots)?)))
 }
 
 /// A value on an edge belongs to the band below it, as in the laws' "up to" and "over". A value at or below the first edge is in no band.
 #[inline]
-fn band_value(rows: &[Row], base: i128, selecting: i128) -> Option<i128> {
+fn band_value<N: Number>(rows: &[Row<N>], base: N, selecting: N) -> Option<N> {
     let above = rows.iter().take_while(|row| selecting > row.above).last();
-    above.map_or(Some(0), |row| times(base, row.rate)?.checked_sub(row.less))
+    above.map_or(Some(N::ZERO), |row| base.times(row.rate)?.minus(row.less))
 }

@@ -26,7 +26,7 @@ impl Usual {
     }
 
     /// The same, and the bases without an amount of a pay whose slots are filled.
-    pub(super) fn and_bases(mut self, layout: Layout, slots: &[i128]) -> Self {
+    pub(super) fn and_bases(mut self, layout: Layout, slots: &[i64]) -> Self {
         for base in 0..layout.bases.min(64) {
             let is_zero = slots[layout.now(base)] == 0;
             let is_never = is_zero && slots[layout.before(base)] == 0;
