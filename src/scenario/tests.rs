@@ -5,7 +5,11 @@
 
 use std::collections::BTreeMap;
 
+use proptest::prelude::{ProptestConfig, prop_assert_eq};
+use proptest::test_runner::TestRunner;
+
 use super::*;
+use crate::value::mutation::{damaged, edits};
 use crate::value::{Look, Span};
 use crate::world::script::{Comparison, Moment, Range, Scenario, Step, Wanted};
 
@@ -173,4 +177,23 @@ fn the_starter_is_valid_and_hostile_files_do_not_panic() {
         assert!(text.contains("f.toml:") && !text.contains('\u{1b}'));
         assert!(text.len() < 100_000);
     }
+}
+
+#[test]
+fn a_damaged_file_is_a_scenario_or_has_a_mistake() {
+    let samples = [
+        include_str!("../../scenarios/late-return.toml"),
+        include_str!("../../scenarios/chargeback.toml"),
+    ];
+    let mut runner = TestRunner::new(ProptestConfig { cases: 300, ..ProptestConfig::default() });
+    let run = runner.run(&edits(), |edits| {
+        for sample in samples {
+            let bytes = damaged(sample.as_bytes(), &edits);
+            let checked = check("f.toml", &|_| Ok(bytes.clone()));
+            let report = checked.report(Look::Plain);
+            prop_assert_eq!(checked.scenario.is_some(), report.is_empty(), "{}", report);
+        }
+        Ok(())
+    });
+    run.expect("every file");
 }

@@ -10,6 +10,8 @@ pub mod id;
 pub(crate) mod json_sink;
 pub(crate) mod long_work;
 pub mod money;
+#[cfg(test)]
+pub(crate) mod mutation;
 mod short;
 pub mod span;
 pub mod stream;

@@ -52,7 +52,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         path: "/api/business/payroll-runs/{payroll_run_id}/retry-funding",
         summary: "Retry a run's funding",
         description: "Tries again to reserve the money after `funding_failed`. The response shows \
-            the result: `processing`, or `funding_failed` again with the missing amount.",
+            the result: `processing`, or `funding_failed` again with the missing amount. The pay date and \
+            the amounts stay those of the approval.",
         errors: &[ErrorCode::InvalidStateTransition],
         // The same work as the timer's, done by a call.
         emits: payroll_funding::EMITS,

@@ -197,11 +197,14 @@ fn number(bytes: &[u8]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::value::mutation::{damaged, edits};
+
+    const PAYLOADS: [&str; 4] = ["one", "", "three frames", "{\"seq\":4}"];
 
     fn sample_file() -> (Vec<u8>, Vec<usize>) {
         let mut file = MAGIC.to_vec();
         let mut ends = vec![file.len()];
-        for payload in ["one", "", "three frames", "{\"seq\":4}"] {
+        for payload in PAYLOADS {
             write(payload.as_bytes(), &mut file);
             ends.push(file.len());
         }
@@ -243,6 +246,19 @@ mod tests {
         }
     }
 
+    proptest::proptest! {
+        #[test]
+        fn no_damage_changes_a_payload_that_is_read(edits in edits()) {
+            let (file, _) = sample_file();
+            let file = damaged(&file, &edits);
+            let mut scanner = Scanner::new(&file[..]);
+            while let Ok(Some((_, payload))) = scanner.next() {
+                let written = PAYLOADS.iter().any(|one| one.as_bytes() == payload);
+                proptest::prop_assert!(written, "{payload:?} was never written");
+            }
+        }
+    }
+
     #[test]
     fn zeros_at_the_end_count_as_torn() {
         let (mut file, ends) = sample_file();
@@ -258,8 +274,8 @@ mod tests {
         on_disk.write_all(&file).expect("it is written");
         let mut picker = Picker::new(on_disk);
         for place in [2, 0, 3, 1, 2] {
-            let expected = ["one", "", "three frames", "{\"seq\":4}"][place];
-            assert_eq!(picker.payload(ends[place] as u64).expect("a frame"), expected.as_bytes());
+            let expected = PAYLOADS[place].as_bytes();
+            assert_eq!(picker.payload(ends[place] as u64).expect("a frame"), expected);
         }
         assert!(picker.payload(9).is_err(), "there is no frame");
     }

@@ -7,15 +7,19 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{Request, Response};
+use proptest::prelude::{ProptestConfig, prop_assert};
+use proptest::test_runner::TestRunner;
 use serde_json::json;
 
 use crate::engine::contract::Overlay;
-use crate::engine::recording::{Header, KeyHash, Recorder, Salt};
+use crate::engine::recording::{Entry, Header, KeyHash, Recorder, Salt};
 use crate::engine::{Archive, Config, Engine, Library};
 use crate::io::wal::file::WriteAheadLog;
 use crate::io::wal::frame::Scanner;
 use crate::io::wal::log::Log;
 use crate::io::wal::replay::play;
+use crate::io::wal::sink::Sink;
+use crate::value::mutation::{damaged, edits};
 use crate::world::{ClockMode, MAX_EVENTS, Shape, World};
 
 const KEY: &str = "test_key";
@@ -129,6 +133,36 @@ fn a_bit_flipped_anywhere_in_the_last_three_frames_is_refused_with_its_offset() 
             assert!(refusal.contains(&format!(", byte {frame}: ")), "{place}: {refusal}");
         }
     }
+}
+
+/// The sample log as a recording: lines of JSON.
+fn sample_recording() -> Vec<u8> {
+    let read = super::text::read(&sample_log().0).expect("it is whole");
+    let sink = Sink::text(tempfile::tempfile().expect("a file"));
+    let mut lines = Vec::new();
+    sink.form(&Entry::Recording(Box::new(read.header)), &mut lines);
+    for entry in &read.entries {
+        sink.form(&entry.entry, &mut lines);
+    }
+    assert!(super::text::read(&lines).is_ok_and(|again| again.entries.len() == read.entries.len()));
+    lines
+}
+
+#[test]
+fn a_damaged_recording_is_read_or_refused_with_its_line() {
+    let whole = sample_recording();
+    let mut runner = TestRunner::new(ProptestConfig { cases: 400, ..ProptestConfig::default() });
+    let run = runner.run(&edits(), |edits| {
+        let file = damaged(&whole, &edits);
+        let lines = file.split(|&byte| byte == b'\n').count();
+        let Err(refusal) = super::text::read(&file) else { return Ok(()) };
+        let named = refusal.split_once("line ").and_then(|(_, rest)| {
+            rest.split(|one: char| !one.is_ascii_digit()).next()?.parse::<usize>().ok()
+        });
+        prop_assert!(named.is_none_or(|line| (1..=lines).contains(&line)), "{refusal}");
+        Ok(())
+    });
+    run.expect("every file");
 }
 
 #[test]

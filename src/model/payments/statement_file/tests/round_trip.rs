@@ -5,9 +5,11 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::super::csv::CsvMapping;
+use super::other_formats::{BAI2, OFX_SGML};
 use super::*;
 use crate::model::payments::StatementLine;
 use crate::value::Id;
+use crate::value::mutation::{damaged, edits};
 
 /// Text of a line: letters of several alphabets, and marks that a format could mistake for its own.
 const TEXT: &str = "[A-Za-z0-9äöüßéŁ€:;?+.\"'&<>(-][A-Za-z0-9äöüßéŁ€ ,:;?+.\"'&<>()-]{0,180}[A-Za-z0-9äöüßéŁ€:;?+.\"'&<>)-]";
@@ -81,6 +83,36 @@ proptest! {
                 if format != StatementFormat::Ofx || line.reference.is_some() {
                     prop_assert_eq!(&entry.reference, &line.reference, "{:?}:\n{}", format, text);
                 }
+            }
+        }
+    }
+}
+
+const SAMPLES: [(StatementFormat, &str); 5] = [
+    (StatementFormat::Camt053, CAMT),
+    (StatementFormat::Mt940, MT940),
+    (StatementFormat::Ofx, OFX_SGML),
+    (StatementFormat::Bai2, BAI2),
+    (
+        StatementFormat::Csv,
+        "date,amount,description,reference\n2025-12-01,12.50,Rent,R-1\n2025-12-02,-3.00,Fee,\n",
+    ),
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_damaged_file_is_read_or_refused_inside_the_file(edits in edits(), check in any::<bool>()) {
+        let mapping = mapping();
+        for (format, sample) in SAMPLES {
+            let bytes = damaged(sample.as_bytes(), &edits);
+            let Ok(text) = decode(&bytes) else { continue };
+            let source = Source { format, text: &text, currency: eur(), account: None, check, csv: Some(&mapping) };
+            if let Err(mistake) = read(&source) {
+                let lines = text.lines().count() + 1;
+                prop_assert!((1..=lines).contains(&mistake.line), "{format:?}: {mistake} of {lines} lines");
+                prop_assert!(mistake.column >= 1 && !mistake.expected.is_empty());
             }
         }
     }
