@@ -59,6 +59,21 @@ impl WorldOfKeyArgs {
 }
 
 impl SandboxArgs {
+    /// The sandbox of a URL such as `http://127.0.0.1:4747`.
+    pub(super) fn of_url(
+        flag: &str,
+        url: &str,
+        admin_token: Option<String>,
+    ) -> Result<Self, Failure> {
+        let wrong = || {
+            Failure::Usage(format!("{flag} {url}: expected a URL such as http://127.0.0.1:4747"))
+        };
+        let rest = url.strip_prefix("http://").ok_or_else(wrong)?;
+        let (host, port) = rest.trim_end_matches('/').rsplit_once(':').ok_or_else(wrong)?;
+        let port = port.parse().map_err(|_| wrong())?;
+        Ok(Self { host: host.to_owned(), port, admin_token })
+    }
+
     /// `host:port`, as messages show it.
     pub(super) fn address(&self) -> String {
         format!("{}:{}", self.host, self.port)
@@ -121,7 +136,7 @@ fn exchange(mut stream: TcpStream, request: &str) -> io::Result<Reply> {
 }
 
 /// The value of a flag, if a header can contain it. The failure does not repeat it: it is a secret.
-fn in_header<'a>(flag: &str, value: &'a str) -> Result<&'a str, Failure> {
+pub(super) fn in_header<'a>(flag: &str, value: &'a str) -> Result<&'a str, Failure> {
     if value.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Ok(value);
     }

@@ -7,10 +7,12 @@ mod bundle;
 mod completions;
 mod contract;
 mod events;
+mod exam;
 mod failure;
 pub mod gross_to_net;
 mod healthcheck;
 mod journal;
+mod junit;
 mod listen;
 mod man;
 mod openapi;
@@ -80,6 +82,8 @@ enum Command {
     Journal(journal::JournalArgs),
     /// List, check, test and write scenarios: files that decide what the outside world does
     Scenario(scenario::ScenarioArgs),
+    /// Run your app's command against lost replies, outages and hostile webhooks, and judge it by the ledger
+    Exam(Box<exam::ExamArgs>),
     /// Check that a running sandbox serves: exit code 0 or 1
     Healthcheck(ask::SandboxArgs),
     /// Make an event happen in a running sandbox, with the real calls that cause it
@@ -119,6 +123,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Bundle(args)) => bundle::run(&args),
         Some(Command::Journal(args)) => journal::run(&args),
         Some(Command::Scenario(args)) => scenario::run(&args),
+        Some(Command::Exam(args)) => return exam::run(&args),
         Some(Command::Healthcheck(args)) => healthcheck::run(&args),
         Some(Command::Trigger(args)) => trigger::run(&args),
         Some(Command::Events(args)) => events::run(&args),

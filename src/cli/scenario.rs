@@ -1,7 +1,6 @@
 //! `sandbox scenario`: lists, shows, checks, tests and writes scenario files, without a server.
 
 mod check;
-mod junit;
 mod list;
 mod new;
 mod receiver;
@@ -9,6 +8,7 @@ mod server;
 mod test;
 
 pub(super) use self::check::load;
+pub(super) use self::test::find;
 
 use clap::{Args, Subcommand};
 

@@ -136,7 +136,7 @@ impl Engine {
             head,
             body: &body,
             outcomes: &outcomes,
-            trace: Trace::default(),
+            trace: Trace::at(self.wall_ms()),
         };
         let mut response = match &slot {
             Some(slot)
@@ -162,7 +162,7 @@ impl Engine {
             self.worlds.close(key, slot);
         }
         if let Some(slot) = slot.as_ref().filter(|_| !observes) {
-            request_log::note(&request, slot, verdict.as_deref(), &response);
+            request_log::note(&request, slot, verdict.as_deref(), &mut response);
         }
         echo_trace(head, &mut response);
         self.leave(head, response)
@@ -217,7 +217,8 @@ impl Engine {
             Call::Read(call) => self.read(request, slot, call),
             Call::Write(_) | Call::Drive(_) | Call::Tester(_) => {
                 let unfinished = advance::begin(request, slot);
-                unfinished.unwrap_or_else(|| write(request, slot, Forking::new(self, &self.worlds)))
+                unfinished
+                    .unwrap_or_else(|| write(request, slot, Forking::new(self, &self.worlds, slot)))
             }
         };
         response.extensions_mut().insert(slot.tag());
@@ -285,16 +286,17 @@ impl Engine {
         match self.admit(&head) {
             Ok(admitted) => self.answer(admitted, &head, body),
             Err(refusal) => {
-                Self::refused(&head, &body, &refusal);
+                let mut refusal = refusal;
+                self.refused(&head, &body, &mut refusal);
                 refusal
             }
         }
     }
 
     /// Logs a request whose body could not be read.
-    pub(crate) fn unread(admitted: &Admitted, head: &Parts, refusal: &Response<Bytes>) {
+    pub(crate) fn unread(&self, admitted: &Admitted, head: &Parts, refusal: &Response<Bytes>) {
         if let Target::Operation { route, slot: Some(slot), observes: false, .. } = &admitted.0 {
-            request_log::unread(slot, route.operation, head, refusal);
+            request_log::unread(slot, route.operation, head, refusal, self.wall_ms());
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::engine::problem;
 use crate::engine::recording::Tape;
 use crate::engine::request::request_id;
 use crate::engine::response::{Delivery, Transport};
-use crate::engine::slot::{Slot, ever_armed};
+use crate::engine::slot::Slot;
 use crate::engine::state::Engine;
 use crate::tester::fault;
 use crate::tester::wire::{Allowance, Applied, Exchange, ExchangePlan, Wire};
@@ -52,16 +52,18 @@ impl From<ApiError> for Refused {
 pub(super) struct Acted(pub(super) Option<Applied>);
 
 impl Engine {
-    /// Whether the wall clock is needed.
-    pub(crate) fn needs_time() -> bool {
-        ever_armed()
-    }
-
     /// Reports how long the server has been running. Threads may report out of order; the time never goes
     /// back.
     pub(crate) fn report_time(&self, elapsed: Duration) {
         let ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
-        self.edge_ms.fetch_max(ms, Ordering::Relaxed);
+        if self.edge_ms.load(Ordering::Relaxed) < ms {
+            self.edge_ms.fetch_max(ms, Ordering::Relaxed);
+        }
+    }
+
+    /// The time of the latest request, in milliseconds since the server started.
+    pub(super) fn wall_ms(&self) -> u64 {
+        self.edge_ms.load(Ordering::Relaxed)
     }
 
     /// Selects the faults of an exchange. An error is what happens before the commit.
@@ -84,7 +86,7 @@ impl Engine {
             product: operation.contract != Contract::Control,
         };
         let key = slot.map_or_else(|| self.base().key(), |slot| slot.world().base().key());
-        let now = self.edge_ms.load(Ordering::Relaxed);
+        let now = self.wall_ms();
         let verdict = match armed {
             Some(slot) => {
                 let tester = &mut *slot.tester();

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::api::host::{Host, OpenWorld};
 use crate::api::operation::Operation;
 use crate::engine::recording::Ticket;
+use crate::engine::slot::{Opening, Slot};
 use crate::engine::worlds::{Place, Worlds};
 use crate::tester::snapshots::TesterPart;
 use crate::value::ApiError;
@@ -17,18 +18,20 @@ use crate::world::situation::Situation;
 pub(super) struct Forking<'a> {
     host: &'a dyn Host,
     worlds: &'a Worlds,
-    fork: RefCell<Option<(Place<'a>, World, TesterPart)>>,
+    /// The world that is copied.
+    source: &'a Slot,
+    fork: RefCell<Option<(Place<'a>, Opening)>>,
 }
 
 impl<'a> Forking<'a> {
-    pub(super) fn new(host: &'a dyn Host, worlds: &'a Worlds) -> Self {
-        Self { host, worlds, fork: RefCell::default() }
+    pub(super) fn new(host: &'a dyn Host, worlds: &'a Worlds, source: &'a Slot) -> Self {
+        Self { host, worlds, source, fork: RefCell::default() }
     }
 
     /// The request succeeded and was recorded: its fork opens.
     pub(super) fn open(self, ticket: Option<&Ticket>) {
-        if let Some((place, world, part)) = self.fork.into_inner() {
-            place.take(world, part, ticket);
+        if let Some((place, opening)) = self.fork.into_inner() {
+            place.take(opening, ticket);
         }
     }
 }
@@ -52,7 +55,8 @@ impl Host for Forking<'_> {
 
     fn open(&self, key: &str, world: World, part: TesterPart) -> Result<(), ApiError> {
         let place = self.worlds.place_for_fork(key)?;
-        *self.fork.borrow_mut() = Some((place, world, part));
+        let answers = self.source.memory().answers_at(part.carried.answers_of);
+        *self.fork.borrow_mut() = Some((place, Opening { world, part, answers }));
         Ok(())
     }
 

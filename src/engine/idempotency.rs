@@ -118,6 +118,11 @@ struct Kept {
 }
 
 impl SeenKeys {
+    /// Begins with these answers.
+    pub(super) fn with(answers: Answers) -> Self {
+        Self { answers, ..Self::default() }
+    }
+
     /// The state of a key for this canonical body. A new key is running until its `end`.
     pub(super) fn begin(&mut self, key: &IdempotencyKey, body: &[u8], now: Timestamp) -> Seen {
         self.answers.forget(now);

@@ -20,7 +20,7 @@ use crate::engine::recording::{
 };
 use crate::engine::request::{Request, Trace};
 use crate::engine::router::Found;
-use crate::engine::slot::Slot;
+use crate::engine::slot::{Opening, Slot};
 use crate::engine::state::Engine;
 use crate::engine::write::{self, guard};
 use crate::tester::snapshots::TesterPart;
@@ -34,7 +34,7 @@ use crate::world::{ClockMode, World};
 pub(crate) struct Restored(pub(in crate::engine) Arc<Slot>);
 
 /// The world and tester state that a fork copied.
-type Forked = (World, TesterPart);
+type Forked = Opening;
 
 /// Why a world cannot be read from its stored inputs.
 #[derive(Clone, Debug)]
@@ -222,10 +222,12 @@ impl Host for Player<'_> {
     }
 
     fn open(&self, key: &str, world: World, part: TesterPart) -> Result<(), ApiError> {
+        let answers = self.slot.memory().answers_at(part.carried.answers_of);
+        let opening = Opening { world, part, answers };
         match &self.forks {
-            Forks::Open => self.engine.worlds.open_played(key, world, part),
+            Forks::Open => self.engine.worlds.open_played(key, opening),
             Forks::Keep(kept) => {
-                *kept.borrow_mut() = Some((world, part));
+                *kept.borrow_mut() = Some(opening);
                 Ok(())
             }
         }

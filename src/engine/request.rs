@@ -40,9 +40,16 @@ pub(super) struct Trace {
     pub(super) events: Cell<Option<(u64, u64)>>,
     /// The single resource that it wrote.
     pub(super) resource: Cell<Option<String>>,
+    /// When it arrived, in milliseconds of the wall clock since the server started.
+    pub(super) arrived_ms: u64,
 }
 
 impl Trace {
+    /// Of a request that arrived then.
+    pub(super) fn at(arrived_ms: u64) -> Self {
+        Self { arrived_ms, ..Self::default() }
+    }
+
     /// Stores the events after this length of the event log.
     pub(super) fn caused(&self, logged: u64, world: &World) {
         let last = world.log().len();

@@ -12,10 +12,11 @@ use crate::engine::headers::{REQUEST_ID, observes};
 use crate::engine::keys::bearer;
 use crate::engine::recording::Tape;
 use crate::engine::request::{Request, Trace};
+use crate::engine::response::Transport;
 use crate::engine::router::Found;
 use crate::engine::slot::Slot;
 use crate::engine::state::Engine;
-use crate::tester::request_log::{Body, FaultUse, KeyOutcome, KeyUse, RequestId};
+use crate::tester::request_log::{Body, FaultUse, KeyOutcome, KeyUse, RequestId, Wall};
 use crate::tester::wire::{Applied, ExchangePlan};
 use crate::value::error::ErrorCode;
 use crate::world::script::Lose;
@@ -30,9 +31,9 @@ struct Marked {
 /// Logs a request that was answered.
 pub(super) fn note(
     request: &Request<'_>,
-    slot: &Slot,
+    slot: &Arc<Slot>,
     verdict: Option<&ExchangePlan>,
-    response: &Response<Bytes>,
+    response: &mut Response<Bytes>,
 ) {
     let operation = request.route.operation;
     if operation.contract == Contract::Control {
@@ -40,7 +41,31 @@ pub(super) fn note(
     }
     let fault = verdict.and_then(|verdict| verdict.fault.as_ref());
     let (head, body) = (request.head, Body::of(request.body));
-    write(slot, Some(operation), head, body, &request.trace, fault, response);
+    let number = write(slot, Some(operation), head, body, &request.trace, fault, response);
+    wait(slot, number, response);
+}
+
+/// An entry whose reply is delayed. Its end is noted later.
+#[derive(Clone)]
+pub(crate) struct DelayedEntry {
+    slot: Arc<Slot>,
+    number: u64,
+}
+
+impl DelayedEntry {
+    /// The delay has ended at that time since the server started, or the client has left.
+    pub(crate) fn end(&self, ms: u64, client_left: bool) {
+        self.slot.tester().requests.replied(self.number, ms, client_left);
+    }
+}
+
+/// Lets the network layer note the end of a delay.
+fn wait(slot: &Arc<Slot>, number: Option<u64>, response: &mut Response<Bytes>) {
+    let transport: Option<&Transport> = response.extensions().get();
+    let is_delayed = transport.is_some_and(|transport| !transport.delay.is_zero());
+    if let Some(number) = number.filter(|_| is_delayed) {
+        response.extensions_mut().insert(DelayedEntry { slot: Arc::clone(slot), number });
+    }
 }
 
 fn write(
@@ -51,11 +76,19 @@ fn write(
     trace: &Trace,
     fault: Option<&Applied>,
     response: &Response<Bytes>,
-) {
+) -> Option<u64> {
     // The world's lock is taken before the tester's, and only if the world was not read yet.
     let now = trace.now.get().unwrap_or_else(|| slot.world().now());
     let mut tester = slot.tester();
-    let Some(entry) = tester.requests.next(now) else { return };
+    let entry = tester.requests.next(now)?;
+    let number = entry.number;
+    let is_sent = |sent: &Transport| !sent.lost && sent.delay.is_zero();
+    let is_answered = response.extensions().get().is_none_or(is_sent);
+    entry.wall = Wall {
+        arrived_ms: trace.arrived_ms,
+        replied_ms: is_answered.then_some(trace.arrived_ms),
+        client_left: false,
+    };
     entry.operation = operation.map(|operation| operation.name);
     entry.method.clone_from(&head.method);
     let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
@@ -83,6 +116,7 @@ fn write(
     }
     drop(tester);
     slot.readers.wake();
+    Some(number)
 }
 
 fn key(head: &Parts, outcome: Option<KeyOutcome>) -> Option<KeyUse> {
@@ -123,12 +157,13 @@ impl Engine {
     }
 
     /// Logs a request that was refused by its head, after its body was read.
-    pub(crate) fn refused(head: &Parts, body: &Bytes, refusal: &Response<Bytes>) {
-        let Some(Marked { slot, operation }) = refusal.extensions().get() else { return };
+    pub(crate) fn refused(&self, head: &Parts, body: &Bytes, refusal: &mut Response<Bytes>) {
+        let Some(Marked { slot, operation }) = refusal.extensions().get().cloned() else { return };
         let acted = refusal.extensions().get::<Acted>();
         let fault = acted.and_then(|Acted(applied)| applied.as_ref());
-        let trace = Trace::default();
-        write(slot, *operation, head, Body::of(body), &trace, fault, refusal);
+        let trace = Trace::at(self.wall_ms());
+        let number = write(&slot, operation, head, Body::of(body), &trace, fault, refusal);
+        wait(&slot, number, refusal);
     }
 }
 
@@ -138,8 +173,10 @@ pub(super) fn unread(
     operation: &'static Operation,
     head: &Parts,
     refusal: &Response<Bytes>,
+    arrived_ms: u64,
 ) {
     if operation.contract != Contract::Control {
-        write(slot, Some(operation), head, Body::Unread, &Trace::default(), None, refusal);
+        let trace = Trace::at(arrived_ms);
+        write(slot, Some(operation), head, Body::Unread, &trace, None, refusal);
     }
 }

@@ -66,14 +66,6 @@ pub(super) struct Slot {
     touched: AtomicU64,
 }
 
-/// Whether any world of the process ever had faults or limits. Before that, the time is not needed.
-static EVER_ARMED: AtomicBool = AtomicBool::new(false);
-
-/// Whether a rate may need measurement.
-pub(super) fn ever_armed() -> bool {
-    EVER_ARMED.load(Ordering::Relaxed)
-}
-
 /// The idempotency answers of a world.
 pub(super) struct Memory {
     pub(super) seen: SeenKeys,
@@ -92,7 +84,20 @@ pub(super) struct Memory {
     calls_beside: u64,
 }
 
+/// What a world opens with.
+pub(crate) struct Opening {
+    pub(super) world: World,
+    pub(super) part: TesterPart,
+    /// The stored replies of idempotency keys.
+    pub(super) answers: Answers,
+}
+
 impl Memory {
+    /// The stored replies at a snapshot.
+    pub(super) fn answers_at(&self, snapshot: Option<Id<Snapshot>>) -> Answers {
+        snapshot.and_then(|id| self.snapshots.get(&id)).cloned().unwrap_or_default()
+    }
+
     /// The number of the next call that acts on the tester.
     pub(super) const fn next_tester_call(&mut self) -> u64 {
         self.tester_calls += 1;
@@ -165,8 +170,7 @@ impl Slot {
     pub(super) fn new(
         key: &str,
         opened: u64,
-        world: World,
-        part: TesterPart,
+        Opening { world, part, answers }: Opening,
         most_requests: usize,
         waker: &Arc<DeliveryWaker>,
         tape: Option<Tape>,
@@ -178,9 +182,13 @@ impl Slot {
             requests: Requests::new(most_requests),
             ..Tester::default()
         };
+        if let Some(kept) = &part.carried.endpoints {
+            let put = tester.outbox.put_kept(&world, kept);
+            put.expect("the source of the fork accepted these endpoints");
+        }
         tester.put_part(part);
         let memory = Memory {
-            seen: SeenKeys::default(),
+            seen: SeenKeys::with(answers),
             reads: ReadCache::new(WORLD_BYTES),
             time: None,
             snapshots: BTreeMap::new(),
@@ -314,11 +322,7 @@ impl Slot {
 
     /// Must be called after a possible change of the tester's faults or limits.
     pub(super) fn rearm(&self, tester: &Tester) {
-        let armed = tester.wire.is_armed();
-        self.armed.store(armed, Ordering::Relaxed);
-        if armed {
-            EVER_ARMED.store(true, Ordering::Relaxed);
-        }
+        self.armed.store(tester.wire.is_armed(), Ordering::Relaxed);
     }
 
     /// What is remembered.

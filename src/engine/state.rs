@@ -12,12 +12,13 @@ use crate::engine::cache::{ReadCache, SHARED_BYTES};
 use crate::engine::contract::{Auth, Overlay};
 use crate::engine::delivery_waker::Courier;
 use crate::engine::flight::Owing;
+use crate::engine::idempotency::Answers;
 use crate::engine::keys::KeySpace;
 use crate::engine::player::Archive;
 use crate::engine::recording::{Before, Recorder, Tape};
 use crate::engine::response::Pages;
 use crate::engine::router::Router;
-use crate::engine::slot::Slot;
+use crate::engine::slot::{Opening, Slot};
 use crate::engine::worlds::Worlds;
 use crate::engine::write::guard;
 use crate::tester::outbox::Settings;
@@ -315,7 +316,8 @@ impl Host for Engine {
     }
 
     fn open(&self, key: &str, world: World, part: TesterPart) -> Result<(), ApiError> {
-        self.worlds.place_for_fork(key)?.take(world, part, None);
+        let opening = Opening { world, part, answers: Answers::default() };
+        self.worlds.place_for_fork(key)?.take(opening, None);
         Ok(())
     }
 

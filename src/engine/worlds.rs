@@ -9,9 +9,10 @@ use crate::engine::contract::Auth;
 use crate::engine::delivery_waker::DeliveryWaker;
 use crate::engine::evict::{Open, Room};
 use crate::engine::flight::{Flight, lock};
+use crate::engine::idempotency::Answers;
 use crate::engine::keys::{KeySpace, is_well_formed, looks_live, unauthorized};
 use crate::engine::recording::{KeyHash, Recorder, Tape, Ticket};
-use crate::engine::slot::Slot;
+use crate::engine::slot::{Opening, Slot};
 use crate::tester::snapshots::TesterPart;
 use crate::tester::{Tester, request_log};
 use crate::value::{ApiError, ErrorCode};
@@ -54,9 +55,9 @@ pub(super) struct Place<'a> {
 
 impl Place<'_> {
     /// Opens the key with a copy of a world. `fork` is the ticket of the request that copied it.
-    pub(super) fn take(mut self, world: World, part: TesterPart, fork: Option<&Ticket>) {
+    pub(super) fn take(mut self, opening: Opening, fork: Option<&Ticket>) {
         let tape = self.worlds.tape(&self.key, fork);
-        let slot = self.worlds.slot(&self.key, world, part, tape);
+        let slot = self.worlds.slot(&self.key, opening, tape);
         slot.touch(self.worlds.room.now());
         self.open.insert(self.key, slot);
     }
@@ -127,9 +128,9 @@ impl Worlds {
         tester.part()
     }
 
-    fn slot(&self, key: &str, world: World, part: TesterPart, tape: Option<Tape>) -> Arc<Slot> {
+    fn slot(&self, key: &str, opening: Opening, tape: Option<Tape>) -> Arc<Slot> {
         let opened = self.opened.fetch_add(1, Ordering::Relaxed) + 1;
-        Slot::new(key, opened, world, part, self.most_requests, &self.waker, tape)
+        Slot::new(key, opened, opening, self.most_requests, &self.waker, tape)
     }
 
     /// The world of a key, if it is in memory.
@@ -157,7 +158,7 @@ impl Worlds {
         {
             return Err(full.clone());
         }
-        let slot = self.slot(key, self.fresh(), self.part(), self.tape(key, None));
+        let slot = self.slot(key, self.opening(), self.tape(key, None));
         if room.is_err() || self.was_used(key) {
             slot.tester().requests.begin_later();
         }
@@ -211,11 +212,11 @@ impl Worlds {
     }
 
     /// A world for a replay, which no key can open yet.
-    pub(super) fn playing(&self, world: KeyHash, forked: Option<(World, TesterPart)>) -> Arc<Slot> {
+    pub(super) fn playing(&self, world: KeyHash, forked: Option<Opening>) -> Arc<Slot> {
         let recorder = self.recorder.as_ref().expect("a replay has a recorder");
         let tape = Tape::new(Arc::clone(recorder), world, true);
-        let (grown, part) = forked.unwrap_or_else(|| (self.fresh(), self.part()));
-        self.slot(&world.as_key(), grown, part, Some(tape))
+        let opening = forked.unwrap_or_else(|| self.opening());
+        self.slot(&world.as_key(), opening, Some(tape))
     }
 
     /// The world of a recording, by the hash of its key.
@@ -232,19 +233,14 @@ impl Worlds {
     }
 
     /// Opens the world of a recording with a copy of another one.
-    pub(super) fn open_played(
-        &self,
-        name: &str,
-        world: World,
-        part: TesterPart,
-    ) -> Result<(), ApiError> {
+    pub(super) fn open_played(&self, name: &str, opening: Opening) -> Result<(), ApiError> {
         let Some(hash) = KeyHash::recorded(name) else {
             let detail = "a recording contains no keys";
             return Err(ApiError::new(ErrorCode::InvalidApiKey, detail));
         };
         let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
         self.make_room(&mut open)?;
-        open.insert(name.into(), self.playing(hash, Some((world, part))));
+        open.insert(name.into(), self.playing(hash, Some(opening)));
         Ok(())
     }
 
@@ -344,6 +340,10 @@ impl Worlds {
             ));
         }
         Ok(())
+    }
+
+    fn opening(&self) -> Opening {
+        Opening { world: self.fresh(), part: self.part(), answers: Answers::default() }
     }
 
     fn fresh(&self) -> World {

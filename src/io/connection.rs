@@ -45,6 +45,7 @@ pub(crate) struct Activity {
     gathered: AtomicBool,
     linger: AtomicBool,
     closing: AtomicBool,
+    delayed: AtomicBool,
 }
 
 impl Activity {
@@ -58,6 +59,7 @@ impl Activity {
             gathered: AtomicBool::new(false),
             linger: AtomicBool::new(false),
             closing: AtomicBool::new(false),
+            delayed: AtomicBool::new(false),
         }
     }
 
@@ -82,6 +84,16 @@ impl Activity {
     /// Whether the server is closing, so that an endless reply must end.
     pub(crate) fn is_closing(&self) -> bool {
         self.closing.load(Ordering::Relaxed)
+    }
+
+    /// A fault delays the current reply, or the delay has ended.
+    pub(crate) fn delay(&self, delayed: bool) {
+        self.delayed.store(delayed, Ordering::Relaxed);
+    }
+
+    /// Whether a fault delays the current reply.
+    pub(crate) fn is_delayed(&self) -> bool {
+        self.delayed.load(Ordering::Relaxed)
     }
 
     /// Whether one read returned the current request together with another. More requests may follow it.

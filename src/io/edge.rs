@@ -27,6 +27,7 @@ use crate::engine::{Transport, Unfinished};
 use crate::io::body::{Unread, declares_more, read};
 use crate::io::connection::Activity;
 use crate::io::cors::Cors;
+use crate::io::delay;
 use crate::io::following::with_body;
 use crate::io::guard::{Guard, GuardDecision};
 use crate::io::handler::{Lost, RequestHandler};
@@ -144,9 +145,7 @@ impl<A: RequestHandler> hyper::service::Service<Request<Incoming>> for Edge<A> {
             head.method = Method::GET;
         }
         self.shared.engine.enter(&mut head);
-        if self.shared.engine.needs_time() {
-            self.shared.engine.report_time(self.shared.started.elapsed());
-        }
+        self.shared.engine.report_time(line.since(self.shared.started));
         let admitted = match self.shared.guard.judge(&head) {
             GuardDecision::Pass if head.uri.path() == metrics::PATH => {
                 Err(self.shared.metrics.answer(&*self.shared.engine, &head))
@@ -263,11 +262,11 @@ impl<A: RequestHandler> Edge<A> {
     /// Reports the refusal to the engine, then sends it.
     fn report_refusal(
         &self,
-        refusal: Response<Bytes>,
+        mut refusal: Response<Bytes>,
         head: &Parts,
         body: &Bytes,
     ) -> Response<Bytes> {
-        self.shared.engine.refused(head, body, &refusal);
+        self.shared.engine.refused(head, body, &mut refusal);
         refusal
     }
 
@@ -322,7 +321,8 @@ impl<A: RequestHandler> Edge<A> {
         let response = self.durable(&head, response).await;
         let Transport { delay, lost, .. } = transport(&response);
         if !delay.is_zero() {
-            tokio::time::sleep(delay).await;
+            let entry = response.extensions().get().cloned();
+            delay::delay(delay, entry, &self.activity, self.shared.started).await;
         }
         let response = self.finish(&head, response, line);
         if lost { Err(Lost) } else { Ok(response) }

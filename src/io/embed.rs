@@ -16,6 +16,7 @@ use crate::io::server::ServerConfig;
 use crate::io::webhooks::Webhooks;
 use crate::render::pages;
 use crate::scenario;
+use crate::tester::request_log::DEFAULT_MOST;
 use crate::tester::snapshots::Snapshot;
 use crate::value::{ApiError, Id, Look, Span, Timestamp};
 use crate::world::script::Scenario;
@@ -73,6 +74,7 @@ pub struct Builder {
     scenarios: Vec<Arc<Scenario>>,
     /// Scenarios that start with every world.
     started: Vec<Arc<Scenario>>,
+    most_requests: usize,
 }
 
 impl Builder {
@@ -194,6 +196,24 @@ impl Builder {
         self
     }
 
+    /// The whole shape of each world.
+    pub(crate) fn shaped(mut self, shape: Shape) -> Self {
+        self.shape = shape;
+        self
+    }
+
+    /// Starts every world with this scenario.
+    pub(crate) fn started(mut self, scenario: Arc<Scenario>) -> Self {
+        self.started.push(Arc::clone(&scenario));
+        self.known(scenario)
+    }
+
+    /// The requests that the request log of each world keeps.
+    pub(crate) const fn most_requests(mut self, most: usize) -> Self {
+        self.most_requests = most;
+        self
+    }
+
     /// Starts the server and returns when it listens.
     ///
     /// # Errors
@@ -218,7 +238,8 @@ impl Builder {
             library: scenario::LIBRARY,
             recorder: None,
         });
-        let engine = Arc::new(engine.with_started(self.started));
+        let engine = engine.with_max_requests(self.most_requests).with_started(self.started);
+        let engine = Arc::new(engine);
         let config = ServerConfig { port: self.port, ..ServerConfig::default() };
         let opened = Arc::clone(&engine);
         let server = Background::start_with(config, Arc::clone(&engine), move |addresses| {
@@ -242,6 +263,7 @@ impl Sandbox {
             contract: Overlay::default(),
             scenarios: Vec::new(),
             started: Vec::new(),
+            most_requests: DEFAULT_MOST,
         }
     }
 

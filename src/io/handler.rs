@@ -27,7 +27,7 @@ pub(crate) trait RequestHandler: Send + Sync + 'static {
     fn refuse(&self, head: Option<&Parts>, code: ErrorCode, detail: &str) -> Response<Bytes>;
 
     /// Reports a refusal by `admit`, with its body.
-    fn refused(&self, _head: &Parts, _body: &Bytes, _refusal: &Response<Bytes>) {}
+    fn refused(&self, _head: &Parts, _body: &Bytes, _refusal: &mut Response<Bytes>) {}
 
     /// Reports an admitted request whose body could not be read.
     fn unread(&self, _admitted: &Self::Admitted, _head: &Parts, _refusal: &Response<Bytes>) {}
@@ -40,11 +40,6 @@ pub(crate) trait RequestHandler: Send + Sync + 'static {
     /// The state of the process, for the metrics; none without one.
     fn process(&self) -> Option<Process> {
         None
-    }
-
-    /// Whether the engine needs `tick`.
-    fn needs_time(&self) -> bool {
-        false
     }
 
     /// Reports how long the server has been running.

@@ -78,6 +78,11 @@ impl AccessLogLine {
         Self { started: Instant::now(), place: None, method }
     }
 
+    /// The time from that instant until the head of the request arrived.
+    pub(crate) fn since(&self, instant: Instant) -> Duration {
+        self.started.duration_since(instant)
+    }
+
     /// The time since the head of the request arrived.
     pub(crate) fn elapsed(&self) -> Duration {
         self.started.elapsed()

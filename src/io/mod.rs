@@ -9,6 +9,7 @@ pub(crate) mod body;
 pub(crate) mod connection;
 pub(crate) mod cors;
 pub(crate) mod courier;
+pub(crate) mod delay;
 pub(crate) mod edge;
 pub(crate) mod embed;
 pub(crate) mod embed_calls;
@@ -63,12 +64,12 @@ impl handler::RequestHandler for Engine {
         self.refuse(head, code, detail)
     }
 
-    fn refused(&self, head: &Parts, body: &Bytes, refusal: &Response<Bytes>) {
-        Self::refused(head, body, refusal);
+    fn refused(&self, head: &Parts, body: &Bytes, refusal: &mut Response<Bytes>) {
+        self.refused(head, body, refusal);
     }
 
     fn unread(&self, admitted: &Admitted, head: &Parts, refusal: &Response<Bytes>) {
-        Self::unread(admitted, head, refusal);
+        self.unread(admitted, head, refusal);
     }
 
     fn place(&self, admitted: &Admitted) -> Option<usize> {
@@ -77,10 +78,6 @@ impl handler::RequestHandler for Engine {
 
     fn process(&self) -> Option<Process> {
         Some(self.process())
-    }
-
-    fn needs_time(&self) -> bool {
-        Self::needs_time()
     }
 
     fn report_time(&self, elapsed: Duration) {

@@ -93,6 +93,19 @@ impl Socket {
         Poll::Ready(Ok(()))
     }
 
+    /// An error if the client has closed its side during a delay. hyper does not read then, because a client may close its side and still
+    /// wait for the reply; but one that waits for a fault to end is rare, and one that gave up must be noticed.
+    fn poll_leaving(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if !self.activity.is_delayed() {
+            return Poll::Ready(Ok(()));
+        }
+        match self.stream.poll_peek(cx, &mut ReadBuf::new(&mut [0; 1])) {
+            Poll::Ready(Ok(0)) => Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into())),
+            Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
+            Poll::Ready(Ok(_)) | Poll::Pending => Poll::Ready(Ok(())),
+        }
+    }
+
     /// Discards bytes until the client closes, too. Closing with unread bytes would reset the connection, and
     /// the client would lose the refusal.
     fn poll_discard(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -214,7 +227,8 @@ impl AsyncWrite for Socket {
         if std::mem::take(&mut this.just_gathered) {
             return Poll::Ready(Ok(()));
         }
-        this.poll_write_gathered(cx)
+        ready!(this.poll_write_gathered(cx))?;
+        this.poll_leaving(cx)
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

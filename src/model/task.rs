@@ -270,6 +270,8 @@ pub(crate) enum Fate {
     Returned(Refusal),
     /// The money arrives, and comes back so much later.
     PaidThenReturned(Refusal, Span),
+    /// The same with a time that the outside world named: it waits under every clock.
+    PaidThenReturnedAfter(Refusal, Span),
     /// The money arrives, and so much later the bank reports other details of the account.
     PaidThenCorrected(Refusal, Span),
     /// The bank reports other details of the account.

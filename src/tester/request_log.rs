@@ -54,6 +54,20 @@ pub(crate) struct Entry {
     pub(crate) resource: Option<String>,
     /// Positions in the log of the first and last event caused directly by the request.
     pub(crate) events: Option<(u64, u64)>,
+    pub(crate) wall: Wall,
+}
+
+/// When it really happened, in milliseconds of the wall clock since the server started. It differs from run to run, so it is shown only on
+/// request and is in no digest.
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, schemars::JsonSchema)]
+#[schemars(rename = "WallTimes")]
+pub(crate) struct Wall {
+    /// Arrival of the request.
+    pub(crate) arrived_ms: u64,
+    /// Start of its reply, after a delay; null if the reply was never sent.
+    pub(crate) replied_ms: Option<u64>,
+    /// Whether the client disconnected before the end of a delay.
+    pub(crate) client_left: bool,
 }
 
 /// `req_` and thirteen characters.
@@ -171,8 +185,17 @@ impl Requests {
             body: Body::None,
             resource: None,
             events: None,
+            wall: Wall::default(),
         });
         self.entries.back_mut()
+    }
+
+    /// The end of a delayed reply.
+    pub(crate) fn replied(&mut self, number: u64, ms: u64, client_left: bool) {
+        if let Some(entry) = self.entries.iter_mut().rev().find(|entry| entry.number == number) {
+            entry.wall.replied_ms = (!client_left).then_some(ms);
+            entry.wall.client_left = client_left;
+        }
     }
 
     /// Number of requests so far, with the dropped ones.

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::tester::Tester;
+use crate::tester::outbox::kept::KeptEndpoints;
 use crate::tester::outbox::shaping::Shapes;
 use crate::tester::wire::Wire;
 use crate::value::{Id, Prefixed, Timestamp};
@@ -37,6 +38,16 @@ pub(crate) struct TesterPart {
     scenarios: Vec<Arc<Scenario>>,
     wire: Wire,
     shapes: Shapes,
+    pub(crate) carried: Carried,
+}
+
+/// What a fork takes along only if its caller requests it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Carried {
+    /// The snapshot whose stored replies of idempotency keys it takes.
+    pub(crate) answers_of: Option<Id<Snapshot>>,
+    /// The webhook endpoints of the source.
+    pub(crate) endpoints: Option<KeptEndpoints>,
 }
 
 /// A change to the snapshots, in order.
@@ -132,12 +143,13 @@ impl Tester {
             scenarios: self.scenarios.clone(),
             wire: self.wire.clone(),
             shapes: self.outbox.shaping().clone(),
+            carried: Carried::default(),
         }
     }
 
     /// Sets the tester state that accompanies a world.
     pub(crate) fn put_part(&mut self, part: TesterPart) {
-        let TesterPart { scenarios, wire, shapes } = part;
+        let TesterPart { scenarios, wire, shapes, carried: _ } = part;
         self.scenarios = scenarios;
         self.wire = wire;
         self.outbox.put_shaping(shapes);

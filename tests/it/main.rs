@@ -27,6 +27,7 @@ mod edge;
 mod employees;
 mod errors;
 mod escrows;
+mod exam;
 mod faults;
 mod fx;
 mod golden_path;

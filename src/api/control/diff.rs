@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::api::control::canonical::Canonical;
 use crate::api::control::snapshots::find;
 use crate::api::json::differing_pointers;
 use crate::api::prelude::*;
@@ -28,6 +29,8 @@ pub(crate) struct GetDiff {
     from: Option<Text<64>>,
     /// A snapshot id, `start`, or `now`. Default: `now`.
     to: Option<Text<64>>,
+    /// Whether to add the effects in canonical form, to compare two runs of one program. Default: false.
+    canonical: Option<bool>,
 }
 
 /// The compared states, and the numbers of differences.
@@ -45,6 +48,9 @@ pub(crate) struct DiffMeta {
     kinds: BTreeMap<&'static str, DiffCount>,
     /// The events between the states.
     events: DiffEvents,
+    /// The effects in canonical form; absent if not requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    canonical: Option<Canonical>,
 }
 
 /// One of the two states.
@@ -147,6 +153,7 @@ fn get_diff(session: &mut Session<'_>, input: GetDiff) -> Result<List<DiffRow, D
             to: DiffEnd::of(after, to),
             kinds: counts(&found),
             events: DiffEvents::of(before, after),
+            canonical: input.canonical.unwrap_or(false).then(|| Canonical::of(after, &found)),
         },
     })
 }

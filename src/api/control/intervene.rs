@@ -3,14 +3,12 @@
 use serde_json::{Map, Value};
 
 use crate::api::control::faults::{Removed, RuleFault};
-use crate::api::control::{faults, hand_move, transitions};
+use crate::api::control::{faults, hand_move, outcome_rule, shaping, transitions};
 use crate::api::prelude::*;
-use crate::model::decision::{DECISIONS, Decision};
 use crate::model::payments::{CollectionStatus, Scope};
 use crate::tester::wire::Armed;
 use crate::value::id::encode_to_string;
-use crate::world::facts::kind_named;
-use crate::world::script::{self, OutcomeRule, RailFault, Range, Selector, When};
+use crate::world::script::{Range, Shaping};
 use crate::world::script_state::OutcomeState;
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
@@ -26,7 +24,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
         path: "/_sandbox/rules",
         summary: "Add a rule",
         description: "Adds a rule at run time, like a row of a scenario: an outcome for a \
-            decision, or a fault for an operation. It has priority over all existing rows.",
+            decision, a fault for an operation, or a change of webhook deliveries. It has priority \
+            over rows of scenarios.",
         example: r#"{"match":{"decision":"payout.settle"},"times":1,"outcome":{"then":"returned","code":"R02"}}"#,
         success: 201,
         ..operation!(tester create_rule)
@@ -67,14 +66,16 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
 #[schemars(rename = "RuleMatch")]
 pub(crate) struct Matched {
     /// The name of a decision, for an outcome. `GET /_sandbox/magic-values` lists them.
-    decision: Option<Text<64>>,
+    pub(super) decision: Option<Text<64>>,
     /// An operationId such as `runPayroll`, a domain such as `payments.*`, or `*`, for a fault.
     operation: Option<Text<80>>,
+    /// An event type such as `payout.paid`, all types of a resource such as `payout.*`, or `*`, for a change of deliveries.
+    event: Option<Text<64>>,
     /// Only decisions about this resource or a related one: an employee, a run, a company.
-    resource: Option<Text<64>>,
+    pub(super) resource: Option<Text<64>>,
     /// Only if these fields of the subject or a related resource have these values, like `where` in a scenario.
     #[serde(default)]
-    r#where: Map<String, Value>,
+    pub(super) r#where: Map<String, Value>,
 }
 
 /// The outcome of a rule.
@@ -82,11 +83,11 @@ pub(crate) struct Matched {
 #[schemars(rename = "RuleOutcome")]
 pub(crate) struct Answered {
     /// The name of the choice.
-    then: Text<64>,
+    pub(super) then: Text<64>,
     /// A code of the payment's rail, if the choice can have one. A code of another rail of the same direction stands for its reason.
-    code: Option<Text<32>>,
+    pub(super) code: Option<Text<32>>,
     /// Replaces the normal delay, if the choice can have one.
-    after: Option<Span>,
+    pub(super) after: Option<Span>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -103,39 +104,52 @@ pub(crate) struct CreateRule {
     outcome: Option<Answered>,
     /// The fault; requires `match.operation`.
     fault: Option<RuleFault>,
+    /// The change of deliveries; requires `match.event`. For `duplicate`, `times` is the number of additional copies.
+    shape: Option<Shaping>,
+    /// The delay of a duplicate's copy, of a delayed delivery, or of a reordered one, in virtual time.
+    delay: Option<Span>,
 }
 
 /// A rule added at run time.
-#[derive(Serialize, JsonSchema)]
+#[derive(Default, Serialize, JsonSchema)]
 #[schemars(rename = "AddedRule")]
 pub(crate) struct Rule {
     /// The rule's id.
-    id: String,
+    pub(super) id: String,
     /// The decision that it makes.
     #[serde(skip_serializing_if = "Option::is_none")]
-    decision: Option<String>,
+    pub(super) decision: Option<String>,
     /// The choice.
     #[serde(skip_serializing_if = "Option::is_none")]
-    then: Option<String>,
+    pub(super) then: Option<String>,
     /// The return code.
     #[serde(skip_serializing_if = "Option::is_none")]
-    code: Option<String>,
+    pub(super) code: Option<String>,
     /// Replaces the normal delay.
     #[serde(skip_serializing_if = "Option::is_none")]
-    after: Option<Span>,
+    pub(super) after: Option<Span>,
     /// The operation that the fault applies to.
     #[serde(skip_serializing_if = "Option::is_none")]
-    operation: Option<String>,
+    pub(super) operation: Option<String>,
     /// The fault.
     #[serde(skip_serializing_if = "Option::is_none")]
-    fault: Option<String>,
+    pub(super) fault: Option<String>,
+    /// The event type whose deliveries it changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) event: Option<String>,
+    /// The change of deliveries.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) shape: Option<Shaping>,
+    /// The delay of a duplicate's copy, of a delayed delivery, or of a reordered one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) delay: Option<Span>,
     /// Maximum number of times.
     #[serde(skip_serializing_if = "Option::is_none")]
-    times: Option<u64>,
-    /// How many times a decision was compared with the rule.
-    asked: u64,
+    pub(super) times: Option<u64>,
+    /// How many times a decision, call or event was compared with the rule.
+    pub(super) asked: u64,
     /// Number of times that it acted.
-    hits: u64,
+    pub(super) hits: u64,
 }
 
 impl Rule {
@@ -147,26 +161,22 @@ impl Rule {
             then: Some(row.then.to_string()),
             code: row.code.clone(),
             after: row.after,
-            operation: None,
-            fault: None,
             times: row.when.times,
             asked: state.asked,
             hits: state.hits,
+            ..Self::default()
         })
     }
 
     fn of_fault(armed: &Armed) -> Self {
         Self {
             id: armed.id.clone(),
-            decision: None,
-            then: None,
-            code: None,
-            after: None,
             operation: Some(armed.row.on.clone()),
             fault: Some(armed.row.fault.to_string()),
             times: armed.row.when.times,
             asked: armed.asked,
             hits: armed.hits,
+            ..Self::default()
         }
     }
 }
@@ -182,23 +192,36 @@ pub(crate) fn newest_rule(world: &World) -> Option<String> {
     rules.max().map(|number| rule_id(world, number))
 }
 
-/// Outcomes, then faults, each in the order of evaluation.
+/// Outcomes, then faults, then changes of deliveries, each in the order of evaluation.
 fn list_rules(session: &mut Session<'_>, _: Nothing) -> Result<List<Rule>> {
     let world = &*session.world;
     let outcomes = world.script().outcomes.iter();
     let outcomes = outcomes.filter_map(|state| Rule::of(world, state));
     let faults = session.tester.wire.rows().iter();
     let faults = faults.filter(|armed| armed.at_run_time).map(Rule::of_fault);
-    Ok(List::whole(outcomes.chain(faults).collect()))
+    let shapes = shaping::rules(session);
+    Ok(List::whole(outcomes.chain(faults).chain(shapes).collect()))
 }
 
 fn create_rule(session: &mut Session<'_>, input: CreateRule) -> Result<Plain<Rule>> {
-    let CreateRule { r#match: matched, nth, times, outcome, fault } = input;
+    let CreateRule { r#match: matched, nth, times, outcome, fault, shape, delay } = input;
+    if let (None, None, Some(shape), Some(event)) = (&outcome, &fault, shape, &matched.event)
+        && matched.decision.is_none()
+        && matched.operation.is_none()
+        && matched.resource.is_none()
+    {
+        let (event, conditions) = (event.as_str(), &matched.r#where);
+        let wanted = shaping::Wanted { event, conditions, shape, delay, nth, times };
+        return shaping::add(session, wanted).map(Plain);
+    }
+    if shape.is_some() || delay.is_some() || matched.event.is_some() {
+        return Err(wrong_parts());
+    }
     match (outcome, fault, &matched.decision, &matched.operation) {
         (Some(outcome), None, Some(_), None) => {
             let world = &mut *session.world;
             let source = format!("rule {}", rule_id(world, world.script().rules + 1));
-            let mut row = self::outcome(&matched, &outcome, source)?;
+            let mut row = outcome_rule::row(&matched, &outcome, source)?;
             row.when.times = times;
             row.when.nth = nth.into_iter().map(Range::only).collect();
             world.add_rule(row);
@@ -217,92 +240,14 @@ fn create_rule(session: &mut Session<'_>, input: CreateRule) -> Result<Plain<Rul
             let key = session.world.base().key();
             Ok(Plain(Rule::of_fault(session.tester.wire.add(row, key))))
         }
-        _ => {
-            let detail = "expected match.decision with an outcome, or match.operation with a fault";
-            Err(ApiError::of_member("", "one_of", detail))
-        }
+        _ => Err(wrong_parts()),
     }
 }
 
-/// The row for a rule, or all mistakes in it.
-fn outcome(matched: &Matched, wanted: &Answered, source: String) -> Result<OutcomeRule> {
-    let mut wrong = Vec::new();
-    let name = matched.decision.as_ref().map_or("", Text::as_str);
-    let Some(decision) = Decision::find(name) else {
-        let known: Vec<&str> = DECISIONS.iter().map(|row| row.name).collect();
-        let detail = format!("unknown decision: expected one of {}", known.join(", "));
-        let unknown = Violation::new("/match/decision", "unknown", detail);
-        return Err(ApiError::invalid(vec![unknown]));
-    };
-    let then = wanted.then.as_str();
-    match decision.choice(then) {
-        None => {
-            let known: Vec<&str> = decision.choices.iter().map(|choice| choice.name).collect();
-            let detail =
-                format!("{name} does not have this choice: expected one of {}", known.join(", "));
-            wrong.push(Violation::new("/outcome/then", "unknown", detail));
-        }
-        Some(choice) => {
-            if wanted.code.is_some() && choice.code.is_none() {
-                let detail = format!("the choice {then} has no return code");
-                wrong.push(Violation::new("/outcome/code", "unexpected", detail));
-            }
-            if wanted.after.is_some() && choice.after.is_none() {
-                let detail = format!("the choice {then} has no delay");
-                wrong.push(Violation::new("/outcome/after", "unexpected", detail));
-            }
-        }
-    }
-    let select = selectors(matched, decision, &mut wrong);
-    let code = wanted.code.as_ref().map(Text::as_str);
-    match script::check_rail(decision, then, &select, code) {
-        Err(RailFault::Rail(detail)) => {
-            wrong.push(Violation::new("/match/where/payment_rail", "unknown", detail));
-        }
-        Err(RailFault::Code(detail)) => {
-            wrong.push(Violation::new("/outcome/code", "code_of_another_rail", detail));
-        }
-        Ok(()) => {}
-    }
-    ApiError::if_any(wrong)?;
-    Ok(OutcomeRule {
-        on: decision.name.into(),
-        when: When { select, ..When::default() },
-        then: then.to_owned().into(),
-        code: wanted.code.as_ref().map(|code| code.as_str().to_owned()),
-        after: wanted.after,
-        source,
-    })
-}
-
-fn selectors(
-    matched: &Matched,
-    decision: &'static Decision,
-    wrong: &mut Vec<Violation>,
-) -> Vec<Selector> {
-    let mut select = Vec::new();
-    for (field, wanted) in &matched.r#where {
-        match Selector::of(field, kind_named(field).is_some(), wanted) {
-            Ok(selector) => select.push(selector),
-            Err(expected) => {
-                wrong.push(Violation::new(format!("/match/where/{field}"), "type", expected));
-            }
-        }
-    }
-    if let Some(id) = matched.resource.as_ref().map(Text::as_str) {
-        let prefix = id.split_once('_').map_or("", |(prefix, _)| prefix);
-        let mut kinds = core::iter::once(decision.subject).chain(decision.related.iter().copied());
-        if let Some(kind) = kinds.find(|kind| kind.prefix() == prefix) {
-            select.push(Selector {
-                field: kind.name().to_owned(),
-                wanted: crate::world::script::Wanted::Is(id.into()),
-            });
-        } else {
-            let detail = format!("{} is not about resources of this kind", decision.name);
-            wrong.push(Violation::new("/match/resource", "unexpected", detail));
-        }
-    }
-    select
+fn wrong_parts() -> ApiError {
+    let detail = "expected match.decision with an outcome, match.operation with a fault, or \
+        match.event with a shape";
+    ApiError::of_member("", "one_of", detail)
 }
 
 fn delete_rules(session: &mut Session<'_>, _: Nothing) -> Result<Plain<Removed>> {
@@ -310,7 +255,8 @@ fn delete_rules(session: &mut Session<'_>, _: Nothing) -> Result<Plain<Removed>>
     let faults = wire.rows().iter().filter(|armed| armed.at_run_time);
     let faults: Vec<String> = faults.map(|armed| armed.id.clone()).collect();
     let faults = faults.iter().filter(|id| wire.remove(id)).count();
-    Ok(Removed::of(session.world.remove_rules(None) + faults))
+    let shapes = session.tester.outbox.shaping_mut().remove(None);
+    Ok(Removed::of(session.world.remove_rules(None) + faults + shapes))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -320,8 +266,10 @@ pub(crate) struct DeleteRule {
 }
 
 fn delete_rule(session: &mut Session<'_>, input: DeleteRule) -> Result<Plain<Removed>> {
-    let (id, world) = (input.rule_id.as_str(), &mut *session.world);
-    if session.tester.wire.remove(id) {
+    let id = input.rule_id.as_str();
+    let is_removed = session.tester.wire.remove(id) || shaping::remove(session, id);
+    let world = &mut *session.world;
+    if is_removed {
         return Ok(Removed::of(1));
     }
     let mut numbers = (world.script().outcomes.iter()).filter_map(|state| state.rule);

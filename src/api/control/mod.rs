@@ -1,5 +1,6 @@
 //! The control API under `/_sandbox`. It is not part of the product and has a document of its own.
 
+pub(crate) mod canonical;
 pub(crate) mod clock;
 mod collecting;
 mod dealing;
@@ -18,12 +19,14 @@ pub(crate) mod intervene;
 mod lending;
 pub(crate) mod limits;
 pub(crate) mod micro_deposits;
+mod outcome_rule;
 mod pay_day;
 mod paying;
 pub(crate) mod process;
 pub(crate) mod rails;
 pub(crate) mod request_log;
 pub(crate) mod scenarios;
+mod shaping;
 pub(crate) mod situation;
 pub(crate) mod snapshots;
 pub(crate) mod statement_file;

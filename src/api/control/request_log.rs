@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::api::control::faults::Removed;
 use crate::api::prelude::*;
 use crate::api::product;
-use crate::tester::request_log::{Body, Entry, KeyOutcome};
+use crate::tester::request_log::{Body, Entry, KeyOutcome, Wall};
 use crate::tester::wire::is_id_of;
 use crate::world::Event;
 use crate::world::envelope::event_id;
@@ -73,6 +73,9 @@ pub(crate) struct RequestShape {
     first_event: Option<u64>,
     /// Position of the last such event.
     last_event: Option<u64>,
+    /// Times of the wall clock, if requested with `wall=true`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wall: Option<Wall>,
 }
 
 /// A fault that was applied.
@@ -117,7 +120,12 @@ impl RequestShape {
             resource_id: entry.resource.clone(),
             first_event: entry.events.map(|(first, _)| first),
             last_event: entry.events.map(|(_, last)| last),
+            wall: None,
         }
+    }
+
+    fn with_wall(self, entry: &Entry) -> Self {
+        Self { wall: Some(entry.wall), ..self }
     }
 }
 
@@ -135,6 +143,9 @@ fn operation_id(name: &'static str) -> String {
 
 list! {
     struct ListRequests of Entry;
+    with
+        /// Whether to add the times of the wall clock, which differ from run to run. Default: false.
+        wall: bool;
     filter
         /// Filter by operation.
         operation: Text<80> => |id, entry| {
@@ -158,7 +169,11 @@ list! {
 fn list_requests(session: &mut Session<'_>, input: ListRequests) -> Result<List<RequestShape>> {
     let entries = session.tester.requests.entries();
     let found: Vec<_> = entries.filter(|entry| input.accepts(entry)).collect();
-    Ok(input.paging.list(&found, |entry| RequestShape::of(entry)))
+    let shows_wall = input.wall.unwrap_or(false);
+    Ok(input.paging.list(&found, |entry| {
+        let shape = RequestShape::of(entry);
+        if shows_wall { shape.with_wall(entry) } else { shape }
+    }))
 }
 
 #[derive(Deserialize, JsonSchema)]

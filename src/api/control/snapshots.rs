@@ -1,7 +1,7 @@
 //! Snapshots: taking, listing, restoring, forking and deleting them.
 
 use crate::api::prelude::*;
-use crate::tester::snapshots::{MOST_SNAPSHOTS, Snapshot};
+use crate::tester::snapshots::{Carried, MOST_SNAPSHOTS, Snapshot};
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
     Operation {
@@ -34,8 +34,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
         path: "/_sandbox/snapshots/{snapshot_id}/fork",
         summary: "Fork a snapshot",
         description: "Opens another key with a copy of the snapshot. The two worlds are \
-            independent from then on. The new key starts without snapshots and without stored \
-            replies of idempotency keys. The key is never shown.",
+            independent from then on. The new key starts without snapshots; `answers` and \
+            `endpoints` say what else it takes along. The key is never shown.",
         example: r#"{"key":"test_fork"}"#,
         success: 201,
         errors: &[ErrorCode::DuplicateReference],
@@ -121,6 +121,11 @@ pub(crate) struct ForkSnapshot {
     snapshot_id: Id<Snapshot>,
     /// The key to open: a test key in visible ASCII that has no world yet.
     key: Text<255>,
+    /// Whether the fork has the replies that were stored under idempotency keys at the snapshot, so that a retry of an earlier call is a
+    /// replay there, too. Default: false.
+    answers: Option<bool>,
+    /// Whether the fork has the current webhook endpoints of this key, with their secrets. It sends later events only. Default: false.
+    endpoints: Option<bool>,
 }
 
 /// The new key's world. The key itself is not repeated.
@@ -138,13 +143,14 @@ pub(crate) struct Fork {
 
 fn fork_snapshot(session: &mut Session<'_>, input: ForkSnapshot) -> Result<Plain<Fork>> {
     let snapshot = find(session, input.snapshot_id)?;
-    let (world, part) = snapshot.fork();
-    let fork = Fork {
-        snapshot_id: snapshot.id,
-        now: world.now(),
-        version: world.version(),
-        events: world.log().len(),
+    let (world, mut part) = snapshot.fork();
+    let snapshot_id = snapshot.id;
+    part.carried = Carried {
+        answers_of: input.answers.unwrap_or(false).then_some(snapshot_id),
+        endpoints: input.endpoints.unwrap_or(false).then(|| session.tester.outbox.kept()),
     };
+    let fork =
+        Fork { snapshot_id, now: world.now(), version: world.version(), events: world.log().len() };
     session.host.open(input.key.as_str(), world, part)?;
     Ok(Plain(fork))
 }

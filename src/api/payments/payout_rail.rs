@@ -170,8 +170,11 @@ pub(crate) fn hand_over(world: &mut World, id: Id<Payout>) {
         "failed" => (Fate::Failed(code()), refused, answer.after),
         "returned" => (Fate::Returned(code()), back, answer.after),
         "returned_late" => {
-            let back = answer.after.unwrap_or(back);
-            (Fate::PaidThenReturned(code(), back), normal, None)
+            let fate = match answer.after {
+                Some(named) => Fate::PaidThenReturnedAfter(code(), named),
+                None => Fate::PaidThenReturned(code(), back),
+            };
+            (fate, normal, None)
         }
         "paid_then_corrected" => {
             let reported = answer.after.unwrap_or(CORRECTION);
@@ -280,7 +283,10 @@ fn day_of(world: &World, payout: &Payout) -> Date {
 pub(crate) fn settle_payout(world: &mut World, id: Id<Payout>, fate: Fate) {
     let status = match fate {
         Fate::Corrected(code) => return correct(world, id, code),
-        Fate::Paid | Fate::PaidThenReturned(..) | Fate::PaidThenCorrected(..) => PayoutStatus::Paid,
+        Fate::Paid
+        | Fate::PaidThenReturned(..)
+        | Fate::PaidThenReturnedAfter(..)
+        | Fate::PaidThenCorrected(..) => PayoutStatus::Paid,
         Fate::Failed(_) | Fate::Refused(_) => PayoutStatus::Failed,
         Fate::Returned(_) => PayoutStatus::Returned,
     };
@@ -304,10 +310,10 @@ pub(crate) fn settle_payout(world: &mut World, id: Id<Payout>, fate: Fate) {
                 payroll_payouts::refused(world, &payout);
             }
         }
-        Fate::PaidThenReturned(code, after) => {
-            let payout = pay(world, id);
-            let back = settling(&payout, Fate::Returned(code));
-            world.settle_after(after, back);
+        Fate::PaidThenReturned(code, after) | Fate::PaidThenReturnedAfter(code, after) => {
+            let named = matches!(fate, Fate::PaidThenReturnedAfter(..)).then_some(after);
+            let back = settling(&pay(world, id), Fate::Returned(code));
+            world.settle_when(after, named, back);
         }
     }
 }

@@ -8,8 +8,9 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::cli::failure::{Failure, print};
+use crate::cli::junit::{Case, Junit, Verdict};
 use crate::cli::scenario::check;
-use crate::cli::scenario::junit::{Case, Junit, Verdict};
+
 use crate::cli::scenario::server::Served;
 use crate::scenario::{self, RunReport};
 use crate::world::script::Scenario;
@@ -48,7 +49,7 @@ pub(super) fn run(args: &TestArgs) -> Result<(), Failure> {
     let mut tested = Vec::new();
     let done = run_all(args, &mut tested);
     if let Some(junit) = junit {
-        junit.write(&cases(args, &tested, done.as_ref().err()))?;
+        junit.write("sandbox scenario test", &cases(args, &tested, done.as_ref().err()))?;
     }
     done?;
     match (tested.iter().filter(|tested| !tested.passed()).count(), tested.len()) {
@@ -82,22 +83,22 @@ fn cases(args: &TestArgs, tested: &[Tested], error: Option<&Failure>) -> Vec<Cas
     let ran = tested.iter().map(|tested| {
         let verdict = match first_difference(tested) {
             None => Verdict::Passed,
-            Some(first) => Verdict::Failed(first, as_text(tested)),
+            Some(first) => Verdict::Failed { kind: None, message: first, report: as_text(tested) },
         };
-        Case { name: tested.name.clone(), verdict }
+        Case { class: "scenario".to_owned(), name: tested.name.clone(), verdict }
     });
     let rest = args.scenarios.iter().skip(tested.len()).enumerate().map(|(place, wanted)| {
         let verdict = match error {
             Some(error) if place == 0 => Verdict::Error(error.to_string()),
-            _ => Verdict::Skipped,
+            _ => Verdict::Skipped(None),
         };
-        Case { name: wanted.clone(), verdict }
+        Case { class: "scenario".to_owned(), name: wanted.clone(), verdict }
     });
     ran.chain(rest).collect()
 }
 
 /// Finds a shipped scenario by its name, or else reads a file.
-fn find(wanted: &str) -> Result<Scenario, Failure> {
+pub(in crate::cli) fn find(wanted: &str) -> Result<Scenario, Failure> {
     if let Ok(shipped) = scenario::find(wanted) {
         return Ok(Scenario::clone(&shipped));
     }

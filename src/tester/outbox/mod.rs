@@ -243,6 +243,11 @@ impl Outbox {
         &self.shapes
     }
 
+    /// The rows, to add or remove some at run time.
+    pub(crate) const fn shaping_mut(&mut self) -> &mut Shapes {
+        &mut self.shapes
+    }
+
     /// Sets these rows with their counters, from a snapshot.
     pub(crate) fn put_shaping(&mut self, shapes: Shapes) {
         self.shapes = shapes;

@@ -19,16 +19,22 @@ const MOST_COPIES: u64 = 100;
 /// The active rows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shapes {
+    /// Rows added at run time, then rows of scenarios.
     rows: Vec<Counted>,
+    /// Number of rows added at run time so far; it numbers them.
+    rules: u64,
 }
 
+/// A row with its counters.
 #[derive(Clone, Debug)]
-struct Counted {
-    row: WebhookRow,
+pub(crate) struct Counted {
+    pub(crate) row: WebhookRow,
+    /// Its number, if it was added at run time.
+    pub(crate) rule: Option<u64>,
     /// Number of events that its selectors matched.
-    asked: u64,
+    pub(crate) asked: u64,
     /// Number of events that it changed.
-    hits: u64,
+    pub(crate) hits: u64,
 }
 
 /// The change to an event's deliveries.
@@ -44,10 +50,39 @@ pub(crate) struct Shape {
 }
 
 impl Shapes {
-    /// Sets these rows, with counters at zero.
+    /// Sets these rows of scenarios, with counters at zero. Rows added at run time stay first.
     pub(crate) fn set(&mut self, rows: Vec<WebhookRow>) {
-        let counted = |row| Counted { row, asked: 0, hits: 0 };
-        self.rows = rows.into_iter().map(counted).collect();
+        let counted = |row| Counted { row, rule: None, asked: 0, hits: 0 };
+        self.rows.retain(|counted| counted.rule.is_some());
+        self.rows.extend(rows.into_iter().map(counted));
+    }
+
+    /// The number of the next row that is added at run time.
+    pub(crate) const fn next_rule(&self) -> u64 {
+        self.rules + 1
+    }
+
+    /// Adds a row at run time, after earlier ones and before those of scenarios.
+    pub(crate) fn add(&mut self, row: WebhookRow) -> &Counted {
+        self.rules += 1;
+        let place = self.rows.partition_point(|counted| counted.rule.is_some());
+        let counted = Counted { row, rule: Some(self.rules), asked: 0, hits: 0 };
+        self.rows.insert(place, counted);
+        &self.rows[place]
+    }
+
+    /// Removes the row of that number, or every row added at run time. Returns how many there were.
+    pub(crate) fn remove(&mut self, rule: Option<u64>) -> usize {
+        let before = self.rows.len();
+        self.rows.retain(|counted| {
+            counted.rule.is_none() || rule.is_some_and(|rule| counted.rule != Some(rule))
+        });
+        before - self.rows.len()
+    }
+
+    /// Every row, in the order of evaluation.
+    pub(crate) fn rows(&self) -> &[Counted] {
+        &self.rows
     }
 
     /// Every row, with the number of events that it changed.

@@ -1,4 +1,4 @@
-//! The results of `sandbox scenario test` as JUnit XML, which CI services read. It has no times, so the same results are the same bytes.
+//! Results as JUnit XML, which CI services read. It has no times, so the same results are the same bytes.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::failure::Failure;
 
-/// A test of one scenario.
+/// One test.
 pub(super) struct Case {
+    pub(super) class: String,
     pub(super) name: String,
     pub(super) verdict: Verdict,
 }
@@ -16,12 +17,21 @@ pub(super) struct Case {
 /// How it ended.
 pub(super) enum Verdict {
     Passed,
-    /// The results differ from the expected ones: the first difference, and the whole report.
-    Failed(String, String),
-    /// The scenario could not be run.
+    /// It passed, and this is worth reading.
+    PassedWith(String),
+    /// The results differ from the expected ones.
+    Failed {
+        /// The rule that does not hold, if rules have names.
+        kind: Option<String>,
+        /// The first difference.
+        message: String,
+        /// The whole report.
+        report: String,
+    },
+    /// It could not be run.
     Error(String),
-    /// It was not run, because of an error before it.
-    Skipped,
+    /// It was not run, and possibly why.
+    Skipped(Option<String>),
 }
 
 /// A file that is open for writing.
@@ -39,39 +49,48 @@ impl Junit {
         Ok(Self { path: path.to_owned(), file })
     }
 
-    pub(super) fn write(mut self, cases: &[Case]) -> Result<(), Failure> {
-        self.file.write_all(document(cases).as_bytes()).map_err(|error| {
+    pub(super) fn write(&self, suite: &str, cases: &[Case]) -> Result<(), Failure> {
+        (&self.file).write_all(document(suite, cases).as_bytes()).map_err(|error| {
             Failure::Impossible(format!("cannot write {}: {error}", self.path.display()))
         })
     }
 }
 
-fn document(cases: &[Case]) -> String {
+fn document(suite: &str, cases: &[Case]) -> String {
     let count = |is: fn(&Verdict) -> bool| cases.iter().filter(|case| is(&case.verdict)).count();
     let counts = format!(
         "tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\"",
         cases.len(),
-        count(|verdict| matches!(verdict, Verdict::Failed(..))),
+        count(|verdict| matches!(verdict, Verdict::Failed { .. })),
         count(|verdict| matches!(verdict, Verdict::Error(_))),
-        count(|verdict| matches!(verdict, Verdict::Skipped)),
+        count(|verdict| matches!(verdict, Verdict::Skipped(_))),
     );
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    let _ = writeln!(
-        text,
-        "<testsuites {counts}>\n<testsuite name=\"sandbox scenario test\" {counts}>"
-    );
+    let _ =
+        writeln!(text, "<testsuites {counts}>\n<testsuite name=\"{}\" {counts}>", escaped(suite));
     for case in cases {
-        let _ = write!(text, "<testcase classname=\"scenario\" name=\"{}\">", escaped(&case.name));
+        let (class, name) = (escaped(&case.class), escaped(&case.name));
+        let _ = write!(text, "<testcase classname=\"{class}\" name=\"{name}\">");
         let _ = match &case.verdict {
             Verdict::Passed => Ok(()),
-            Verdict::Failed(first, report) => write!(
-                text,
-                "<failure message=\"{}\">{}</failure>",
-                escaped(first),
-                escaped(report)
-            ),
+            Verdict::PassedWith(note) => {
+                write!(text, "<system-out>{}</system-out>", escaped(note))
+            }
+            Verdict::Failed { kind, message, report } => {
+                let kind = kind.as_ref().map(|kind| format!(" type=\"{}\"", escaped(kind)));
+                write!(
+                    text,
+                    "<failure{} message=\"{}\">{}</failure>",
+                    kind.unwrap_or_default(),
+                    escaped(message),
+                    escaped(report)
+                )
+            }
             Verdict::Error(why) => write!(text, "<error message=\"{}\"/>", escaped(why)),
-            Verdict::Skipped => write!(text, "<skipped/>"),
+            Verdict::Skipped(None) => write!(text, "<skipped/>"),
+            Verdict::Skipped(Some(why)) => {
+                write!(text, "<skipped message=\"{}\"/>", escaped(why))
+            }
         };
         text.push_str("</testcase>\n");
     }
@@ -105,17 +124,26 @@ mod tests {
     #[test]
     fn every_text_is_read_back_by_an_xml_parser() {
         let hostile = "<a b=\"c\" d='e'>&amp;]]>\r\n\té\u{1F600}";
-        let case = |verdict| Case { name: hostile.to_owned(), verdict };
-        let text = document(&[
-            case(Verdict::Passed),
-            case(Verdict::Failed(hostile.to_owned(), hostile.to_owned())),
-            case(Verdict::Error(format!("\0\x1b{hostile}\u{ffff}"))),
-            case(Verdict::Skipped),
-        ]);
+        let case = |verdict| Case { class: "c".to_owned(), name: hostile.to_owned(), verdict };
+        let text = document(
+            hostile,
+            &[
+                case(Verdict::Passed),
+                case(Verdict::Failed {
+                    kind: Some(hostile.to_owned()),
+                    message: hostile.to_owned(),
+                    report: hostile.to_owned(),
+                }),
+                case(Verdict::Error(format!("\0\x1b{hostile}\u{ffff}"))),
+                case(Verdict::Skipped(Some(hostile.to_owned()))),
+                case(Verdict::PassedWith(hostile.to_owned())),
+            ],
+        );
         let xml = roxmltree::Document::parse(&text).unwrap();
         let suite = xml.root_element().first_element_child().unwrap();
         let counts = ["tests", "failures", "errors", "skipped"].map(|name| suite.attribute(name));
-        assert_eq!(counts, [Some("4"), Some("1"), Some("1"), Some("1")]);
+        assert_eq!(suite.attribute("name"), Some(hostile));
+        assert_eq!(counts, [Some("5"), Some("1"), Some("1"), Some("1")]);
         let cases: Vec<_> = suite.children().filter(roxmltree::Node::is_element).collect();
         assert!(cases.iter().all(|case| case.attribute("name") == Some(hostile)));
         let inner = |case: usize| cases[case].first_element_child();
@@ -124,6 +152,8 @@ mod tests {
         assert_eq!(inner(1).unwrap().text(), Some(hostile));
         let why = format!("\u{fffd}\u{fffd}{hostile}\u{fffd}");
         assert_eq!(inner(2).unwrap().attribute("message"), Some(why.as_str()));
-        assert!(inner(3).unwrap().has_tag_name("skipped"));
+        assert_eq!(inner(1).unwrap().attribute("type"), Some(hostile));
+        assert_eq!(inner(3).unwrap().attribute("message"), Some(hostile));
+        assert_eq!(inner(4).unwrap().text(), Some(hostile));
     }
 }
