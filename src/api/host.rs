@@ -90,6 +90,16 @@ pub(crate) struct Stored {
     pub(crate) replayed: u64,
 }
 
+/// A number about a store that several processes share, for the metrics.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Figure {
+    pub(crate) name: &'static str,
+    pub(crate) help: &'static str,
+    pub(crate) value: u64,
+    /// Whether it only grows.
+    pub(crate) is_count: bool,
+}
+
 /// What an open row may return about the process.
 #[derive(Clone, Debug)]
 pub(crate) struct Process {
@@ -103,4 +113,6 @@ pub(crate) struct Process {
     pub(crate) max_events: Option<u64>,
     /// What the write-ahead log contains; none without one.
     pub(crate) stored: Option<Stored>,
+    /// Numbers about the store; none without one.
+    pub(crate) figures: Vec<Figure>,
 }

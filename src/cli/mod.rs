@@ -22,6 +22,8 @@ mod room;
 mod scenario;
 mod scripts;
 mod serve;
+#[cfg(feature = "postgres")]
+mod shared;
 mod trigger;
 mod webhook_test;
 mod webhooks;

@@ -1,4 +1,4 @@
-//! `--record FILE` and `--journal DIR`: the inputs that a server stores.
+//! `--record FILE`, `--journal DIR` and `--store URL`: the inputs that a server stores.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,8 +7,12 @@ use std::time::{Duration, Instant};
 use clap::Args;
 
 use crate::cli::failure::Failure;
+#[cfg(feature = "postgres")]
+use crate::cli::shared::Shared;
 use crate::engine::recording::{Header, Recorder};
 use crate::engine::{Archive, Config, Engine};
+#[cfg(feature = "postgres")]
+use crate::io::store::writer::Running;
 use crate::io::wal::durable::Durable;
 use crate::io::wal::file::{Held, WriteAheadLog};
 use crate::io::wal::log::Log;
@@ -16,7 +20,7 @@ use crate::io::wal::writer::Writer;
 use crate::io::wal::{salt, text};
 use crate::world::script::Scenario;
 
-/// The flags `--record` and `--journal`.
+/// The flags `--record`, `--journal` and `--store`.
 #[derive(Args, Debug)]
 pub(super) struct PersistArgs {
     /// Write every input that changes a world to this file, for `sandbox replay`; it must be new or empty
@@ -25,18 +29,54 @@ pub(super) struct PersistArgs {
     /// Keep the worlds in this folder; no acknowledged write is lost, even if the process is killed
     #[arg(long, env = "SANDBOX_JOURNAL", value_name = "DIR")]
     journal: Option<PathBuf>,
+    /// Keep the worlds in a PostgreSQL database that several processes share, `postgres://USER:PASSWORD@HOST/DATABASE`
+    #[arg(
+        long,
+        env = "SANDBOX_STORE",
+        hide_env_values = true,
+        value_name = "URL",
+        conflicts_with_all = ["journal", "record"]
+    )]
+    pub(super) store: Option<String>,
+    /// Seconds after which other processes take the worlds of one that does not answer, 1 to 3600
+    #[arg(
+        long,
+        env = "SANDBOX_STORE_LEASE",
+        default_value_t = 5,
+        value_name = "SECONDS",
+        value_parser = clap::value_parser!(u64).range(1..=3_600)
+    )]
+    pub(super) store_lease: u64,
 }
 
 /// The opened log, before its worlds are restored.
 pub(super) enum Persist {
     Nothing,
-    Record { file: PathBuf, header: Header, log: Arc<Log> },
-    WriteAheadLog { wal: Box<WriteAheadLog>, header: Header, log: Arc<Log> },
+    Record {
+        file: PathBuf,
+        header: Header,
+        log: Arc<Log>,
+    },
+    WriteAheadLog {
+        wal: Box<WriteAheadLog>,
+        header: Header,
+        log: Arc<Log>,
+    },
+    #[cfg(feature = "postgres")]
+    Shared(Box<Shared>),
+}
+
+/// What must end with the server.
+enum Ending {
+    Nothing,
+    Log(Writer),
+    #[cfg(feature = "postgres")]
+    Shared(Running),
 }
 
 /// The log that receives the inputs.
 pub(super) struct Persisting {
-    writer: Option<Writer>,
+    ending: Ending,
     /// The part of the log that replies wait for.
     pub(super) durable: Option<Durable>,
     /// The text about restored worlds, for the banner.
@@ -49,11 +89,15 @@ impl Persist {
         args: &PersistArgs,
         config: &mut Config,
         started: &[Arc<Scenario>],
+        speed: u32,
     ) -> Result<Self, Failure> {
         let mut header = Header::new(config.seed, config.shape.clone(), config.mode, salt());
         header.max_events = config.max_events;
         header.scenarios.clone_from(&config.scenarios);
         header.started = started.iter().map(|scenario| scenario.name.clone()).collect();
+        if let Some(url) = &args.store {
+            return Self::share(url, args, (&header, speed), config);
+        }
         let persist = match (&args.record, &args.journal) {
             (None, None) => Self::Nothing,
             (Some(file), _) => {
@@ -63,7 +107,9 @@ impl Persist {
                 let wal = WriteAheadLog::open(folder, &mut reading());
                 let wal = wal.map_err(Failure::Impossible)?;
                 if let Some(held) = &wal.held {
-                    same_worlds(&held.header, &header, folder)?;
+                    let differs = differences(&held.header, &header);
+                    let place = format!("the write-ahead log in {}", folder.display());
+                    same_worlds(&place, "name another folder", &differs)?;
                     header = held.header.clone();
                 }
                 Self::WriteAheadLog {
@@ -75,6 +121,8 @@ impl Persist {
         };
         config.recorder = match &persist {
             Self::Nothing => None,
+            #[cfg(feature = "postgres")]
+            Self::Shared(_) => None, // it is set above
             Self::Record { log, .. } | Self::WriteAheadLog { log, .. } => {
                 Some(Arc::clone(log) as Arc<dyn Recorder>)
             }
@@ -87,7 +135,14 @@ impl Persist {
         let mut banner = String::new();
         let (log, sink, waits) = match self {
             Self::Nothing => {
-                return Ok(Persisting { writer: None, durable: None, banner });
+                return Ok(Persisting { ending: Ending::Nothing, durable: None, banner });
+            }
+            #[cfg(feature = "postgres")]
+            Self::Shared(shared) => {
+                let (log, banner) = (Arc::clone(&shared.log), shared.banner());
+                let running = shared.start(engine)?;
+                let (ending, durable) = (Ending::Shared(running), Some(log.durable()));
+                return Ok(Persisting { ending, durable, banner });
             }
             Self::Record { file, header, log } => {
                 let sink = text::create(&file, &header).map_err(Failure::Impossible)?;
@@ -106,17 +161,39 @@ impl Persist {
             }
         };
         let writer = log.start(sink).map_err(Failure::impossible)?;
-        Ok(Persisting { writer: Some(writer), durable: waits.then(|| log.durable()), banner })
+        let durable = waits.then(|| log.durable());
+        Ok(Persisting { ending: Ending::Log(writer), durable, banner })
+    }
+
+    #[cfg(feature = "postgres")]
+    fn share(
+        url: &str,
+        args: &PersistArgs,
+        worlds: (&Header, u32),
+        config: &mut Config,
+    ) -> Result<Self, Failure> {
+        let shared = Shared::open(url, Duration::from_secs(args.store_lease), worlds)?;
+        config.recorder = Some(Arc::clone(&shared.log) as Arc<dyn Recorder>);
+        Ok(Self::Shared(Box::new(shared)))
+    }
+
+    #[cfg(not(feature = "postgres"))]
+    fn share(_: &str, _: &PersistArgs, _: (&Header, u32), _: &mut Config) -> Result<Self, Failure> {
+        let why = "--store: this program was built without the feature postgres";
+        Err(Failure::Usage(why.to_owned()))
     }
 }
 
 impl Persisting {
     /// Writes the remaining inputs, with the digests of all worlds.
     pub(super) fn finish(self, engine: &Engine) -> Result<(), Failure> {
-        let Some(writer) = self.writer else {
-            return Ok(());
+        let finished = match self.ending {
+            Ending::Nothing => return Ok(()),
+            Ending::Log(writer) => writer.finish(engine),
+            #[cfg(feature = "postgres")]
+            Ending::Shared(running) => running.finish(),
         };
-        writer.finish(engine).map_err(|why| {
+        finished.map_err(|why| {
             Failure::Impossible(format!(
                 "the last inputs could not be written, and were refused: {why}"
             ))
@@ -149,8 +226,8 @@ fn reading() -> impl FnMut(u64, u64) {
     }
 }
 
-/// A write-ahead log continues the worlds it began with.
-fn same_worlds(held: &Header, asked: &Header, folder: &std::path::Path) -> Result<(), Failure> {
+/// The flags that would lead to other worlds than those that are stored.
+pub(super) fn differences(held: &Header, asked: &Header) -> Vec<String> {
     let mut differs = Vec::new();
     let mut compare = |flag: &str, held: String, asked: String| {
         if held != asked {
@@ -179,12 +256,16 @@ fn same_worlds(held: &Header, asked: &Header, folder: &std::path::Path) -> Resul
         let (held, asked) = (names(held), names(asked));
         differs.push(format!("the former scenario files: {held:?} (now: {asked:?})"));
     }
+    differs
+}
+
+/// Stored worlds continue as they began.
+pub(super) fn same_worlds(place: &str, or: &str, differs: &[String]) -> Result<(), Failure> {
     if differs.is_empty() {
         return Ok(());
     }
     Err(Failure::Impossible(format!(
-        "the write-ahead log in {} has other worlds and is unchanged: start with {}, or name another folder",
-        folder.display(),
+        "{place} has other worlds and is unchanged: start with {}, or {or}",
         differs.join(", ")
     )))
 }

@@ -84,14 +84,33 @@ impl RoomArgs {
 
 /// Replays the worlds in which something happens without a call, at the start and when they were lost.
 pub(super) async fn bring_owing(engine: Arc<Engine>) {
-    engine.find_owing();
+    let mut finds = true;
     loop {
-        if engine.owes() {
+        if finds || engine.owes() {
             let engine = Arc::clone(&engine);
-            let brought = tokio::task::spawn_blocking(move || engine.bring_owing()).await;
+            let bring = move || {
+                if finds {
+                    engine.find_owing();
+                }
+                engine.bring_owing();
+            };
+            let brought = tokio::task::spawn_blocking(bring).await;
             brought.ok(); // a panic there was reported; the next round tries the others
         }
+        finds = engine.is_shared();
         tokio::time::sleep(BRING).await;
+    }
+}
+
+/// How long a proxy may need until it sees that a process is not ready any more.
+const NOTICE: Duration = Duration::from_secs(1);
+
+/// Waits for the shutdown. A process that shares its worlds then says that it is not ready, and serves on until a proxy has seen it.
+pub(super) async fn leave_after(shutdown: impl Future<Output = ()>, engine: &Engine) {
+    shutdown.await;
+    if engine.is_shared() {
+        engine.announce_end();
+        tokio::time::sleep(NOTICE).await;
     }
 }
 

@@ -187,7 +187,7 @@ pub(super) fn run(args: &ServeArgs) -> Result<(), Failure> {
     };
     let scripts = args.scripts.read()?;
     scripts.apply(&mut config)?;
-    let persist = Persist::open(&args.persist, &mut config, &scripts.started)?;
+    let persist = Persist::open(&args.persist, &mut config, &scripts.started, args.clock.speed)?;
     let engine = Engine::new(config)
         .with_max_requests(args.max_requests)
         .with_started(scripts.started.clone())
@@ -329,7 +329,7 @@ async fn serve(
             },
         ))
     });
-    bound.serve(shutdown).await;
+    bound.serve(room::leave_after(shutdown, &ending)).await;
     drop(stop);
     ending.end();
     sweeper.abort();

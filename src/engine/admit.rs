@@ -102,7 +102,11 @@ impl Engine {
             Err(_) if open && !head.headers.contains_key(http::header::AUTHORIZATION) => None,
             key => {
                 let reads = route.operation.method == Method::Get;
-                Some(self.open_world_to(key?, reads)?)
+                match self.open_world_to(key?, reads) {
+                    // The state of the process is also shown while its worlds are not there.
+                    Err(error) if open && error.code.status() == 503 => None,
+                    opened => Some(opened?),
+                }
             }
         };
         let observes = observes(&head.method, &head.headers);
@@ -177,6 +181,7 @@ impl Engine {
             worlds: self.worlds.count(),
             max_events: self.config.max_events,
             stored: self.config.recorder.as_ref().and_then(|recorder| recorder.stored()),
+            figures: self.config.recorder.iter().flat_map(|recorder| recorder.figures()).collect(),
         }
     }
 
@@ -184,6 +189,12 @@ impl Engine {
         let Call::Open(call) = route.operation.call else {
             unreachable!("only an open row is called without a world")
         };
+        if route.operation.path == "/_sandbox/ready" && !self.is_ready() {
+            let id = request_id(self.base().key().with("unready"));
+            let detail =
+                "this process ends, or has lost its database: send requests to another one";
+            return problem::reply(&recording::moving(detail), &id);
+        }
         let process = self.process();
         let reply = call(&process, world);
         let (base, now, version) = match world {

@@ -293,7 +293,7 @@ impl Worker {
                 self.slot.rouse(&tester, &self.endpoint);
             }
             // Every event of the world was passed to the recorder before it became a delivery.
-            return Duty::Carry(Box::new(job), self.slot.tape.as_ref().and_then(Tape::ticket));
+            return Duty::Carry(Box::new(job), self.slot.tape.as_ref().map(Tape::last));
         }
         // A delivery that was taken and not attempted may have been the last.
         self.slot.wake_waiters(&tester);

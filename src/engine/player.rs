@@ -43,6 +43,8 @@ pub(crate) enum Unrestored {
     Unreadable(String),
     /// They lead to another world than they did when they were recorded.
     Differs(String),
+    /// Another process serves the world now.
+    Moved,
 }
 
 /// Reads stored inputs again. It is the recorder of the same engine.
@@ -53,6 +55,11 @@ pub(crate) trait Archive: Send + Sync {
     /// The worlds whose webhooks may not all have been sent. `every` says that all worlds have endpoints, `is_real` that the wall clock runs
     /// their timers.
     fn owing(&self, every: bool, is_real: bool) -> Vec<KeyHash>;
+
+    /// Whether several processes read and write it.
+    fn is_shared(&self) -> bool {
+        false
+    }
 }
 
 /// Sends recorded inputs to one world.

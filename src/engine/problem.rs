@@ -61,7 +61,10 @@ pub(super) fn reply_with(
     *response.status_mut() =
         StatusCode::from_u16(status).expect("codes and faults have HTTP statuses");
     response.extensions_mut().insert(error.code);
-    if matches!(error.code, ErrorCode::Overloaded | ErrorCode::LogUnavailable) {
+    if matches!(
+        error.code,
+        ErrorCode::Overloaded | ErrorCode::LogUnavailable | ErrorCode::WorldMoving
+    ) {
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
     }
     let headers = response.headers_mut();

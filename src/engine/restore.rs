@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 
 use crate::engine::flight::lock;
 use crate::engine::player::Unrestored;
-use crate::engine::recording::{KeyHash, Note, unavailable};
+use crate::engine::recording::{KeyHash, Note, moving, unavailable};
 use crate::engine::slot::Slot;
 use crate::engine::state::Engine;
 use crate::value::{ApiError, ErrorCode, long_work};
@@ -27,13 +27,14 @@ impl Engine {
                 return Ok(slot);
             }
             self.worlds.check(key)?;
+            self.worlds.claim_for(key, true)?;
             // Between these steps another request may have written to the world, or deleted it.
             let slot = if self.worlds.holds(key) {
                 self.bring(key)?
             } else {
                 self.worlds.open(key, reads)?
             };
-            if let Some(slot) = slot {
+            if let Some(slot) = slot.filter(|slot| !slot.is_lost()) {
                 return Ok(slot);
             }
         }
@@ -42,8 +43,11 @@ impl Engine {
     /// Drops idle worlds, and those that cannot be used again. `since_start_ms` is the time since the server started.
     pub(crate) fn sweep(&self, since_start_ms: u64, idle_ms: Option<u64>) {
         self.worlds.room.tick(since_start_ms);
-        if self.archive.get().is_some() {
-            lock(&self.owing).worlds.extend(self.worlds.drop_lost());
+        if let Some(archive) = self.archive.get() {
+            let lost = self.worlds.drop_lost();
+            if !archive.is_shared() {
+                lock(&self.owing).worlds.extend(lost);
+            }
         }
         if let Some(idle_ms) = idle_ms {
             self.worlds.drop_idle(idle_ms);
@@ -63,6 +67,11 @@ impl Engine {
         lock(&self.owing).worlds.extend(found);
     }
 
+    /// Whether other processes serve worlds of the same archive, so that one of theirs may need another process at any time.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.archive.get().is_some_and(|archive| archive.is_shared())
+    }
+
     /// Whether a world must be replayed without a call.
     pub(crate) fn owes(&self) -> bool {
         !lock(&self.owing).worlds.is_empty()
@@ -74,12 +83,14 @@ impl Engine {
         let mut worlds = std::mem::take(&mut lock(&self.owing).worlds);
         let mut later = BTreeSet::new();
         while let Some(world) = worlds.pop_first().filter(|_| !self.is_ending()) {
-            match self.bring(&world.as_key()) {
+            match self.bring_unasked(world) {
                 Ok(slot) => {
                     slot.inspect(|slot| slot.note_quiet());
                 }
                 // It was reported. The key of the world gets the error, too.
                 Err(error) if error.code == ErrorCode::InternalError => {}
+                // Another process serves it.
+                Err(error) if error.code == ErrorCode::WorldMoving => {}
                 Err(error) => {
                     later.insert(world);
                     if error.code == ErrorCode::Overloaded {
@@ -100,6 +111,18 @@ impl Engine {
         owing.worlds.extend(later);
     }
 
+    /// The process ends soon: a proxy must send new requests to another one.
+    pub(crate) fn announce_end(&self) {
+        self.is_leaving.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the process serves requests.
+    pub(super) fn is_ready(&self) -> bool {
+        let recorder = self.config.recorder.as_ref();
+        !self.is_leaving.load(Ordering::Relaxed)
+            && recorder.is_none_or(|recorder| recorder.is_alive())
+    }
+
     /// The process ends: running replays end, and no further one starts.
     pub(crate) fn end(&self) {
         self.is_ending.store(true, Ordering::Relaxed);
@@ -107,6 +130,13 @@ impl Engine {
 
     pub(crate) fn is_ending(&self) -> bool {
         self.is_ending.load(Ordering::Relaxed)
+    }
+
+    /// Replays a world without a call, unless it is in use.
+    fn bring_unasked(&self, world: KeyHash) -> Result<Option<Arc<Slot>>, ApiError> {
+        let key = world.as_key();
+        let is_claimed = self.worlds.claim_for(&key, false)?;
+        if self.is_shared() && !is_claimed { Ok(None) } else { self.bring(&key) }
     }
 
     /// Replays a world; none if it has no inputs. Its key is the one that was sent, or a name made of its hash.
@@ -141,6 +171,7 @@ impl Engine {
                 tracing::error!(%why, "a world cannot be read from the write-ahead log");
                 unavailable(format!("the world of this key cannot be read ({why})"))
             }
+            Unrestored::Moved => moving("the world of this key has moved; repeat the request"),
             Unrestored::Differs(why) => {
                 tracing::error!(%why, "a world cannot be replayed from the write-ahead log");
                 let detail = format!(

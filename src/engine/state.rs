@@ -94,6 +94,8 @@ pub(crate) struct Engine {
     pub(super) owing: Mutex<Owing>,
     /// Whether the process ends, so that no replay is worth its time.
     pub(super) is_ending: AtomicBool,
+    /// Whether a proxy must send requests to another process.
+    pub(super) is_leaving: AtomicBool,
     /// Scenarios of files; see [`Config::scenarios`].
     scenarios: RwLock<Vec<Arc<Scenario>>>,
 }
@@ -123,6 +125,7 @@ impl Engine {
             archive: OnceLock::new(),
             owing: Mutex::default(),
             is_ending: AtomicBool::new(false),
+            is_leaving: AtomicBool::new(false),
             config,
         }
     }

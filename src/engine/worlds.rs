@@ -136,6 +136,9 @@ impl Worlds {
     /// The world of a key, if it is in memory.
     pub(super) fn resident(&self, key: &str) -> Result<Option<Arc<Slot>>, ApiError> {
         self.check_name(key)?;
+        if self.recorder.as_ref().is_some_and(|recorder| !recorder.is_alive()) {
+            return Ok(None);
+        }
         let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
         let slot = open.get(key).filter(|slot| !slot.is_lost());
         Ok(slot.inspect(|slot| slot.touch(self.room.now())).cloned())
@@ -169,6 +172,12 @@ impl Worlds {
         Ok(Some(slot))
     }
 
+    /// Makes this process the one that serves the key's world, if several could. Returns whether it was not before.
+    pub(super) fn claim_for(&self, key: &str, asks: bool) -> Result<bool, ApiError> {
+        let Some(recorder) = &self.recorder else { return Ok(false) };
+        recorder.claim(KeyHash::of(recorder.salt(), key), asks)
+    }
+
     /// Whether inputs of the key's world are stored.
     pub(super) fn holds(&self, key: &str) -> bool {
         let holds =
@@ -190,6 +199,7 @@ impl Worlds {
             return Err(ApiError::of_member("/key", "pattern", detail));
         }
         self.check(key)?;
+        self.claim_for(key, true)?;
         let is_stored = self.holds(key); // it may wait, so it is asked before the lock is taken
         let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
         if is_stored || self.claimed(&mut open, key).is_some() || self.holds(key) {

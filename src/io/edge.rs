@@ -356,7 +356,7 @@ impl<A: RequestHandler> Edge<A> {
         };
         match durable.wait(&ticket).await {
             Ok(()) => response,
-            Err(why) => self.refuse(Some(head), ErrorCode::LogUnavailable, &why),
+            Err(unstored) => self.refuse(Some(head), unstored.code, unstored.why),
         }
     }
 

@@ -278,6 +278,17 @@ impl Scrape {
             let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
             metric.encode_gauge(&value)?;
         }
+        for figure in &self.process.figures {
+            let (name, help) = (figure.name, figure.help);
+            if figure.is_count {
+                let kind = MetricType::Counter;
+                let mut metric = encoder.encode_descriptor(name, help, None, kind)?;
+                metric.encode_counter::<NoLabelSet, u64, u64>(&figure.value, None)?;
+            } else {
+                let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
+                metric.encode_gauge(&figure.value)?;
+            }
+        }
         Ok(())
     }
 }

@@ -30,6 +30,8 @@ pub(crate) mod sent;
 pub(crate) mod server;
 pub(crate) mod signal;
 pub(crate) mod socket;
+#[cfg(feature = "postgres")]
+pub(crate) mod store;
 #[cfg(test)]
 mod tests;
 pub(crate) mod wal;

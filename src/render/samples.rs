@@ -171,6 +171,7 @@ impl Session {
         let shape = self.world.base().shape().clone();
         Process {
             stored: None,
+            figures: Vec::new(),
             seed: SEED,
             shape,
             mode: self.world.mode(),

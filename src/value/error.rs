@@ -97,6 +97,8 @@ error_codes! {
     Overloaded               "overloaded"                   503 "Too many requests at once";
     LogUnavailable           "log_unavailable"              503 "The write-ahead log cannot be \
         written";
+    WorldMoving              "world_moving"                 503 "The world is moving to another \
+        process";
     UpstreamTimeout          "upstream_timeout"             504 "The payment rail did not answer";
 }
 
@@ -233,6 +235,7 @@ impl ApiError {
                 | ErrorCode::Maintenance
                 | ErrorCode::Overloaded
                 | ErrorCode::LogUnavailable
+                | ErrorCode::WorldMoving
                 | ErrorCode::UpstreamTimeout
         )
     }

@@ -14,6 +14,8 @@ mod bad_input;
 mod capital;
 mod catalogue;
 mod cli;
+#[cfg(unix)]
+mod cluster;
 mod collections;
 mod compliance;
 mod contract;

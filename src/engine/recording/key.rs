@@ -31,6 +31,16 @@ impl KeyHash {
         })
     }
 
+    /// A hash that was stored as bytes.
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        bytes.try_into().ok().map(Self)
+    }
+
+    /// Its bytes.
+    pub(crate) const fn bytes(self) -> [u8; 16] {
+        self.0
+    }
+
     /// The hash from which a key was made.
     pub(crate) fn recorded(key: &str) -> Option<Self> {
         key.strip_prefix(RECORDED)?.parse().ok()

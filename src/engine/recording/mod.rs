@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use bytes::Bytes;
 
-use crate::api::host::Stored;
+use crate::api::host::{Figure, Stored};
 use crate::value::{ApiError, ErrorCode, Timestamp};
 use crate::world::{Event, World};
 
@@ -51,6 +51,8 @@ pub(crate) struct Tenure {
     inputs: AtomicU64,
     /// Whether the use of the key was stored.
     opened: AtomicBool,
+    /// Which of this process's claims of the world it belongs to; 0 if worlds are not shared with other processes.
+    claim: AtomicU64,
 }
 
 impl Tenure {
@@ -61,6 +63,7 @@ impl Tenure {
             after: Vec::new(),
             inputs: AtomicU64::new(0),
             opened: AtomicBool::new(false),
+            claim: AtomicU64::new(0),
         }
     }
 
@@ -98,6 +101,15 @@ impl Tenure {
     /// Whether the use of the key was passed to the recorder.
     fn is_opened(&self) -> bool {
         self.opened.load(Ordering::Relaxed)
+    }
+
+    /// The claim that it belongs to.
+    pub(crate) fn claim(&self) -> u64 {
+        self.claim.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn set_claim(&self, claim: u64) {
+        self.claim.store(claim, Ordering::Release);
     }
 
     pub(crate) fn set_opened(&self, opened: bool) {
@@ -146,10 +158,30 @@ pub(crate) fn unavailable(detail: impl Into<String>) -> ApiError {
     ApiError::new(ErrorCode::LogUnavailable, detail)
 }
 
+/// The refusal of a request whose world another process serves.
+pub(crate) fn moving(detail: impl Into<String>) -> ApiError {
+    ApiError::new(ErrorCode::WorldMoving, detail)
+}
+
 /// Stores inputs, and reads them again.
 pub(crate) trait Recorder: Send + Sync + fmt::Debug {
     /// The salt of key hashes.
     fn salt(&self) -> Salt;
+
+    /// Makes this process the one that serves a world. `asks` says to ask the present one for it, and to wait. Returns whether it was not
+    /// before. Must be called before the world is opened.
+    fn claim(&self, _world: KeyHash, _asks: bool) -> Result<bool, ApiError> {
+        Ok(false)
+    }
+
+    /// A world begins to serve requests. `is_new` says that it has no inputs. If the process may not serve it in that state, its tenure is
+    /// lost.
+    fn adopt(&self, _tenure: &Arc<Tenure>, _is_new: bool) {}
+
+    /// Whether this process still serves the worlds that it claimed.
+    fn is_alive(&self) -> bool {
+        true
+    }
 
     /// Whether another input can be stored; an error is the refusal of a request that would be one.
     fn accepts(&self) -> Result<(), ApiError>;
@@ -174,6 +206,11 @@ pub(crate) trait Recorder: Send + Sync + fmt::Debug {
 
     /// What is stored; none if inputs are not read again.
     fn stored(&self) -> Option<Stored>;
+
+    /// Numbers about a store that several processes share.
+    fn figures(&self) -> Vec<Figure> {
+        Vec::new()
+    }
 }
 
 /// One input that changed a world, and its result.

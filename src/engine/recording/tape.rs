@@ -94,9 +94,17 @@ impl Tape {
         world: KeyHash,
         playing: bool,
     ) -> Self {
+        let tenure = Arc::new(Tenure::new(world));
+        if !playing {
+            recorder.adopt(&tenure, true);
+        }
+        Self::of(recorder, tenure, playing)
+    }
+
+    fn of(recorder: Arc<dyn Recorder>, tenure: Arc<Tenure>, playing: bool) -> Self {
         Self {
             recorder,
-            tenure: Arc::new(Tenure::new(world)),
+            tenure,
             last: AtomicU64::new(0),
             wall: AtomicI64::new(0),
             playing: AtomicBool::new(playing),
@@ -111,7 +119,8 @@ impl Tape {
         fork: &Ticket,
     ) -> Self {
         let tenure = Arc::new(Tenure::forked(world, fork, &*recorder));
-        Self { tenure, last: AtomicU64::new(fork.place), ..Self::new(recorder, world, false) }
+        recorder.adopt(&tenure, true);
+        Self { last: AtomicU64::new(fork.place), ..Self::of(recorder, tenure, false) }
     }
 
     pub(in crate::engine) fn accepts(&self) -> Result<(), ApiError> {
@@ -141,6 +150,7 @@ impl Tape {
 
     /// The replay has ended: further inputs are stored.
     pub(in crate::engine) fn go_live(&self) {
+        self.recorder.adopt(&self.tenure, false);
         self.playing.store(false, Ordering::Relaxed);
     }
 
@@ -164,8 +174,12 @@ impl Tape {
 
     /// The input that must be on disk before a reply may show the current world.
     pub(in crate::engine) fn ticket(&self) -> Option<Ticket> {
-        let place = self.last.load(Ordering::Acquire);
-        (place > 0).then(|| Ticket { place, tenure: Arc::clone(&self.tenure) })
+        Some(self.last()).filter(|ticket| ticket.place > 0)
+    }
+
+    /// The last input of the world, in place 0 if there is none since it was opened.
+    pub(in crate::engine) fn last(&self) -> Ticket {
+        Ticket { place: self.last.load(Ordering::Acquire), tenure: Arc::clone(&self.tenure) }
     }
 
     /// Stores that the key was used: after a restart, a verification must know that there were requests. Returns the ticket of a reply.

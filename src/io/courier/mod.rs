@@ -97,9 +97,9 @@ async fn work(
         match poll_fn(|cx| Poll::Ready(worker.next(cx))).await {
             Duty::Carry(job, ticket) => {
                 if let Some((durable, ticket)) = durable.as_ref().zip(ticket)
-                    && durable.wait(&ticket).await.is_err()
+                    && !durable.allows(&ticket).await
                 {
-                    return; // the event was not stored, and its world is read again without it
+                    return; // the event was not stored, or another process sends it
                 }
                 let place = round.places.acquire().await;
                 let started = Instant::now();

@@ -1,47 +1,91 @@
-//! What replies and webhooks wait for: that an input is on disk.
+//! What replies and webhooks wait for: that an input is stored.
+
+use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::watch;
 
 use crate::engine::recording::Ticket;
+use crate::io::wal::lease::Lease;
+use crate::value::ErrorCode;
 
-/// Signals the progress of the file.
+/// How often a webhook looks whether its process may send it again.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Signals the progress of the log.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Written {
+pub(in crate::io) struct Written {
     /// All inputs up to this place are stored or lost.
-    pub(super) up_to: u64,
-    pub(super) has_ended: bool,
+    pub(in crate::io) up_to: u64,
+    pub(in crate::io) has_ended: bool,
 }
 
-/// Waits until an input is on disk.
+/// Waits until an input is stored.
 #[derive(Clone, Debug)]
-pub(crate) struct Durable(watch::Receiver<Written>);
+pub(crate) struct Durable {
+    written: watch::Receiver<Written>,
+    /// The lease of a process that shares its worlds with others.
+    lease: Option<Arc<Lease>>,
+}
+
+/// An input was not stored, or it is not known whether it was.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unstored {
+    pub(crate) code: ErrorCode,
+    /// The text for the caller instead of the reply.
+    pub(crate) why: &'static str,
+}
+
+const UNWRITTEN: Unstored = Unstored {
+    code: ErrorCode::LogUnavailable,
+    why: "the write-ahead log could not be written; this request changed nothing",
+};
+
+const MOVED: Unstored = Unstored {
+    code: ErrorCode::WorldMoving,
+    why: "the database did not confirm this request, or another process serves its world now: repeat it with the same Idempotency-Key, \
+          which finds out whether it took effect",
+};
 
 impl Durable {
-    pub(super) fn of(written: &watch::Sender<Written>) -> Self {
-        Self(written.subscribe())
+    pub(in crate::io) fn of(written: &watch::Sender<Written>, lease: Option<Arc<Lease>>) -> Self {
+        Self { written: written.subscribe(), lease }
     }
 
-    /// Whether it is already on disk.
+    /// Whether it is already stored.
     pub(crate) fn has(&self, ticket: &Ticket) -> bool {
-        self.0.borrow().up_to >= ticket.place && !ticket.tenure.has_lost(ticket.place)
+        self.written.borrow().up_to >= ticket.place && !ticket.tenure.has_lost(ticket.place)
     }
 
-    /// Returns when it is on disk.
+    /// Returns when it is stored.
     ///
     /// # Errors
-    /// If the write failed; the text for the caller instead of the reply.
-    pub(crate) async fn wait(&self, ticket: &Ticket) -> Result<(), String> {
-        let mut written = self.0.clone();
+    /// If it was not.
+    pub(crate) async fn wait(&self, ticket: &Ticket) -> Result<(), Unstored> {
+        let mut written = self.written.clone();
         let is_lost = || ticket.tenure.has_lost(ticket.place);
         let end =
             |written: &Written| is_lost() || written.up_to >= ticket.place || written.has_ended;
         let now = written.wait_for(end).await.map(|now| now.up_to);
         match now {
             Ok(up_to) if up_to >= ticket.place && !is_lost() => Ok(()),
-            _ => {
-                Err("the write-ahead log could not be written; this request changed nothing"
-                    .to_owned())
-            }
+            _ if self.lease.is_some() => Err(MOVED),
+            _ => Err(UNWRITTEN),
         }
+    }
+
+    /// Waits until a webhook may be sent: its event is stored, and no other process sends it. False if it may never be.
+    pub(crate) async fn allows(&self, ticket: &Ticket) -> bool {
+        if self.wait(ticket).await.is_err() {
+            return false;
+        }
+        let Some(lease) = &self.lease else { return true };
+        while !ticket.tenure.is_lost() {
+            if lease.is_alive() {
+                return true;
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+        false
     }
 }

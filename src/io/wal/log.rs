@@ -118,7 +118,7 @@ impl Log {
 
     /// The state that a reply can wait for.
     pub(crate) fn durable(&self) -> Durable {
-        Durable::of(&self.written)
+        Durable::of(&self.written, None)
     }
 
     /// Passes an entry to the thread. Returns its place.
@@ -245,7 +245,7 @@ impl Log {
 }
 
 /// After 64 inputs of a world, 1,024, 16,384, …
-const fn is_marked(inputs: u64) -> bool {
+pub(in crate::io) const fn is_marked(inputs: u64) -> bool {
     let times = inputs / FIRST_MARK;
     inputs.is_multiple_of(FIRST_MARK)
         && times.is_power_of_two()

@@ -189,7 +189,7 @@ fn world_of(entry: &Entry) -> Option<u32> {
 }
 
 /// Replays one entry of a world. `last` is the number of the last input.
-pub(super) fn step(
+pub(in crate::io) fn step(
     player: &Player<'_>,
     place: Place,
     entry: &Entry,

@@ -25,6 +25,9 @@ pub(crate) struct Placed {
 pub(crate) enum Place {
     Line(usize),
     Byte(u64),
+    /// An entry of a world in a store.
+    #[cfg(feature = "postgres")]
+    Entry(i64),
 }
 
 impl fmt::Display for Place {
@@ -32,6 +35,8 @@ impl fmt::Display for Place {
         match self {
             Self::Line(line) => write!(f, "line {line}"),
             Self::Byte(offset) => write!(f, "byte {offset}"),
+            #[cfg(feature = "postgres")]
+            Self::Entry(seq) => write!(f, "entry {seq}"),
         }
     }
 }

@@ -53,7 +53,12 @@ const SHARED: &[(&str, u16, &[ErrorCode])] = &[
     (
         "Unavailable",
         503,
-        &[ErrorCode::Maintenance, ErrorCode::Overloaded, ErrorCode::LogUnavailable],
+        &[
+            ErrorCode::Maintenance,
+            ErrorCode::Overloaded,
+            ErrorCode::LogUnavailable,
+            ErrorCode::WorldMoving,
+        ],
     ),
 ];
 
@@ -91,7 +96,8 @@ fn any_row_may_refuse(row: &Operation, input: &Value, code: ErrorCode) -> bool {
         | ErrorCode::InternalError
         | ErrorCode::Maintenance
         | ErrorCode::Overloaded
-        | ErrorCode::LogUnavailable => true,
+        | ErrorCode::LogUnavailable
+        | ErrorCode::WorldMoving => true,
         // Only a fault causes the last two. A fault can also set any other status, which a document cannot
         // list.
         ErrorCode::UnknownScenario | ErrorCode::UpstreamRailError | ErrorCode::UpstreamTimeout => {

@@ -16,6 +16,7 @@ pub(super) const ELSEWHERE: &[(&str, &str)] = &[
     ("maintenance", "by a fault alone: tests/it/faults"),
     ("overloaded", "by a fault alone, or a full server: src/io/tests"),
     ("log_unavailable", "by a write-ahead log on a full disk: replay::write_ahead_log"),
+    ("world_moving", "by a world of another process: tests/it/cluster"),
     ("request_timeout", "a body that drips: src/io/tests/time.rs"),
     ("idempotency_request_in_progress", "two calls at one moment: tests/it/idempotency.rs"),
 ];

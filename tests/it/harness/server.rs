@@ -97,10 +97,15 @@ impl Server {
     }
 
     /// Ends the server as Ctrl-C does, and waits for its end.
-    pub(crate) fn end(mut self) {
+    pub(crate) fn end(self) {
         let id = self.child.id().to_string();
         let sent = Command::new("kill").args(["-INT", &id]).status();
         assert!(sent.expect("kill is a program").success());
+        self.ended();
+    }
+
+    /// Waits for the end of a server that was told to end.
+    pub(crate) fn ended(mut self) {
         let ended = self.child.wait().expect("the child can be awaited");
         assert!(ended.success(), "{ended}");
     }

@@ -1,0 +1,209 @@
+//! Connections to PostgreSQL, for threads that wait for their answers.
+//!
+//! Each connection has a runtime of its own, which runs only while a thread waits. No statement depends on the state of a session, so a
+//! pooler may stand in between. Deliberately absent: TLS.
+
+use std::collections::BTreeMap;
+use std::error::Error as _;
+use std::fmt;
+use std::future::Future;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::runtime::{Builder, Runtime};
+use tokio_postgres::config::Host;
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Client, Config, NoTls, Row, Statement};
+
+/// The longest wait for the answer of a statement. After it, nothing is known about its effect.
+pub(super) const PATIENCE: Duration = Duration::from_secs(2);
+/// The longest wait for a connection.
+const CONNECTS: Duration = Duration::from_secs(3);
+/// The most connections that serve requests.
+const MOST: usize = 8;
+
+/// Why the database did not do what it was told.
+#[derive(Clone, Debug)]
+pub(crate) struct Fault {
+    /// The text, without credentials.
+    pub(crate) why: String,
+    /// The code of the SQL standard, if the database answered.
+    pub(crate) code: Option<String>,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.why)
+    }
+}
+
+impl Fault {
+    pub(super) fn new(why: impl Into<String>) -> Self {
+        Self { why: why.into(), code: None }
+    }
+}
+
+impl From<tokio_postgres::Error> for Fault {
+    fn from(error: tokio_postgres::Error) -> Self {
+        if let Some(refusal) = error.as_db_error() {
+            let code = refusal.code().code().to_owned();
+            return Self { why: refusal.message().to_owned(), code: Some(code) };
+        }
+        let source = error.source().map(|source| format!(": {source}")).unwrap_or_default();
+        Self::new(format!("{error}{source}"))
+    }
+}
+
+/// The hosts and the database of an address, without its credentials.
+pub(super) fn shown(config: &Config) -> String {
+    let host = |host: &Host| match host {
+        Host::Tcp(name) => name.clone(),
+        #[cfg(unix)]
+        Host::Unix(path) => path.display().to_string(),
+    };
+    let hosts: Vec<String> = config.get_hosts().iter().map(host).collect();
+    let ports: Vec<String> = config.get_ports().iter().map(ToString::to_string).collect();
+    let port = if ports.is_empty() { "5432".to_owned() } else { ports.join(",") };
+    let user = config.get_user().unwrap_or_default();
+    let name = config.get_dbname().unwrap_or(user);
+    format!("database {name:?} at {}:{port}", hosts.join(","))
+}
+
+/// One connection.
+pub(super) struct Connection {
+    client: Client,
+    /// The statements that it has prepared.
+    prepared: BTreeMap<&'static str, Statement>,
+    /// None only while it is dropped.
+    runtime: Option<Runtime>,
+}
+
+impl Connection {
+    /// Connects.
+    pub(super) fn open(config: &Config) -> Result<Self, Fault> {
+        let runtime = Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| Fault::new(error.to_string()))?;
+        let connecting = async {
+            let (client, connection) = config.connect(NoTls).await?;
+            // It ends when the client is dropped. Its error is also that of the statement that waits.
+            tokio::spawn(async move { drop(connection.await) });
+            Ok(client)
+        };
+        match within(&runtime, CONNECTS, connecting) {
+            Ok(client) => Ok(Self { client, prepared: BTreeMap::new(), runtime: Some(runtime) }),
+            Err(fault) => {
+                runtime.shutdown_background();
+                Err(fault)
+            }
+        }
+    }
+
+    /// Executes a statement.
+    ///
+    /// # Errors
+    /// If the database refuses it, or does not answer in time. The connection must then be dropped.
+    pub(super) fn query(
+        &mut self,
+        sql: &'static str,
+        values: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<Row>, Fault> {
+        let Self { client, prepared, runtime } = self;
+        let runtime = runtime.as_ref().expect("it is not being dropped");
+        within(runtime, PATIENCE, async {
+            if !prepared.contains_key(sql) {
+                prepared.insert(sql, client.prepare(sql).await?);
+            }
+            client.query(&prepared[sql], values).await
+        })
+    }
+
+    /// Executes several statements without values.
+    pub(super) fn execute(&mut self, sql: &str) -> Result<(), Fault> {
+        let runtime = self.runtime.as_ref().expect("it is not being dropped");
+        within(runtime, CONNECTS, self.client.batch_execute(sql))
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+fn within<T>(
+    runtime: &Runtime,
+    patience: Duration,
+    work: impl Future<Output = Result<T, tokio_postgres::Error>>,
+) -> Result<T, Fault> {
+    let done = runtime.block_on(async { tokio::time::timeout(patience, work).await });
+    match done {
+        Ok(done) => done.map_err(Fault::from),
+        Err(_) => Err(Fault::new(format!("no answer within {} s", patience.as_secs()))),
+    }
+}
+
+/// The connections that serve requests.
+pub(super) struct Pool {
+    pub(super) config: Config,
+    state: Mutex<Idle>,
+    freed: Condvar,
+}
+
+#[derive(Default)]
+struct Idle {
+    connections: Vec<Connection>,
+    /// The number of those in use.
+    used: usize,
+}
+
+impl Pool {
+    pub(super) fn new(config: Config) -> Self {
+        Self { config, state: Mutex::default(), freed: Condvar::new() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, Idle> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Works with a connection. The work is repeated over a new one if an old one has failed, so it must have the same effect twice.
+    pub(super) fn with<T>(
+        &self,
+        mut work: impl FnMut(&mut Connection) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let deadline = Instant::now() + PATIENCE;
+        let mut idle = self.state();
+        while idle.used >= MOST {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(Fault::new("all connections to the database are in use"));
+            }
+            idle = self.freed.wait_timeout(idle, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        let known = idle.connections.pop();
+        idle.used += 1;
+        drop(idle);
+        let _used = Used(self);
+        if let Some(mut known) = known
+            && let Ok(done) = work(&mut known)
+        {
+            self.state().connections.push(known);
+            return Ok(done);
+        }
+        let mut new = Connection::open(&self.config)?;
+        let done = work(&mut new)?;
+        self.state().connections.push(new);
+        Ok(done)
+    }
+}
+
+/// A connection is in use, until this is dropped.
+struct Used<'a>(&'a Pool);
+
+impl Drop for Used<'_> {
+    fn drop(&mut self) {
+        self.0.state().used -= 1;
+        self.0.freed.notify_one();
+    }
+}

@@ -1,0 +1,119 @@
+//! Inputs that are stored by one statement: what each world's row becomes, and the entries that are added to the log.
+
+use std::collections::BTreeMap;
+
+use crate::engine::recording::{Endpoints, Entry, KeyHash, Mark, Note, Removed, Salt, Spent};
+use crate::io::store::claims::Held;
+use crate::io::store::log::{Pending, What};
+
+/// The world of each entry: a log has entries of one world only.
+const WORLD: u32 = 1;
+
+/// What one world gets.
+pub(super) struct Part {
+    /// The number of the first new entry.
+    pub(super) seq: i64,
+    pub(super) count: i32,
+    /// One JSON object in each line.
+    pub(super) frames: Vec<u8>,
+    /// What the database knows of the world afterwards.
+    pub(super) held: Held,
+    /// The place of the first one.
+    pub(super) place: u64,
+    pub(super) inputs: u64,
+}
+
+impl Part {
+    fn of(held: &Held, place: u64) -> Self {
+        Self { seq: held.next, count: 0, frames: Vec::new(), held: held.clone(), place, inputs: 0 }
+    }
+
+    fn push(&mut self, entry: &Entry) {
+        serde_json::to_writer(&mut self.frames, entry)
+            .expect("an entry has string keys and no failing member");
+        self.frames.push(b'\n');
+        self.count += 1;
+        self.held.next += 1;
+    }
+
+    fn add(&mut self, what: What, salt: Salt) {
+        match what {
+            What::Step(step) => {
+                let seq = self.held.next.unsigned_abs();
+                self.push(&step.into_entry(seq, WORLD, salt));
+                (self.held.inputs, self.held.is_quiet) = (self.held.inputs + 1, false);
+                self.held.is_used = true;
+                self.inputs += 1;
+            }
+            What::Mark(state) => {
+                self.push(&Entry::Mark(Mark { world: WORLD, digest: state.digest() }));
+            }
+            What::Note(note) => self.note(note),
+        }
+    }
+
+    fn note(&mut self, note: Note) {
+        match note {
+            Note::Opened => self.held.is_used = true,
+            Note::Spent(rows) => {
+                self.push(&Entry::Spent(Spent { world: WORLD, rows }));
+                self.held.inputs += 1;
+            }
+            Note::Endpoints(kept) => {
+                self.held.has_endpoints = !kept.is_empty();
+                self.push(&Entry::Endpoints(Box::new(Endpoints { world: WORLD, kept })));
+                self.held.inputs += 1;
+            }
+            Note::Delivered(kept) => {
+                self.held.is_quiet = kept.quiet;
+                self.held.progress.insert(kept.endpoint, kept.progress);
+            }
+            Note::Removed => {
+                self.push(&Entry::Removed(Removed { world: WORLD }));
+                self.held.remove();
+            }
+        }
+    }
+}
+
+/// What one statement stores.
+pub(super) struct Group {
+    pub(super) parts: BTreeMap<KeyHash, Part>,
+    /// The place of the last input.
+    pub(super) up_to: u64,
+}
+
+impl Group {
+    /// Numbers the entries after those of each world. Those of lost worlds are left out. `held` is what the claims of their worlds were when
+    /// the entries were taken.
+    pub(super) fn of(pending: Vec<Pending>, held: &BTreeMap<KeyHash, Held>, salt: Salt) -> Self {
+        let mut group = Self { parts: BTreeMap::new(), up_to: 0 };
+        for Pending { place, tenure, what } in pending {
+            group.up_to = group.up_to.max(place);
+            if tenure.has_lost(place) {
+                continue;
+            }
+            let held = held.get(&tenure.world);
+            match held.filter(|held| held.epoch.unsigned_abs() == tenure.claim()) {
+                Some(held) => {
+                    let part = group.parts.entry(tenure.world);
+                    part.or_insert_with(|| Part::of(held, place)).add(what, salt);
+                }
+                None => tenure.lose(place),
+            }
+        }
+        group
+    }
+
+    /// The key that a fork opens, if the group is one.
+    pub(super) fn forked_key(&self) -> Option<KeyHash> {
+        #[derive(serde::Deserialize)]
+        struct Body {
+            key: String,
+        }
+        let part = self.parts.values().next()?;
+        let Ok(Entry::Input(input)) = serde_json::from_slice(&part.frames) else { return None };
+        let body: Body = serde_json::from_str(input.body?.get()).ok()?;
+        KeyHash::recorded(&body.key)
+    }
+}

@@ -1,0 +1,151 @@
+//! Reads a world from the store: replays its entries, and those of the worlds that it was forked from.
+
+use std::sync::atomic::Ordering;
+
+use crate::engine::recording::KeyHash;
+use crate::engine::{Archive, Engine, Player, Restored, Unrestored};
+use crate::io::store::claims::{Held, Segment};
+use crate::io::store::connection::Fault;
+use crate::io::store::log::SharedLog;
+use crate::io::wal::file::entry;
+use crate::io::wal::replay::{Stopped, step};
+use crate::io::wal::text::Place;
+
+const PAGE: &str = "select seq, frames from sandbox_log where world = $1 and seq >= $2 and seq <= $3 order by seq limit 500";
+/// The worlds of no living process whose webhooks may not all have been sent.
+const OWING: &str = "select w.id from sandbox_world w where w.endpoints and not w.quiet and (w.owner is null or not exists \
+    (select from sandbox_node n where n.id = w.owner and n.lease_until >= clock_timestamp())) limit 100";
+const OWING_MORE: &str = "select w.id from sandbox_world w where (w.inputs > 0 or w.forked) and ($1 or w.endpoints) and ($2 or not w.quiet) \
+    and (w.owner is null or not exists \
+    (select from sandbox_node n where n.id = w.owner and n.lease_until >= clock_timestamp())) limit 100";
+
+/// Counts the entries of one replay for the health of the process.
+struct Count<'a> {
+    log: &'a SharedLog,
+    entries: u64,
+    done: u64,
+}
+
+impl<'a> Count<'a> {
+    fn start(log: &'a SharedLog, segments: &[Segment]) -> Self {
+        let entries = segments.iter().map(|part| (part.last + 1 - part.first).unsigned_abs()).sum();
+        log.counts.to_replay.fetch_add(entries, Ordering::Relaxed);
+        Self { log, entries, done: 0 }
+    }
+
+    fn one(&mut self) {
+        self.done += 1;
+        self.log.counts.replayed.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Count<'_> {
+    fn drop(&mut self) {
+        self.log.counts.to_replay.fetch_sub(self.entries, Ordering::Relaxed);
+        self.log.counts.replayed.fetch_sub(self.done, Ordering::Relaxed);
+    }
+}
+
+impl SharedLog {
+    fn held_now(&self, world: KeyHash) -> Result<Held, Unrestored> {
+        let state = self.state();
+        let claim = state.claims.by_world.get(&world).filter(|claim| !claim.is_leaving);
+        claim.map(|claim| claim.held.clone()).ok_or(Unrestored::Moved)
+    }
+
+    /// The rows of a part of the log, from an entry on: the number of the first entry of each, and its entries.
+    fn page(&self, part: &Segment, from: i64) -> Result<Vec<(i64, Vec<u8>)>, Unrestored> {
+        let world = part.world.bytes().to_vec();
+        let rows =
+            self.pool.with(|connection| connection.query(PAGE, &[&world, &from, &part.last]));
+        let rows = rows.map_err(unreadable)?;
+        Ok(rows.iter().map(|row| (row.get(0), row.get(1))).collect())
+    }
+
+    fn play(
+        &self,
+        engine: &Engine,
+        player: &Player<'_>,
+        part: &Segment,
+        count: &mut Count<'_>,
+    ) -> Result<(), Unrestored> {
+        let mut next = part.first;
+        while next <= part.last {
+            let rows = self.page(part, next)?;
+            if rows.first().is_none_or(|(seq, _)| *seq != next) {
+                let what = format!("entry {next} of world {} is missing in the log", part.world);
+                return Err(Unrestored::Differs(what));
+            }
+            for (seq, frames) in rows {
+                let lines = frames.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+                for (seq, line) in (seq..=part.last).zip(lines) {
+                    let entry = entry(seq.unsigned_abs(), line).map_err(Unrestored::Differs)?;
+                    step(player, Place::Entry(seq), &entry, 0).map_err(why)?;
+                    count.one();
+                    next = seq + 1;
+                    if engine.is_ending() {
+                        return Err(unreadable(Fault::new("the process ends")));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Archive for SharedLog {
+    fn restore(&self, engine: &Engine, world: KeyHash) -> Result<Restored, Unrestored> {
+        let held = self.held_now(world)?;
+        let segments = held.segments(world);
+        let mut count = Count::start(self, &segments);
+        let mut forked = None;
+        for (place, part) in segments.iter().enumerate() {
+            let is_last = place + 1 == segments.len();
+            let player = Player::alone(engine, part.world, forked.take());
+            if is_last {
+                player.expect(held.progress.clone());
+            }
+            self.play(engine, &player, part, &mut count)?;
+            if is_last {
+                let restored = player.restored();
+                // Under another claim, there may be inputs that were not replayed.
+                let now = self.held_now(world)?;
+                return if now.epoch == held.epoch { Ok(restored) } else { Err(Unrestored::Moved) };
+            }
+            forked = player.take_fork();
+            if forked.is_none() {
+                let what = format!("world {world} was not forked again");
+                return Err(Unrestored::Differs(what));
+            }
+        }
+        Err(Unrestored::Moved)
+    }
+
+    fn owing(&self, every: bool, is_real: bool) -> Vec<KeyHash> {
+        let found = self.pool.with(|connection| {
+            if every || is_real {
+                connection.query(OWING_MORE, &[&every, &is_real])
+            } else {
+                connection.query(OWING, &[])
+            }
+        });
+        // Without an answer, the next look finds them.
+        let rows = found.unwrap_or_default();
+        rows.iter().filter_map(|row| KeyHash::from_bytes(row.get(0))).collect()
+    }
+
+    fn is_shared(&self) -> bool {
+        true
+    }
+}
+
+fn unreadable(fault: Fault) -> Unrestored {
+    Unrestored::Unreadable(fault.why)
+}
+
+fn why(stopped: Stopped) -> Unrestored {
+    Unrestored::Differs(match stopped {
+        Stopped::Wrong(why) => why,
+        Stopped::Differs(difference) => difference.text(),
+    })
+}
