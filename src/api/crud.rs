@@ -2,7 +2,7 @@
 
 #![expect(clippy::cast_possible_truncation, reason = "positions in rows that are held in memory")]
 
-use core::marker::PhantomData;
+use core::ops::Range;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,6 +11,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
 
 use crate::api::reply::{Data, List, Meta, Shown};
+use crate::api::sort::{KeyOf, Sort, Sortable};
 use crate::value::{ApiError, Id, Prefixed, long_work};
 use crate::world::{Grow, World};
 
@@ -20,6 +21,9 @@ pub(crate) const PER_PAGE: u64 = 25;
 pub(crate) const MOST_PER_PAGE: u64 = 100;
 /// The largest maximum that a contract may define.
 pub(crate) const PER_PAGE_CEILING: u64 = 1_000;
+
+/// Rows per page of a list that is read as a whole, as CSV or lines of JSON.
+pub(crate) const EXPORT_ROWS: u64 = 10_000;
 
 /// Selects a page of a list.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
@@ -45,11 +49,11 @@ impl Paging {
 
     /// Rows per page.
     pub(crate) fn per_page(self) -> u64 {
-        self.per_page.unwrap_or(PER_PAGE).min(PER_PAGE_CEILING)
+        self.per_page.unwrap_or(PER_PAGE).min(EXPORT_ROWS)
     }
 
     /// Positions of the page's rows in a list of that length.
-    pub(crate) fn range(self, total: u64) -> core::ops::Range<u64> {
+    pub(crate) fn range(self, total: u64) -> Range<u64> {
         let start = (self.page() - 1).saturating_mul(self.per_page()).min(total);
         start..start.saturating_add(self.per_page()).min(total)
     }
@@ -68,82 +72,6 @@ impl Paging {
     pub(crate) fn list<T, S>(self, rows: &[T], shown: impl Fn(&T) -> S) -> List<S> {
         let data = self.page_of(rows).iter().map(shown).collect();
         List { data, meta: self.meta(rows.len() as u64) }
-    }
-}
-
-/// The value that rows are sorted by.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum SortKey {
-    Number(i64),
-    Text(String),
-}
-
-/// Reads the value that a row is sorted by.
-pub(crate) type KeyOf<T> = fn(&T) -> SortKey;
-
-/// A resource whose lists can be sorted.
-pub(crate) trait Sortable: Sized + 'static {
-    /// Names of the members, and how to read them.
-    const KEYS: &'static [(&'static str, KeyOf<Self>)];
-}
-
-/// `sort=name` ascending, `sort=-name` descending; equal rows stay in creation order.
-pub(crate) struct Sort<T> {
-    key: usize,
-    descending: bool,
-    of: PhantomData<fn() -> T>,
-}
-
-impl<T: Sortable> Sort<T> {
-    /// Whether it is the default order of lists.
-    pub(crate) fn is_own_order(&self) -> bool {
-        T::KEYS[self.key].0 == "created_at" && !self.descending
-    }
-
-    /// Whether it sorts by creation time, ascending or descending.
-    pub(crate) fn is_by_time(&self) -> bool {
-        T::KEYS[self.key].0 == "created_at"
-    }
-
-    pub(crate) fn apply(&self, rows: &mut [Arc<T>]) {
-        let key = T::KEYS[self.key].1;
-        if self.descending {
-            rows.sort_by_cached_key(|row| core::cmp::Reverse(key(row)));
-        } else {
-            rows.sort_by_cached_key(|row| key(row));
-        }
-    }
-}
-
-impl<'de, T: Sortable> Deserialize<'de> for Sort<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = Cow::<'de, str>::deserialize(deserializer)?;
-        let (descending, name) =
-            text.strip_prefix('-').map_or((false, &*text), |name| (true, name));
-        let key = T::KEYS.iter().position(|(known, _)| *known == name);
-        let key =
-            key.ok_or_else(|| de::Error::custom("this list cannot be sorted by this member"))?;
-        Ok(Self { key, descending, of: PhantomData })
-    }
-}
-
-impl<T: Sortable> JsonSchema for Sort<T> {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Sort".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let names = T::KEYS.iter().flat_map(|(name, _)| [(*name).to_owned(), format!("-{name}")]);
-        json_schema!({
-            "type": "string",
-            "description": "Sort by this member; a minus sign sorts descending. Equal rows stay in \
-                creation order.",
-            "enum": names.collect::<Vec<_>>(),
-        })
     }
 }
 
@@ -265,12 +193,36 @@ impl<'a, T: Grow> Candidates<'a, T> {
     where
         T: Sortable,
     {
-        if sort.is_some_and(|sort| !sort.is_own_order()) {
-            return self.page_where(world, paging, sort, |_| true);
-        }
+        let sort = Sort::or_usual(sort);
         let total = self.len();
-        let rows = paging.range(total).filter_map(|rank| self.get(world, rank));
-        Ok(List { data: rows.map(Shown).collect(), meta: paging.meta(total) })
+        let rows = paging.range(total);
+        let data = match sort {
+            Some(sort) if !sort.is_by_time() => {
+                return self.page_where(world, paging, Some(&sort), |_| true);
+            }
+            Some(sort) if sort.is_descending() => self.newest(world, rows, sort.key()),
+            _ => rows.filter_map(|rank| self.get(world, rank)).map(Shown).collect(),
+        };
+        Ok(List { data, meta: paging.meta(total) })
+    }
+
+    /// The rows at these places of the list with the newest rows first. Rows of one time stay in creation order. Ranks are in the order
+    /// of time, so only the ends of each group of equal times are searched.
+    fn newest(&self, world: &World, places: Range<u64>, time: KeyOf<T>) -> Vec<Shown<T>> {
+        let total = self.len();
+        let made_at = |rank| self.get(world, rank).map(|row| time(&row));
+        let mut group = 0..0;
+        let rows = places.filter_map(|place| {
+            let mirrored = total - 1 - place;
+            if !group.contains(&mirrored) {
+                let at = made_at(mirrored);
+                let before = reach(mirrored, |steps| made_at(mirrored - steps) == at);
+                let after = reach(total - 1 - mirrored, |steps| made_at(mirrored + steps) == at);
+                group = mirrored - before..mirrored + after + 1;
+            }
+            self.get(world, group.start + (group.end - 1 - mirrored))
+        });
+        rows.map(Shown).collect()
     }
 
     /// The page of the candidates that `keep` accepts, which requires reading each of them.
@@ -285,6 +237,7 @@ impl<'a, T: Grow> Candidates<'a, T> {
         T: Sortable,
     {
         may_scan(self.len())?;
+        let sort = Sort::or_usual(sort);
         long_work::over(self.len(), || {
             let all = (0..self.len()).filter_map(|rank| self.get(world, rank));
             let mut rows: Vec<Arc<T>> = all.filter(|row| keep(row)).collect();
@@ -294,6 +247,22 @@ impl<'a, T: Grow> Candidates<'a, T> {
             Ok(page_of(&rows, paging))
         })
     }
+}
+
+/// The last step, of at most `limit`, at which `same` holds. It holds at each step before that, and at none after.
+fn reach(limit: u64, same: impl Fn(u64) -> bool) -> u64 {
+    let (mut reached, mut stride) = (0, 1);
+    while reached + stride <= limit && same(reached + stride) {
+        reached += stride;
+        stride *= 2;
+    }
+    while stride > 0 {
+        if reached + stride <= limit && same(reached + stride) {
+            reached += stride;
+        }
+        stride /= 2;
+    }
+    reached
 }
 
 /// Maximum number of rows read by one call. A scan keeps its results in memory, and writers of the world wait for it.
@@ -329,6 +298,15 @@ mod tests {
         assert_eq!(paging(1_000_000_000_000, 100).range(80), 80..80);
         assert_eq!(paging(9_007_199_254_740_991, 1_000_000).range(80), 80..80);
         assert_eq!(paging(1, 10_000).range(5_000), 0..1_000);
+    }
+
+    #[test]
+    fn the_end_of_equal_steps_is_found() {
+        for end in 0..40 {
+            for limit in 0..40 {
+                assert_eq!(reach(limit, |step| step <= end), end.min(limit), "{end} {limit}");
+            }
+        }
     }
 
     #[test]

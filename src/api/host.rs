@@ -30,6 +30,9 @@ pub(crate) trait Host {
     /// The scenario with that name; the error suggests the nearest one.
     fn scenario(&self, name: &str) -> Result<Arc<Scenario>, ApiError>;
 
+    /// The scenario that a text describes; the error lists all of its mistakes.
+    fn read_scenario(&self, name: &str, text: &str) -> Result<Arc<Scenario>, ApiError>;
+
     /// The situation in which an event of that type happens, after those that it needs. Empty if there is none.
     fn situation_showing(&self, event: &str) -> Vec<Arc<Situation>>;
 

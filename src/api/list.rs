@@ -16,17 +16,23 @@
 //! - A filter compares with the row's field of the same name. `x: T = a.b` names another field; `x: T => |wanted, row| …`
 //!   decides itself; `kind as "type": T` has another name on the wire. A filter without a doc comment is described as
 //!   "Filter by x."
-//! - `sort x = a.b` names another field than `x`.
+//! - `sort x = a.b` names another field than `x`. `newest first` after it changes the default order; without it, rows come in creation order.
 
 use std::sync::Arc;
 
 use schemars::Schema;
 
-use crate::api::crud::{Candidates, Paging, Sort, SortKey, Sortable};
+use crate::api::crud::{Candidates, Paging};
 use crate::api::reply::{List, Shown};
+use crate::api::sort::{Sort, SortKey, Sortable};
 use crate::model::{Account, AnyId};
 use crate::value::{ApiError, Currency, Date, Period, Text, Timestamp};
 use crate::world::{Grow, World};
+
+/// The media type of a whole list as a table.
+pub(crate) const CSV: &str = "text/csv";
+/// The media type of a whole list as lines of JSON.
+pub(crate) const LINES: &str = "application/x-ndjson";
 
 /// The filters of a declared list.
 pub(crate) trait Filters {
@@ -119,6 +125,7 @@ macro_rules! sort_by {
 
 sort_by! {
     i64: Number(|it| *it);
+    i32: Number(|it| (*it).into());
     u8: Number(|it| (*it).into());
     Timestamp: Number(|it| it.millis());
     Date: Number(|it| it.midnight().millis());
@@ -149,9 +156,10 @@ pub(crate) fn describe_filters(schema: &mut Schema) {
 
 /// What a resource's lists can be sorted by: `sortable!(Loan: created_at, amount)`.
 macro_rules! sortable {
-    ($row:ident: $($key:ident $(= $($member:ident).+)?),*) => {
-        impl $crate::api::crud::Sortable for $row {
-            const KEYS: &'static [(&'static str, $crate::api::crud::KeyOf<Self>)] = &[$((
+    ($row:ident: $($key:ident $(= $($member:ident).+)?),* $(; newest $first:ident)?) => {
+        impl $crate::api::sort::Sortable for $row {
+            const NEWEST_FIRST: bool = !concat!($(stringify!($first))?).is_empty();
+            const KEYS: &'static [(&'static str, $crate::api::sort::KeyOf<Self>)] = &[$((
                 stringify!($key),
                 |row| $crate::api::list::sortable!(@key row $key $(= $($member).+)?),
             )),*];
@@ -203,24 +211,25 @@ macro_rules! list {
             $filter:ident $(as $wire:literal)?: $type:ty $(= $($field:ident).+)? $(=> $test:expr)?
         ),*;
         sort $($key:ident $(= $($member:ident).+)?),*;
+        $(newest $first:ident;)?
     ) => {
         $crate::api::list::list! {
             struct $input of $row $(, of $parent)?;
             $(in $(#[$above_doc])* $above: $above_type;)?
-            with sort: $crate::api::crud::Sort<$row> $($(, $(#[$extra_doc])* $extra: $extra_type)*)?;
+            with sort: $crate::api::sort::Sort<$row> $($(, $(#[$extra_doc])* $extra: $extra_type)*)?;
             filter $(
                 $(#[$doc])* $filter $(as $wire)?: $type $(= $($field).+)? $(=> $test)?
             ),*;
         }
 
-        $crate::api::list::sortable!($row: $($key $(= $($member).+)?),*);
+        $crate::api::list::sortable!($row: $($key $(= $($member).+)?),* $(; newest $first)?);
 
         impl $crate::api::list::Listing for $input {
             fn paging(&self) -> $crate::api::crud::Paging {
                 self.paging
             }
 
-            fn sort(&self) -> Option<&$crate::api::crud::Sort<$row>> {
+            fn sort(&self) -> Option<&$crate::api::sort::Sort<$row>> {
                 self.sort.as_ref()
             }
         }

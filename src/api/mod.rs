@@ -21,12 +21,13 @@ pub(crate) mod prelude;
 mod product;
 pub(crate) mod reply;
 pub(crate) mod scripted;
+pub(crate) mod sort;
 pub(crate) mod system;
 pub(crate) mod timers;
 
 use crate::api::control::{
     clock, decisions, deliveries, diff, event_stream, events, faults, inbound, intervene, limits,
-    micro_deposits, process, rails, request_log, scenarios, snapshots, statement_file,
+    micro_deposits, process, rails, request_log, reset, scenarios, snapshots, statement_file,
     statement_truth, trigger, verify, webhooks, worlds,
 };
 use crate::api::operation::Operation;
@@ -38,6 +39,7 @@ pub(crate) fn control() -> impl Iterator<Item = &'static Operation> {
     let tables = [
         process::OPERATIONS,
         clock::OPERATIONS,
+        reset::OPERATIONS,
         events::OPERATIONS,
         event_stream::OPERATIONS,
         decisions::OPERATIONS,

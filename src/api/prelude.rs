@@ -10,12 +10,13 @@ pub(crate) use schemars::JsonSchema;
 pub(crate) use serde::{Deserialize, Serialize};
 
 pub(crate) use crate::api::crud::{
-    Candidates, One, Paging, Single, Sort, SortKey, existing, may_scan, page_of, show,
+    Candidates, One, Paging, Single, existing, may_scan, page_of, show,
 };
 pub(crate) use crate::api::host::Session;
 pub(crate) use crate::api::list::{Accepts, Filters, SortBy, list, select, sortable};
 pub(crate) use crate::api::operation::{Contract, Domain, Method, Nothing, Operation, operation};
 pub(crate) use crate::api::reply::{Data, Identified, List, Plain, Shown};
+pub(crate) use crate::api::sort::{Sort, SortKey};
 pub(crate) use crate::model::business::{Company, Employee};
 pub(crate) use crate::model::payments::Wallet;
 pub(crate) use crate::model::{

@@ -13,6 +13,8 @@ pub(crate) struct Reply {
     write: Box<dyn FnOnce() -> Vec<u8> + Send>,
     /// Whether it is a single resource: it gets an `ETag`, and a created one a `Location`.
     pub(crate) single: bool,
+    /// Whether it is a page of a list, which has other forms than JSON.
+    pub(crate) list: bool,
     /// The id of that resource.
     pub(crate) id: Option<String>,
 }
@@ -20,7 +22,12 @@ pub(crate) struct Reply {
 impl Reply {
     /// A reply that is not a single resource.
     pub(crate) fn new(write: impl FnOnce() -> Vec<u8> + Send + 'static) -> Self {
-        Self { write: Box::new(write), single: false, id: None }
+        Self { write: Box::new(write), single: false, list: false, id: None }
+    }
+
+    /// A page of a list.
+    pub(crate) fn list(write: impl FnOnce() -> Vec<u8> + Send + 'static) -> Self {
+        Self { list: true, ..Self::new(write) }
     }
 
     /// The bytes.
@@ -148,7 +155,7 @@ where
     M: Serialize + JsonSchema + Send + 'static,
 {
     fn into_reply(self) -> Reply {
-        Reply::new(move || {
+        let write = move || {
             let mut body = Vec::with_capacity(USUAL_BYTES);
             body.extend_from_slice(b"{\"data\":");
             write(&mut body, &self.data);
@@ -156,7 +163,8 @@ where
             write(&mut body, &self.meta);
             body.push(b'}');
             body
-        })
+        };
+        Reply::list(write)
     }
 
     fn schema(generator: &mut SchemaGenerator) -> Schema {

@@ -5,6 +5,7 @@ use std::net::{TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
 use clap::Args;
+use http::Uri;
 
 use crate::cli::failure::Failure;
 use crate::cli::serve::DEFAULT_PORT;
@@ -55,6 +56,24 @@ impl WorldOfKeyArgs {
     pub(super) fn authorization(&self) -> Result<String, Failure> {
         let key = in_header("--api-key", &self.api_key)?;
         Ok(format!("Authorization: Bearer {key}\r\n"))
+    }
+}
+
+impl WorldOfKeyArgs {
+    /// The world of a key in the sandbox at that URL.
+    pub(super) fn at(url: &str, api_key: &str, admin_token: Option<&str>) -> Result<Self, String> {
+        let uri: Uri =
+            url.trim_end_matches('/').parse().map_err(|_| "expected a URL".to_owned())?;
+        let is_root = uri.path() == "/" && uri.query().is_none();
+        let host = uri.host().filter(|_| uri.scheme_str() == Some("http") && is_root);
+        let host =
+            host.ok_or_else(|| format!("expected a URL such as http://127.0.0.1:{DEFAULT_PORT}"))?;
+        let sandbox = SandboxArgs {
+            host: host.trim_start_matches('[').trim_end_matches(']').to_owned(),
+            port: uri.port_u16().unwrap_or(80),
+            admin_token: admin_token.map(str::to_owned),
+        };
+        Ok(Self { api_key: api_key.to_owned(), sandbox })
     }
 }
 

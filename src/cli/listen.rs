@@ -1,6 +1,7 @@
 //! `sandbox listen`: receives webhooks, checks their signatures and prints them.
 
 use std::io::{self, IsTerminal, Write};
+use std::time::Duration;
 
 use clap::Args;
 use clap::builder::FalseyValueParser;
@@ -8,6 +9,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 use crate::api::control::webhooks::check_filter;
+use crate::cli::ask::WorldOfKeyArgs;
 use crate::cli::failure::Failure;
 use crate::cli::serve::DEFAULT_PORT;
 use crate::io::receiver::{Received, Receiving, receive};
@@ -28,9 +30,24 @@ pub(super) struct ListenArgs {
     /// Print only events of this type, or of a resource: `payroll_run.*`; repeatable
     #[arg(long, value_name = "EVENT", value_delimiter = ',')]
     filter: Vec<String>,
-    /// The secret of the deliveries; without it signatures are not checked
+    /// The secret of the deliveries; without it and without --sandbox, signatures are not checked
     #[arg(long, env = "SANDBOX_WEBHOOK_SECRET", hide_env_values = true, value_name = "SECRET")]
     secret: Option<String>,
+    /// Register with the sandbox at this URL, such as `http://127.0.0.1:4747`, and unregister at the end
+    #[arg(long, env = "SANDBOX_URL", value_name = "URL")]
+    sandbox: Option<String>,
+    /// With --sandbox: the key of the world
+    #[arg(
+        long,
+        env = "SANDBOX_API_KEY",
+        default_value = "test_key",
+        hide_env_values = true,
+        value_name = "KEY"
+    )]
+    api_key: String,
+    /// With --sandbox: the token of its control routes, if it has one
+    #[arg(long, env = "SANDBOX_ADMIN_TOKEN", hide_env_values = true, value_name = "TOKEN")]
+    admin_token: Option<String>,
     /// Print only one line of JSON for each delivery
     #[arg(long)]
     json: bool,
@@ -49,6 +66,11 @@ pub(super) fn run(args: &ListenArgs) -> Result<(), Failure> {
     for filter in &args.filter {
         check_filter(filter).map_err(|why| Failure::Usage(format!("--filter: {why}")))?;
     }
+    let sandbox = args.sandbox.as_ref().map(|url| {
+        WorldOfKeyArgs::at(url, &args.api_key, args.admin_token.as_deref())
+            .map_err(|why| Failure::Usage(format!("--sandbox: {why}")))
+    });
+    let sandbox = sandbox.transpose()?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -63,8 +85,21 @@ pub(super) fn run(args: &ListenArgs) -> Result<(), Failure> {
             ))
         })?;
         let port = listener.local_addr().map_err(Failure::impossible)?.port();
-        let signed = secret.is_some();
-        announce(args, port, signed).or_else(|error| Failure::of_output(&error))?;
+        let url = format!("http://127.0.0.1:{port}");
+        let mut registered = None;
+        let secret = match &sandbox {
+            Some(sandbox) => {
+                let endpoint = Endpoint::register(sandbox, &url, args, secret.as_ref())?;
+                let secret = Secret::parse(&endpoint.secret).map_err(Failure::impossible)?;
+                registered = Some(endpoint);
+                Some(secret)
+            }
+            None => secret,
+        };
+        if registered.is_none() {
+            hint(&url, secret.as_ref()).or_else(|error| Failure::of_output(&error))?;
+        }
+        announce(args, &url).or_else(|error| Failure::of_output(&error))?;
         let printer = Printer {
             filters: args.filter.clone(),
             json: args.json,
@@ -74,23 +109,95 @@ pub(super) fn run(args: &ListenArgs) -> Result<(), Failure> {
         // If stdout is closed, deliveries are still answered.
         let show = move |received: &Received| drop(printer.print(received, io::stdout().lock()));
         receive(listener, receiving, show, shutdown).await;
+        if let Some((sandbox, endpoint)) = sandbox.as_ref().zip(registered) {
+            endpoint.unregister(sandbox);
+        }
         Ok(())
     })
 }
 
-/// Prints the ready line, and how to send webhooks here.
-fn announce(args: &ListenArgs, port: u16, signed: bool) -> io::Result<()> {
-    let url = format!("http://127.0.0.1:{port}");
-    let secret = if signed { r#","secret":"'"$SANDBOX_WEBHOOK_SECRET"'""# } else { "" };
-    let mut err = io::stderr().lock();
+/// The time limit of a request to the sandbox.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The endpoint that a sandbox sends to.
+struct Endpoint {
+    id: String,
+    secret: String,
+}
+
+impl Endpoint {
+    /// Creates it, with the filters as its event types.
+    fn register(
+        sandbox: &WorldOfKeyArgs,
+        url: &str,
+        args: &ListenArgs,
+        secret: Option<&Secret>,
+    ) -> Result<Self, Failure> {
+        let mut body = json!({ "url": url });
+        if !args.filter.is_empty() {
+            body["events"] = json!(args.filter);
+        }
+        if let Some(secret) = secret {
+            body["secret"] = secret.reveal().into();
+        }
+        let (head, body) = (sandbox.authorization()?, body.to_string());
+        let reply = sandbox.sandbox.ask(PATIENCE, ("POST", ENDPOINTS), &head, &body)?;
+        let answer: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
+        let created = &answer["data"];
+        let created = created["endpoint"]["id"].as_str().zip(created["secret"].as_str());
+        let created =
+            created.map(|(id, secret)| Self { id: id.to_owned(), secret: secret.to_owned() });
+        created.ok_or_else(|| {
+            let detail = answer["detail"].as_str().unwrap_or(&reply.status);
+            Failure::Impossible(format!("the sandbox sends nothing here: {detail}"))
+        })
+    }
+
+    /// Deletes it. A sandbox that has ended sends nothing more anyway.
+    fn unregister(&self, sandbox: &WorldOfKeyArgs) {
+        let path = format!("{ENDPOINTS}/{}", self.id);
+        if let Ok(head) = sandbox.authorization() {
+            let _ = sandbox.sandbox.ask(PATIENCE, ("DELETE", &path), &head, "");
+        }
+    }
+}
+
+/// The path of the endpoints of a world.
+const ENDPOINTS: &str = "/_sandbox/webhook-endpoints";
+
+/// Prints how to send webhooks here, as commands to paste.
+fn hint(url: &str, secret: Option<&Secret>) -> io::Result<()> {
+    let program = std::env::args_os().next().and_then(|name| name.into_string().ok());
+    let program = program.map_or_else(|| "sandbox".to_owned(), |name| pasted(&name));
+    let (flag, member) = secret.map_or_else(Default::default, |secret| {
+        let secret = secret.reveal();
+        (format!(" --webhook-secret {secret}"), format!(",\"secret\":\"{secret}\""))
+    });
+    let running = format!("http://127.0.0.1:{DEFAULT_PORT}");
     writeln!(
-        err,
-        "to send webhooks here:\n  sandbox --webhook {url}\nor, for the world of one key:\n  \
-         curl -X POST http://127.0.0.1:{DEFAULT_PORT}/_sandbox/webhook-endpoints -H 'Authorization: Bearer test_key' \
-         -H 'Content-Type: application/json' -d '{{\"url\":\"{url}\"{secret}}}'\n"
-    )?;
+        io::stderr().lock(),
+        "to send webhooks here, start a sandbox with\n  {program} --webhook {url}{flag}\n\
+         or, for one key of a sandbox that runs on port {DEFAULT_PORT},\n  \
+         curl -X POST {running}/_sandbox/webhook-endpoints -H 'Authorization: Bearer test_key' \
+         -H 'Content-Type: application/json' -d '{{\"url\":\"{url}\"{member}}}'\n\
+         or let this command do it:\n  {program} listen --sandbox {running}\n"
+    )
+}
+
+/// A word as a shell takes it.
+fn pasted(word: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte);
+    if word.bytes().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// Prints the ready line.
+fn announce(args: &ListenArgs, url: &str) -> io::Result<()> {
     if args.json {
-        writeln!(err, "listening on {url}")
+        writeln!(io::stderr().lock(), "listening on {url}")
     } else {
         let mut out = io::stdout().lock();
         writeln!(out, "listening on {url}").and_then(|()| out.flush())

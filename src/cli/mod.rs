@@ -25,6 +25,7 @@ mod serve;
 #[cfg(feature = "postgres")]
 mod shared;
 mod trigger;
+mod webhook_cases;
 mod webhook_test;
 mod webhooks;
 mod world;

@@ -1,6 +1,6 @@
 //! The scenarios that a server starts with. With `--watch`, their files are read again when they change.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -16,13 +16,16 @@ use crate::world::script::Scenario;
 /// How often the files are checked for changes.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// The flags `--scenario` and `--watch`.
+/// The flags `--scenario`, `--scenario-dir` and `--watch`.
 #[derive(Args, Debug)]
 pub(super) struct ScriptArgs {
     /// Start every world with a scenario: a shipped one by name, or a file; repeatable. Its `[world]`
     /// overrides the flags
     #[arg(long, env = "SANDBOX_SCENARIO", value_delimiter = ',', value_name = "NAME|FILE")]
     scenario: Vec<String>,
+    /// Offer the scenario files (*.toml) of a folder by name, without running them
+    #[arg(long, env = "SANDBOX_SCENARIO_DIR", value_name = "DIR")]
+    scenario_dir: Option<PathBuf>,
     /// Read scenario files again when they change; a file with a mistake is reported and the old one stays
     /// active
     #[arg(long, env = "SANDBOX_WATCH", value_parser = FalseyValueParser::new(), conflicts_with_all = ["record", "journal"])]
@@ -33,8 +36,12 @@ pub(super) struct ScriptArgs {
 #[derive(Debug)]
 pub(super) struct Scripts {
     pub(super) started: Vec<Arc<Scenario>>,
+    /// Those that can only be loaded by name.
+    offered: Vec<Arc<Scenario>>,
     /// The paths of the scenarios that are files.
     files: Vec<String>,
+    /// The folder whose files are offered.
+    folder: Option<PathBuf>,
     watch: bool,
 }
 
@@ -54,16 +61,45 @@ impl ScriptArgs {
                 started.push(found.map_err(|error| Failure::Impossible(error.detail))?);
             }
         }
+        let mut offered = Vec::new();
+        for file in self.scenario_dir.iter().flat_map(|folder| toml_files(folder)) {
+            match file.map_err(Failure::Impossible)? {
+                // It already runs.
+                file if files.contains(&file) => {}
+                file => match load(&file) {
+                    Some(scenario) => offered.push(Arc::new(scenario)),
+                    None => wrong += 1,
+                },
+            }
+        }
         if wrong > 0 {
             let what = if wrong == 1 { "scenario" } else { "scenarios" };
             return Err(Failure::Impossible(format!("{wrong} {what} cannot be used")));
         }
-        if self.watch && files.is_empty() {
-            let why = "--watch needs a --scenario FILE: there is no file to read again";
+        if self.watch && files.is_empty() && self.scenario_dir.is_none() {
+            let why = "--watch needs a --scenario FILE or a --scenario-dir: there is no file to read again";
             return Err(Failure::Usage(why.to_owned()));
         }
-        Ok(Scripts { started, files, watch: self.watch })
+        let folder = self.scenario_dir.clone();
+        Ok(Scripts { started, offered, files, folder, watch: self.watch })
     }
+}
+
+/// The scenario files of a folder, by name; an error says why it cannot be read.
+fn toml_files(folder: &Path) -> Vec<Result<String, String>> {
+    let shown = folder.display();
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) => return vec![Err(format!("--scenario-dir {shown}: {error}"))],
+    };
+    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    files.retain(|file| file.extension().is_some_and(|ending| ending == "toml") && file.is_file());
+    files.sort();
+    let text = |file: PathBuf| {
+        let wrong = |file: std::ffi::OsString| format!("{} is no name in UTF-8", file.display());
+        file.into_os_string().into_string().map_err(wrong)
+    };
+    files.into_iter().map(text).collect()
 }
 
 /// A name has no dot and no slash, and no file has this name.
@@ -82,13 +118,13 @@ impl Scripts {
         }
         config.shape.check().map_err(Failure::Usage)?;
         let own = self.started.iter().filter(|own| !scenario::is_shipped(own));
-        config.scenarios = own.cloned().collect();
+        config.scenarios = own.chain(&self.offered).cloned().collect();
         Ok(())
     }
 
     /// Whether there are files to watch.
     pub(super) fn is_watching(&self) -> bool {
-        self.watch && !self.files.is_empty()
+        self.watch && (!self.files.is_empty() || self.folder.is_some())
     }
 
     /// Reads the files again when one changes. Runs until it is dropped.
@@ -101,8 +137,9 @@ impl Scripts {
                 continue;
             }
             seen = stamps;
-            let read: Vec<_> = self.files.iter().filter_map(|file| load(file)).collect();
-            if read.len() == self.files.len() {
+            let files = self.all_files();
+            let read: Vec<_> = files.iter().filter_map(|file| load(file)).collect();
+            if read.len() == files.len() {
                 engine.renew_scenarios(read.into_iter().map(Arc::new).collect());
                 tracing::warn!("the scenario files have changed; the new versions are active");
             } else {
@@ -111,11 +148,18 @@ impl Scripts {
         }
     }
 
-    fn stamps(&self) -> Vec<Option<(SystemTime, u64)>> {
-        let stamp = |file: &String| {
+    /// The named files, then those that are in the folder now.
+    fn all_files(&self) -> Vec<String> {
+        let offered = self.folder.iter().flat_map(|folder| toml_files(folder)).flatten();
+        let offered = offered.filter(|file| !self.files.contains(file));
+        self.files.iter().cloned().chain(offered).collect()
+    }
+
+    fn stamps(&self) -> Vec<(String, Option<(SystemTime, u64)>)> {
+        let stamp = |file: &str| {
             let found = std::fs::metadata(file).ok()?;
             Some((found.modified().ok()?, found.len()))
         };
-        self.files.iter().map(stamp).collect()
+        self.all_files().into_iter().map(|file| (file.clone(), stamp(&file))).collect()
     }
 }

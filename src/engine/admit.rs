@@ -16,6 +16,7 @@ use crate::engine::headers::{
 };
 use crate::engine::keys::bearer;
 use crate::engine::recording::{self, Tape};
+use crate::engine::represent::Form;
 use crate::engine::request::{Request, Trace, request_id};
 use crate::engine::response::{Page, echo_trace, page_reply};
 use crate::engine::router::{self, Found, Route};
@@ -49,6 +50,7 @@ enum Target {
         route: &'static Route,
         params: Vec<(&'static str, String)>,
         slot: Option<Arc<Slot>>,
+        form: Form,
         /// The outcomes that the request chooses.
         outcomes: Vec<OutcomeRule>,
         /// The faults of the exchange, if there are any.
@@ -89,13 +91,19 @@ impl Engine {
         let path = head.uri.path();
         let (route, params) = match self.router.find(&head.method, path)? {
             Found::Route(route, params) => (route, params),
-            Found::Nothing(error) => match (self.config.pages)(head, &self.config.contract) {
-                Some(page) if head.method == http::Method::GET => return Ok(Target::Page(page)),
-                Some(_) => {
-                    return Err(router::not_allowed(head.method.as_str(), "GET".to_owned()).into());
+            Found::Nothing(error) => {
+                match (self.config.pages)(head, &self.config.contract, self.base()) {
+                    Some(page) if head.method == http::Method::GET => {
+                        return Ok(Target::Page(page));
+                    }
+                    Some(_) => {
+                        return Err(
+                            router::not_allowed(head.method.as_str(), "GET".to_owned()).into()
+                        );
+                    }
+                    None => return Err(error.into()),
                 }
-                None => return Err(error.into()),
-            },
+            }
         };
         let open = matches!(route.operation.call, Call::Open(_));
         let slot = match bearer(&head.headers) {
@@ -117,24 +125,26 @@ impl Engine {
         }
         check_headers(&head.headers)?;
         let observes = observes?;
+        let form = Form::wanted(route, &head.headers)?;
         let outcomes = outcomes::wanted(&head.headers, self)?;
         let verdict =
             if observes { None } else { self.judge(route.operation, slot.as_deref(), head)? };
         if route.operation.method.has_body() {
             check_content_type(&head.headers)?;
         }
-        Ok(Target::Operation { route, params, slot, outcomes, verdict, observes })
+        Ok(Target::Operation { route, params, slot, form, outcomes, verdict, observes })
     }
 
     /// The rest, with the complete body, which is empty if there was none.
     pub(crate) fn answer(&self, admitted: Admitted, head: &Parts, body: Bytes) -> Response<Bytes> {
-        let (route, params, slot, outcomes, verdict, observes) = match admitted.0 {
+        let (route, params, slot, form, outcomes, verdict, observes) = match admitted.0 {
             Target::Page(page) => return page_reply(page, head),
-            Target::Operation { route, params, slot, outcomes, verdict, observes } => {
-                (route, params, slot, outcomes, verdict, observes)
+            Target::Operation { route, params, slot, form, outcomes, verdict, observes } => {
+                (route, params, slot, form, outcomes, verdict, observes)
             }
         };
         let request = Request {
+            form,
             route,
             params: &params,
             head,

@@ -45,6 +45,10 @@ impl Host for Forking<'_> {
         self.host.scenario(name)
     }
 
+    fn read_scenario(&self, name: &str, text: &str) -> Result<Arc<Scenario>, ApiError> {
+        self.host.read_scenario(name, text)
+    }
+
     fn situation_showing(&self, event: &str) -> Vec<Arc<Situation>> {
         self.host.situation_showing(event)
     }

@@ -10,9 +10,11 @@
 mod admit;
 mod advance;
 mod cache;
+mod columns;
 pub(crate) mod contract;
 mod delivery_waker;
 mod evict;
+pub(crate) mod export;
 mod fault;
 mod flight;
 mod fork;

@@ -18,6 +18,7 @@ use crate::engine::outcomes;
 use crate::engine::recording::{
     Before, ClockMove, EndOf, Input, KeptEndpoints, KeyHash, ProgressOf, SpentRow, Step, Tape,
 };
+use crate::engine::represent::Form;
 use crate::engine::request::{Request, Trace};
 use crate::engine::router::Found;
 use crate::engine::slot::{Opening, Slot};
@@ -140,6 +141,7 @@ impl<'a> Player<'a> {
             Err(error) => return refused(error),
         };
         let request = Request {
+            form: Form::Json,
             route,
             params: &params,
             head: &head,
@@ -218,6 +220,10 @@ impl Host for Player<'_> {
 
     fn scenario(&self, name: &str) -> Result<Arc<Scenario>, ApiError> {
         self.engine.scenario(name)
+    }
+
+    fn read_scenario(&self, name: &str, text: &str) -> Result<Arc<Scenario>, ApiError> {
+        self.engine.read_scenario(name, text)
     }
 
     fn operations(&self) -> Vec<&'static Operation> {

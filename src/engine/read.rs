@@ -5,12 +5,10 @@ use std::sync::{MutexGuard, PoisonError};
 use bytes::Bytes;
 use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, ETAG, VARY};
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
-use serde_json::Value;
 
-use crate::api::pdf::PDF;
-use crate::api::reply::Reply;
 use crate::engine::cache::{Cached, ReadCache};
-use crate::engine::headers::{JSON, REQUEST_ID, SANDBOX_TIME};
+use crate::engine::export::{self, ReadCall};
+use crate::engine::headers::{REQUEST_ID, SANDBOX_TIME};
 use crate::engine::problem;
 use crate::engine::represent::Form;
 use crate::engine::request::{Request, etag, request_id};
@@ -29,7 +27,10 @@ impl Engine {
         slot: &Slot,
         call: ReadCall,
     ) -> Response<Bytes> {
-        let form = Form::wanted(request.route.operation, &request.head.headers);
+        let form = request.form;
+        if form.is_export() {
+            return export::open(request, slot, call);
+        }
         let (place, world) = (form.place(request.target()), slot.world());
         request.trace.now.set(Some(world.now()));
         let untouched = world.version() == 0 && world.is_fresh();
@@ -67,8 +68,6 @@ impl Engine {
     }
 }
 
-type ReadCall = fn(&World, Value) -> Result<Reply, ApiError>;
-
 fn read(
     request: &Request<'_>,
     world: &World,
@@ -78,14 +77,14 @@ fn read(
     let input = request.bind(None)?;
     let row = request.route.operation;
     let pdf = row.pdf.filter(|_| form == Form::Pdf);
-    let (body, single, file) = if let Some(pdf) = pdf {
+    let (body, single, list, file) = if let Some(pdf) = pdf {
         let pdf = pdf(world, input)?;
         let file = format!("inline; filename=\"{}.pdf\"", pdf.file);
-        (pdf.to_pdf(), true, HeaderValue::try_from(file).ok())
+        (pdf.to_pdf(), true, false, HeaderValue::try_from(file).ok())
     } else {
         let reply = call(world, input)?;
-        let single = reply.single;
-        (reply.into_bytes(), single, None)
+        let (single, list) = (reply.single, reply.list);
+        (reply.into_bytes(), single, list, None)
     };
     let key =
         world.base().key().with("read").at(world.version()).with(&form.place(request.target()));
@@ -95,7 +94,7 @@ fn read(
         request_id: request_id(key),
         form,
         file,
-        varies: row.pdf.is_some(),
+        varies: row.pdf.is_some() || list,
     })
 }
 
@@ -109,11 +108,7 @@ impl Cached {
             *response.body_mut() = self.body.clone();
         }
         let headers = response.headers_mut();
-        let content_type = match self.form {
-            Form::Json => JSON,
-            Form::Pdf => HeaderValue::from_static(PDF),
-        };
-        headers.insert(CONTENT_TYPE, content_type);
+        headers.insert(CONTENT_TYPE, self.form.content_type());
         headers.insert(REQUEST_ID, self.request_id.clone());
         if self.varies {
             headers.insert(VARY, HeaderValue::from_static("Accept"));

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::api::bind::bind;
 use crate::api::json;
+use crate::engine::represent::Form;
 use crate::engine::router::Route;
 use crate::tester::request_log::KeyOutcome;
 use crate::value::error::ApiError;
@@ -24,6 +25,8 @@ pub(super) struct Request<'a> {
     pub(super) params: &'a [(&'static str, String)],
     pub(super) head: &'a Parts,
     pub(super) body: &'a Bytes,
+    /// The form of its reply.
+    pub(super) form: Form,
     /// The outcomes that the request chooses.
     pub(super) outcomes: &'a [OutcomeRule],
     /// Data for the request log, collected during the processing.

@@ -9,6 +9,7 @@ use http::{HeaderMap, HeaderValue, Response};
 
 use crate::engine::contract::Overlay;
 use crate::engine::headers::TRACEPARENT;
+use crate::world::Base;
 
 /// How the network layer must send a reply. An injected fault puts it into the reply's extensions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,7 +53,7 @@ pub(crate) struct Page {
 }
 
 /// Finds a page by the path of a request. The caller passes it in, because pages are rendered to the right of the engine.
-pub(crate) type Pages = fn(&Parts, &Overlay) -> Option<Page>;
+pub(crate) type Pages = fn(&Parts, &Overlay, &Base) -> Option<Page>;
 
 /// Every reply returns the caller's trace.
 pub(super) fn echo_trace(head: &Parts, response: &mut Response<Bytes>) {

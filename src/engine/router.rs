@@ -12,6 +12,7 @@ use strsim::levenshtein;
 use crate::api::check::Checker;
 use crate::api::operation::Operation;
 use crate::api::{self, crud, operation};
+use crate::engine::columns::{Column, columns};
 use crate::engine::contract::{Paging, Rows};
 use crate::value::{ApiError, ErrorCode};
 
@@ -29,6 +30,8 @@ pub(super) struct Route {
     /// Its place among all rows.
     pub(super) place: usize,
     checker: OnceLock<Checker>,
+    /// The columns of its rows, if it is a list.
+    columns: OnceLock<Option<Vec<Column>>>,
     /// The path of the resources that it creates.
     created_at: OnceLock<Option<String>>,
     /// The row that reads the resource on which this one acts.
@@ -47,6 +50,7 @@ impl Route {
             aliases: Vec::new(),
             place: 0,
             checker: OnceLock::new(),
+            columns: OnceLock::new(),
             created_at: OnceLock::new(),
             resource: OnceLock::new(),
             all: OnceLock::new(),
@@ -73,6 +77,16 @@ impl Route {
     /// The checker of the row's input, compiled when the row is first called.
     pub(super) fn checker(&self) -> &Checker {
         self.checker.get_or_init(|| compile(self.operation))
+    }
+
+    /// The columns of its rows in a table, if it is a list.
+    pub(super) fn columns(&self) -> Option<&[Column]> {
+        let find = || {
+            let mut generator = SchemaGenerator::new(SchemaSettings::draft2020_12());
+            let schema = Value::from((self.operation.output)(&mut generator));
+            columns(&schema, &generator.take_definitions(true))
+        };
+        self.columns.get_or_init(find).as_deref()
     }
 
     /// The row that reads the resource that this one changes: at the same path, or at the path without the

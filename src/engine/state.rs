@@ -37,14 +37,20 @@ pub(crate) struct Library {
     pub(crate) scenarios: fn() -> Vec<Arc<Scenario>>,
     /// The scenario of a name.
     pub(crate) scenario: fn(&str) -> Option<Arc<Scenario>>,
+    /// The scenario that a text describes.
+    pub(crate) read: fn(&str, &str) -> Result<Arc<Scenario>, ApiError>,
     /// The situation in which an event of that type happens, after those that it needs.
     pub(crate) situations: fn(&str) -> Vec<Arc<Situation>>,
 }
 
 #[cfg(test)]
 impl Library {
-    pub(crate) const EMPTY: Self =
-        Self { scenarios: Vec::new, scenario: |_| None, situations: |_| Vec::new() };
+    pub(crate) const EMPTY: Self = Self {
+        scenarios: Vec::new,
+        scenario: |_| None,
+        read: |_, _| Ok(Arc::default()),
+        situations: |_| Vec::new(),
+    };
 }
 
 /// The configuration of an engine.
@@ -308,6 +314,10 @@ impl Host for Engine {
             let detail = format!("unknown scenario {name:?}: GET /_sandbox/scenarios lists them");
             ApiError::new(ErrorCode::UnknownScenario, detail)
         })
+    }
+
+    fn read_scenario(&self, name: &str, text: &str) -> Result<Arc<Scenario>, ApiError> {
+        (self.config.library.read)(name, text)
     }
 
     fn operations(&self) -> Vec<&'static Operation> {

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, ETAG, IF_MATCH, LOCATION};
+use http::header::{CONTENT_TYPE, ETAG, IF_MATCH, LOCATION, VARY};
 use http::{HeaderValue, Response, StatusCode};
 use serde_json::Value;
 
@@ -16,10 +16,10 @@ use crate::engine::fork::Forking;
 use crate::engine::headers::{JSON, REQUEST_ID, SANDBOX_TIME};
 use crate::engine::idempotency::{self, IdempotencyKey, Seen};
 use crate::engine::outcomes::{self, SANDBOX_DECISION};
-use crate::engine::problem;
 use crate::engine::recording::{self, Before, Note, Tape};
 use crate::engine::request::{Request, etag, request_id};
 use crate::engine::slot::Slot;
+use crate::engine::{export, problem};
 use crate::value::{ApiError, ErrorCode, Timestamp};
 use crate::world::{RequestRef, World};
 
@@ -141,7 +141,9 @@ fn run(
     let performed = guard(world, |world| {
         if let Call::Tester(call) = row.call {
             let tester = &mut *slot.tester();
-            let done = call(&mut Session { world, tester, host }, input);
+            let done = export::of_tester(request, input, |input| {
+                call(&mut Session { world: &mut *world, tester: &mut *tester, host }, input)
+            });
             slot.rearm(tester);
             return done;
         }
@@ -315,7 +317,11 @@ fn created(
     let mut response = Response::new(Bytes::new());
     *response.status_mut() = success(request);
     let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, JSON);
+    if request.form.is_export() {
+        export::mark(headers, request);
+    } else {
+        headers.insert(CONTENT_TYPE, JSON);
+    }
     headers.insert(REQUEST_ID, id.clone());
     headers.insert(SANDBOX_TIME, time);
     if let (201, Some(path), Some(id)) = (operation.success, request.route.reads_at(), &reply.id) {
@@ -324,6 +330,9 @@ fn created(
         headers.insert(LOCATION, location);
     }
     request.trace.resource.set(reply.id.clone());
+    if reply.list {
+        headers.insert(VARY, HeaderValue::from_static("Accept"));
+    }
     let tagged = reply.single && operation.success != 201;
     let body = reply.into_bytes();
     if tagged {

@@ -177,12 +177,7 @@ impl Builder {
     /// # Errors
     /// If the scenario has a mistake; the error lists all of them, with their lines.
     pub fn scenario_text(mut self, name: &str, text: &str) -> Result<Self, SandboxError> {
-        let path = format!("{name}.toml");
-        let read = |asked: &str| match asked {
-            asked if asked == path => Ok(text.as_bytes().to_vec()),
-            _ => Err("a scenario given as text can include only shipped scenarios".to_owned()),
-        };
-        let checked = scenario::check(&path, &read);
+        let checked = scenario::check_text(name, text);
         let report = checked.report(Look::Plain);
         let scenario = Arc::new(checked.scenario.ok_or(SandboxError(report))?);
         self.scenarios.push(Arc::clone(&scenario));

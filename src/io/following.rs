@@ -14,6 +14,7 @@ use hyper::body::Frame;
 use tokio::time::{Instant, Sleep};
 
 use crate::engine::Delivery;
+use crate::engine::export::Exported;
 use crate::engine::recording::Ticket;
 use crate::engine::stream::{Next, Opened, Stream};
 use crate::io::connection::Activity;
@@ -31,13 +32,23 @@ const BEAT: Duration = Duration::from_secs(15);
 const OPENING: &[u8] = b"retry: 1000\n\n";
 const COMMENT: &[u8] = b":\n\n";
 
-/// The reply with its body: the event stream, if it opens one.
+/// The reply with its body: the event stream or the whole list, if it opens one.
 pub(crate) fn with_body(
     mut response: Response<Bytes>,
     delivery: Delivery,
     durable: Option<&Durable>,
     activity: &Arc<Activity>,
 ) -> Response<Sent> {
+    let exported = response.extensions_mut().remove::<Exported>();
+    if let Some(mut export) = exported.and_then(|exported| exported.take()) {
+        if delivery == Delivery::Whole {
+            return response.map(|_| Sent::Export(Box::new(export)));
+        }
+        // A fault damages the complete body.
+        let pieces = std::iter::from_fn(|| export.next()).map_while(Result::ok);
+        let body: Bytes = pieces.flatten().collect();
+        return response.map(|_| Sent::new(body, delivery));
+    }
     let opened = response.extensions_mut().remove::<Opened>();
     response.map(|body| match opened.and_then(|opened| opened.take()) {
         Some(stream) => {

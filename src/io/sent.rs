@@ -11,6 +11,7 @@ use hyper::body::{Body, Frame, SizeHint};
 use tokio::time::Sleep;
 
 use crate::engine::Delivery;
+use crate::engine::export::Export;
 use crate::io::following::Following;
 use crate::io::handler::Lost;
 
@@ -28,6 +29,8 @@ pub(crate) enum Sent {
     Faulty(Box<Faulty>),
     /// The event stream.
     Stream(Box<Following>),
+    /// A whole list, in pieces.
+    Export(Box<Export>),
 }
 
 /// A body that a fault changes.
@@ -82,6 +85,10 @@ impl Body for Sent {
             Self::Whole(body) => Pin::new(body).poll_frame(cx).map_err(|never| match never {}),
             Self::Faulty(body) => body.poll(cx),
             Self::Stream(body) => body.poll(cx),
+            Self::Export(body) => {
+                let piece = body.next();
+                Poll::Ready(piece.map(|piece| piece.map(Frame::data).map_err(|_| Lost)))
+            }
         }
     }
 
@@ -89,7 +96,7 @@ impl Body for Sent {
         match self {
             Self::Whole(body) => body.is_end_stream(),
             Self::Faulty(body) => body.rest.is_empty() && body.withheld == 0,
-            Self::Stream(_) => false,
+            Self::Stream(_) | Self::Export(_) => false,
         }
     }
 
@@ -98,7 +105,7 @@ impl Body for Sent {
             Self::Whole(body) => body.size_hint(),
             // The full length, also for a truncated body: this is the fault.
             Self::Faulty(body) => SizeHint::with_exact((body.rest.len() + body.withheld) as u64),
-            Self::Stream(_) => SizeHint::new(),
+            Self::Stream(_) | Self::Export(_) => SizeHint::new(),
         }
     }
 }

@@ -9,6 +9,7 @@ mod overlay;
 pub(super) mod problem;
 mod row;
 mod schemas;
+mod served;
 mod tags;
 mod unions;
 pub(crate) mod variant;
@@ -18,6 +19,7 @@ mod webhook;
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
@@ -29,6 +31,7 @@ use crate::render::events;
 use crate::render::openapi::header::BEARER;
 use crate::render::openapi::schemas::Schemas;
 use crate::render::samples::{Sample, Session};
+use crate::world::Base;
 
 /// The address of a sandbox with the default port. A served document has the address of its server instead.
 pub(crate) const SERVER: &str = "http://localhost:4747";
@@ -55,7 +58,10 @@ impl Plane {
 /// some milliseconds.
 pub(crate) fn document(plane: Plane) -> Value {
     let mut session = Session::new();
-    render(plane, &plane.rows(), &mut |row| session.sample(row))
+    let base = Arc::clone(session.base());
+    let mut document = render(plane, &plane.rows(), &mut |row| session.sample(row));
+    served::with_ids_of(&mut document, &base, &base);
+    document
 }
 
 /// The same with a contract, which concerns only the product.
@@ -64,6 +70,13 @@ pub(crate) fn document_under(plane: Plane, contract: &Overlay) -> Value {
         Plane::Product => overlay::applied(document(plane), contract),
         Plane::Control => document(plane),
     }
+}
+
+/// The same with the ids of the worlds that a server opens.
+pub(crate) fn document_served(plane: Plane, contract: &Overlay, served: &Base) -> Value {
+    let mut document = document_under(plane, contract);
+    served::with_ids_of(&mut document, Session::new().base(), served);
+    document
 }
 
 /// A document as formatted text that ends in a line feed.

@@ -15,7 +15,8 @@ use http::uri::Authority;
 use crate::engine::Page;
 use crate::engine::contract::Overlay;
 use crate::render::dashboard;
-use crate::render::openapi::{Plane, SERVER, document_under, variant};
+use crate::render::openapi::{Plane, SERVER, document_served, variant};
+use crate::world::{Base, Shape};
 
 /// The product's document.
 const PRODUCT_DOCUMENT: &str = "/openapi.json";
@@ -32,17 +33,17 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'u
     font-src 'self' data:; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'";
 
 /// The page that a request names, if there is one.
-pub(crate) fn page(head: &Parts, overlay: &Overlay) -> Option<Page> {
+pub(crate) fn page(head: &Parts, overlay: &Overlay, base: &Base) -> Option<Page> {
     let host = head.headers.get(HOST).and_then(|host| host.to_str().ok());
     let host = head.uri.authority().map(Authority::as_str).or(host);
     let server = host.map_or_else(|| SERVER.to_owned(), |host| format!("http://{host}"));
-    find(head.uri.path(), &server, overlay)
+    find(head.uri.path(), &server, overlay, base)
 }
 
-fn find(path: &str, server: &str, overlay: &Overlay) -> Option<Page> {
+fn find(path: &str, server: &str, overlay: &Overlay, base: &Base) -> Option<Page> {
     match path {
-        PRODUCT_DOCUMENT => Some(json(Plane::Product, server, overlay)),
-        CONTROL_DOCUMENT => Some(json(Plane::Control, server, overlay)),
+        PRODUCT_DOCUMENT => Some(json(Plane::Product, server, overlay, base)),
+        CONTROL_DOCUMENT => Some(json(Plane::Control, server, overlay, base)),
         "/docs" => Some(reference("Sandbox", PRODUCT_DOCUMENT, ("/docs/control", "Control plane"))),
         "/docs/control" => {
             Some(reference("Sandbox control plane", CONTROL_DOCUMENT, ("/docs", "Product")))
@@ -63,28 +64,34 @@ struct Prepared {
     plane: Plane,
     server: String,
     overlay: Overlay,
+    /// The world whose ids it contains.
+    seed: u64,
+    shape: Shape,
     page: Page,
 }
 
 /// A document, built and compressed at its first request.
-fn json(plane: Plane, server: &str, overlay: &Overlay) -> Page {
+fn json(plane: Plane, server: &str, overlay: &Overlay, base: &Base) -> Page {
     let mut prepared = PREPARED.lock().unwrap_or_else(PoisonError::into_inner);
     let known = prepared.iter().find(|one| {
         one.plane == plane
             && one.server == server
+            && one.seed == base.seed()
+            && one.shape == *base.shape()
             && (plane == Plane::Control || one.overlay == *overlay)
     });
     if let Some(one) = known {
         return one.page.clone();
     }
-    let mut document = document_under(plane, overlay);
+    let mut document = document_served(plane, overlay, base);
     variant::serve_at(&mut document, server);
     let page = prepared_page(document.to_string().into(), "application/json", POLICY);
     if prepared.len() >= MOST {
         prepared.remove(0);
     }
     let (server, overlay) = (server.to_owned(), overlay.clone());
-    prepared.push(Prepared { plane, server, overlay, page: page.clone() });
+    let (seed, shape) = (base.seed(), base.shape().clone());
+    prepared.push(Prepared { plane, server, overlay, seed, shape, page: page.clone() });
     page
 }
 
@@ -145,7 +152,11 @@ mod tests {
     use super::*;
 
     fn page(path: &str, overlay: &Overlay) -> Option<Page> {
-        find(path, SERVER, overlay)
+        at(path, SERVER, overlay)
+    }
+
+    fn at(path: &str, server: &str, overlay: &Overlay) -> Option<Page> {
+        find(path, server, overlay, &Base::new(42, Shape::default()))
     }
 
     #[test]
@@ -156,10 +167,7 @@ mod tests {
             assert!(!html.contains("://"), "{path}");
             assert!(!html.contains('{'), "{path}: a placeholder is left");
             for script in html.split("src=\"").skip(1).filter_map(|rest| rest.split('"').next()) {
-                assert!(
-                    find(script, SERVER, &Overlay::default()).is_some(),
-                    "{path} loads {script}"
-                );
+                assert!(at(script, SERVER, &Overlay::default()).is_some(), "{path} loads {script}");
             }
         }
         assert!(page("/docs/", &Overlay::default()).is_none());
@@ -179,7 +187,7 @@ mod tests {
 
     #[test]
     fn a_document_is_compressed_and_names_its_server() {
-        let page = find(PRODUCT_DOCUMENT, "http://example.test:1", &Overlay::default());
+        let page = at(PRODUCT_DOCUMENT, "http://example.test:1", &Overlay::default());
         let page = page.expect("it is listed");
         let compressed = page.compressed.expect("it is compressed");
         assert!(
@@ -194,7 +202,7 @@ mod tests {
         assert_eq!(compressed[end..end + 4], crc32fast::hash(&page.body).to_le_bytes());
         let document: serde_json::Value = serde_json::from_slice(&page.body).expect("JSON");
         assert_eq!(document["servers"][0]["url"], "http://example.test:1");
-        let again = find(PRODUCT_DOCUMENT, SERVER, &Overlay::default()).expect("it is listed");
+        let again = at(PRODUCT_DOCUMENT, SERVER, &Overlay::default()).expect("it is listed");
         assert_ne!(page.etag, again.etag, "another server is another version");
     }
 

@@ -62,6 +62,10 @@ impl Host for Alone {
         scenario::find(name)
     }
 
+    fn read_scenario(&self, name: &str, text: &str) -> Result<Arc<Scenario>, ApiError> {
+        (scenario::LIBRARY.read)(name, text)
+    }
+
     fn operations(&self) -> Vec<&'static Operation> {
         api::product().chain(api::control()).collect()
     }
@@ -85,6 +89,11 @@ impl Session {
     pub(crate) fn new() -> Self {
         let base = Arc::new(Base::new(SEED, Shape::default()));
         Self { world: World::new(base, ClockMode::Instant), tester: Tester::default() }
+    }
+
+    /// What its world is grown from.
+    pub(crate) fn base(&self) -> &Arc<Base> {
+        self.world.base()
     }
 
     /// Calls a row as its example says: on the first resource whose state allows it.

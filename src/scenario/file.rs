@@ -4,6 +4,7 @@
 
 use core::ops::Range;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use toml::de::{DeArray, DeTable};
 
@@ -13,7 +14,7 @@ use crate::scenario::origin::{Missing, Origin, normal, target};
 use crate::scenario::reading::{Fields, Reading, meant};
 use crate::scenario::shipped;
 use crate::value::diagnostic::report;
-use crate::value::{Diagnostic, Look};
+use crate::value::{ApiError, Diagnostic, Look, Violation};
 use crate::world::script::{Limits, Scenario, WorldPart};
 
 /// The largest allowed file; a scenario is written by hand.
@@ -57,11 +58,45 @@ impl Checked {
         }
         text
     }
+
+    /// Each mistake, without the warnings.
+    fn violations(&self) -> Vec<Violation> {
+        let mut found = Vec::new();
+        for file in &self.files {
+            let mistakes = file.found.iter().filter(|one| !one.is_warning());
+            let mistakes = mistakes.map(|one| one.sentence(&file.source));
+            for detail in mistakes.chain(file.refused.clone()) {
+                found.push(Violation::new("/text", "scenario", format!("{}: {detail}", file.path)));
+            }
+        }
+        found
+    }
 }
 
 /// Reads and checks the file at that path.
 pub(crate) fn check(path: &str, read: &Read<'_>) -> Checked {
     gather(Origin::File(normal(path)), read)
+}
+
+/// The same of a text. It can include shipped scenarios only.
+pub(crate) fn check_text(name: &str, text: &str) -> Checked {
+    let path = format!("{name}.toml");
+    let read = |asked: &str| match asked {
+        asked if asked == path => Ok(text.as_bytes().to_vec()),
+        _ => Err("a scenario given as text can include only shipped scenarios".to_owned()),
+    };
+    check(&path, &read)
+}
+
+/// The scenario of a text. The refusal contains the report, and each mistake with its line.
+pub(crate) fn of_text(name: &str, text: &str) -> Result<Arc<Scenario>, ApiError> {
+    let checked = check_text(name, text);
+    let report = checked.report(Look::Plain);
+    checked.scenario.clone().map(Arc::new).ok_or_else(|| {
+        let mut refusal = ApiError::invalid(checked.violations());
+        report.trim_end().clone_into(&mut refusal.detail);
+        refusal
+    })
 }
 
 /// The same of a shipped one.

@@ -26,7 +26,7 @@ mod vocabulary;
 mod when;
 mod words;
 
-pub(crate) use self::file::{MOST_BYTES, check};
+pub(crate) use self::file::{MOST_BYTES, check, check_text};
 pub(crate) use self::run::{Came, Reply, RowHits, RunReport, Runner, run};
 pub(crate) use self::schema::schema;
 pub(crate) use self::shipped::{find, is_shipped, shipped, source, unknown};
@@ -35,5 +35,9 @@ pub(crate) use self::vocabulary::Places;
 use crate::engine::Library;
 
 /// What an engine can load by name.
-pub(crate) const LIBRARY: Library =
-    Library { scenarios: shipped, scenario: shipped::named, situations: showing };
+pub(crate) const LIBRARY: Library = Library {
+    scenarios: shipped,
+    scenario: shipped::named,
+    read: file::of_text,
+    situations: showing,
+};

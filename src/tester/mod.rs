@@ -26,6 +26,8 @@ use crate::world::script::{Limits, Scenario};
 pub(crate) struct Tester {
     /// The running scenarios, in the order in which they were loaded.
     pub(crate) scenarios: Vec<Arc<Scenario>>,
+    /// The scenarios that this key added, in addition to those of the server.
+    pub(crate) own: Vec<Arc<Scenario>>,
     /// Webhook endpoints and deliveries.
     pub(crate) outbox: Outbox,
     /// The name of this key in the log; the key itself is not stored here.
@@ -57,7 +59,10 @@ impl Tester {
 impl Tester {
     /// Whether it contains nothing that a new one does not: it was used only for calls that left nothing.
     pub(crate) fn is_like_new(&self, started: &[Arc<Scenario>]) -> bool {
-        self.scenarios == started && self.snapshots.len() == 0 && self.outbox.is_empty()
+        self.scenarios == started
+            && self.own.is_empty()
+            && self.snapshots.len() == 0
+            && self.outbox.is_empty()
     }
 }
 

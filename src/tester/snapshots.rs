@@ -36,6 +36,7 @@ impl Prefixed for Snapshot {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TesterPart {
     scenarios: Vec<Arc<Scenario>>,
+    own: Vec<Arc<Scenario>>,
     wire: Wire,
     shapes: Shapes,
     pub(crate) carried: Carried,
@@ -141,6 +142,7 @@ impl Tester {
     pub(crate) fn part(&self) -> TesterPart {
         TesterPart {
             scenarios: self.scenarios.clone(),
+            own: self.own.clone(),
             wire: self.wire.clone(),
             shapes: self.outbox.shaping().clone(),
             carried: Carried::default(),
@@ -149,8 +151,14 @@ impl Tester {
 
     /// Sets the tester state that accompanies a world.
     pub(crate) fn put_part(&mut self, part: TesterPart) {
-        let TesterPart { scenarios, wire, shapes, carried: _ } = part;
+        let TesterPart { scenarios, own, wire, shapes, carried: _ } = part;
         self.scenarios = scenarios;
+        // Scenarios that were added since the snapshot stay.
+        for scenario in own {
+            if self.own.iter().all(|other| other.name != scenario.name) {
+                self.own.push(scenario);
+            }
+        }
         self.wire = wire;
         self.outbox.put_shaping(shapes);
     }

@@ -59,6 +59,21 @@ impl Diagnostic {
         self.harmless
     }
 
+    /// The line, the column, what is wrong, what was expected and how to fix it, in one line.
+    pub(crate) fn sentence(&self, source: &str) -> String {
+        let before = source.get(..self.span.start).unwrap_or(source);
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        let mut text = format!("line {line}, column {column}: {}", self.message);
+        if !self.label.is_empty() {
+            let _ = write!(text, "; {}", self.label);
+        }
+        if let Some(help) = &self.help {
+            let _ = write!(text, "; {help}");
+        }
+        text
+    }
+
     /// Its bytes.
     pub(crate) fn span(&self) -> Range<usize> {
         self.span.clone()

@@ -61,6 +61,8 @@ error_codes! {
     RouteNotFound            "route_not_found"              404 "The path does not exist";
     MethodNotAllowed         "method_not_allowed"           405 "The path does not support this \
         method";
+    NotAcceptable            "not_acceptable"               406 "No media type of the Accept header is \
+        available";
     RequestTimeout           "request_timeout"              408 "The request took too long to arrive";
     InvalidStateTransition   "invalid_state_transition"     409 "The resource's status does not \
         allow this operation";

@@ -141,8 +141,13 @@ impl<T: Prefixed> JsonSchema for Id<T> {
     }
 }
 
+/// The bits of the id that stands for all ids with this prefix in a schema.
+pub(crate) fn example_bits(prefix: &str) -> u64 {
+    Key::new(42).with(prefix).hash()
+}
+
 fn schema(prefix: &str) -> Schema {
-    let example = text(prefix, Key::new(42).with(prefix).hash());
+    let example = text(prefix, example_bits(prefix));
     json_schema!({ "type": "string", "minLength": 1, "maxLength": 64, "examples": [example] })
 }
 

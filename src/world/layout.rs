@@ -260,9 +260,15 @@ impl Layout {
         (index < self.count(T::KIND)).then_some(index)
     }
 
+    /// The index of a grown resource whose kind is known only at run time; none for any other id.
+    pub(crate) fn index_of_any(&self, id: AnyId) -> Option<u64> {
+        let index = self.permutation(id.kind).invert(id.bits);
+        (index < self.count(id.kind)).then_some(index)
+    }
+
     /// Whether a grown resource of any kind has this id.
     pub(crate) fn has(&self, id: AnyId) -> bool {
-        self.permutation(id.kind).invert(id.bits) < self.count(id.kind)
+        self.index_of_any(id).is_some()
     }
 
     fn permutation(&self, kind: Kind) -> &Permutation {

@@ -103,7 +103,7 @@ pub(crate) struct EmployeeRow {
 
 impl IntoReply for EmployeePage {
     fn into_reply(self) -> Reply {
-        Reply::new(move || self.into_bytes())
+        Reply::list(move || self.into_bytes())
     }
 
     fn schema(generator: &mut SchemaGenerator) -> Schema {

@@ -41,7 +41,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
         path: "/api/business/payroll-runs",
         summary: "List payroll runs",
-        description: "Lists runs in creation order, starting with the twelve months before the \
+        description: "Lists runs, newest first, including those of the twelve months before the \
             world's start.",
         ..operation!(read list_payroll_runs)
     },
@@ -173,6 +173,7 @@ list! {
         status: RunStatus,
         kind as "type": RunType;
     sort created_at, period, pay_date;
+    newest first;
 }
 
 /// Runs of companies and months before the world's start, then those created since.

@@ -10,7 +10,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
         path: "/api/business/payslips",
         summary: "List payslips",
-        description: "Lists payslips in creation order, starting with the twelve months before the \
+        description: "Lists payslips, newest first, including those of the twelve months before the \
             world's start.",
         ..operation!(read list_payslips)
     },
@@ -28,16 +28,19 @@ list! {
     struct ListPayslips of Payslip, of employee_id;
     filter
         employee_id: Id<Employee>,
+        company_id: Id<Company>,
         /// Filter by month.
         period: Period,
         /// Filter by run.
         payroll_run_id: Id<PayrollRun>;
     sort created_at, period, pay_date, net = calculation.net;
+    newest first;
 }
 
 fn list_payslips(world: &World, input: ListPayslips) -> Result<List<Shown<Payslip>>> {
     let pays = pays(world, input.period, |times| times.paid);
-    let people = GrownPayments::new(world, pays, None, input.payroll_run_id, input.employee_id);
+    let people =
+        GrownPayments::new(world, pays, input.company_id, input.payroll_run_id, input.employee_id);
     let (base, grown) = (world.base(), people.count());
     let item = move |rank| {
         people.find(rank).map(|paid| base.item(base.run(paid.pay, paid.company), paid.employee))

@@ -11,6 +11,12 @@ use crate::model::identity::Subject;
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([
     Operation {
         path: "/api/capital/credit-scores",
+        summary: "List credit scores",
+        description: "Lists scores, newest first.",
+        ..operation!(read list_credit_scores)
+    },
+    Operation {
+        path: "/api/capital/credit-scores",
         summary: "Score a company's credit",
         description: "Requests a score from 300 to 850, higher is better, calculated five seconds \
             later from the company's own books, payroll, taxes and loans. The score is the sum of \
@@ -31,6 +37,13 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([
         ..operation!(get get_credit_score: CreditScore)
     },
 ]);
+
+list! {
+    fn list_credit_scores(ListCreditScores) -> CreditScore, of company_id;
+    filter company_id: Id<Company>, subject_id: Id<Subject>, status: ScoreStatus;
+    sort created_at, score;
+    newest first;
+}
 
 /// How long the bureau takes.
 const CALCULATION: Span = Span::seconds(5);

@@ -10,6 +10,12 @@ use crate::model::capital::{Evidence, InsuranceRiskScore, Measured, RiskScoreSta
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([
     Operation {
         path: "/api/capital/insurance-risk-scores",
+        summary: "List insurance risk scores",
+        description: "Lists scores, newest first.",
+        ..operation!(read list_insurance_risk_scores)
+    },
+    Operation {
+        path: "/api/capital/insurance-risk-scores",
         summary: "Score an insurance risk",
         description: "Requests a score from 0 to 100, higher is riskier, calculated five seconds \
             later from the company's industry, books, payroll and taxes. It includes the \
@@ -29,6 +35,13 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([
         ..operation!(get get_insurance_risk_score: InsuranceRiskScore)
     },
 ]);
+
+list! {
+    fn list_insurance_risk_scores(ListInsuranceRiskScores) -> InsuranceRiskScore, of company_id;
+    filter company_id: Id<Company>, line: LineOfCover, status: RiskScoreStatus;
+    sort created_at, score;
+    newest first;
+}
 
 /// How long the calculation takes.
 const CALCULATION: Span = Span::seconds(5);

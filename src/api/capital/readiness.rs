@@ -12,6 +12,12 @@ use crate::model::capital::{AssessmentStatus, Evidence, Measured, ReadinessAsses
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([
     Operation {
         path: "/api/capital/readiness-assessments",
+        summary: "List readiness assessments",
+        description: "Lists assessments, newest first.",
+        ..operation!(read list_readiness_assessments)
+    },
+    Operation {
+        path: "/api/capital/readiness-assessments",
         summary: "Assess investment readiness",
         description: "Requests a score from 0 to 100, higher is readier, calculated five seconds \
             later from the company's books, payroll, taxes, verification and record. It has five \
@@ -31,6 +37,13 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([
         ..operation!(get get_readiness_assessment: ReadinessAssessment)
     },
 ]);
+
+list! {
+    fn list_readiness_assessments(ListReadinessAssessments) -> ReadinessAssessment, of company_id;
+    filter company_id: Id<Company>, stage: Stage, status: AssessmentStatus;
+    sort created_at, score;
+    newest first;
+}
 
 /// How long the calculation takes.
 const CALCULATION: Span = Span::seconds(5);

@@ -1,4 +1,4 @@
-//! The clock: read it, advance it, and reset the world.
+//! The clock: read it and advance it.
 
 use crate::api::control::pay_day;
 use crate::api::prelude::*;
@@ -6,7 +6,7 @@ use crate::api::system;
 use crate::tester::outbox::delivery::Attempted;
 use crate::value::long_work;
 use crate::world::envelope::event_id;
-use crate::world::{Base, ClockMode, EventShape};
+use crate::world::{ClockMode, EventShape};
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
     Operation {
@@ -25,17 +25,6 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
             caused.",
         example: r#"{"by":"10d"}"#,
         ..operation!(drive advance_clock)
-    },
-    Operation {
-        method: Method::Post,
-        path: "/_sandbox/reset",
-        summary: "Reset the world",
-        description: "Resets this key's world to its start, or replaces it with the world of \
-            another seed.",
-        example: "{}",
-        errors: &[ErrorCode::UnknownScenario],
-        long: true,
-        ..operation!(tester reset_world)
     },
 ]);
 
@@ -319,46 +308,4 @@ impl Advance {
             deliveries,
         })
     }
-}
-
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct ResetWorld {
-    /// The seed to grow the world from. Default: the world's current seed.
-    seed: Option<u64>,
-    /// The name of a scenario to run from the start. Default: restart the running scenarios.
-    scenario: Option<Text<128>>,
-}
-
-/// The world after a reset.
-#[derive(Serialize, JsonSchema)]
-pub(crate) struct Reset {
-    /// The seed it is grown from.
-    seed: u64,
-    /// Virtual time.
-    now: Timestamp,
-}
-
-fn reset_world(session: &mut Session<'_>, input: ResetWorld) -> Result<Plain<Reset>> {
-    let named = input.scenario.as_ref();
-    let named = named.map(|name| session.host.scenario(name.as_str())).transpose()?;
-    let (base, mut mode) = (session.world.base(), session.world.mode());
-    let seed = input.seed.unwrap_or(base.seed());
-    let mut base = if seed == base.seed() {
-        base.clone()
-    } else {
-        Base::new(seed, base.shape().clone()).into()
-    };
-    if let Some(scenario) = &named {
-        let grown = scenario.world.base(&base);
-        base = grown.map_err(|detail| ApiError::new(ErrorCode::ValidationFailed, detail))?;
-        mode = scenario.world.clock.unwrap_or(mode);
-    }
-    let running = std::mem::take(&mut session.tester.scenarios);
-    let running = named.map_or(running, |scenario| vec![scenario]);
-    session.world.restart(base, mode);
-    for scenario in running {
-        session.begin_scenario(scenario);
-    }
-    session.world.begins_here();
-    Ok(Plain(Reset { seed: session.world.base().seed(), now: session.world.now() }))
 }

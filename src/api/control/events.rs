@@ -11,8 +11,9 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
     Operation {
         path: "/_sandbox/events",
         summary: "List events",
-        description: "Lists all events of this key's world in order, as in webhooks. The oldest \
-            events of a long log may be dropped; the others keep their position.",
+        description: "Lists the events of this key's world as in webhooks, newest first. With \
+            `after` they come oldest first. The oldest events of a long log may be dropped; the \
+            others keep their position.",
         long: true,
         ..operation!(read list_events)
     },
@@ -47,9 +48,10 @@ list! {
     with
         /// Only events after this position in the log.
         after: u64,
-        /// `sequence`: oldest first, the default. `-sequence`: newest first.
+        /// `-sequence`: newest first, the default. `sequence`: oldest first, the default with `after`.
         sort: EventOrder;
     filter
+        company_id: Id<Company> => |company, event| event.company_id() == Some(*company),
         /// Filter by event type; `payroll_run.*` for all types of a resource.
         name as "type": Text<64> => |name, event| named(name.as_str(), &event.name),
         /// Filter by the resource that the event is about.
@@ -59,7 +61,12 @@ list! {
 fn list_events(world: &World, input: ListEvents) -> Result<List<EventShape>> {
     let events = world.log().since(input.after.unwrap_or_default());
     let mut events: Vec<_> = events.filter(|event| input.accepts(event)).collect();
-    if input.sort == Some(EventOrder::NewestFirst) {
+    let order = match (input.sort, input.after) {
+        (Some(order), _) => order,
+        (None, Some(_)) => EventOrder::OldestFirst,
+        (None, None) => EventOrder::NewestFirst,
+    };
+    if order == EventOrder::NewestFirst {
         events.reverse();
     }
     Ok(input.paging.list(&events, |event| EventShape::of(event)))

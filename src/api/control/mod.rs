@@ -25,6 +25,7 @@ mod paying;
 pub(crate) mod process;
 pub(crate) mod rails;
 pub(crate) mod request_log;
+pub(crate) mod reset;
 pub(crate) mod scenarios;
 mod shaping;
 pub(crate) mod situation;

@@ -13,6 +13,19 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
     },
     Operation {
         method: Method::Post,
+        path: "/_sandbox/scenarios",
+        summary: "Add a scenario",
+        description: "Adds a scenario, given as the text of a file, for this key only, and runs \
+            it like a load. A reset keeps it. A text with mistakes is refused with the report of \
+            `sandbox scenario check`, and changes nothing. It can include shipped scenarios only. \
+            A scenario of the same name is replaced.",
+        example: r#"{"name":"refused-payouts","text":"title = \"Every payout fails\"\n\n[[outcome]]\non = \"payout.settle\"\nthen = \"failed\"\n"}"#,
+        success: 201,
+        long: true,
+        ..operation!(tester add_scenario)
+    },
+    Operation {
+        method: Method::Post,
         path: "/_sandbox/scenarios/{name}/load",
         summary: "Load a scenario",
         description: "Runs a scenario in this key's world and ends the running ones. If the \
@@ -56,7 +69,11 @@ pub(crate) struct ScenarioSummary {
 
 fn list_scenarios(session: &mut Session<'_>, _: Nothing) -> Result<List<ScenarioSummary>> {
     let running = |name: &str| session.tester.scenarios.iter().any(|other| other.name == name);
-    let all = session.host.scenarios();
+    let mut all = session.tester.own.clone();
+    let others = session.host.scenarios();
+    let is_new = |other: &Arc<Scenario>| all.iter().all(|own| own.name != other.name);
+    let others: Vec<_> = others.into_iter().filter(is_new).collect();
+    all.extend(others);
     let scenarios = all.iter().map(|scenario| ScenarioSummary {
         name: scenario.name.clone(),
         title: scenario.title.clone(),
@@ -64,6 +81,66 @@ fn list_scenarios(session: &mut Session<'_>, _: Nothing) -> Result<List<Scenario
         running: running(&scenario.name),
     });
     Ok(List::whole(scenarios.collect()))
+}
+
+/// Maximum number of scenarios that one key can add.
+const MOST_OWN: usize = 100;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct AddScenario {
+    /// Its name, to load it again.
+    #[schemars(regex(pattern = r"^[a-z0-9][a-z0-9_-]*$"), length(min = 1, max = 64))]
+    name: Text<64>,
+    /// The text of a scenario file, in TOML.
+    #[schemars(length(min = 1, max = 1_048_576))]
+    text: String,
+    /// Run it at once. Default: true.
+    run: Option<bool>,
+    /// Keep the current world, even if the scenario defines one.
+    #[serde(default)]
+    keep_world: bool,
+    /// Keep the running scenarios; the new rows are evaluated after theirs.
+    #[serde(default)]
+    add: bool,
+}
+
+/// A scenario that was added.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "AddedScenario")]
+pub(crate) struct Added {
+    /// Its name.
+    name: String,
+    /// Its title.
+    title: String,
+    /// Whether it runs.
+    running: bool,
+    /// Whether the world was replaced.
+    regrown: bool,
+    /// Virtual time.
+    now: Timestamp,
+}
+
+fn add_scenario(session: &mut Session<'_>, input: AddScenario) -> Result<Plain<Added>> {
+    let name = input.name.as_str();
+    let scenario = session.host.read_scenario(name, &input.text)?;
+    let own = &session.tester.own;
+    if own.len() >= MOST_OWN && own.iter().all(|other| other.name != name) {
+        let detail =
+            format!("a key can add at most {MOST_OWN} scenarios: replace one, or delete the world");
+        return Err(ApiError::of_member("/name", "too_many", detail));
+    }
+    let runs = input.run.unwrap_or(true);
+    let regrown = if runs { run(session, &scenario, input.keep_world, input.add)? } else { false };
+    let own = &mut session.tester.own;
+    own.retain(|other| other.name != scenario.name);
+    own.push(Arc::clone(&scenario));
+    Ok(Plain(Added {
+        name: scenario.name.clone(),
+        title: scenario.title.clone(),
+        running: runs,
+        regrown,
+        now: session.world.now(),
+    }))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -93,8 +170,20 @@ pub(crate) struct Loaded {
 }
 
 fn load_scenario(session: &mut Session<'_>, input: LoadScenario) -> Result<Plain<Loaded>> {
-    let scenario = session.host.scenario(input.name.as_str())?;
-    let grown = !input.keep_world && !scenario.world.is_empty();
+    let scenario = session.scenario(input.name.as_str())?;
+    let regrown = run(session, &scenario, input.keep_world, input.add)?;
+    let (name, title) = (scenario.name.clone(), scenario.title.clone());
+    Ok(Plain(Loaded { name, title, regrown, now: session.world.now() }))
+}
+
+/// Runs a scenario in the world. Returns whether the world was replaced.
+fn run(
+    session: &mut Session<'_>,
+    scenario: &Arc<Scenario>,
+    keep_world: bool,
+    add: bool,
+) -> Result<bool> {
+    let grown = !keep_world && !scenario.world.is_empty();
     let base = grown.then(|| scenario.world.base(session.world.base()));
     let base = base.transpose().map_err(|detail| {
         ApiError::new(
@@ -102,19 +191,18 @@ fn load_scenario(session: &mut Session<'_>, input: LoadScenario) -> Result<Plain
             format!("[world] of {}: {detail}", scenario.name),
         )
     })?;
-    if !input.add {
+    if !add {
         session.end_scenarios();
     }
     if let Some(base) = base {
         let mode = scenario.world.clock.unwrap_or(session.world.mode());
         session.world.restart(base, mode);
     }
-    let (name, title) = (scenario.name.clone(), scenario.title.clone());
-    session.begin_scenario(scenario);
+    session.begin_scenario(Arc::clone(scenario));
     if grown {
         session.world.begins_here();
     }
-    Ok(Plain(Loaded { name, title, regrown: grown, now: session.world.now() }))
+    Ok(grown)
 }
 
 /// The ended scenarios.
@@ -173,6 +261,12 @@ fn get_coverage(session: &mut Session<'_>, _: Nothing) -> Result<Plain<Coverage>
 }
 
 impl Session<'_> {
+    /// The scenario with that name: one that the key added, or one of the server.
+    pub(crate) fn scenario(&self, name: &str) -> Result<Arc<Scenario>> {
+        let own = self.tester.own.iter().find(|own| own.name == name);
+        own.map_or_else(|| self.host.scenario(name), |own| Ok(Arc::clone(own)))
+    }
+
     /// Runs a scenario in addition to the running ones.
     pub(crate) fn begin_scenario(&mut self, scenario: Arc<Scenario>) {
         self.world.load(&scenario);

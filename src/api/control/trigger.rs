@@ -53,9 +53,6 @@ fn trigger_event(
 ) -> Result<Plain<Triggered>, ApiError> {
     let name = input.r#type.as_str();
     let situations = session.host.situation_showing(name);
-    if situations.is_empty() {
-        return Err(not_shown(name));
-    }
     let before = session.world.clone();
     let done = follow(session.world, &situations, name, &input.r#override);
     if done.is_err() {
@@ -64,12 +61,33 @@ fn trigger_event(
     done
 }
 
+/// The events up to the first one of that type, which the situations make happen.
+pub(crate) fn until(
+    world: &mut World,
+    situations: &[Arc<Situation>],
+    name: &str,
+) -> Result<Vec<EventShape>, ApiError> {
+    let logged = world.log_length();
+    follow(world, situations, name, &Map::new())?;
+    let mut events: Vec<EventShape> = Vec::new();
+    for event in system::events_since(world, logged) {
+        events.push(EventShape::of(event));
+        if event.name == name {
+            break;
+        }
+    }
+    Ok(events)
+}
+
 fn follow(
     world: &mut World,
     situations: &[Arc<Situation>],
     name: &str,
     own: &Map<String, Value>,
 ) -> Result<Plain<Triggered>, ApiError> {
+    if situations.is_empty() {
+        return Err(not_shown(name));
+    }
     let logged = world.log_length();
     // What must only be paid must not be late, too.
     let by_deadline = system::is_by_deadline(name);

@@ -48,6 +48,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Identity.table([
 list! {
     fn list_subjects(ListSubjects) -> Subject;
     filter
+        company_id: Id<Company>,
         /// Filter by type: people or businesses.
         kind as "type": SubjectType,
         /// Filter by status.

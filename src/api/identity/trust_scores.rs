@@ -14,6 +14,12 @@ const CALCULATION: Span = Span::seconds(2);
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Identity.table([
     Operation {
         path: "/api/identity/trust-scores",
+        summary: "List trust scores",
+        description: "Lists scores, newest first.",
+        ..operation!(read list_trust_scores)
+    },
+    Operation {
+        path: "/api/identity/trust-scores",
         summary: "Score a subject's trust",
         description: "Requests a score from 0 to 1000, higher is safer, calculated after 2 seconds \
             from past events of the subject and its company. The score is the sum of its \
@@ -33,6 +39,17 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Identity.table([
         ..operation!(get get_trust_score: TrustScore)
     },
 ]);
+
+list! {
+    fn list_trust_scores(ListTrustScores) -> TrustScore, of subject_id;
+    filter
+        subject_id: Id<Subject>,
+        company_id: Id<Company>,
+        status: TrustStatus,
+        context: TrustContext;
+    sort created_at, score;
+    newest first;
+}
 
 /// A new score.
 #[derive(Deserialize, JsonSchema)]

@@ -78,6 +78,7 @@ list! {
     fn list_verifications(ListVerifications) -> Verification, of subject_id;
     filter
         subject_id: Id<Subject>,
+        company_id: Id<Company>,
         status: CaseStatus,
         kind as "type": VerificationType;
     sort created_at, updated_at;

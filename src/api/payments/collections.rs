@@ -15,8 +15,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
     Operation {
         path: "/api/payments/collections",
         summary: "List collections",
-        description: "Lists collections in creation order, starting with the twelve months before the \
-            world's start.",
+        description: "Lists collections, newest first, including those of the twelve months before \
+            the world's start.",
         ..operation!(read list_collections)
     },
     Operation {
@@ -74,6 +74,7 @@ list! {
         mandate_id: Id<Mandate>,
         reference: Text<140>;
     sort created_at, amount, reference;
+    newest first;
 }
 
 /// The number of grown invoices and collections, and their positions: of all companies or of one.

@@ -11,6 +11,12 @@ use crate::model::posting::{self, Conversion};
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
     Operation {
         path: "/api/payments/fx-transfers",
+        summary: "List conversions",
+        description: "Lists transfers between wallets in two currencies, newest first.",
+        ..operation!(read list_fx_transfers)
+    },
+    Operation {
+        path: "/api/payments/fx-transfers",
         summary: "Convert money",
         description: "Executes a quote, which can be used once before it expires. The source \
             wallet is debited now, and the target wallet is credited a minute later. A company \
@@ -38,6 +44,19 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
         ..operation!(get get_fx_transfer: FxTransfer)
     },
 ]);
+
+list! {
+    fn list_fx_transfers(ListFxTransfers) -> FxTransfer, of company_id;
+    filter
+        company_id: Id<Company>,
+        status: FxTransferStatus,
+        /// Filter by the wallet that was debited.
+        source_wallet_id: Id<Wallet>,
+        /// Filter by the wallet that was credited.
+        target_wallet_id: Id<Wallet>;
+    sort created_at, source_amount, target_amount;
+    newest first;
+}
 
 /// From the debit to the credit.
 const NORMAL: Span = Span::seconds(60);

@@ -10,8 +10,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
     Operation {
         path: "/api/payments/payouts",
         summary: "List payouts",
-        description: "Lists payouts in creation order: wages and suppliers of the months before \
-            the world's start, then later ones.",
+        description: "Lists payouts, newest first, including wages and suppliers of the months \
+            before the world's start.",
         ..operation!(read list_payouts)
     },
     Operation {
@@ -34,6 +34,7 @@ list! {
         /// Filter by the resource that is paid.
         source_id: Text<64> = source;
     sort created_at, amount;
+    newest first;
 }
 
 /// The kind of resource that a payout pays.

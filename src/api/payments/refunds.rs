@@ -31,12 +31,28 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
         ..operation!(write create_refund)
     },
     Operation {
+        path: "/api/payments/refunds",
+        summary: "List refunds",
+        description: "Lists refunds, newest first.",
+        ..operation!(read list_refunds)
+    },
+    Operation {
         path: "/api/payments/refunds/{refund_id}",
         summary: "Read a refund",
         description: "Returns a refund with its status and the reason for a failure.",
         ..operation!(get get_refund: Refund)
     },
 ]);
+
+list! {
+    fn list_refunds(ListRefunds) -> Refund, of collection_id;
+    filter
+        company_id: Id<Company>,
+        collection_id: Id<Collection>,
+        status: RefundStatus;
+    sort created_at, amount;
+    newest first;
+}
 
 /// The events at the end of a refund.
 pub(crate) const SETTLED: &[&str] = &[

@@ -155,9 +155,10 @@ impl Served {
 
     /// All rows of the list.
     fn pages(&self, path: &str) -> Result<Vec<Value>, String> {
+        let joined = if path.contains('?') { '&' } else { '?' };
         let mut all = Vec::new();
         for page in 1.. {
-            let path = format!("{path}?page={page}&per_page={PAGE}");
+            let path = format!("{path}{joined}page={page}&per_page={PAGE}");
             let Value::Array(rows) = self.control("GET", &path, None)? else {
                 return Err(format!("{path} answers without a list"));
             };
@@ -234,7 +235,8 @@ impl Runner for Served {
             // Created resources come after the grown ones.
             place = place.saturating_sub(page["meta"]["total"].as_u64().unwrap_or(0));
         }
-        let path = format!("/_sandbox/events?type={kind}.created&page={place}&per_page=1");
+        let path =
+            format!("/_sandbox/events?type={kind}.created&page={place}&per_page=1&sort=sequence");
         let page = self.page(KEY, &path)?;
         Ok(page["data"][0]["data"]["object"]["id"].as_str().map(str::to_owned))
     }
@@ -252,7 +254,7 @@ impl Runner for Served {
     }
 
     fn events(&mut self) -> Result<Vec<Value>, String> {
-        self.pages("/_sandbox/events")
+        self.pages("/_sandbox/events?sort=sequence")
     }
 
     fn deliveries(

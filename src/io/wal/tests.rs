@@ -32,7 +32,7 @@ fn engine(log: &Arc<Log>) -> Engine {
         mode: ClockMode::Instant,
         api_keys: vec![KEY.to_owned()],
         max_worlds: 10,
-        pages: |_, _| None,
+        pages: |_, _, _| None,
         contract: Overlay::default(),
         max_events: Some(MAX_EVENTS),
         scenarios: Vec::new(),

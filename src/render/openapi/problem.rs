@@ -41,6 +41,7 @@ const SHARED: &[(&str, u16, &[ErrorCode])] = &[
         &[ErrorCode::MissingCredentials, ErrorCode::InvalidApiKey, ErrorCode::LiveKeyRefused],
     ),
     ("NotFound", 404, &[ErrorCode::ResourceNotFound]),
+    ("NotAcceptable", 406, &[ErrorCode::NotAcceptable]),
     ("RequestTimeout", 408, &[ErrorCode::RequestTimeout]),
     ("KeyInUse", 409, &[ErrorCode::RequestInProgress]),
     ("Stale", 412, &[ErrorCode::PreconditionFailed]),
@@ -112,6 +113,7 @@ fn any_row_may_refuse(row: &Operation, input: &Value, code: ErrorCode) -> bool {
         | ErrorCode::IdempotencyKeyReused
         | ErrorCode::RequestInProgress => is_keyed(row),
         ErrorCode::PreconditionFailed => is_conditional(row),
+        ErrorCode::NotAcceptable => row.success != 204,
         ErrorCode::ResourceNotFound => names_a_resource(row, input),
         _ => false,
     }

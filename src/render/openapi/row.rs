@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::api;
+use crate::api::list::{CSV, LINES};
 use crate::api::operation::{Call, Contract, Method, Operation};
 use crate::api::pdf::PDF;
 use crate::api::system::events_of;
@@ -115,10 +116,12 @@ fn headers(row: &Operation) -> impl Iterator<Item = Value> {
 fn parameter(name: &str, place: &str, required: bool, member: &Value, sample: &Sample) -> Value {
     let mut schema = without_null(member.clone());
     let description = schema.as_object_mut().and_then(|members| members.remove("description"));
-    // An optional parameter has only a sample value in its text: a viewer would fill in a filter that matches
-    // nothing.
+    // An optional parameter has no example of its own: a viewer would fill in several filters at once, which match nothing together.
     let usual = schema["examples"].get(0).filter(|_| required);
     let example = sample.input.as_ref().and_then(|input| input.get(name)).or(usual).cloned();
+    if !required && let Some(members) = schema.as_object_mut() {
+        members.shift_remove("examples");
+    }
     let mut parameter = json!({ "name": name, "in": place, "required": required });
     if let Some(description) = description {
         parameter["description"] = description;
@@ -194,6 +197,8 @@ fn body(
 fn success(row: &Operation, output: Value, sample: &Sample, schemas: &mut Schemas) -> Value {
     let single =
         output["properties"]["data"].as_object().is_some_and(|data| !data.contains_key("items"));
+    let is_list =
+        output["properties"]["meta"].is_object() && output["properties"]["data"]["type"] == "array";
     let mut headers = header::common();
     let also = [
         ("ETag", single && row.success != 201 && is_product(row)),
@@ -217,6 +222,9 @@ fn success(row: &Operation, output: Value, sample: &Sample, schemas: &mut Schema
             content["examples"] = examples(example.clone());
         }
         response["content"] = json!({ "application/json": content });
+        for form in [CSV, LINES].iter().filter(|_| is_list) {
+            response["content"][*form] = json!({ "schema": { "type": "string" } });
+        }
         if row.pdf.is_some() {
             response["content"][PDF] =
                 json!({ "schema": { "type": "string", "format": "binary" } });

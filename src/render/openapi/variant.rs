@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
+use crate::api::list::{CSV, LINES};
 use crate::render::openapi::{links, overlay};
 
 /// Headers that only a test sends: as parameters, they would be arguments of every method of a client.
@@ -12,7 +13,7 @@ const OF_TESTS: &[&str] = &["Sandbox-Scenario", "Sandbox-Fault", "Sandbox-Observ
 const GROWING: &str = "\n\n## For clients\n\nThis document is for client generators. It has no webhooks and no headers of tests. A later version may add members \
     to answers and values to their enums, so a client must accept unknown ones.";
 
-/// The document for client generators: without webhooks and the headers of tests; answers may have more members.
+/// The document for client generators: without webhooks, tables and the headers of tests; answers may have more members.
 pub(crate) fn for_clients(document: &mut Value) {
     if let Some(members) = document.as_object_mut() {
         members.shift_remove("webhooks");
@@ -35,6 +36,10 @@ fn open(part: &mut Value, parameters: &[Value]) {
             }
         }
         Value::Object(members) => {
+            // One type for each reply of a client.
+            for form in [CSV, LINES] {
+                members.shift_remove(form);
+            }
             if members.get("additionalProperties") == Some(&Value::Bool(false)) {
                 members.shift_remove("additionalProperties");
             }

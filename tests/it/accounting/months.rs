@@ -179,7 +179,8 @@ fn the_history_has_its_wages_in_the_months_of_the_work_too() {
     let caller = Caller::manual();
     let company = caller.company(2);
     let mut expected: BTreeMap<String, i64> = BTreeMap::new();
-    let runs = caller.all(&format!("/api/business/payroll-runs?company_id={company}"));
+    let runs =
+        caller.all(&format!("/api/business/payroll-runs?company_id={company}&sort=created_at"));
     assert_eq!(runs.len(), 26);
     for run in &runs {
         let (days, gross) = (working_days(&run["pay_period"]), number(&run["totals"]["gross"]));

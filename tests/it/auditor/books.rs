@@ -90,7 +90,7 @@ impl Books {
     pub(super) fn read(caller: &Caller) -> Self {
         let mut reader = Reader { caller, line: WireLine::open(caller.port()) };
         let mut books = Self {
-            events: reader.all("/_sandbox/events"),
+            events: reader.all("/_sandbox/events?sort=sequence"),
             payslips: reader.all("/api/business/payslips"),
             check: reader.get("/_sandbox/ledger/check")["data"].take(),
             ..Self::default()

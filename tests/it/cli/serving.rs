@@ -154,6 +154,29 @@ fn a_persistent_connection_serves_many_requests() {
 }
 
 #[test]
+fn a_folder_of_scenarios_is_offered_and_does_not_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "title = \"Every payout fails\"\n\n[[outcome]]\non = \"payout.settle\"\nthen = \"failed\"\n";
+    std::fs::write(folder.path().join("all-fail.toml"), text).unwrap();
+    std::fs::write(folder.path().join("notes.txt"), "no scenario").unwrap();
+    let dir = folder.path().to_str().unwrap();
+    let caller = Caller::of(&std::sync::Arc::new(Server::start(&["--scenario-dir", dir])));
+    let listed = caller.get("/_sandbox/scenarios").expect(200).to_string();
+    assert!(listed.contains("all-fail") && !listed.contains("\"running\":true"), "{listed}");
+    caller.post("/_sandbox/scenarios/all-fail/load", &serde_json::json!({})).expect(200);
+    let listed = caller.get("/_sandbox/scenarios").expect(200).to_string();
+    assert_eq!(listed.matches("\"running\":true").count(), 1, "{listed}");
+
+    std::fs::write(folder.path().join("wrong.toml"), text.replace("failed", "eaten")).unwrap();
+    let (code, _, err) = run(&["--port", "0", "--scenario-dir", dir]);
+    assert_eq!(code, 1);
+    assert!(err.contains("wrong.toml") && err.contains("eaten"), "{err}");
+    let (code, _, err) = run(&["--port", "0", "--scenario-dir", "/no/such/folder"]);
+    assert_eq!(code, 1);
+    assert!(err.contains("--scenario-dir /no/such/folder"), "{err}");
+}
+
+#[test]
 fn flags_without_a_meaning_are_refused_with_what_is_expected() {
     for (flags, expected) in [
         (&["--seed", "-1"][..], "--seed"),

@@ -50,8 +50,9 @@ fn a_payroll_summary_is_the_sum_of_what_was_paid() {
     let others = caller.post("/v1/payroll/run", &body).expect(201);
     for period in ["2026-01", "2025-12"] {
         let said = contents(&caller, &company, "payroll_summary", period);
-        let runs =
-            caller.all(&format!("/api/business/payroll-runs?company_id={company}&period={period}"));
+        let runs = caller.all(&format!(
+            "/api/business/payroll-runs?company_id={company}&period={period}&sort=created_at"
+        ));
         let mut all = Vec::new();
         for (run, summary) in runs.iter().zip(said["runs"].as_array().unwrap()) {
             assert_eq!(summary["payroll_run_id"], run["id"]);
@@ -93,8 +94,9 @@ fn a_pension_schedule_is_what_the_payslips_say() {
             );
             continue;
         }
-        let runs =
-            caller.all(&format!("/api/business/payroll-runs?company_id={company}&period={period}"));
+        let runs = caller.all(&format!(
+            "/api/business/payroll-runs?company_id={company}&period={period}&sort=created_at"
+        ));
         let payslips = format!("/api/business/payslips?payroll_run_id={}", id(&runs[0]));
         let payslips = caller.all(&payslips);
         assert_eq!(entries.len(), payslips.len());

@@ -282,7 +282,8 @@ impl Run {
             }
             place -= page["meta"]["total"].as_u64().unwrap();
         }
-        let path = format!("/_sandbox/events?type={kind}.created&page={place}&per_page=1");
+        let path =
+            format!("/_sandbox/events?type={kind}.created&page={place}&per_page=1&sort=sequence");
         let id = &self.client.read(&path)["data"][0]["data"]["object"]["id"];
         id.as_str().unwrap_or_else(|| panic!("there is no {kind} {place}")).to_owned()
     }

@@ -6,6 +6,7 @@ pub(super) const ELSEWHERE: &[(&str, &str)] = &[
     ("invalid_api_key", "tests/it/errors/keys.rs"),
     ("live_key_refused", "tests/it/errors/keys.rs"),
     ("invalid_header", "tests/it/headers.rs"),
+    ("not_acceptable", "tests/it/lists/forms.rs"),
     // Rows whose two bodies cannot both be right; the rest are produced here.
     ("idempotency_key_reused", "tests/it/idempotency.rs"),
     ("unknown_scenario", "tests/it/outside"),

@@ -1,5 +1,6 @@
 //! The rules of both documents for every reference, schema and example.
 
+mod examples;
 mod generators;
 mod walk;
 

@@ -57,6 +57,7 @@ fn pay() -> Value {
 
 /// The last verification in the events.
 fn last_verification(caller: &Caller) -> Value {
-    let events = caller.all("/_sandbox/events?type=bank_account_verification.completed");
+    let events =
+        caller.all("/_sandbox/events?type=bank_account_verification.completed&sort=sequence");
     events.last().expect("a check was finished")["data"]["object"].clone()
 }

@@ -131,7 +131,7 @@ fn pay_from_earlier_in_the_tax_year_is_imported() {
         patch(wrong).refused(422, "validation_failed");
     }
     assert!(patch(json!({"totals": {}})).data()["brought_in"].is_null());
-    let created = caller.all("/_sandbox/events?type=employee.updated");
+    let created = caller.all("/_sandbox/events?type=employee.updated&sort=sequence");
     assert_eq!(created.len(), 2);
 }
 

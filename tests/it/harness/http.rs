@@ -215,7 +215,27 @@ pub(crate) fn read_answer(stream: &mut impl Read, head_only: bool) -> io::Result
             break;
         }
     }
+    let is_chunked =
+        headers.iter().any(|(name, value)| name == "transfer-encoding" && value == "chunked");
+    if is_chunked && !head_only {
+        body = unchunked(&body).ok_or_else(short)?;
+    }
     Ok(Answer { status, headers, body })
+}
+
+/// A complete body without the sizes of its chunks.
+fn unchunked(mut body: &[u8]) -> Option<Vec<u8>> {
+    let mut whole = Vec::new();
+    loop {
+        let end = find(body, b"\r\n")?;
+        let size = std::str::from_utf8(&body[..end]).ok()?;
+        let size = usize::from_str_radix(size, 16).ok()?;
+        if size == 0 {
+            return Some(whole);
+        }
+        whole.extend_from_slice(body.get(end + 2..end + 2 + size)?);
+        body = body.get(end + 2 + size + 2..)?;
+    }
 }
 
 fn read_some(stream: &mut impl Read, bytes: &mut Vec<u8>) -> io::Result<bool> {

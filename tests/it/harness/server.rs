@@ -98,10 +98,22 @@ impl Server {
 
     /// Ends the server as Ctrl-C does, and waits for its end.
     pub(crate) fn end(self) {
+        self.interrupt();
+        self.ended();
+    }
+
+    /// The same; returns its stdout after the ready line, and its stderr.
+    pub(crate) fn end_and_read(mut self) -> (String, String) {
+        self.interrupt();
+        let ended = self.child.wait().expect("the child can be awaited");
+        assert!(ended.success(), "{ended}");
+        self.stop()
+    }
+
+    fn interrupt(&self) {
         let id = self.child.id().to_string();
         let sent = Command::new("kill").args(["-INT", &id]).status();
         assert!(sent.expect("kill is a program").success());
-        self.ended();
     }
 
     /// Waits for the end of a server that was told to end.

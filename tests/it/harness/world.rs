@@ -39,6 +39,10 @@ impl Caller {
         Self { server: Arc::clone(server), key: key.to_owned() }
     }
 
+    pub(crate) fn key(&self) -> &str {
+        &self.key
+    }
+
     pub(crate) fn port(&self) -> u16 {
         self.server.port()
     }
@@ -156,7 +160,7 @@ impl Caller {
 
     /// Every event of the world, oldest first.
     pub(crate) fn events(&self) -> Vec<Value> {
-        self.all("/_sandbox/events")
+        self.all("/_sandbox/events?sort=sequence")
     }
 }
 

@@ -4,7 +4,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
 use crate::harness::Caller;
-use crate::harness::world::id;
+use crate::harness::world::{id, number};
 
 use super::{Compare, Listing, TRIED, busy, ids, listings, lived_in, order, text, with};
 
@@ -51,7 +51,8 @@ fn ids_of_a_list_are_unique() {
 fn every_sort_key_orders_the_whole_list_and_keeps_equal_rows_in_creation_order() {
     for caller in [Caller::instant(), busy()] {
         for listing in listings(&caller) {
-            let whole = listing.rows(&caller);
+            // Equal rows stay in the order of creation.
+            let whole = Listing { path: listing.by_time(), ..listing.clone() }.rows(&caller);
             for sort in &listing.sorts {
                 assert!(whole.iter().all(|row| row.get(sort).is_some()), "{} {sort}", listing.path);
                 let sorted =
@@ -65,6 +66,59 @@ fn every_sort_key_orders_the_whole_list_and_keeps_equal_rows_in_creation_order()
             }
         }
     }
+}
+
+#[test]
+fn lists_of_latest_entries_begin_with_the_newest_one() {
+    let caller = busy();
+    let mut newest = Vec::new();
+    for listing in listings(&caller).iter().filter(|listing| listing.newest_first) {
+        let path = &listing.path;
+        let whole = caller.all(path);
+        assert_eq!(whole, caller.all(&with(path, "sort=-created_at")), "{path}");
+        let made = |row: &Value| row["created_at"].as_str().unwrap().to_owned();
+        assert!(whole.is_sorted_by(|one, other| made(one) >= made(other)), "{path}");
+        newest.push(path.rsplit('/').next().unwrap().to_owned());
+    }
+    newest.sort();
+    let expected = [
+        "collections",
+        "credit-scores",
+        "fx-transfers",
+        "insurance-risk-scores",
+        "payouts",
+        "payroll-runs",
+        "payslips",
+        "readiness-assessments",
+        "refunds",
+        "trust-scores",
+    ];
+    assert_eq!(newest, expected);
+    let sequences = |query: &str| -> Vec<i64> {
+        let events = caller.get(&format!("/_sandbox/events?per_page=5{query}")).data();
+        events.as_array().unwrap().iter().map(|event| number(&event["sequence"])).collect()
+    };
+    let last = number(&caller.get("/_sandbox/events").expect(200)["meta"]["total"]);
+    assert_eq!(sequences(""), [last, last - 1, last - 2, last - 3, last - 4]);
+    assert_eq!(sequences("&after=3"), [4, 5, 6, 7, 8]);
+    assert_eq!(sequences("&sort=sequence"), [1, 2, 3, 4, 5]);
+    assert_eq!(sequences("&after=3&sort=-sequence"), sequences(""));
+}
+
+#[test]
+fn a_list_whose_rows_belong_to_companies_is_filtered_by_company() {
+    let caller = busy();
+    let mut others = Vec::new();
+    for listing in listings(&caller) {
+        let rows = caller.all(&listing.path);
+        let has_company = rows.iter().any(|row| row.get("company_id").is_some());
+        let is_below_a_parent =
+            listing.template.contains('{') || listing.path.contains("company_id=");
+        if has_company && !is_below_a_parent && !listing.filters.contains(&"company_id") {
+            others.push(listing.path);
+        }
+    }
+    assert_eq!(others, [""; 0]);
 }
 
 /// What of a member a filter can be compared with: itself, the day of an instant, the accounts of lines.
@@ -82,11 +136,15 @@ fn values(row: &Value, member: &str, compare: Compare) -> Vec<Value> {
 }
 
 /// Filters without a value in the busy world: no event of that world sets their members, the first company has no form for its employees, and
-/// no bill is from a beneficiary.
-const UNTRIED: [&str; 3] = [
+/// no bill is from a beneficiary, and no subject belongs to a company.
+const UNTRIED: [&str; 7] = [
     "/api/business/tax-documents?company_id=com_bp9fm3zzz4aa5 employee_id",
     "/api/payments/bills beneficiary_id",
+    "/api/identity/subjects company_id",
+    "/api/identity/verifications company_id",
+    "/api/capital/credit-scores subject_id",
     "/api/identity/aml-alerts company_id",
+    "/api/identity/trust-scores company_id",
 ];
 
 #[test]

@@ -1,6 +1,7 @@
 //! Lists: paging, sorting and filters. Each is compared with the whole list, from which the test selects.
 
 mod contents;
+mod forms;
 mod input;
 
 use std::cmp::Ordering;
@@ -15,7 +16,12 @@ use crate::harness::world::id;
 const TRIED: usize = 4;
 
 /// A list of the OpenAPI document.
+#[derive(Clone)]
 struct Listing {
+    /// Its path in the document.
+    template: String,
+    /// Whether the document says that it begins with the newest row.
+    newest_first: bool,
     /// With a parent's id where the path needs one, and the required query.
     path: String,
     /// Without the descending ones.
@@ -64,6 +70,11 @@ const UNLIKE_THEIR_NAMES: [(&str, &str, &str, Compare); 20] = [
 ];
 
 impl Listing {
+    /// Its path with the order of creation.
+    fn by_time(&self) -> String {
+        if self.newest_first { with(&self.path, "sort=created_at") } else { self.path.clone() }
+    }
+
     fn without_query(&self) -> &str {
         self.path.split('?').next().unwrap()
     }
@@ -111,7 +122,13 @@ fn listing(caller: &Caller, template: &str, parameters: &'static Value) -> Listi
     let document = contract::product();
     let parameters = parameters.as_array().unwrap().iter().map(|p| resolve(document, p));
     let parameters = parameters.filter(|parameter| parameter["in"] == "query");
-    let mut found = Listing { path: template.to_owned(), sorts: Vec::new(), filters: Vec::new() };
+    let mut found = Listing {
+        template: template.to_owned(),
+        newest_first: false,
+        path: template.to_owned(),
+        sorts: Vec::new(),
+        filters: Vec::new(),
+    };
     if let (Some(start), Some(end)) = (template.find("/{"), template.find('}')) {
         let parents = caller.all(&template[..start]);
         let below = |parent: &Value| {
@@ -127,6 +144,7 @@ fn listing(caller: &Caller, template: &str, parameters: &'static Value) -> Listi
         match name {
             "page" | "per_page" => {}
             "sort" => {
+                found.newest_first = parameter["schema"]["default"] == "-created_at";
                 let keys = resolve(document, &parameter["schema"])["enum"].as_array().unwrap();
                 let keys = keys.iter().map(|key| key.as_str().unwrap());
                 found.sorts = keys.filter(|key| !key.starts_with('-')).collect();

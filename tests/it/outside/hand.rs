@@ -188,7 +188,7 @@ fn a_rule_about_one_resource_leaves_the_others_alone() {
         json!({"decision": "payout.settle", "where": {"employee_id": people[1], "amount": ">= 1"}});
     rule(&caller, &matched, &json!({"then": "returned_late"}));
     super::pay(&caller, &people, None);
-    let items = caller.all("/_sandbox/events?type=payroll_item.returned");
+    let items = caller.all("/_sandbox/events?type=payroll_item.returned&sort=sequence");
     assert_eq!(items.len(), 1);
     assert_eq!(items[0]["data"]["object"]["employee_id"], *people[1]);
 }

@@ -6,7 +6,7 @@ mod hand_moves;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Caller, Server};
+use crate::harness::{Answer, Caller, Request, Server};
 
 /// Runs the first month of these employees of the first company, as far as the clock goes.
 fn pay(caller: &Caller, people: &[String], header: Option<&str>) -> (Value, Answer) {
@@ -218,6 +218,98 @@ fn a_loaded_scenario_decides_and_its_coverage_counts() {
         .post("/_sandbox/scenarios/partial-failur/load", &json!({}))
         .refused(400, "unknown_scenario");
     caller.audit();
+}
+
+const FAILING: &str =
+    "title = \"Every payout fails\"\n\n[[outcome]]\non = \"payout.settle\"\nthen = \"failed\"\n";
+
+/// The scenarios that run in the world of the caller.
+fn running(caller: &Caller) -> Vec<String> {
+    let rows = caller.get("/_sandbox/scenarios").data();
+    let rows = rows.as_array().unwrap().iter().filter(|row| row["running"] == true);
+    rows.map(|row| row["name"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_scenario_is_added_as_text_for_one_key() {
+    let caller = Caller::manual();
+    let body = json!({"name": "mine", "text": FAILING});
+    caller.post("/_sandbox/scenarios", &body).expect(201);
+    assert_eq!(running(&caller), ["mine"]);
+    let (run, _) = pay(&caller, &people(&caller, 2), None);
+    assert_eq!(run["status"], "failed", "{run}");
+    // It survives a reset, goes into a fork, and can be ended and loaded again.
+    let taken = caller.post("/_sandbox/snapshots", &json!({})).made();
+    caller.post("/_sandbox/reset", &json!({})).expect(200);
+    assert_eq!(running(&caller), ["mine"]);
+    caller.post("/_sandbox/reset", &json!({"scenario": null})).expect(200);
+    assert_eq!(running(&caller), [""; 0]);
+    caller.post("/_sandbox/scenarios/mine/load", &json!({})).expect(200);
+    assert_eq!(running(&caller), ["mine"]);
+    let key = format!("{}_fork", caller.key());
+    let fork = format!("/_sandbox/snapshots/{}/fork", taken["id"].as_str().unwrap());
+    caller.post(&fork, &json!({"key": key})).made();
+    let request = Request::new("POST", "/_sandbox/scenarios/mine/load").key(&key).json(&json!({}));
+    request.send(caller.port()).expect(200);
+    // Another key does not know it.
+    let other = Caller::manual();
+    other.post("/_sandbox/scenarios/mine/load", &json!({})).refused(400, "unknown_scenario");
+}
+
+#[test]
+fn a_scenario_with_mistakes_is_refused_with_the_report_of_check() {
+    let caller = Caller::manual();
+    let before = caller.digest();
+    let text = FAILING.replace("payout.settle", "payout.setle").replace("failed", "eaten");
+    let body = json!({"name": "wrong", "text": text});
+    let problem = caller.post("/_sandbox/scenarios", &body).refused(422, "validation_failed");
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("wrong.toml"), &text).unwrap();
+    let mut check = crate::harness::command(&["scenario", "check", "wrong.toml"]);
+    let report = crate::harness::finish(check.current_dir(folder.path())).stderr;
+    let report = String::from_utf8(report).unwrap();
+    let detail = problem["detail"].as_str().unwrap();
+    assert!(report.contains(detail) && detail.contains("payout.settle"), "{report}\n{detail}");
+    assert_eq!(problem["errors"][0]["pointer"], "/text");
+    let place = problem["errors"][0]["detail"].as_str().unwrap();
+    assert!(place.starts_with("wrong.toml: line 4, column 6: "), "{place}");
+    for (body, pointer) in [
+        (json!({"name": "Has Space", "text": FAILING}), "/name"),
+        (json!({"name": "mine"}), "/text"),
+        (json!({"name": "mine", "text": ""}), "/text"),
+    ] {
+        let problem = caller.post("/_sandbox/scenarios", &body).refused(422, "validation_failed");
+        assert_eq!(problem["errors"][0]["pointer"], pointer);
+    }
+    assert_eq!(caller.digest(), before);
+    assert_eq!(running(&caller), [""; 0]);
+}
+
+#[test]
+fn a_reset_gives_a_world_of_another_shape() {
+    let caller = Caller::instant();
+    let shape = json!({"countries": ["KE", "gb"], "companies": 2, "employees_per_company": 7, "start": "2026-06-01T00:00:00Z"});
+    caller.post("/_sandbox/reset", &shape).expect(200);
+    let companies = caller.all("/api/business/companies");
+    let countries: Vec<&Value> = companies.iter().map(|company| &company["country"]).collect();
+    assert_eq!(countries, ["KE", "GB"]);
+    assert_eq!(caller.all("/api/business/employees").len(), 14);
+    assert!(caller.now().starts_with("2026-06-01T00:00:00"));
+    // Members that are absent stay.
+    caller.post("/_sandbox/reset", &json!({"employees_per_company": 3})).expect(200);
+    assert_eq!(caller.all("/api/business/employees").len(), 6);
+    let before = caller.digest();
+    for (wrong, pointer) in [
+        (json!({"countries": ["XX"]}), ""),
+        (json!({"countries": []}), "/countries"),
+        (json!({"companies": 0}), "/companies"),
+        (json!({"companies": 1_000_000_000, "employees_per_company": 1_000}), ""),
+        (json!({"start": "1999-01-01T00:00:00Z"}), ""),
+    ] {
+        let problem = caller.post("/_sandbox/reset", &wrong).refused(422, "validation_failed");
+        assert_eq!(problem["errors"][0]["pointer"], pointer, "{wrong}");
+    }
+    assert_eq!(caller.digest(), before);
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn an_account_is_resolved_after_half_a_minute_and_its_number_stays_hidden() {
     assert_eq!(beneficiary["name_match"]["score"], 100);
     assert_eq!(beneficiary["name_match"]["account_name"], "ADAEZE OBI");
     assert_eq!(history(&beneficiary), ["pending", "verified"]);
-    let events = payer.caller.get("/_sandbox/events?per_page=100");
+    let events = payer.caller.get("/_sandbox/events?per_page=100&sort=sequence");
     assert!(!events.text().contains("0000014579"));
 }
 

@@ -39,7 +39,7 @@ fn items(caller: &Caller, run: &Value) -> Vec<Value> {
 }
 
 fn payslips(caller: &Caller, run: &Value) -> Vec<Value> {
-    caller.all(&format!("/api/business/payslips?payroll_run_id={}", id(run)))
+    caller.all(&format!("/api/business/payslips?sort=created_at&payroll_run_id={}", id(run)))
 }
 
 fn count(events: &[String], name: &str) -> usize {

@@ -107,7 +107,7 @@ fn check(server: &Arc<Server>, told: &Told, asked: u64) {
         let caller = Caller::with_key(server, &format!("test_{key}"));
         let audit = caller.get("/_sandbox/ledger/check").data();
         assert_eq!(audit["ok"], true, "{audit}");
-        let created = caller.all("/_sandbox/events?type=employee.created");
+        let created = caller.all("/_sandbox/events?type=employee.created&sort=sequence");
         let ids: std::collections::BTreeSet<&str> =
             created.iter().map(|event| event["data"]["object"]["id"].as_str().unwrap()).collect();
         assert_eq!(ids.len(), created.len(), "one was hired twice");

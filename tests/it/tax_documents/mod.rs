@@ -57,7 +57,7 @@ fn off_cycle(caller: &Caller, company: &str, month: &str, item: &Value) {
 
 /// The payslips of an employee, by a filter.
 fn payslips(caller: &Caller, employee: &str, within: &str) -> Vec<Value> {
-    let all = caller.all(&format!("/api/business/payslips?employee_id={employee}"));
+    let all = caller.all(&format!("/api/business/payslips?sort=created_at&employee_id={employee}"));
     let paid = |it: &Value| it["pay_date"].as_str().unwrap().starts_with(within);
     all.into_iter().filter(|it| paid(it) && it["status"] != "voided").collect()
 }

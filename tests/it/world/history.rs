@@ -20,7 +20,8 @@ fn started(flags: &[&str]) -> Caller {
 }
 
 fn list(caller: &Caller, of: &str, company: &str) -> Vec<Value> {
-    caller.all(&format!("{of}?company_id={company}"))
+    let sort = if of.ends_with("payroll-runs") { "&sort=created_at" } else { "" };
+    caller.all(&format!("{of}?company_id={company}{sort}"))
 }
 
 fn lines(entries: &[Value]) -> impl Iterator<Item = (&Value, &Value)> {

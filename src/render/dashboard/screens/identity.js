@@ -1,5 +1,5 @@
 import { html, useState } from '../vendor/htm-preact.js';
-import { get, post, all } from '../api.js';
+import { get, post } from '../api.js';
 import { useStore, useData, act } from '../store.js';
 import { Amount, Bar, Shown, Status } from '../ui.js';
 import { money, date, day, seconds, words, label, last } from '../format.js';
@@ -34,13 +34,9 @@ function Alerts({ rev }) {
     <${Shown} of=${got} rows=${6} empty=${{ when: (d) => !d.data.length, title: status ? 'None in this state' : 'No alert', text: status ? 'Choose another state.' : 'Screening and monitoring found nothing. Trigger aml_alert.opened on the Control screen to see one.' }}>${(d) => html`<${Table} name="Table of alerts" head=${[['Severity'], ['What'], ['State'], ['Opened', 'num hide-s'], ['', 'num']]}>${d.data.map((a) => html`<tr key=${a.id}><td><${Status} value=${a.severity} as=${SEVERITY[a.severity] || 'idle'} /></td><td><b>${words(a.rule)}</b> ${a.subject_id ? who(d.names[a.subject_id], a.subject_id) : ''}<p class="small muted">${a.detail}${a.amount != null ? ` \u00b7 ${money(a.amount, a.currency)}` : ''}</p></td><td><${Status} value=${a.status} as=${{ open: 'wait', escalated: 'bad', confirmed: 'bad', dismissed: 'ok' }[a.status]} /></td><td class="num muted small hide-s">${day(a.created_at)}, ${seconds(a.created_at)}</td><td class="num">${['open', 'escalated'].includes(a.status) && html`<span class="row end"><button class="btn" onClick=${() => resolve(a, 'false_positive')}>Dismiss</button><button class="btn bare" onClick=${() => resolve(a, 'true_positive')}>Confirm</button></span>`}</td></tr>`)}<//>`}<//></section>`;
 }
 
-// There are no lists of scores and assessments: the events name those that exist.
+// The latest scores and assessments.
 async function made(kinds) {
-  const found = await Promise.all(kinds.map(async ([kind, path, name]) => {
-    const events = await all('/_sandbox/events', { type: `${kind}.created` }, 200);
-    const ids = events.map((e) => e.data.object.id).slice(-20).reverse();
-    return Promise.all(ids.map(async (id) => ({ ...(await get(`${path}/${id}`)).data, name })));
-  }));
+  const found = await Promise.all(kinds.map(async ([path, name]) => (await get(path, { per_page: 20 })).data.map((score) => ({ ...score, name }))));
   return found.flat().sort((a, b) => (a.created_at < b.created_at ? 1 : -1));
 }
 const Scored = ({ rows, open, title }) => html`<div class="cards pad">${rows.map((s) => html`<button class="panel card pick" key=${s.id} onClick=${() => open({ kind: 'score', score: s, title: title(s), key: s.id })}><span class="row between"><b class="cut">${title(s)}</b><${Status} value=${s.status} /></span>
@@ -48,11 +44,11 @@ const Scored = ({ rows, open, title }) => html`<div class="cards pad">${rows.map
   ${s.pillars?.length ? s.pillars.map((p) => html`<span class="meter"><span class="small muted">${label(p.name)}</span><span class="small">${p.score} of ${p.max_score}</span><${Bar} part=${p.score} whole=${p.max_score} /></span>`) : html`<span class="meter"><${Bar} part=${s.score || 0} whole=${{ trust_score: 1000, credit_score: 850, insurance_risk_score: 100 }[s.object] || 100} /></span>`}
   <span class="small muted">${date(s.created_at)} · ${last(s.id)}</span></button>`)}</div>`;
 function Readiness({ rev, open }) {
-  const got = useData(async () => { const [rows, names] = await Promise.all([made([['readiness_assessment', '/api/capital/readiness-assessments', 'Readiness']]), companies()]); return { rows, names }; }, [rev]);
+  const got = useData(async () => { const [rows, names] = await Promise.all([made([['/api/capital/readiness-assessments', 'Readiness']]), companies()]); return { rows, names }; }, [rev]);
   return html`<section class="panel" aria-label="Readiness"><header><h2>Readiness for an investment</h2><span class="small muted">choose one for its factors</span></header>
     <${Shown} of=${got} rows=${5} empty=${{ when: (d) => !d.rows.length, title: 'No assessment yet', text: 'Create one with POST /api/capital/readiness-assessments, or trigger readiness_assessment.completed on the Control screen.' }}>${(d) => html`<${Scored} rows=${d.rows} open=${open} title=${(s) => d.names[s.company_id]?.legal_name || last(s.company_id)} />`}<//></section>`;
 }
-const SCORES = [['credit_score', '/api/capital/credit-scores', 'Credit'], ['trust_score', '/api/identity/trust-scores', 'Trust'], ['insurance_risk_score', '/api/capital/insurance-risk-scores', 'Insurance risk']];
+const SCORES = [['/api/capital/credit-scores', 'Credit'], ['/api/identity/trust-scores', 'Trust'], ['/api/capital/insurance-risk-scores', 'Insurance risk']];
 function Scores({ rev, open }) {
   const got = useData(async () => { const [rows, names] = await Promise.all([made(SCORES), companies()]); return { rows, names }; }, [rev]);
   return html`<section class="panel" aria-label="Scores"><header><h2>Scores</h2><span class="small muted">choose one for its factors</span></header>
