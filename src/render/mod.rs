@@ -8,6 +8,7 @@
 pub(crate) mod assumptions;
 mod dashboard;
 mod events;
+mod llms;
 pub(crate) mod openapi;
 pub(crate) mod pages;
 mod samples;

@@ -10,7 +10,7 @@ pub(super) mod problem;
 mod row;
 mod schemas;
 mod served;
-mod tags;
+pub(super) mod tags;
 mod unions;
 pub(crate) mod variant;
 mod webhook;

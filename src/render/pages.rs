@@ -1,4 +1,4 @@
-//! The pages beside the operations: the dashboard at `/`, the OpenAPI documents, and RapiDoc under `/docs`. The binary
+//! The pages beside the operations: the dashboard at `/`, the OpenAPI documents, RapiDoc under `/docs`, and text for language models. The binary
 //! contains all of them.
 //!
 //! The pages load nothing from other servers, and their policy forbids it. The viewer is stored compressed, and a document is
@@ -14,8 +14,8 @@ use http::uri::Authority;
 
 use crate::engine::Page;
 use crate::engine::contract::Overlay;
-use crate::render::dashboard;
 use crate::render::openapi::{Plane, SERVER, document_served, variant};
+use crate::render::{dashboard, llms};
 use crate::world::{Base, Shape};
 
 /// The product's document.
@@ -50,7 +50,7 @@ fn find(path: &str, server: &str, overlay: &Overlay, base: &Base) -> Option<Page
         }
         "/docs/rapidoc.js" => Some(script(RAPIDOC, true)),
         "/docs/key.js" => Some(script(include_bytes!("assets/key.js"), false)),
-        _ => dashboard::page(path),
+        _ => llms::page(path, overlay).or_else(|| dashboard::page(path)),
     }
 }
 

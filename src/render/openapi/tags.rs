@@ -47,7 +47,7 @@ const TOPICS: &[(&str, &[&str], &str)] = &[
 ];
 
 /// The tag of a row.
-pub(super) fn of_row(row: &Operation) -> Value {
+pub(in crate::render) fn of_row(row: &Operation) -> Value {
     match row.domain {
         Domain::Sandbox => topic(row).map_or("Sandbox", |(tag, ..)| *tag).into(),
         domain => json!(domain),
