@@ -91,6 +91,13 @@ need() {
     built=$((built + 1))
 }
 
+# The texts that the licences of others require: of the crates, of embedded files, and of glibc in a static program.
+build_licences() {
+    local more=()
+    [[ $os != linux || -n "$glibc" || ! -e /usr/share/doc/libc6-dev/copyright ]] || more=(/usr/share/doc/libc6-dev/copyright)
+    python3 packaging/licences.py "$platform" ${more[@]+"${more[@]}"} >"$work/LICENSE-THIRD-PARTY"
+}
+
 build_documents() {
     local shell
     "$binary" man "$work/man"
@@ -102,7 +109,7 @@ build_wheel() {
     local venv="$TARGET/packaging/venv"
     [[ -x "$venv/$scripts/hatchling" ]] || { python3 -m venv "$venv" && "$venv/$scripts/pip" install --quiet --disable-pip-version-check hatchling==1.27.0; }
     cp -r clients/python "$work/wheel"
-    cp LICENSE-* packaging/python/hatch_build.py "$work/wheel"
+    cp LICENSE-* "$work/LICENSE-THIRD-PARTY" packaging/python/hatch_build.py "$work/wheel"
     cat packaging/python/wheel.toml >>"$work/wheel/pyproject.toml"
     printf '"%s" = "%s"\n' "$binary" "$program" >>"$work/wheel/pyproject.toml"
     (cd "$work/wheel" && SANDBOX_WHEEL_PLATFORM="$wheel" "$venv/$scripts/hatchling" build -t wheel -d "$out" >/dev/null)
@@ -113,7 +120,7 @@ build_npm() {
     cp -r clients/javascript "$work/npm"
     mkdir -p "$work/platform/bin"
     cp "$binary" "$work/platform/bin/$program"
-    cp LICENSE-* "$work/npm" && cp LICENSE-* "$work/platform"
+    cp LICENSE-* "$work/npm" && cp LICENSE-* "$work/LICENSE-THIRD-PARTY" "$work/platform"
     node - "$work" "$os" "$cpu" <<'JS'
 const { readFileSync, writeFileSync } = require('node:fs');
 const [work, os, cpu] = process.argv.slice(2);
@@ -135,7 +142,7 @@ JS
 build_archive() {
     local folder="$NAME-$version-$platform" options=()
     mkdir "$work/$folder"
-    cp -r "$binary" "$work/man" "$work/completions" LICENSE-* README.md CHANGELOG.md "$work/$folder"
+    cp -r "$binary" "$work/man" "$work/completions" LICENSE-* "$work/LICENSE-THIRD-PARTY" README.md CHANGELOG.md "$work/$folder"
     if tar --version | grep -q GNU; then
         options=(--sort=name "--mtime=@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner)
     fi
@@ -150,7 +157,7 @@ build_deb() {
     install -D -m 644 "$work/completions/sandbox.fish" "$share/fish/vendor_completions.d/sandbox.fish"
     install -d "$share/man/man1" "$share/doc/$NAME" "$root/DEBIAN"
     cp "$work/man/"*.1 "$share/man/man1" && gzip -9n "$share/man/man1/"*.1
-    cat LICENSE-MIT LICENSE-APACHE >"$share/doc/$NAME/copyright"
+    cat LICENSE-MIT LICENSE-APACHE "$work/LICENSE-THIRD-PARTY" >"$share/doc/$NAME/copyright"
     gzip -9nc CHANGELOG.md >"$share/doc/$NAME/changelog.gz"
     {
         echo "Package: $NAME"
@@ -168,6 +175,8 @@ build_deb() {
     dpkg-deb --root-owner-group -Zxz -z "$xz" --build "$root" "$out/${NAME}_${version}_$(dpkg --print-architecture).deb" >/dev/null
 }
 
+export PYTHONDONTWRITEBYTECODE=1
+build_licences
 build_documents
 need wheel python3 && build_wheel
 need npm npm node && build_npm

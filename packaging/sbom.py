@@ -64,4 +64,5 @@ def main(target):
     print(json.dumps(document, indent=1))
 
 
-main(sys.argv[1])
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -43,6 +43,9 @@ serve() {
     refuses curl --silent --max-time 2 "$url/_sandbox/health" # no process of it is left
 }
 
+# The texts name a crate, a font and a script that the program contains.
+has_licences() { local name; for name in '^hyper [0-9]' '^fonts$' '^preact$' 'Mozilla Public License Version 2.0'; do grep -q "$name" "$1"; done; }
+
 test_checksums() { (cd "$packages" && sha256sum --quiet --check SHA256SUMS && [[ "$(wc -l <SHA256SUMS)" == "$(find . -name 'finance*' -type f | wc -l)" ]]); }
 
 test_wheel() {
@@ -54,6 +57,7 @@ test_wheel() {
     mkdir "$work/python" && cp packaging/tests/test_first.py "$work/python"
     (cd "$work/python" && "$work/venv/bin/python" -m pytest -q -p no:cacheprovider)
     echo "$(seconds $(($(now) - begin))) s from pip install to the first passing test"
+    has_licences "$work"/venv/lib/python*/site-packages/finance_sandbox-*.dist-info/licenses/LICENSE-THIRD-PARTY
     serve "$work/venv/bin/sandbox"
     "${pip[@]}" uninstall --yes finance-sandbox
     [[ ! -e "$work/venv/bin/sandbox" ]]
@@ -70,6 +74,7 @@ test_npm() {
     node --test .
     echo "$(seconds $(($(now) - begin))) s from npm install to the first passing test"
     [[ "$(npx --offline sandbox --version)" == sandbox\ * ]]
+    has_licences node_modules/finance-sandbox-*/LICENSE-THIRD-PARTY
     serve node_modules/.bin/sandbox
     # The launcher names what is missing if npm did not install the package of the platform.
     rm -r node_modules/finance-sandbox-*
@@ -82,6 +87,7 @@ unpack() { mkdir "$1" && tar -C "$1" --strip-components=1 -xzf "$(one 'finance-s
 test_archive() {
     unpack "$work/archive"
     [[ -s man/sandbox.1 && -s man/sandbox-scenario-test.1 && -s LICENSE-MIT && -s LICENSE-APACHE ]]
+    has_licences LICENSE-THIRD-PARTY
     bash -c 'source completions/sandbox.bash && complete -p sandbox'
     serve ./sandbox
 }
@@ -94,6 +100,7 @@ test_deb() {
     "${dpkg[@]}" --install "$(one 'finance-sandbox_*.deb')" >"$work/dpkg.log" 2>&1 || { cat "$work/dpkg.log" && return 1; }
     [[ "$(dpkg-query --admindir="$root/var/lib/dpkg" --show --showformat '${Status}' finance-sandbox)" == 'install ok installed' ]]
     [[ -s "$root/usr/share/man/man1/sandbox.1.gz" && -s "$root/usr/share/bash-completion/completions/sandbox" ]]
+    has_licences "$root/usr/share/doc/finance-sandbox/copyright"
     serve "$root/usr/bin/sandbox"
     "${dpkg[@]}" --remove finance-sandbox >"$work/dpkg.log" 2>&1
     [[ -z "$(find "$root" -not -type d -not -path '*/var/lib/dpkg/*')" ]]

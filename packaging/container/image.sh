@@ -16,6 +16,10 @@ trap 'rm -rf "$work"' EXIT
 cp "$here/Containerfile" "$work"
 install -D -m 755 "$binary" "$work/root/sandbox"
 strip "$work/root/sandbox"
+# The licences beside the program, as in the archive; compressed, because nothing in the image reads them.
+for licence in "$(dirname "$binary")"/LICENSE-*; do
+    [[ ! -e "$licence" ]] || gzip -9nc "$licence" >"$work/root/$(basename "$licence").gz"
+done
 libraries="$(ldd "$binary" 2>/dev/null | grep -oE '/[^ ]+' || true)"
 for library in $libraries; do install -D -m 755 "$library" "$work/root$library"; done
 find "$work/root" -exec touch -h -d @0 {} +

@@ -156,6 +156,8 @@ pub(crate) struct Operation {
     pub(crate) long: bool,
     /// Creates the resource as a PDF, if a caller accepts `application/pdf` instead of JSON. Only for rows that read one resource.
     pub(crate) pdf: Option<PdfCall>,
+    /// Returns only the PDF, at a path of its own: generated clients have one type for each operation.
+    pub(crate) only_pdf: bool,
     /// Its reply is a stream of Server-Sent Events that lasts until the caller leaves.
     pub(crate) streams: bool,
     pub(crate) input: fn(&mut SchemaGenerator) -> Schema,
@@ -299,6 +301,7 @@ pub(crate) const BLANK: Operation = Operation {
     runs: &[],
     call: Call::Open(|_, _| unreachable!("every row is filled by operation!")),
     pdf: None,
+    only_pdf: false,
     streams: false,
     input: |generator| Nothing::json_schema(generator),
     output: |generator| Nothing::json_schema(generator),

@@ -94,7 +94,7 @@ fn read(
         request_id: request_id(key),
         form,
         file,
-        varies: row.pdf.is_some() || list,
+        varies: (row.pdf.is_some() && !row.only_pdf) || list,
     })
 }
 

@@ -4,6 +4,7 @@ use http::header::ACCEPT;
 use http::{HeaderMap, HeaderValue};
 
 use crate::api::list::{CSV, LINES};
+use crate::api::operation::Operation;
 use crate::api::pdf::PDF;
 use crate::engine::router::Route;
 use crate::value::{ApiError, ErrorCode};
@@ -26,7 +27,11 @@ impl Form {
     /// The form that the caller prefers among those of the row. 406 if it has none of the accepted ones.
     pub(super) fn wanted(route: &Route, headers: &HeaderMap) -> Result<Self, ApiError> {
         let row = route.operation;
-        let usual = if row.streams { Self::Stream } else { Self::Json };
+        let usual = match row {
+            Operation { streams: true, .. } => Self::Stream,
+            Operation { only_pdf: true, .. } => Self::Pdf,
+            _ => Self::Json,
+        };
         let sent = headers.get_all(ACCEPT).iter();
         let sent: Vec<&str> = sent.filter_map(|value| value.to_str().ok()).collect();
         let accepts_all = sent.iter().all(|value| value.trim().is_empty());
@@ -36,7 +41,7 @@ impl Form {
             return Ok(usual);
         }
         let mut forms = vec![usual];
-        forms.extend(row.pdf.map(|_| Self::Pdf));
+        forms.extend(row.pdf.filter(|_| !row.only_pdf).map(|_| Self::Pdf));
         if route.columns().is_some() {
             forms.extend([Self::Csv, Self::Lines]);
         }
@@ -124,7 +129,6 @@ fn thousandths(weight: &str) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::operation::Operation;
     use crate::engine::contract::Rows;
     use crate::engine::router::Router;
 

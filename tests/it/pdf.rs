@@ -113,3 +113,32 @@ fn refusals_and_other_resources_stay_json() {
     let content = &documented.expect("a row")["responses"]["200"]["content"];
     assert!(content.get(PDF).is_some() && content.get("application/json").is_some());
 }
+
+#[test]
+fn a_path_of_its_own_returns_the_same_pdf() {
+    let caller = Caller::instant();
+    let path = payslip(&caller);
+    let page = asked(&caller, "GET", &path, PDF);
+    for accept in ["*/*", "application/json, */*;q=0.1", PDF] {
+        let own = asked(&caller, "GET", &format!("{path}/pdf"), accept);
+        assert!(is_pdf(&own), "{accept}");
+        assert_eq!(own.body, page.body, "{accept}");
+        assert_eq!(own.header("etag"), page.header("etag"));
+        assert_eq!((own.status, own.header("vary")), (200, None));
+    }
+    let json = asked(&caller, "GET", &format!("{path}/pdf"), "application/json");
+    assert_eq!(json.status, 406);
+    caller.get("/api/business/payslips/psl_0000000000000/pdf").refused(404, "resource_not_found");
+    let company = caller.company(0);
+    let form = format!("/api/business/tax-documents/P60/pdf?company_id={company}&period=2025");
+    let unknown = caller.get(&form);
+    assert_eq!(unknown.header("content-type"), Some("application/problem+json"));
+    let client = contract::printed(&["openapi", "--client"]);
+    for (name, methods) in client["paths"].as_object().unwrap() {
+        let content = &methods["get"]["responses"]["200"]["content"];
+        let expected = if name.ends_with("/pdf") { PDF } else { "application/json" };
+        for media in content.as_object().into_iter().flatten().map(|(media, _)| media) {
+            assert_eq!(media, expected, "{name}");
+        }
+    }
+}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	client "sandboxclient"
@@ -37,6 +38,14 @@ func main() {
 	check(err == nil && again.Data.Id == first.Data.Id, err)
 	paid, _, err := api.GetPayrollRun(ctx, first.Data.Id).Execute()
 	check(err == nil && paid.Data.Status == "paid", err)
+
+	payslips, _, err := api.ListPayslips(ctx).PerPage(1).Execute()
+	check(err == nil, err)
+	file, _, err := api.GetPayslipPdf(ctx, payslips.Data[0].Id).Execute()
+	check(err == nil, err)
+	page := make([]byte, 5)
+	_, err = io.ReadFull(file, page)
+	check(err == nil && string(page) == "%PDF-", err)
 	fmt.Println("go: passed")
 }
 

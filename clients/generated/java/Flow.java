@@ -1,3 +1,7 @@
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
+import java.io.File;
+import java.nio.file.Files;
 import java.util.Set;
 import sandboxclient.ApiClient;
 import sandboxclient.ApiException;
@@ -28,6 +32,9 @@ final class Flow {
         String first = api.runPayroll(run, "january").getData().getId();
         check(api.runPayroll(run, "january").getData().getId().equals(first));
         check(api.getPayrollRun(first, null).getData().getStatus() == RunStatus.PAID);
+        String payslip = api.listPayslips(null, 1, null, null, null, null).getData().get(0).getId();
+        File page = api.getPayslipPdf(payslip);
+        check(Files.readString(page.toPath(), ISO_8859_1).startsWith("%PDF-"));
         System.out.println("java: passed");
     }
 

@@ -3,9 +3,9 @@
 import sys
 
 from sandbox_client import AuthenticatedClient
-from sandbox_client.api.business import get_payroll_run, list_companies, list_employees, run_payroll
-from sandbox_client.models import CompanyList, EmployeeSummaryList, PayrollRunEnvelope, Problem, RunPayrollRequest, RunWithItemsEnvelope
-from sandbox_client.types import Unset
+from sandbox_client.api.business import get_payroll_run, get_payslip_pdf, list_companies, list_employees, list_payslips, run_payroll
+from sandbox_client.models import CompanyList, EmployeeSummaryList, PayrollRunEnvelope, PayslipList, Problem, RunPayrollRequest, RunWithItemsEnvelope
+from sandbox_client.types import File, Unset
 
 client = AuthenticatedClient(base_url=sys.argv[1], token="test_python")
 
@@ -27,4 +27,9 @@ assert isinstance(first, PayrollRunEnvelope) and isinstance(again, PayrollRunEnv
 assert first.data.id == again.data.id
 paid = get_payroll_run.sync(first.data.id, client=client)
 assert isinstance(paid, RunWithItemsEnvelope) and paid.data.status == "paid"
+
+payslips = list_payslips.sync(client=client, per_page=1)
+assert isinstance(payslips, PayslipList)
+page = get_payslip_pdf.sync(payslips.data[0].id, client=client)
+assert isinstance(page, File) and page.payload.read(5) == b"%PDF-"
 print("python: passed")

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 
 import { client } from './generated/client.gen.js';
-import { getPayrollRun, listCompanies, listEmployees, runPayroll } from './generated/sdk.gen.js';
+import { getPayrollRun, getPayslipPdf, listCompanies, listEmployees, listPayslips, runPayroll } from './generated/sdk.gen.js';
 import type { PayrollRun, Problem } from './generated/types.gen.js';
 
 client.setConfig({ baseUrl: process.argv[2], auth: () => 'test_typescript' });
@@ -25,4 +25,9 @@ const again: PayrollRun = (await send()).data.data;
 assert.equal(again.id, first.id);
 const paid = await getPayrollRun({ path: { payroll_run_id: first.id }, throwOnError: true });
 assert.equal(paid.data.data.status, 'paid');
+
+const payslip = (await listPayslips({ query: { per_page: 1 }, throwOnError: true })).data.data[0];
+assert.ok(payslip);
+const page: Blob = (await getPayslipPdf({ path: { payslip_id: payslip.id }, throwOnError: true })).data;
+assert.equal((await page.text()).slice(0, 5), '%PDF-');
 console.log('typescript: passed');

@@ -1,8 +1,11 @@
 //! Payslips: list and read.
 
+use serde_json::Value;
+
 use crate::api::business::payslip_pdf::payslip_pdf;
 use crate::api::operation::decode;
 use crate::api::pay_history::{GrownPayments, pays};
+use crate::api::pdf::PdfDocument;
 use crate::api::prelude::*;
 use crate::model::business::{PayrollRun, Payslip};
 
@@ -19,10 +22,23 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         summary: "Read a payslip",
         description: "Returns a payslip with earnings, deductions, the employer's cost, and totals \
             of the tax year. With `Accept: application/pdf` it returns a PDF.",
-        pdf: Some(|world, input| payslip_pdf(world, decode::<One<Payslip>>(input)?.id)),
+        pdf: Some(page),
         ..operation!(get get_payslip: Payslip)
     },
+    Operation {
+        path: "/api/business/payslips/{payslip_id}/pdf",
+        summary: "Read a payslip as PDF",
+        description: "Returns the PDF of a payslip, like `getPayslip` with `Accept: \
+            application/pdf`.",
+        pdf: Some(page),
+        only_pdf: true,
+        ..operation!(get get_payslip_pdf: Payslip)
+    },
 ]);
+
+fn page(world: &World, input: Value) -> Result<PdfDocument> {
+    payslip_pdf(world, decode::<One<Payslip>>(input)?.id)
+}
 
 list! {
     struct ListPayslips of Payslip, of employee_id;

@@ -2,11 +2,14 @@
 //!
 //! Deliberately absent: stored documents. Each is added up from the payslips when it is read, so the two cannot differ.
 
+use serde_json::Value;
+
 use crate::api::business::reports::reports;
 use crate::api::business::tax_document_payslips::{employees, payslips};
 use crate::api::business::tax_document_pdf::tax_document_pdf;
 use crate::api::business::tax_document_periods::Days;
 use crate::api::operation::decode;
+use crate::api::pdf::PdfDocument;
 use crate::api::prelude::*;
 use crate::model::business::Payslip;
 use crate::model::business::tax_document::{self, Form, FormPeriod, Recipient};
@@ -33,14 +36,28 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
             over. Amounts are in the currency of the payslips. With `Accept: application/pdf` it \
             returns a PDF.",
         example: r#"{"form":"H1","company_id":"@company:1","period":"2025"}"#,
-        pdf: Some(|world, input| {
-            let document = get_tax_document(world, decode(input)?)?.0;
-            tax_document_pdf(world, &document)
-        }),
+        pdf: Some(page),
+        long: true,
+        ..operation!(read get_tax_document)
+    },
+    Operation {
+        name: "get_tax_document_pdf",
+        path: "/api/business/tax-documents/{form}/pdf",
+        summary: "Read a tax document as PDF",
+        description: "Returns the PDF of a form, like `getTaxDocument` with `Accept: \
+            application/pdf`.",
+        example: r#"{"form":"H1","company_id":"@company:1","period":"2025"}"#,
+        pdf: Some(page),
+        only_pdf: true,
         long: true,
         ..operation!(read get_tax_document)
     },
 ]);
+
+fn page(world: &World, input: Value) -> Result<PdfDocument> {
+    let document = get_tax_document(world, decode(input)?)?.0;
+    tax_document_pdf(world, &document)
+}
 
 /// Input of `listTaxDocuments`.
 #[derive(Deserialize, JsonSchema)]

@@ -1,11 +1,14 @@
 //! Invoices: draft, list, read, send, void. Payments and due dates are in `invoice_clock`.
 
+use serde_json::Value;
+
 use crate::api::business::payroll_people::may_pay;
 use crate::api::operation::decode;
 use crate::api::payments::collections::sold;
 use crate::api::payments::invoice_clock;
 use crate::api::payments::invoice_pdf::invoice_pdf;
 use crate::api::payments::priced_lines::{NewPricedLine, priced};
+use crate::api::pdf::PdfDocument;
 use crate::api::prelude::*;
 use crate::model::payments::{Customer, Invoice, InvoiceStatus, Scope};
 use crate::value::Email;
@@ -37,8 +40,17 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
         summary: "Read an invoice",
         description: "Returns an invoice with its lines, tax by rate, and the paid and outstanding \
             amounts. With `Accept: application/pdf` it returns a PDF.",
-        pdf: Some(|world, input| invoice_pdf(world, decode::<One<Invoice>>(input)?.id)),
+        pdf: Some(page),
         ..operation!(get get_invoice: Invoice)
+    },
+    Operation {
+        path: "/api/payments/invoices/{invoice_id}/pdf",
+        summary: "Read an invoice as PDF",
+        description: "Returns the PDF of an invoice, like `getInvoice` with `Accept: \
+            application/pdf`.",
+        pdf: Some(page),
+        only_pdf: true,
+        ..operation!(get get_invoice_pdf: Invoice)
     },
     Operation {
         path: "/api/payments/invoices/{invoice_id}/send",
@@ -90,6 +102,10 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
         ..operation!(write void_invoice)
     },
 ]);
+
+fn page(world: &World, input: Value) -> Result<PdfDocument> {
+    invoice_pdf(world, decode::<One<Invoice>>(input)?.id)
+}
 
 list! {
     fn list_invoices(ListInvoices) -> Invoice,

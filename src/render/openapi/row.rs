@@ -217,11 +217,14 @@ fn success(row: &Operation, output: Value, sample: &Sample, schemas: &mut Schema
         }
         response["content"] = json!({ "text/event-stream": content });
     } else if row.success != 204 {
-        let mut content = json!({ "schema": answer(output, schemas) });
-        if let Some(example) = &sample.answer {
-            content["examples"] = examples(example.clone());
+        response["content"] = json!({});
+        if !row.only_pdf {
+            let mut content = json!({ "schema": answer(output, schemas) });
+            if let Some(example) = &sample.answer {
+                content["examples"] = examples(example.clone());
+            }
+            response["content"]["application/json"] = content;
         }
-        response["content"] = json!({ "application/json": content });
         for form in [CSV, LINES].iter().filter(|_| is_list) {
             response["content"][*form] = json!({ "schema": { "type": "string" } });
         }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use crate::api::list::{CSV, LINES};
+use crate::api::pdf::PDF;
 use crate::render::openapi::{links, overlay};
 
 /// Headers that only a test sends: as parameters, they would be arguments of every method of a client.
@@ -23,7 +24,24 @@ pub(crate) fn for_clients(document: &mut Value) {
     let parameters = OF_TESTS.iter().map(|name| format!("#/components/parameters/{name}"));
     let parameters: Vec<Value> = parameters.map(|to| json!({ "$ref": to })).collect();
     open(document, &parameters);
+    without_second_forms(document);
     overlay::without_unused(document);
+}
+
+/// Drops the other forms of each answer that is also JSON, because a generated method has one type. A PDF has an operation of its own.
+fn without_second_forms(document: &mut Value) {
+    let paths = document["paths"].as_object_mut().into_iter().flatten();
+    let rows = paths.filter_map(|(_, row)| row.as_object_mut()).flatten();
+    for (_, row) in rows {
+        for (_, response) in row["responses"].as_object_mut().into_iter().flatten() {
+            let forms = response.get_mut("content").and_then(Value::as_object_mut);
+            if let Some(forms) = forms.filter(|forms| forms.contains_key("application/json")) {
+                for form in [PDF, CSV, LINES] {
+                    forms.shift_remove(form);
+                }
+            }
+        }
+    }
 }
 
 /// Opens every closed object, and drops these parameters.
@@ -36,10 +54,6 @@ fn open(part: &mut Value, parameters: &[Value]) {
             }
         }
         Value::Object(members) => {
-            // One type for each reply of a client.
-            for form in [CSV, LINES] {
-                members.shift_remove(form);
-            }
             if members.get("additionalProperties") == Some(&Value::Bool(false)) {
                 members.shift_remove("additionalProperties");
             }
