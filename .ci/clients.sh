@@ -130,7 +130,7 @@ test_generated_typescript() {
 
 test_generated_python() {
     recipe python
-    "$WORK/venv/bin/openapi-python-client" generate --path ../client.json --meta none --output-path sandbox_client >generate.log 2>&1
+    "$WORK/venv/bin/openapi-python-client" generate --path ../client.json --config config.yml --meta none --output-path sandbox_client >generate.log 2>&1
     # The generated base class itself is not strict.
     "$WORK/venv/bin/mypy" --strict --follow-imports=silent --cache-dir="$WORK/mypy" flow.py
     "$WORK/venv/bin/python" flow.py "$url"

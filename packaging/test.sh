@@ -4,6 +4,8 @@
 #
 #   packaging/test.sh DIR
 set -euo pipefail
+# The interpreter itself, not the script of a version manager, which waits for a lock after each installation.
+if command -v python3 >/dev/null; then PATH="$(python3 -c 'import os, sys; print(os.path.dirname(sys.executable))'):$PATH"; fi
 exec </dev/null
 
 packages="$(realpath "${1:?usage: $0 DIR}")"

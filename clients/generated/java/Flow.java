@@ -32,7 +32,7 @@ final class Flow {
         String first = api.runPayroll(run, "january").getData().getId();
         check(api.runPayroll(run, "january").getData().getId().equals(first));
         check(api.getPayrollRun(first, null).getData().getStatus() == RunStatus.PAID);
-        String payslip = api.listPayslips(null, 1, null, null, null, null).getData().get(0).getId();
+        String payslip = api.listPayslips(null, 1L, null, null, null, null, null).getData().get(0).getId();
         File page = api.getPayslipPdf(payslip);
         check(Files.readString(page.toPath(), ISO_8859_1).startsWith("%PDF-"));
         System.out.println("java: passed");
