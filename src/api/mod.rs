@@ -26,9 +26,9 @@ pub(crate) mod system;
 pub(crate) mod timers;
 
 use crate::api::control::{
-    clock, decisions, deliveries, diff, event_stream, events, faults, inbound, intervene, limits,
-    micro_deposits, process, rails, request_log, reset, scenarios, snapshots, statement_file,
-    statement_truth, trigger, verify, webhooks, worlds,
+    clock, decisions, deliveries, diff, event_stream, events, explain, faults, inbound, intervene,
+    limits, micro_deposits, process, rails, request_log, reset, scenarios, snapshots,
+    statement_file, statement_truth, trigger, verify, webhooks, worlds,
 };
 use crate::api::operation::Operation;
 
@@ -43,6 +43,7 @@ pub(crate) fn control() -> impl Iterator<Item = &'static Operation> {
         events::OPERATIONS,
         event_stream::OPERATIONS,
         decisions::OPERATIONS,
+        explain::OPERATIONS,
         rails::OPERATIONS,
         scenarios::OPERATIONS,
         intervene::OPERATIONS,

@@ -8,6 +8,7 @@ mod completions;
 mod contract;
 mod events;
 mod exam;
+mod explain;
 mod failure;
 pub mod gross_to_net;
 mod healthcheck;
@@ -93,6 +94,8 @@ enum Command {
     Trigger(trigger::TriggerArgs),
     /// Print the events of a running sandbox; with --follow, as they happen
     Events(events::EventsArgs),
+    /// Print the parts of an amount in a running sandbox: of net pay, a balance or a score
+    Explain(explain::ExplainArgs),
     /// Receive webhooks, check their signatures and print them
     Listen(listen::ListenArgs),
     /// Send hostile deliveries to your own webhook receiver, and print which it handled wrongly
@@ -130,6 +133,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Healthcheck(args)) => healthcheck::run(&args),
         Some(Command::Trigger(args)) => trigger::run(&args),
         Some(Command::Events(args)) => events::run(&args),
+        Some(Command::Explain(args)) => explain::run(&args),
         Some(Command::Listen(args)) => listen::run(&args),
         Some(Command::WebhookTest(args)) => return webhook_test::run(&args),
         Some(Command::Completions(args)) => completions::run(&args, &mut Cli::command()),

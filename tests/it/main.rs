@@ -30,6 +30,7 @@ mod employees;
 mod errors;
 mod escrows;
 mod exam;
+mod explain;
 mod faults;
 mod fx;
 mod golden_path;

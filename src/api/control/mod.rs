@@ -10,6 +10,7 @@ pub(crate) mod diff;
 mod employing;
 pub(crate) mod event_stream;
 pub(crate) mod events;
+pub(crate) mod explain;
 pub(crate) mod faults;
 pub(crate) mod hand_move;
 mod identifying;

@@ -12,16 +12,26 @@ use super::pack::Pack;
 type Entry = (&'static str, LazyLock<Pack>);
 
 macro_rules! embedded {
-    ($($code:literal),+ $(,)?) => {
-        [$(($code, LazyLock::new(|| {
-            let text = include_str!(concat!("../../../fixtures/jurisdictions/", $code, ".toml"));
-            Pack::parse($code, text).expect("a test reads every embedded pack")
-        }))),+]
+    ($count:literal: $($code:literal),+ $(,)?) => {
+        static EMBEDDED: [Entry; $count] = [$(($code, LazyLock::new(|| {
+            Pack::parse($code, text!($code)).expect("a test reads every embedded pack")
+        }))),+];
+
+        /// The packs as they are written.
+        static RULES: [(&str, LazyLock<toml::Table>); $count] = [$(($code, LazyLock::new(|| {
+            text!($code).parse().expect("a test reads every embedded pack")
+        }))),+];
     };
 }
 
-static EMBEDDED: [Entry; 18] = embedded![
-    "CA", "GB", "GB-2025", "KE", "KE-2025", "NG", "NG-2025", "US", "US-2025", "US-CA", "US-FL",
+macro_rules! text {
+    ($code:literal) => {
+        include_str!(concat!("../../../fixtures/jurisdictions/", $code, ".toml"))
+    };
+}
+
+embedded![
+    18: "CA", "GB", "GB-2025", "KE", "KE-2025", "NG", "NG-2025", "US", "US-2025", "US-CA", "US-FL",
     "US-IL", "US-NY", "US-TX", "XC", "XX", "ZA", "ZA-2025",
 ];
 
@@ -67,6 +77,12 @@ impl Library {
     /// All packs.
     pub fn packs(self) -> impl Iterator<Item = &'static Pack> {
         self.entries.iter().map(|(_, pack)| &**pack)
+    }
+
+    /// The rules of the pack with that code, as its file has them.
+    #[must_use]
+    pub fn rules(self, code: &str) -> Option<&'static toml::Table> {
+        RULES.iter().find(|(known, _)| *known == code).map(|(_, rules)| &**rules)
     }
 
     /// The pack with a code such as `GB` or `GB-2025`; also a country with the year in which its tax year starts, such as `GB-2026`.

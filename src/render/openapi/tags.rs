@@ -11,8 +11,8 @@ const TOPICS: &[(&str, &[&str], &str)] = &[
     ("Clock", &["clock"], "The virtual time."),
     (
         "State",
-        &["reset", "snapshots", "fingerprint", "diff", "ledger"],
-        "The state of a world: reset, snapshots, differences, the check of the books.",
+        &["reset", "snapshots", "fingerprint", "diff", "ledger", "explain"],
+        "The state of a world: reset, snapshots, differences, the check of the books, the parts of amounts.",
     ),
     (
         "Outside world",
