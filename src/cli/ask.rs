@@ -48,6 +48,8 @@ pub(super) struct WorldOfKeyArgs {
 pub(super) struct Reply {
     /// The whole status line.
     pub(super) status: String,
+    /// What waits for a manual clock.
+    pub(super) waiting: Option<String>,
     pub(super) body: Vec<u8>,
 }
 
@@ -150,8 +152,10 @@ fn exchange(mut stream: TcpStream, request: &str) -> io::Result<Reply> {
     let end = end.ok_or_else(|| io::Error::other("the head of the reply has no end"))?;
     let head = String::from_utf8_lossy(&reply[..end]);
     let status = head.lines().next().unwrap_or_default().to_owned();
+    let waiting = head.lines().find_map(|line| line.strip_prefix("sandbox-waiting: "));
+    let waiting = waiting.map(str::to_owned);
     let body = reply.split_off(end + 4);
-    Ok(Reply { status, body })
+    Ok(Reply { status, waiting, body })
 }
 
 /// The value of a flag, if a header can contain it. The failure does not repeat it: it is a secret.

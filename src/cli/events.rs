@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::cli::ask::WorldOfKeyArgs;
 use crate::cli::failure::Failure;
+use crate::cli::offered::Offered;
 
 /// A stream sends a comment after fifteen seconds without news.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -23,7 +24,7 @@ pub(super) struct EventsArgs {
     #[arg(long, short)]
     follow: bool,
     /// Only events of this type: `payout.returned`, `payroll_run.*`
-    #[arg(long = "type", value_name = "TYPE")]
+    #[arg(long = "type", value_name = "TYPE", value_parser = Offered::EVENTS, hide_possible_values = true)]
     event: Option<String>,
     /// Begin after this position in the log; without it, at the beginning, or with --follow at the end
     #[arg(long, value_name = "N")]

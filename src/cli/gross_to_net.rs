@@ -15,6 +15,7 @@ use std::{fmt, io};
 
 use jiff::civil::Date;
 
+use crate::cli::offered::Offered;
 use crate::model::payroll::{
     Component, Match, Pack, PayError, PayInput, PayPeriod, YearToDate, library,
 };
@@ -27,7 +28,7 @@ use crate::model::payroll::{
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct Args {
     /// Country (ISO 3166-1 alpha-2): its current pack, or with --date the pack in force on that day
-    #[arg(long)]
+    #[arg(long, value_parser = Offered::COUNTRIES, hide_possible_values = true)]
     country: Option<String>,
     /// Code of a pack, such as GB-2025
     #[arg(long, conflicts_with = "country")]

@@ -11,6 +11,7 @@ use tokio::net::TcpListener;
 use crate::api::control::webhooks::check_filter;
 use crate::cli::ask::WorldOfKeyArgs;
 use crate::cli::failure::Failure;
+use crate::cli::offered::Offered;
 use crate::cli::serve::DEFAULT_PORT;
 use crate::io::receiver::{Received, Receiving, receive};
 use crate::io::signal;
@@ -28,7 +29,7 @@ pub(super) struct ListenArgs {
     #[arg(long, value_name = "URL")]
     forward_to: Option<String>,
     /// Print only events of this type, or of a resource: `payroll_run.*`; repeatable
-    #[arg(long, value_name = "EVENT", value_delimiter = ',')]
+    #[arg(long, value_name = "EVENT", value_delimiter = ',', value_parser = Offered::EVENTS, hide_possible_values = true)]
     filter: Vec<String>,
     /// The secret of the deliveries; without it and without --sandbox, signatures are not checked
     #[arg(long, env = "SANDBOX_WEBHOOK_SECRET", hide_env_values = true, value_name = "SECRET")]

@@ -16,6 +16,7 @@ mod journal;
 mod junit;
 mod listen;
 mod man;
+mod offered;
 mod openapi;
 mod persist;
 mod replay;

@@ -13,6 +13,7 @@ pub(super) use self::test::find;
 use clap::{Args, Subcommand};
 
 use crate::cli::failure::{Failure, print};
+use crate::cli::offered::Offered;
 use crate::scenario;
 
 /// The arguments of `sandbox scenario`.
@@ -42,6 +43,7 @@ enum Command {
 #[derive(Args, Debug)]
 struct ShowArgs {
     /// A shipped scenario: `sandbox scenario list` lists them
+    #[arg(value_parser = Offered::SCENARIOS, hide_possible_values = true)]
     name: String,
 }
 

@@ -8,6 +8,7 @@ use clap::Args;
 use clap::builder::FalseyValueParser;
 
 use crate::cli::failure::Failure;
+use crate::cli::offered::Offered;
 use crate::cli::scenario::load;
 use crate::engine::{Config, Engine};
 use crate::scenario;
@@ -21,7 +22,7 @@ const LOOK: Duration = Duration::from_millis(250);
 pub(super) struct ScriptArgs {
     /// Start every world with a scenario: a shipped one by name, or a file; repeatable. Its `[world]`
     /// overrides the flags
-    #[arg(long, env = "SANDBOX_SCENARIO", value_delimiter = ',', value_name = "NAME|FILE")]
+    #[arg(long, env = "SANDBOX_SCENARIO", value_delimiter = ',', value_name = "NAME|FILE", value_parser = Offered::SCENARIOS, hide_possible_values = true)]
     scenario: Vec<String>,
     /// Offer the scenario files (*.toml) of a folder by name, without running them
     #[arg(long, env = "SANDBOX_SCENARIO_DIR", value_name = "DIR")]

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::api::system;
 use crate::cli::ask::WorldOfKeyArgs;
 use crate::cli::failure::Failure;
+use crate::cli::offered::Offered;
 
 /// The payroll of a large company needs time.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -17,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 #[derive(Args, Debug)]
 pub(super) struct TriggerArgs {
     /// The event type: `payout.returned`
-    #[arg(value_name = "TYPE", required_unless_present = "list")]
+    #[arg(value_name = "TYPE", required_unless_present = "list", value_parser = Offered::EVENTS, hide_possible_values = true)]
     event: Option<String>,
     /// Print the event types that can be triggered
     #[arg(long, conflicts_with_all = ["event", "set", "json"])]
@@ -65,7 +66,8 @@ pub(super) fn run(args: &TriggerArgs) -> Result<(), Failure> {
             .map_err(io::Error::from)
             .and_then(|()| writeln!(out))
     } else {
-        out.write_all(summary(event, &answer).as_bytes())
+        let text = summary(event, &answer) + &waiting(reply.waiting.as_deref());
+        out.write_all(text.as_bytes())
     };
     printed.or_else(|error| Failure::of_output(&error))
 }
@@ -116,6 +118,15 @@ fn summary(event: &str, answer: &Value) -> String {
         kind = text(&object["object"]),
         subject = text(&object["id"]),
     )
+}
+
+/// A line about what waits for a manual clock; empty without one.
+fn waiting(header: Option<&str>) -> String {
+    let Some(header) = header else { return String::new() };
+    let part =
+        |name: &str| header.split(';').find_map(|part| part.strip_prefix(name)).unwrap_or("-");
+    let (count, next, task) = (part("count="), part("next="), part("task="));
+    format!("  waiting  {count} for the clock, which is manual: the next is {task} at {next}\n")
 }
 
 /// The most event types that the summary names.

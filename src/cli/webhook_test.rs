@@ -13,6 +13,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::cli::failure::{Failure, failed, print};
+use crate::cli::offered::Offered;
 use crate::cli::webhook_cases::{Case, Events, cases};
 use crate::io::courier::connection::{Connection, post_to};
 use crate::io::courier::wall;
@@ -36,7 +37,7 @@ pub(super) struct WebhookTestArgs {
     #[arg(long, default_value_t = 42, value_name = "N")]
     seed: u64,
     /// The type of the events: `sandbox trigger --list` prints all types
-    #[arg(long = "type", default_value = "payroll_run.paid", value_name = "TYPE")]
+    #[arg(long = "type", default_value = "payroll_run.paid", value_name = "TYPE", value_parser = Offered::EVENTS, hide_possible_values = true)]
     event: String,
     /// Print JSON
     #[arg(long)]

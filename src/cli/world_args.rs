@@ -3,6 +3,7 @@
 use clap::Args;
 
 use crate::cli::failure::Failure;
+use crate::cli::offered::Offered;
 use crate::value::time::Timestamp;
 use crate::world::Shape;
 
@@ -37,6 +38,8 @@ pub(super) struct WorldArgs {
         env = "SANDBOX_COUNTRIES",
         default_value = "NG,GB,US,KE,ZA,CA",
         value_delimiter = ',',
+        value_parser = Offered::COUNTRIES,
+        hide_possible_values = true,
         value_name = "NG,GB,…"
     )]
     countries: Vec<String>,

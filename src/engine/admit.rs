@@ -12,7 +12,7 @@ use crate::api::operation::{Call, Contract, Method};
 use crate::engine::fault::{self, Refused};
 use crate::engine::fork::Forking;
 use crate::engine::headers::{
-    JSON, REQUEST_ID, SANDBOX_TIME, check_content_type, check_headers, observes,
+    JSON, REQUEST_ID, SANDBOX_TIME, check_content_type, check_headers, observes, show_waiting,
 };
 use crate::engine::keys::bearer;
 use crate::engine::recording::{self, Tape};
@@ -242,6 +242,9 @@ impl Engine {
                     .unwrap_or_else(|| write(request, slot, Forking::new(self, &self.worlds, slot)))
             }
         };
+        if request.route.operation.method != Method::Get && response.status().is_success() {
+            show_waiting(&slot.world(), response.headers_mut());
+        }
         response.extensions_mut().insert(slot.tag());
         if let Some(ticket) = slot.tape.as_ref().and_then(Tape::ticket) {
             response.extensions_mut().insert(ticket);

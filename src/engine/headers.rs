@@ -4,10 +4,12 @@ use http::header::{ALLOW, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 
 use crate::value::{ApiError, ErrorCode};
-use crate::world::API_VERSION;
+use crate::world::{API_VERSION, ClockMode, World};
 
 pub(super) const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
 pub(super) const SANDBOX_TIME: HeaderName = HeaderName::from_static("sandbox-time");
+/// On replies to writes in a world whose clock is moved by hand: what waits for the clock.
+const WAITING: HeaderName = HeaderName::from_static("sandbox-waiting");
 pub(super) const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 pub(super) const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 pub(super) const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -38,6 +40,17 @@ pub(super) fn observes(method: &Method, headers: &HeaderMap) -> Result<bool, Api
         return refused("Sandbox-Observer: only a GET can observe; omit the header");
     }
     Ok(true)
+}
+
+/// Says how many tasks wait for a manual clock, and the first of them with its time.
+pub(super) fn show_waiting(world: &World, headers: &mut HeaderMap) {
+    if world.mode() != ClockMode::Manual {
+        return;
+    }
+    let Some(next) = world.timers().next() else { return };
+    let (count, task) = (world.timers().len(), next.task.kind().name());
+    let text = format!("count={count};next={};task={task}", next.due);
+    headers.extend(HeaderValue::try_from(text).ok().map(|text| (WAITING, text)));
 }
 
 /// A body must be JSON in UTF-8. Without a body no type is needed.

@@ -11,7 +11,7 @@ use http::{Method, Response, StatusCode};
 use bytes::Bytes;
 
 /// Reply headers that scripts may read, in addition to the few that they always may.
-const EXPOSED: &str = "Request-Id, Sandbox-Time, Sandbox-Decision, Idempotent-Replayed, ETag, Location, \
+const EXPOSED: &str = "Request-Id, Sandbox-Time, Sandbox-Decision, Sandbox-Waiting, Idempotent-Replayed, ETag, Location, \
                        Retry-After, RateLimit, RateLimit-Policy, Traceparent";
 const METHODS: &str = "GET, HEAD, POST, PUT, PATCH, DELETE";
 const PREFLIGHT_VARY: &str =

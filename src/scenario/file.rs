@@ -275,7 +275,10 @@ impl Gathering<'_> {
             let refusal = refused(format!("there is no shipped scenario {}", quoted(wanted)))
                 .expected("unknown name");
             match diagnostic {
-                Missing::Shipped => meant(refusal, wanted, &shipped::names()),
+                Missing::Shipped => {
+                    let known: Vec<String> = shipped::names().map(str::to_owned).collect();
+                    meant(refusal, wanted, &known)
+                }
                 Missing::FileOfShipped => {
                     refusal.help("a shipped scenario can include only shipped ones, by name")
                 }

@@ -221,3 +221,22 @@ fn head_is_get_without_the_body() {
         }
     }
 }
+
+#[test]
+fn replies_to_writes_say_what_waits_for_a_manual_clock() {
+    let body = |caller: &Caller| json!({"company_id": caller.company(0), "period": "2026-01"});
+    let manual = Caller::manual();
+    let run = manual.post("/v1/payroll/run", &body(&manual));
+    let waiting = run.header("sandbox-waiting").expect("something waits").to_owned();
+    assert!(waiting.contains(";next=2026-01-01T00:00:02.000Z;task=calculate_run"), "{waiting}");
+    let clock = manual.get("/_sandbox/clock").data();
+    assert!(waiting.starts_with(&format!("count={};", clock["pending"])), "{waiting} {clock}");
+    assert_eq!(clock["next"][0]["task"], "calculate_run");
+    assert_eq!(manual.get("/_sandbox/clock").header("sandbox-waiting"), None, "only of writes");
+    let refused = manual.post("/v1/payroll/run", &json!({}));
+    assert_eq!(refused.header("sandbox-waiting"), None, "only of accepted ones");
+    let instant = Caller::instant();
+    let run = instant.post("/v1/payroll/run", &body(&instant));
+    run.expect(201);
+    assert_eq!(run.header("sandbox-waiting"), None, "an instant clock does not wait");
+}

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use crate::cli::failure::{Failure, print};
 use crate::cli::junit::{Case, Junit, Verdict};
+use crate::cli::offered::Offered;
 use crate::cli::scenario::check;
-
 use crate::cli::scenario::server::Served;
 use crate::scenario::{self, RunReport};
 use crate::world::script::Scenario;
@@ -19,7 +19,7 @@ use crate::world::script::Scenario;
 #[derive(Args, Debug)]
 pub(super) struct TestArgs {
     /// Scenario files, or names of shipped scenarios
-    #[arg(required = true, value_name = "FILE|NAME")]
+    #[arg(required = true, value_name = "FILE|NAME", value_parser = Offered::SCENARIOS, hide_possible_values = true)]
     scenarios: Vec<String>,
     /// Print JSON
     #[arg(long)]

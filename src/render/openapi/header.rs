@@ -130,6 +130,11 @@ pub(crate) fn components() -> Map<String, Value> {
             text("fault=rule flt_09nq3t8c5ywka"),
         ),
         (
+            "Sandbox-Waiting",
+            "The number of tasks that wait for the clock, with the time and the name of the first one; only if the clock is manual.",
+            text("count=2;next=2026-01-05T09:00:02.000Z;task=calculate_run"),
+        ),
+        (
             "RateLimit-Policy",
             "The allowed requests in a window of seconds; only if a limit is set.",
             text("\"default\";q=100;w=60"),

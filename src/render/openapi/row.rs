@@ -204,6 +204,7 @@ fn success(row: &Operation, output: Value, sample: &Sample, schemas: &mut Schema
         ("ETag", single && row.success != 201 && is_product(row)),
         ("Location", row.success == 201),
         ("Idempotent-Replayed", is_keyed(row)),
+        ("Sandbox-Waiting", is_product(row) && row.method != Method::Get),
     ];
     for (name, _) in also.into_iter().filter(|(_, sends)| *sends) {
         headers.insert(name.to_owned(), header::reference(name));

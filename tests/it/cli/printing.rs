@@ -90,6 +90,19 @@ fn a_closed_reader_is_no_failure() {
 }
 
 #[test]
+fn completions_offer_events_scenarios_and_countries() {
+    for shell in ["bash", "zsh", "fish"] {
+        let (_, out, _) = run(&["completions", shell]);
+        for word in ["payroll_run.paid", "partial-failure", "NG"] {
+            assert!(out.contains(word), "{shell}: {word}");
+        }
+    }
+    // Other values are taken, too.
+    let (_, out, _) = run(&["trigger", "--help"]);
+    assert!(!out.contains("payroll_run.paid"), "{out}");
+}
+
+#[test]
 fn completions_are_printed_for_the_known_shells() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let (code, out, err) = run(&["completions", shell]);

@@ -213,6 +213,14 @@ fn trigger_prints_five_lines_json_or_the_types() {
         "{out}"
     );
     assert!(lines[3].contains("payroll_run.created"), "{out}");
+    let manual = Server::start(&["--clock", "manual"]);
+    let port_of_manual = manual.port().to_string();
+    let (_, waits, _) = run(&["trigger", "--port", &port_of_manual, "payroll_run.created"]);
+    assert_eq!(waits.lines().count(), 6, "{waits}");
+    assert!(
+        waits.contains("  waiting  ") && waits.contains("calculate_run at 2026-01-01T00:00:02"),
+        "{waits}"
+    );
     let (code, out, _) = trigger(&["company.created", "--json"]);
     let whole: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!((code, &whole["event"]["type"]), (0, &"company.created".into()));
