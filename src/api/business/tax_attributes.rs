@@ -80,7 +80,7 @@ pub(crate) fn tax_attributes(
         TaxAttributesInput::One(one) => (vec![one], false),
         TaxAttributesInput::Many(many) => (many, true),
     };
-    let (mut wrong, mut changes) = (Vec::new(), Vec::new());
+    let (mut wrong, mut changes) = (Vec::new(), Vec::<Changes>::new());
     for (place, dated) in list.into_iter().enumerate() {
         let at =
             if is_list { format!("/tax_attributes/{place}") } else { "/tax_attributes".to_owned() };
@@ -94,6 +94,10 @@ pub(crate) fn tax_attributes(
             if let Some((code, detail)) = known.refusal(name, value.as_deref()) {
                 wrong.push(Violation::new(format!("{at}/{}", escaped(name)), code, detail));
             }
+        }
+        if changes.iter().any(|(earlier, _)| *earlier == from) {
+            let detail = format!("the list has another entry from {from} on: merge them");
+            wrong.push(Violation::new(format!("{at}/effective_from"), "duplicate", detail));
         }
         changes.push((from, values));
     }

@@ -165,6 +165,13 @@ mod tests {
         assert_eq!(taken("US", both, 200_000).0, [40_000, 10_000]);
         let support = taken("US", vec![line("child_support", 150_000)], 200_000);
         assert_eq!(support, (vec![100_000], vec![line("child_support", 50_000)]));
+        let others = ["child_support_55", "child_support_60", "child_support_65"];
+        let most = others.map(|kind| taken("US", vec![line(kind, 150_000)], 200_000).0[0]);
+        assert_eq!(most, [110_000, 120_000, 130_000]);
+        let two = vec![line("child_support", 90_000), line("child_support_60", 60_000)];
+        assert_eq!(taken("US", two, 200_000).0, [90_000, 30_000]);
+        let then = vec![line("child_support_65", 30_000), line("garnishment", 60_000)];
+        assert_eq!(taken("US", then, 200_000).0, [30_000, 20_000]);
     }
 
     /// The Child Support (Collection and Enforcement) Regulations 1992 (GB) reg. 11: 60 % of net earnings stay with the employee. An order of a court

@@ -105,3 +105,45 @@ fn a_draft_that_is_calculated_late_shows_the_day_of_its_payment() {
     assert_eq!(run["pay_date"], "2026-03-09");
     caller.audit();
 }
+
+/// ITEPA 2003, s. 686(1), rule 2: earnings are paid at the latest when the employee is entitled to them, so on the pay date of the approval.
+/// The return of that day declares them (Income Tax (PAYE) Regulations 2003, reg. 67B). Money that comes later changes neither.
+#[test]
+fn a_run_whose_funding_is_retried_keeps_the_pay_date_of_its_approval() {
+    let caller = Caller::manual();
+    let company = caller.company(1);
+    let person = caller.payable(&company).remove(0);
+    let terms = json!({
+        "amount": 10_000_000_000_i64, "currency": "GBP", "interval": "month",
+        "effective_from": "2026-01-01",
+    });
+    let path = format!("/api/business/employees/{person}/compensation");
+    caller.send(&caller.request("PUT", &path).json(&terms)).expect(200);
+    let body = json!({"company_id": company, "period": "2026-01", "employees": [person]});
+    let run = caller.post("/v1/payroll/run", &body).made();
+    caller.advance(&json!({"to": "2026-04-20T08:00:00Z"}));
+    let failed = caller.run(id(&run));
+    assert_eq!(
+        (&failed["status"], &failed["pay_date"]),
+        (&json!("funding_failed"), &run["pay_date"])
+    );
+    let due = liabilities(&caller, &failed);
+    let money = json!({"company_id": company, "amount": 20_000_000_000_i64, "from": "owner"});
+    caller.post("/_sandbox/inbound/bank_transfer", &money).expect(200);
+    let retried = verb(&caller, &failed, "retry-funding", &json!({})).data();
+    assert_eq!(retried["status"], "processing");
+    caller.advance(&json!({"by": "10d"}));
+    let paid = caller.run(id(&run));
+    assert_eq!(paid["status"], "paid");
+    assert_eq!((&paid["pay_date"], &paid["totals"]), (&run["pay_date"], &failed["totals"]));
+    let slips = caller.all(&format!("/api/business/payslips?payroll_run_id={}", id(&run)));
+    assert_eq!(slips[0]["pay_date"], run["pay_date"]);
+    assert_eq!(slips[0]["pack"]["tax_year"], "2025-26");
+    let days =
+        |all: &[Value]| -> Vec<Value> { all.iter().map(|it| it["due_on"].clone()).collect() };
+    assert_eq!(days(&liabilities(&caller, &paid)), days(&due));
+    let sent = caller.all(&format!("/api/payments/payouts?company_id={company}"));
+    let salary = sent.iter().find(|it| it["amount"] == slips[0]["net"]).unwrap();
+    assert!(salary["updated_at"].as_str().unwrap() > "2026-04-20", "{salary}");
+    caller.audit();
+}

@@ -94,6 +94,13 @@ fn a_tax_attribute_that_the_pack_does_not_have_is_refused() {
         (json!({"tax_code": ["1257L"]}), "/tax_attributes/tax_code"),
         (json!({"effective_from": "soon"}), "/tax_attributes/effective_from"),
         (json!([{"tax_code": "BR"}, {"tax_code": "X"}]), "/tax_attributes/1/tax_code"),
+        (
+            json!([
+                {"effective_from": "2026-02-01", "tax_code": "BR"},
+                {"effective_from": "2026-02-01", "tax_code": "D0"},
+            ]),
+            "/tax_attributes/1/effective_from",
+        ),
     ];
     for (attributes, pointer) in rows {
         let refused =

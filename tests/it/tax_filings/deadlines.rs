@@ -165,3 +165,42 @@ fn a_return_needs_a_company_a_type_a_month_and_a_country() {
         caller.get(&format!("{LIABILITIES}?{query}")).refused(422, "validation_failed");
     }
 }
+
+/// 26 CFR 31.6302-1(c)(1): the 15th of the next month. 26 USC 7503 and 26 CFR 301.7503-1: on a Saturday, a Sunday or a legal holiday of the
+/// District of Columbia, the next business day (16 February 2026 is Washington's Birthday). The days of IRS Publication 509 for 2026.
+#[test]
+fn deposits_of_2026_are_due_on_the_days_of_the_tax_calendar() {
+    let caller = Caller::manual();
+    let company = caller.company(2);
+    caller.pay_monthly(&company);
+    let person = caller.payable(&company).remove(0);
+    let mut expected = Vec::new();
+    for (month, due_on) in [
+        ("2026-01", "2026-02-17"),
+        ("2026-02", "2026-03-16"),
+        ("2026-03", "2026-04-15"),
+        ("2026-04", "2026-05-15"),
+        ("2026-05", "2026-06-15"),
+        ("2026-06", "2026-07-15"),
+        ("2026-07", "2026-08-17"),
+        ("2026-08", "2026-09-15"),
+        ("2026-09", "2026-10-15"),
+        ("2026-10", "2026-11-16"),
+        ("2026-11", "2026-12-15"),
+        ("2026-12", "2027-01-15"),
+    ] {
+        caller.advance(&json!({"to": format!("{month}-02T00:00:00Z")}));
+        let body = json!({"company_id": company, "period": month, "employees": [person]});
+        caller.post("/v1/payroll/run", &body).expect(201);
+        expected.push((json!(month), json!(due_on)));
+    }
+    caller.advance(&json!({"by": "2s"}));
+    let path = format!("{LIABILITIES}?company_id={company}&authority=IRS&form=941");
+    let mut found: Vec<_> = caller
+        .all(&path)
+        .iter()
+        .map(|owed| (owed["period"].clone(), owed["due_on"].clone()))
+        .collect();
+    found.sort_by_key(|(period, _)| period.to_string());
+    assert_eq!(found, expected);
+}

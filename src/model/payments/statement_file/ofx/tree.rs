@@ -53,7 +53,12 @@ pub(super) fn parse(text: &str) -> Result<Aggregate, Wrong> {
     if start.starts_with("<?xml") || start.contains("<?OFX") {
         // The parser takes no white space before the declaration.
         let skipped = text.len() - start.len();
-        let tree = xml::parse(start, "OFX").map_err(|wrong| shifted(wrong, skipped))?;
+        let tree = match xml::parse(start, "OFX") {
+            Ok(tree) => tree,
+            // Some banks write the head of version 2 and leave out end tags, as in version 1.
+            Err(wrong) if start.contains("<!") => return Err(shifted(wrong, skipped)),
+            Err(wrong) => return of_sgml(text).map_err(|_| shifted(wrong, skipped)),
+        };
         let root = tree.root_element();
         if root.tag_name().name() != "OFX" {
             return Err(Wrong::at(skipped + xml::start(root), "expected <OFX>"));

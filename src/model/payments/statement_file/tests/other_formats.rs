@@ -43,6 +43,16 @@ fn an_ofx_file_is_read_in_both_versions() {
     holds(&good(StatementFormat::Ofx, xml), &[("2025-12-02", 50, Debit, None, Some("F1"))]);
 }
 
+/// As ANZ exports: the head of OFX 2 (XML), and values without end tags.
+#[test]
+fn an_ofx_file_with_the_head_of_version_2_may_leave_out_end_tags() {
+    let body = &OFX_SGML[OFX_SGML.find("<OFX>").expect("a body")..];
+    let file = good(StatementFormat::Ofx, &format!("<?xml version=\"1.0\"?>{body}"));
+    assert_eq!((file.closing, file.entries.len()), (Some(8_750), 2));
+    let entity = format!("<?xml version=\"1.0\"?><!DOCTYPE OFX [<!ENTITY a \"b\">]>{body}");
+    assert!(refused(StatementFormat::Ofx, &entity).contains("without a document type"));
+}
+
 #[test]
 fn a_bai2_file_is_read_with_continuations_and_checked_totals() {
     let file = good(StatementFormat::Bai2, BAI2);
