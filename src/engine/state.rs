@@ -235,6 +235,11 @@ impl Engine {
         Ok(look(&self.open_world(key)?.world()))
     }
 
+    /// The keys of all worlds in memory, sorted.
+    pub(crate) fn keys(&self) -> Vec<String> {
+        self.worlds.keys()
+    }
+
     /// Advances the clock of a key's world, attempts the due deliveries on the way, and returns the new time.
     pub(crate) async fn advance(&self, key: &str, by: Span) -> Result<Timestamp, ApiError> {
         advance::by(&self.open_world(key)?, by).await

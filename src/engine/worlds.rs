@@ -115,6 +115,14 @@ impl Worlds {
         worlds
     }
 
+    /// The keys of all worlds in memory, sorted.
+    pub(super) fn keys(&self) -> Vec<String> {
+        let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
+        let mut keys: Vec<String> = open.keys().map(ToString::to_string).collect();
+        keys.sort_unstable();
+        keys
+    }
+
     /// The scenarios of a fresh world.
     pub(super) fn started(&self) -> Vec<Arc<Scenario>> {
         let started = self.started.read();

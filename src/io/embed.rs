@@ -3,7 +3,7 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
 
@@ -36,6 +36,8 @@ use crate::world::{ClockMode, MAX_EVENTS, Shape, World};
 pub struct Sandbox {
     pub(super) engine: Arc<Engine>,
     server: Background,
+    /// The near misses of verifications, with their keys.
+    pub(super) misses: Mutex<Vec<(String, String)>>,
 }
 
 /// A stored state of a world, from [`Sandbox::snapshot`].
@@ -241,7 +243,7 @@ impl Builder {
             Webhooks::default().open(&opened, addresses, None, Arc::default())
         });
         let server = server.map_err(|error| SandboxError(error.to_string()))?;
-        Ok(Sandbox { engine, server })
+        Ok(Sandbox { engine, server, misses: Mutex::default() })
     }
 }
 

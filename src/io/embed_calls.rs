@@ -2,6 +2,9 @@
 //!
 //! Each calls the control route of the same name, in the process.
 
+use std::fmt::Write;
+use std::sync::PoisonError;
+
 use bytes::Bytes;
 use http::Request;
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
@@ -116,7 +119,7 @@ impl Sandbox {
     /// # Errors
     /// If no scenario has this name.
     pub fn load_scenario(&self, key: &str, name: &str) -> Result<(), SandboxError> {
-        let path = format!("/_sandbox/scenarios/{name}/load");
+        let path = format!("/scenarios/{name}/load");
         self.control(key, "POST", &path, &json!({})).map(drop)
     }
 
@@ -125,8 +128,8 @@ impl Sandbox {
     /// # Errors
     /// If the decision, the choice or its options are invalid; the error lists all mistakes.
     pub fn add_rule(&self, key: &str, rule: &Rule) -> Result<String, SandboxError> {
-        let made = self.control(key, "POST", "/_sandbox/rules", &rule.body())?;
-        Ok(made["id"].as_str().unwrap_or_default().to_owned())
+        let made = self.control(key, "POST", "/rules", &rule.body())?;
+        Ok(made["data"]["id"].as_str().unwrap_or_default().to_owned())
     }
 
     /// Makes an event of this type happen, with the real calls that cause it.
@@ -135,8 +138,8 @@ impl Sandbox {
     /// If the type is unknown, or needs a call of the test first; the error names it.
     pub fn trigger(&self, key: &str, event: &str) -> Result<Event, SandboxError> {
         let body = json!({ "type": event });
-        let mut made = self.control(key, "POST", "/_sandbox/trigger", &body)?;
-        serde_json::from_value(made["event"].take()).map_err(unreadable)
+        let mut made = self.control(key, "POST", "/trigger", &body)?;
+        serde_json::from_value(made["data"]["event"].take()).map_err(unreadable)
     }
 
     /// All events of a key's world since its start, in order.
@@ -146,9 +149,10 @@ impl Sandbox {
     pub fn events(&self, key: &str) -> Result<Vec<Event>, SandboxError> {
         let (mut events, mut after) = (Vec::new(), 0);
         loop {
-            let path = format!("/_sandbox/events?per_page=100&after={after}");
-            let page = self.control(key, "GET", &path, &Value::Null)?;
-            let page: Vec<Event> = serde_json::from_value(page).map_err(unreadable)?;
+            let path = format!("/events?per_page=100&after={after}");
+            let mut page = self.control(key, "GET", &path, &Value::Null)?;
+            let page: Vec<Event> =
+                serde_json::from_value(page["data"].take()).map_err(unreadable)?;
             let Some(last) = page.last() else { return Ok(events) };
             after = last.sequence;
             events.extend(page);
@@ -176,16 +180,34 @@ impl Sandbox {
         times: u64,
     ) -> Result<Verification, SandboxError> {
         let body = json!({ "operation": operation, "match": wanted, "times": times });
-        let found = self.control(key, "POST", "/_sandbox/requests/verify", &body)?;
-        Ok(match found["verdict"].as_str() {
-            Some("pass") => Verification::Pass,
-            Some("fail") => Verification::Fail(found["nearest"].to_string()),
-            _ => Verification::Unknown,
-        })
+        let found = &self.control(key, "POST", "/requests/verify", &body)?["data"];
+        let verdict = found["verdict"].as_str().unwrap_or("unknown");
+        if verdict == "pass" {
+            return Ok(Verification::Pass);
+        }
+        let (matched, nearest) = (&found["matched"], found["nearest"].to_string());
+        let miss = format!("requests {body}: {verdict}, matched {matched}, nearest {nearest}");
+        let mut misses = self.misses.lock().unwrap_or_else(PoisonError::into_inner);
+        misses.push((key.to_owned(), miss));
+        Ok(if verdict == "fail" { Verification::Fail(nearest) } else { Verification::Unknown })
     }
 
-    /// `data` of the reply of a control route.
-    fn control(
+    /// Calls any other control route: `path` is below `/_sandbox`, and a `null` body sends none. Returns the
+    /// body of the reply: `data`, and `meta` of lists.
+    ///
+    /// ```
+    /// use serde_json::{Value, json};
+    /// let sandbox = sandbox::Sandbox::builder().start()?;
+    /// let fault = json!({"on": "runPayroll", "lose": "reply", "times": 1});
+    /// sandbox.control("test_key", "POST", "/faults", &fault)?;
+    /// let faults = sandbox.control("test_key", "GET", "/faults", &Value::Null)?;
+    /// assert_eq!(faults["data"][0]["on"], "runPayroll");
+    /// # Ok::<(), sandbox::SandboxError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the call is refused; the error has the detail of the refusal and all violations.
+    pub fn control(
         &self,
         key: &str,
         method: &str,
@@ -194,7 +216,7 @@ impl Sandbox {
     ) -> Result<Value, SandboxError> {
         let mut request = Request::builder()
             .method(method)
-            .uri(path)
+            .uri(format!("/_sandbox{path}"))
             .header(AUTHORIZATION, format!("Bearer {key}"));
         let mut bytes = Bytes::new();
         if !body.is_null() {
@@ -203,12 +225,16 @@ impl Sandbox {
         }
         let request = request.body(bytes).map_err(unreadable)?;
         let reply = self.engine.call(request);
-        let mut answer: Value = serde_json::from_slice(reply.body()).map_err(unreadable)?;
+        let answer: Value = serde_json::from_slice(reply.body()).map_err(unreadable)?;
         if reply.status().is_success() {
-            return Ok(answer["data"].take());
+            return Ok(answer);
         }
-        let detail = answer["detail"].as_str().unwrap_or("the call was refused");
-        Err(SandboxError(detail.to_owned()))
+        let mut refusal = answer["detail"].as_str().unwrap_or("the call was refused").to_owned();
+        for error in answer["errors"].as_array().into_iter().flatten() {
+            let [place, why] = ["pointer", "detail"].map(|of| error[of].as_str().unwrap_or(""));
+            let _ = write!(refusal, "\n  {place}: {why}");
+        }
+        Err(SandboxError(refusal))
     }
 }
 

@@ -13,6 +13,7 @@ pub(crate) mod delay;
 pub(crate) mod edge;
 pub(crate) mod embed;
 pub(crate) mod embed_calls;
+mod embed_report;
 pub(crate) mod following;
 pub(crate) mod guard;
 pub(crate) mod handler;

@@ -26,6 +26,7 @@ mod declared;
 mod determinism;
 mod documents;
 mod edge;
+mod embedded;
 mod employees;
 mod errors;
 mod escrows;
