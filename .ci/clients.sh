@@ -9,6 +9,7 @@ set -euo pipefail
 exec </dev/null
 
 binary="$(realpath "${1:?usage: $0 BINARY [LANGUAGE…]}")"
+[[ -x "$binary" && ! -d "$binary" ]] || { echo "$binary is no program" >&2; exit 2; }
 shift
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 readonly ROOT="$PWD"
@@ -107,7 +108,9 @@ start_server() {
     "$binary" openapi --client --openapi 3.0 >"$WORK/generated/client-3.0.json"
     rm -f "$WORK/port"
     exec {held}> >(exec "$binary" --port 0 --port-file "$WORK/port" --quiet --exit-with-stdin >/dev/null)
-    until [[ -s "$WORK/port" ]]; do sleep 0.1; done
+    local attempt
+    for attempt in $(seq 300); do [[ ! -s "$WORK/port" ]] || break; sleep 0.1; done
+    [[ -s "$WORK/port" ]] || { echo "$binary does not serve" >&2; exit 1; }
     url="http://127.0.0.1:$(<"$WORK/port")"
 }
 
@@ -155,6 +158,42 @@ test_generated_java() {
     find generated/src/main javax Flow.java -name '*.java' >files
     javac -nowarn -proc:none --release 17 -cp "$jar" -d classes @files
     java -cp "$jar:classes" Flow "$url"
+}
+
+# Kills the test runner of a language while it runs, without a chance to clean up. The program must then end, too. A copy of the
+# program, so that no other process has its path.
+kill_runner() {
+    local copy="$WORK/killed/$1" file pid attempt runner
+    mkdir -p "$WORK/killed"
+    cp "$binary" "$copy"
+    setsid bash -c 'cd "$1" && source "$2" && set -e && "test_$3"' _ "$ROOT" <(declare -p WORK ROOT; declare -p python 2>/dev/null || true; declare -f "test_$1"; echo "export SANDBOX_BIN='$copy'") "$1" >"$copy.log" 2>&1 &
+    runner=$!
+    disown "$runner" # the shell does not report its end
+    for attempt in $(seq 600); do
+        [[ -n "$(running "$copy")" ]] && break
+        kill -0 "$runner" 2>/dev/null || { echo "no program was started by $1" >&2; return 1; }
+        sleep 0.1
+    done
+    # Every process of the session but the program itself.
+    for file in /proc/[0-9]*; do
+        pid="${file#/proc/}"
+        [[ "$(cut -d' ' -f6 "$file/stat" 2>/dev/null)" != "$runner" || "$(readlink "$file/exe")" == "$copy" ]] || kill -KILL "$pid" 2>/dev/null || true
+    done
+    for attempt in $(seq 50); do
+        [[ -n "$(running "$copy")" ]] || { echo "$1: no process remains after the runner is killed"; return 0; }
+        sleep 0.1
+    done
+    echo "$1: a process remains after the runner is killed" >&2
+    kill -KILL $(running "$copy")
+    return 1
+}
+
+# The processes of this program, without those that have ended.
+running() {
+    local exe
+    for exe in /proc/[0-9]*/exe; do
+        [[ "$(readlink "$exe" 2>/dev/null)" != "$1" ]] || { exe="${exe#/proc/}" && echo "${exe%/exe}"; }
+    done
 }
 
 pip_install() { "$WORK/venv/bin/pip" install --quiet --disable-pip-version-check "$@"; }
@@ -208,12 +247,17 @@ for language in "${chosen[@]}"; do
     fi
     # In a shell of its own: `set -e` does not act within a condition.
     set +e
-    (set -e; "test_$language")
+    (set -e; "test_$language" && { [[ $language == generated_* || ! -d /proc/self ]] || kill_runner "$language"; })
     status=$?
     set -e
     if [[ $status == 0 ]]; then result[$language]=passed; else result[$language]=FAILED; failed=1; fi
 done
 
 printf '\n| client | result |\n|---|---|\n'
-for language in "${chosen[@]}"; do printf '| %s | %s |\n' "$language" "${result[$language]}"; done
+declare -A count=([passed]=0 [FAILED]=0 [not]=0)
+for language in "${chosen[@]}"; do
+    printf '| %s | %s |\n' "$language" "${result[$language]}"
+    count[${result[$language]%% *}]=$((count[${result[$language]%% *}] + 1))
+done
+printf '\n%s passed, %s failed, %s not run\n' "${count[passed]}" "${count[FAILED]}" "${count[not]}"
 exit "$failed"

@@ -50,11 +50,16 @@ func (c *Client) PDF(ctx context.Context, path string) ([]byte, error) {
 
 // Paginate calls `each` with every item of a list, one page at a time. It stops at the first error.
 func (c *Client) Paginate(ctx context.Context, path string, query url.Values, each func(json.RawMessage) error) error {
-	for page := 1; ; page++ {
-		asked, body := url.Values{"page": {strconv.Itoa(page)}}, struct{ Data []json.RawMessage }{}
+	page, err := strconv.Atoi(query.Get("page"))
+	if err != nil {
+		page = 1
+	}
+	for ; ; page++ {
+		asked, body := url.Values{}, struct{ Data []json.RawMessage }{}
 		for name, values := range query {
 			asked[name] = values
 		}
+		asked.Set("page", strconv.Itoa(page))
 		reply, err := c.Get(ctx, path, asked)
 		if err == nil {
 			err = reply.JSON(&body)
@@ -103,8 +108,8 @@ func (c *Client) Do(ctx context.Context, method, path string, query url.Values, 
 		if problem == nil {
 			return reply, nil
 		}
-		// A PATCH has no idempotency key: after a lost reply, the client cannot know whether it took effect.
-		unsafe := problem.Status == 0 && method == "PATCH"
+		// A PATCH has no idempotency key: without an answer of the API, the client cannot know whether it took effect.
+		unsafe := method == "PATCH" && !problem.explicit
 		if !problem.Retryable || unsafe || attempt >= c.Retries || problem.RetryAfter > time.Minute {
 			return nil, problem
 		}

@@ -30,6 +30,7 @@ type Problem struct {
 	Errors     []struct{ Pointer, Code, Detail string }
 	RetryAfter time.Duration `json:"-"` // the header of this name; 0 without it
 	Body       []byte        `json:"-"`
+	explicit   bool          // whether the API says if it is retryable
 }
 
 func (p *Problem) Error() string {
@@ -48,7 +49,19 @@ func problemOf(answer *http.Response, body []byte) *Problem {
 		body = envelope.Error
 	}
 	_ = json.Unmarshal(body, problem) // the text of a proxy stays in Detail
-	seconds, _ := strconv.Atoi(answer.Header.Get("Retry-After"))
-	problem.Status, problem.Body, problem.RetryAfter = answer.StatusCode, body, time.Duration(seconds)*time.Second
+	var said struct{ Retryable *bool }
+	problem.explicit = json.Unmarshal(body, &said) == nil && said.Retryable != nil
+	problem.Status, problem.Body, problem.RetryAfter = answer.StatusCode, body, retryAfter(answer.Header.Get("Retry-After"))
 	return problem
+}
+
+// retryAfter reads seconds or a date.
+func retryAfter(text string) time.Duration {
+	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	if date, err := http.ParseTime(text); err == nil && time.Until(date) > 0 {
+		return time.Until(date)
+	}
+	return 0
 }

@@ -35,8 +35,8 @@ func (w Webhook) Verify(header http.Header, body []byte) error {
 	}
 	for _, secret := range w.Secrets {
 		key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
-		if err != nil {
-			return err
+		if err != nil || len(key) == 0 { // with an empty key, anyone could sign
+			return errors.New("the secret is empty or not base64")
 		}
 		mac := hmac.New(sha256.New, key)
 		mac.Write([]byte(header.Get("Webhook-Id") + "." + timestamp + "."))

@@ -52,8 +52,8 @@ export class Client {
       try {
         return await this.#exchange(method, url, sent, body);
       } catch (problem) {
-        // A PATCH has no idempotency key: after a lost reply, the client cannot know whether it took effect.
-        const unsafe = problem.status === 0 && method === 'PATCH';
+        // A PATCH has no idempotency key: without an answer of the API, the client cannot know whether it took effect.
+        const unsafe = method === 'PATCH' && problem.body.retryable === undefined;
         if (!problem.retryable || unsafe || attempt >= this.retries || problem.retryAfter > 60) throw problem;
         const backoff = Math.min(100 * 2 ** attempt, 2_000) * (0.5 + Math.random() / 2);
         await new Promise((resume) => setTimeout(resume, problem.retryAfter * 1_000 || backoff));
@@ -75,8 +75,14 @@ export class Client {
     if (reply.ok && parsed !== undefined) return { status: reply.status, headers: reply.headers, body: parsed };
     if (reply.ok) throw new Problem(0, { code: 'invalid_reply', detail: `${method} ${url.pathname}: the body is not JSON` }, 0);
     const problem = isJson && parsed ? (parsed.error ?? parsed) : { detail: bytes.toString() };
-    throw new Problem(reply.status, problem, Number(reply.headers.get('retry-after')) || 0);
+    throw new Problem(reply.status, problem, seconds(reply.headers.get('retry-after') ?? ''));
   }
+}
+
+/** The seconds of a `Retry-After`, which is a number or a date. */
+function seconds(retryAfter) {
+  if (/^\d+$/.test(retryAfter)) return Number(retryAfter);
+  return Math.max(0, (Date.parse(retryAfter) - Date.now()) / 1_000) || 0;
 }
 
 function parse(bytes) {
@@ -102,7 +108,9 @@ export function verifyWebhook(secrets, headers, body, { toleranceSeconds = 300, 
   const signed = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), Buffer.from(body)]);
   const given = header('webhook-signature').split(' ').filter((one) => one.startsWith('v1,')).map((one) => Buffer.from(one.slice(3), 'base64'));
   const isRight = [secrets].flat().some((secret) => {
-    const wanted = createHmac('sha256', Buffer.from(secret.replace(/^whsec_/, ''), 'base64')).update(signed).digest();
+    const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+    if (key.length === 0) throw new WebhookError('the secret is empty or not base64'); // with an empty key, anyone could sign
+    const wanted = createHmac('sha256', key).update(signed).digest();
     return given.some((one) => one.length === wanted.length && timingSafeEqual(one, wanted));
   });
   if (!isRight) throw new WebhookError('webhook-signature is wrong');

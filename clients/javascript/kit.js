@@ -24,8 +24,12 @@ export class Sandbox {
     const ended = new Promise((resolve, reject) => child.once('exit', resolve).once('error', reject));
     const line = await Promise.race([
       new Promise((resolve) => createInterface({ input: child.stdout }).once('line', resolve)),
-      ended.then((code) => { throw new Error(`${binary} ended with ${code} before it listened`); }),
+      ended.then((code) => { throw new Error(`${binary} does not serve: it ended with ${code}; SANDBOX_BIN names another program`); }),
     ]);
+    if (!line.startsWith('listening on ')) {
+      child.kill('SIGKILL');
+      throw new Error(`${binary} does not serve: ${line}; SANDBOX_BIN names another program`);
+    }
     for (const handle of [child, child.stdin, child.stdout]) handle.unref();
     return new Sandbox(line.replace('listening on ', '').trim(), child, ended);
   }
@@ -36,7 +40,9 @@ export class Sandbox {
 
   /** A world of its own, in its first state. The name of the test selects it. */
   async world(name) {
-    const world = new World(this, `test_${name.replace(/[^!-~]+/g, '-').slice(-240)}`);
+    // A key with `_live_` would be refused as a live one.
+    const usable = name.replace(/[^!-~]+/g, '-').replace(/(^|[_-])live/gi, '$&.');
+    const world = new World(this, `test_${usable.slice(-240)}`);
     await world.control('POST', '/reset', {});
     return world;
   }
@@ -138,7 +144,8 @@ export class World {
       const { meta } = await this.control('GET', path, undefined, { per_page: 1 });
       return (await this.control('GET', path, undefined, { per_page: 30, page: Math.ceil(meta.total / 30) || 1 })).data;
     };
-    const [events, decisions, requests] = await Promise.all(['/events', '/decisions', '/requests'].map(last));
+    const events = (await this.events({ per_page: 30, sort: '-sequence' })).reverse();
+    const [decisions, requests] = await Promise.all(['/decisions', '/requests'].map(last));
     const section = (title, rows) => `\n${title}:${rows.length ? rows.map((row) => `\n  ${row}`).join('') : ' none'}`;
     return `\n\nworld ${this.key} of ${this.sandbox.url}`
       + section('last events', events.map((one) => `${one.timestamp} ${one.type} ${one.data.object.id ?? ''}`))

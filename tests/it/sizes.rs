@@ -71,7 +71,7 @@ fn the_page_about_clients_says_how_long_they_are() {
     let python = "python/src/finance_sandbox";
     row(
         "Python",
-        lines_of_client(&[&format!("{python}/client.py")]),
+        lines_of_client(&[&format!("{python}/client.py"), &format!("{python}/webhook.py")]),
         "",
         lines_of_client(&[&format!("{python}/kit.py"), &format!("{python}/pytest_plugin.py")]),
     );

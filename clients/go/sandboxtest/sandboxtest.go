@@ -38,6 +38,7 @@ var (
 	sharedOnce sync.Once
 	forks      atomic.Int64
 	unusable   = regexp.MustCompile(`[^!-~]+`)
+	looksLive  = regexp.MustCompile(`(?i)(^|[_-])live`) // a key with `_live_` would be refused as a live one
 )
 
 // Start starts a server with further flags. It stops at the end of the test.
@@ -81,8 +82,11 @@ func start(flags []string) (*Sandbox, error) {
 		return nil, err
 	}
 	ready, err := bufio.NewReader(stdout).ReadString('\n')
-	if err != nil {
-		return nil, fmt.Errorf("%s ended before it listened: %v", program, command.Wait())
+	if !strings.HasPrefix(ready, "listening on ") {
+		if err == nil {
+			_ = command.Process.Kill()
+		}
+		return nil, fmt.Errorf("%s does not serve: %s%v; SANDBOX_BIN names another program", program, ready, command.Wait())
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- command.Wait() }()
@@ -119,7 +123,7 @@ func NewWorld(t testing.TB) *World {
 // World returns a world of this test, in its first state.
 func (s *Sandbox) World(t testing.TB) *World {
 	t.Helper()
-	world := s.world(t, "test_"+tail(unusable.ReplaceAllString(t.Name(), "-")))
+	world := s.world(t, "test_"+tail(looksLive.ReplaceAllString(unusable.ReplaceAllString(t.Name(), "-"), "$0.")))
 	world.Control("POST", "/reset", nil, M{})
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -260,22 +264,20 @@ func (w *World) Report() string {
 	text := "world " + w.APIKey + " of " + w.BaseURL
 	section := func(title, path string, line func(M) string) {
 		text += "\n" + title + ":"
-		count, err := w.control("GET", path, url.Values{"per_page": {"1"}}, nil)
+		rows, err := w.last(path)
 		if err != nil {
 			text += " no answer: " + err.Error()
-			return
 		}
-		total := int(count["meta"].(M)["total"].(float64))
-		page := strconv.Itoa((total-1)/30 + 1)
-		answer, _ := w.control("GET", path, url.Values{"per_page": {"30"}, "page": {page}}, nil)
-		for _, row := range list(answer["data"]) {
+		for _, row := range rows {
 			if one := line(row); one != "" {
 				text += "\n  " + one
 			}
 		}
 	}
 	section("last events", "/events", func(one M) string {
-		return fmt.Sprint(one["timestamp"], " ", one["type"], " ", one["data"].(M)["object"].(M)["id"])
+		data, _ := one["data"].(M)
+		object, _ := data["object"].(M)
+		return fmt.Sprint(one["timestamp"], " ", one["type"], " ", object["id"])
 	})
 	section("last decisions", "/decisions", func(one M) string {
 		by := one["source"]
@@ -291,4 +293,22 @@ func (w *World) Report() string {
 		return fmt.Sprint(one["method"], " ", one["path"], " ", one["status"], " ", one["error"])
 	})
 	return text + "\nnear misses:\n  " + strings.Join(w.misses, "\n  ")
+}
+
+// last returns the last rows of a list, the oldest of them first. Only events come newest first.
+func (w *World) last(path string) ([]M, error) {
+	query := url.Values{"per_page": {"1"}}
+	if path == "/events" {
+		query.Set("sort", "sequence")
+	}
+	count, err := w.control("GET", path, query, nil)
+	if err != nil {
+		return nil, err
+	}
+	meta, _ := count["meta"].(M)
+	total, _ := meta["total"].(float64)
+	query.Set("per_page", "30")
+	query.Set("page", strconv.Itoa((int(total)-1)/30+1))
+	answer, err := w.control("GET", path, query, nil)
+	return list(answer["data"]), err
 }

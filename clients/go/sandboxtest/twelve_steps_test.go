@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -104,6 +106,7 @@ func TestTwelveSteps(t *testing.T) {
 	matches(t, report, "payroll_run.calculate=on_time by default")
 	matches(t, report, "POST /v1/payroll/run 404 resource_not_found")
 	matches(t, report, "near misses:\n.*2026-02")
+	matches(t, copied.Report(), "payroll_run.partially_paid prn_") // the last events of many
 }
 
 func TestWebhookSignatures(t *testing.T) {
@@ -126,6 +129,9 @@ func TestWebhookSignatures(t *testing.T) {
 		verify([]string{secret}, right, at, body, now-301),
 		verify([]string{secret}, "", at, body, now),
 		verify([]string{secret}, right, "", body, now),
+		// Without a secret, anyone could sign.
+		verify([]string{""}, "v1,TxHn/RBa2mQ2GpApCz3ahGwUTfWQtptCladBBU+Nv9k=", at, body, now),
+		verify([]string{"whsec_no base64"}, right, at, body, now),
 	} {
 		equal(t, fmt.Sprint(number, err != nil), fmt.Sprint(number, true))
 	}
@@ -167,6 +173,56 @@ func TestTheClientGivesUpAfterItsRetries(t *testing.T) {
 	world.Fault(M{"on": "listCompanies", "body": "garbage", "times": 1})
 	_, err = world.Get(ctx, "/api/business/companies", nil)
 	noError(t, err)
+}
+
+func TestTheAnswersOfAProxy(t *testing.T) {
+	var calls []string
+	proxy := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, request *http.Request) {
+		calls = append(calls, request.Method)
+		answer.Header().Set("Retry-After", time.Now().Add(2*time.Second).UTC().Format(http.TimeFormat))
+		if strings.Join(calls, " ") != "GET GET" {
+			answer.WriteHeader(503)
+		}
+	}))
+	defer proxy.Close()
+	client, started := sandbox.New(proxy.URL, "test_key"), time.Now()
+	_, err := client.Get(ctx, "/", nil)
+	noError(t, err)
+	waited := time.Since(started) // until the date of Retry-After
+	equal(t, waited >= 900*time.Millisecond && waited < 5*time.Second, true)
+	_, err = client.Do(ctx, "PATCH", "/", nil, M{}, nil) // the proxy does not say whether the change took effect
+	equal(t, err != nil, true)
+	equal(t, fmt.Sprint(calls), "[GET GET PATCH]")
+}
+
+func TestPagesBeginWhereTheCallerSays(t *testing.T) {
+	world, count := sandboxtest.NewWorld(t), 0
+	each := func(json.RawMessage) error { count++; return nil }
+	noError(t, world.Paginate(ctx, "/api/business/employees", V{"page": {"3"}, "per_page": {"30"}}, each))
+	equal(t, count, 15)
+}
+
+func Test_live_updates_is_a_name_of_a_world(t *testing.T) {
+	_, err := sandboxtest.NewWorld(t).Get(ctx, "/api/business/companies", nil)
+	noError(t, err)
+}
+
+// fatal is a test whose Fatal panics with the message.
+type fatal struct{ testing.TB }
+
+func (f fatal) Fatal(message ...any) { panic(fmt.Sprint(message...)) }
+
+func TestAWrongProgramIsNamed(t *testing.T) {
+	named := func(program, expected string, flags ...string) {
+		t.Helper()
+		t.Setenv("SANDBOX_BIN", program)
+		defer func() { matches(t, fmt.Sprint(recover()), expected) }()
+		sandboxtest.Start(fatal{t}, flags...)
+	}
+	real := os.Getenv("SANDBOX_BIN")
+	named("/no-such-program", "/no-such-program")
+	named("echo", "echo does not serve: .*\n.*SANDBOX_BIN")
+	named(real, "does not serve: exit status 2", "--clock", "sundial")
 }
 
 func TestStopEndsTheProgramCleanly(t *testing.T) {

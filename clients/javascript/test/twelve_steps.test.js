@@ -1,5 +1,6 @@
 // The same twelve steps in every language, against the real program.
 import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
 import test from 'node:test';
 
 import { Client, Problem, WebhookError, verifyWebhook } from '../client.js';
@@ -74,6 +75,7 @@ it('twelve steps', async (world) => {
   assert.match(report, /payroll_run\.calculate=on_time by default/);
   assert.match(report, /POST \/v1\/payroll\/run 404 resource_not_found/);
   assert.match(report, /near misses:\n.*2026-02/);
+  assert.match(await copy.report(), /payroll_run\.partially_paid prn_/); // the last events of many
   await copy.close();
 });
 
@@ -87,7 +89,9 @@ test('webhook signatures', () => {
   assert.ok(verifyWebhook([other, secret], headers(`v1,AAAA v2,BBBB ${right}`), body, { now: now + 299 }));
   assert.ok(verifyWebhook(secret, new Headers(headers(right)), Buffer.from(body), { now }));
   const wrong = [[other, headers(right), body, now], [secret, headers(right), `${body} `, now], [secret, headers(right), body, now + 301],
-    [secret, headers(right), body, now - 301], [secret, headers(''), body, now], [secret, headers(right, ''), body, now]];
+    [secret, headers(right), body, now - 301], [secret, headers(''), body, now], [secret, headers(right, ''), body, now],
+    // Without a secret, anyone could sign.
+    ['', headers('v1,TxHn/RBa2mQ2GpApCz3ahGwUTfWQtptCladBBU+Nv9k='), body, now], ['whsec_()', headers(right), body, now]];
   for (const [key, sent, bytes, at] of wrong) assert.throws(() => verifyWebhook(key, sent, bytes, { now: at }), WebhookError);
 });
 
@@ -108,6 +112,37 @@ test('the client gives up after its retries, and does not repeat what may not be
   await world.verify({ operation: 'listEmployees', times: 2 });
   await world.fault({ on: 'listCompanies', body: 'garbage', times: 1 });
   assert.equal((await client.get('/api/business/companies')).status, 200);
+});
+
+test('the answers of a proxy', async (context) => {
+  const calls = [];
+  const proxy = createServer((request, reply) => {
+    calls.push(request.method);
+    reply.writeHead(calls.join() === 'GET,GET' ? 200 : 503, { 'retry-after': new Date(Date.now() + 2_000).toUTCString() }).end();
+  });
+  context.after(() => {
+    proxy.closeAllConnections();
+    proxy.close();
+  });
+  await new Promise((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  const client = new Client({ baseUrl: `http://127.0.0.1:${proxy.address().port}` });
+  const started = performance.now();
+  assert.equal((await client.get('/')).status, 200);
+  const waited = performance.now() - started;
+  assert.ok(waited >= 900 && waited < 5_000, `${waited} ms until the date of Retry-After`);
+  // It does not say whether the change took effect.
+  await assert.rejects(client.request('PATCH', '/', { body: {} }), { status: 503 });
+  assert.deepEqual(calls, ['GET', 'GET', 'PATCH']);
+});
+
+it('test_live_updates is a name of a world', async (world) => {
+  assert.equal((await world.client.get('/api/business/companies')).status, 200);
+});
+
+test('a wrong program is named', async () => {
+  await assert.rejects(Sandbox.start({ binary: '/no-such-program' }), /no-such-program/);
+  await assert.rejects(Sandbox.start({ binary: 'echo' }), /echo does not serve: .*SANDBOX_BIN/);
+  await assert.rejects(Sandbox.start({ args: ['--clock', 'sundial'] }), /does not serve: it ended with 2/);
 });
 
 test('stop ends the program cleanly', async () => {

@@ -88,8 +88,8 @@ final class Client
             try {
                 return $this->exchange($method, $url, $sent, $content);
             } catch (Problem $problem) {
-                // A PATCH has no idempotency key: after a lost reply, the client cannot know whether it took effect.
-                $unsafe = $problem->status === 0 && $method === 'PATCH';
+                // A PATCH has no idempotency key: without an answer of the API, the client cannot know whether it took effect.
+                $unsafe = $method === 'PATCH' && !isset($problem->body['retryable']);
                 if (!$problem->retryable || $unsafe || $attempt >= $this->retries || $problem->retryAfter > 60) {
                     throw $problem;
                 }
@@ -116,6 +116,9 @@ final class Client
                 return strlen($line);
             },
         ]);
+        if (preg_match('~^https?://(localhost|127\.[\d.]+|\[::1])[:/]~', $url)) {
+            curl_setopt($curl, CURLOPT_NOPROXY, '*'); // a server of this machine is called without the proxy of the environment
+        }
         if ($content !== '' || $method === 'POST') {
             curl_setopt($curl, CURLOPT_POSTFIELDS, $content);
         }
@@ -128,11 +131,17 @@ final class Client
         $parsed = $isJson ? json_decode($body, true) : $body;
         if ($status >= 400) {
             $problem = is_array($parsed) ? $parsed['error'] ?? $parsed : ['detail' => $body];
-            throw new Problem($status, $problem, (int) ($received['retry-after'] ?? 0));
+            throw new Problem($status, $problem, self::seconds($received['retry-after'] ?? ''));
         }
         if ($parsed === null) {
             throw new Problem(0, ['code' => 'invalid_reply', 'detail' => "$method $url: the body is not JSON"]);
         }
         return new Reply($status, $received, $parsed);
+    }
+
+    /** The seconds of a `Retry-After`, which is a number or a date. */
+    private static function seconds(string $retryAfter): int
+    {
+        return ctype_digit($retryAfter) ? (int) $retryAfter : max(0, (int) strtotime($retryAfter) - time());
     }
 }

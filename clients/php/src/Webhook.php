@@ -28,6 +28,9 @@ final class Webhook
         $signed = ($headers['webhook-id'] ?? '') . ".$timestamp.$body";
         foreach ((array) $secrets as $secret) {
             $key = base64_decode(preg_replace('/^whsec_/', '', $secret), true);
+            if ($key === false || $key === '') { // with an empty key, anyone could sign
+                throw new WebhookError('the secret is empty or not base64');
+            }
             $wanted = 'v1,' . base64_encode(hash_hmac('sha256', $signed, $key, true));
             foreach (explode(' ', $headers['webhook-signature'] ?? '') as $given) {
                 if (hash_equals($wanted, $given)) {

@@ -88,6 +88,7 @@ final class TwelveStepsTest extends TestCase
         $this->assertStringContainsString('payroll_run.calculate=on_time by default', $report);
         $this->assertStringContainsString('POST /v1/payroll/run 404 resource_not_found', $report);
         $this->assertMatchesRegularExpression("~near misses:\n.*2026-02~", $report);
+        $this->assertStringContainsString('payroll_run.partially_paid prn_', $copy->report()); // the last events of many
     }
 
     public function testWebhookSignatures(): void
@@ -101,13 +102,15 @@ final class TwelveStepsTest extends TestCase
         $wrong = [
             [$other, $headers($right), $body, $now], [$secret, $headers($right), "$body ", $now], [$secret, $headers($right), $body, $now + 301],
             [$secret, $headers($right), $body, $now - 301], [$secret, $headers(''), $body, $now], [$secret, $headers($right, ''), $body, $now],
+            // Without a secret, anyone could sign.
+            ['', $headers('v1,TxHn/RBa2mQ2GpApCz3ahGwUTfWQtptCladBBU+Nv9k='), $body, $now], ['whsec_()', $headers($right), $body, $now],
         ];
         foreach ($wrong as $number => [$key, $sent, $content, $at]) {
             try {
                 Webhook::verify($key, $sent, $content, now: $at);
                 $this->fail("case $number is wrong");
             } catch (WebhookError $error) {
-                $this->assertStringStartsWith('webhook-', $error->getMessage());
+                $this->assertStringContainsString($number < 6 ? 'webhook-' : 'the secret is empty', $error->getMessage());
             }
         }
     }
@@ -142,6 +145,55 @@ final class TwelveStepsTest extends TestCase
         $world->verify(['operation' => 'listEmployees', 'times' => 2]);
         $world->fault(['on' => 'listCompanies', 'body' => 'garbage', 'times' => 1]);
         $this->assertSame(200, $client->get('/api/business/companies')->status);
+    }
+
+    public function testTheAnswersOfAProxy(): void
+    {
+        $router = tempnam(sys_get_temp_dir(), 'proxy');
+        file_put_contents($router, <<<'PHP'
+            <?php
+            file_put_contents(__FILE__ . '.calls', $_SERVER['REQUEST_METHOD'] . ' ', FILE_APPEND);
+            header('Retry-After: ' . gmdate('D, d M Y H:i:s', time() + 2) . ' GMT');
+            http_response_code(file_get_contents(__FILE__ . '.calls') === 'GET GET ' ? 200 : 503);
+            PHP);
+        $free = stream_socket_server('tcp://127.0.0.1:0');
+        $address = stream_socket_get_name($free, false);
+        fclose($free);
+        $proxy = proc_open([PHP_BINARY, '-S', $address, $router], [['pipe', 'r'], ['pipe', 'w'], ['pipe', 'w']], $pipes);
+        putenv('http_proxy=http://127.0.0.1:9'); // not for servers of this machine
+        try {
+            fgets($pipes[2]); // it listens
+            $client = new Client("http://$address");
+            $started = microtime(true);
+            $this->assertSame(200, $client->get('/')->status);
+            $waited = microtime(true) - $started; // until the date of `Retry-After`
+            $this->assertTrue($waited >= 0.9 && $waited < 5, "$waited s");
+            // It does not say whether the change took effect.
+            $this->assertSame(503, $this->problem(fn () => $client->request('PATCH', '/', []))->status);
+            $this->assertSame('GET GET PATCH ', file_get_contents("$router.calls"));
+        } finally {
+            putenv('http_proxy');
+            proc_terminate($proxy);
+            array_map('unlink', glob("$router*"));
+        }
+    }
+
+    public function test_live_updates_is_a_name_of_a_world(): void
+    {
+        $this->assertSame(200, $this->world()->client->get('/api/business/companies')->status);
+    }
+
+    public function testAWrongProgramIsNamed(): void
+    {
+        $wrong = ['/no-such-program.* does not' => ['/no-such-program', []], 'echo does not serve: .*SANDBOX_BIN' => ['echo', []], 'serve: it ended with 2' => [null, ['--bogus']]];
+        foreach ($wrong as $expected => [$binary, $args]) {
+            try {
+                @Sandbox::start($binary, args: $args);
+                $this->fail("$expected starts");
+            } catch (\RuntimeException $error) {
+                $this->assertMatchesRegularExpression("~$expected~s", $error->getMessage());
+            }
+        }
     }
 
     public function testStopEndsTheProgramCleanly(): void

@@ -1,7 +1,11 @@
 """The same twelve steps in every language, against the real program."""
 
 import base64
+import sys
+import threading
 import time
+from email.utils import formatdate
+from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
@@ -76,6 +80,7 @@ def test_twelve_steps(world: World) -> None:
     assert "payroll_run.calculate=on_time by default" in report
     assert "POST /v1/payroll/run 404 resource_not_found" in report
     assert "2026-02" in report.split("near misses:\n")[1]
+    assert "payroll_run.partially_paid prn_" in copy.report()  # the last events of many
 
 
 def test_webhook_signatures() -> None:
@@ -96,6 +101,10 @@ def test_webhook_signatures() -> None:
         (secret, headers(""), body, now),
         (secret, headers("v1,naïve"), body, now),
         (secret, headers(right, ""), body, now),
+        (secret, headers(right, "²"), body, now),
+        # Without a secret, anyone could sign.
+        ("", headers("v1,TxHn/RBa2mQ2GpApCz3ahGwUTfWQtptCladBBU+Nv9k="), body, now),
+        ("whsec_no base64", headers(right), body, now),
     ]
     for key, sent, content, at in wrong:
         with pytest.raises(WebhookError):
@@ -127,6 +136,48 @@ def test_the_client_gives_up_after_its_retries(world: World) -> None:
     world.verify(operation="listEmployees", times=2)
     world.fault(on="listCompanies", body="garbage", times=1)
     assert world.client.get("/api/business/companies").status == 200
+
+
+def test_the_answers_of_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+
+    class Proxy(BaseHTTPRequestHandler):
+        def answer(self) -> None:
+            calls.append(self.command)
+            self.send_response(200 if calls == ["GET", "GET"] else 503)
+            self.send_header("Retry-After", formatdate(time.time() + 2, usegmt=True))
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+        do_GET = do_PATCH = answer
+
+    with HTTPServer(("127.0.0.1", 0), Proxy) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")  # not for servers of this machine
+        client = Client(f"http://127.0.0.1:{server.server_address[1]}")
+        started = time.monotonic()
+        assert client.get("/").status == 200
+        assert 0.9 <= time.monotonic() - started <= 5  # until the date of `Retry-After`
+        with pytest.raises(Problem):  # it does not say whether the change took effect
+            client.request("PATCH", "/", {})
+        server.shutdown()
+    assert calls == ["GET", "GET", "PATCH"]
+
+
+def test_live_updates_is_a_name_of_a_world(world: World) -> None:
+    assert world.client.get("/api/business/companies").status == 200
+
+
+def test_a_wrong_program_is_named() -> None:
+    with pytest.raises(FileNotFoundError, match="no-such-program"):
+        Sandbox("/no-such-program")
+    with pytest.raises(RuntimeError, match="python.* does not serve: .*SANDBOX_BIN"):
+        Sandbox(sys.executable)
+    with pytest.raises(RuntimeError, match="does not serve: it ended with 2"):
+        Sandbox(args=["--clock", "sundial"])
 
 
 def test_stop_ends_the_program_cleanly() -> None:

@@ -4,6 +4,7 @@ require "json"
 require "net/http"
 require "openssl"
 require "securerandom"
+require "time"
 
 # A thin client: it knows the conventions of the API and none of its operations. It has no dependencies.
 module FinanceSandbox
@@ -71,8 +72,8 @@ module FinanceSandbox
       begin
         exchange(uri, call)
       rescue Problem => problem
-        # A PATCH has no idempotency key: after a lost reply, the client cannot know whether it took effect.
-        unsafe = problem.status.zero? && call.method == "PATCH"
+        # A PATCH has no idempotency key: without an answer of the API, the client cannot know whether it took effect.
+        unsafe = call.method == "PATCH" && !problem.body.key?("retryable")
         raise if !problem.retryable || unsafe || attempt >= @retries || problem.retry_after > 60
 
         sleep(problem.retry_after.nonzero? || ([0.1 * 2**attempt, 2].min * rand(0.5..1.0)))
@@ -95,13 +96,22 @@ module FinanceSandbox
       parsed = is_json ? parse(content) : content
       if status >= 400
         problem = parsed.is_a?(Hash) ? parsed.fetch("error", parsed) : { "detail" => content }
-        raise Problem.new(status, problem, reply["Retry-After"].to_i)
+        raise Problem.new(status, problem, seconds(reply["Retry-After"].to_s))
       end
       raise Problem.new(0, { "code" => "invalid_reply", "detail" => "#{call.method} #{uri.path}: the body is not JSON" }) if parsed.nil?
 
       Reply.new(status, reply, parsed)
     rescue *LOST => lost
       raise Problem.new(0, { "code" => "no_reply", "detail" => "#{call.method} #{uri.path}: #{lost.message}" })
+    end
+
+    # The seconds of a `Retry-After`, which is a number or a date.
+    def seconds(retry_after)
+      return retry_after.to_i if retry_after.match?(/\A\d+\z/)
+
+      [Time.httpdate(retry_after) - Time.now, 0].max
+    rescue ArgumentError
+      0
     end
 
     def parse(content)
@@ -125,6 +135,8 @@ module FinanceSandbox
     given = found["webhook-signature"].to_s.split
     right = Array(secrets).any? do |secret|
       key = secret.delete_prefix("whsec_").unpack1("m")
+      raise WebhookError, "the secret is empty or not base64" if key.empty? # with an empty key, anyone could sign
+
       wanted = "v1,#{[OpenSSL::HMAC.digest("SHA256", key, "#{found["webhook-id"]}.#{timestamp}.".b + body.b)].pack("m0")}"
       given.any? { |one| one.bytesize == wanted.bytesize && OpenSSL.fixed_length_secure_compare(one, wanted) }
     end

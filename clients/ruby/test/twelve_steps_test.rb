@@ -74,6 +74,7 @@ class TwelveStepsTest < Minitest::Test
     assert_includes report, "payroll_run.calculate=on_time by default"
     assert_includes report, "POST /v1/payroll/run 404 resource_not_found"
     assert_match(/near misses:\n.*2026-02/, report)
+    assert_includes copy.report, "payroll_run.partially_paid prn_" # the last events of many
   end
 
   def test_webhook_signatures
@@ -86,7 +87,9 @@ class TwelveStepsTest < Minitest::Test
     assert verify[[other, secret], headers["v1,AAAA v2,BBBB #{right}"], body, now + 299]
     wrong = [
       [other, headers[right], body, now], [secret, headers[right], "#{body} ", now], [secret, headers[right], body, now + 301],
-      [secret, headers[right], body, now - 301], [secret, headers[""], body, now], [secret, headers[right, ""], body, now]
+      [secret, headers[right], body, now - 301], [secret, headers[""], body, now], [secret, headers[right, ""], body, now],
+      # Without a secret, anyone could sign.
+      ["", headers["v1,TxHn/RBa2mQ2GpApCz3ahGwUTfWQtptCladBBU+Nv9k="], body, now], ["whsec_()", headers[right], body, now]
     ]
     wrong.each { |arguments| assert_raises(FinanceSandbox::WebhookError) { verify[*arguments] } }
   end
@@ -121,6 +124,46 @@ class TwelveStepsTest < Minitest::Test
     world.verify(operation: "listEmployees", times: 2)
     world.fault(on: "listCompanies", body: "garbage", times: 1)
     assert_equal 200, client.get("/api/business/companies").status
+  end
+
+  def test_the_answers_of_a_proxy
+    proxy, calls = TCPServer.new("127.0.0.1", 0), []
+    thread = Thread.new do
+      loop do
+        socket = proxy.accept
+        calls << socket.gets.split.first
+        length = 0
+        while (line = socket.gets.chomp) != ""
+          length = line[/\Acontent-length: (\d+)/i, 1].to_i if line.match?(/\Acontent-length/i)
+        end
+        socket.read(length)
+        status = calls == %w[GET GET] ? 200 : 503
+        socket.write("HTTP/1.1 #{status} Answer\r\nRetry-After: #{(Time.now + 2).httpdate}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        socket.close
+      end
+    end
+    client = FinanceSandbox::Client.new(base_url: "http://127.0.0.1:#{proxy.addr[1]}")
+    started = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    assert_equal 200, client.get("/").status
+    assert_includes 0.9..5, Process.clock_gettime(Process::CLOCK_MONOTONIC) - started # until the date of `Retry-After`
+    # It does not say whether the change took effect.
+    assert_raises(FinanceSandbox::Problem) { client.request(:patch, "/", body: {}) }
+    assert_equal %w[GET GET PATCH], calls
+  ensure
+    thread.kill
+    proxy.close
+  end
+
+  def test_live_updates_is_a_name_of_a_world
+    assert_equal 200, world.client.get("/api/business/companies").status
+  end
+
+  def test_a_wrong_program_is_named
+    assert_match(/no-such-program/, assert_raises(Errno::ENOENT) { FinanceSandbox::Sandbox.new(binary: "/no-such-program") }.message)
+    wrong = assert_raises(RuntimeError) { FinanceSandbox::Sandbox.new(binary: "echo") }
+    assert_match(/echo does not serve: .*SANDBOX_BIN/, wrong.message)
+    wrong = assert_raises(RuntimeError) { FinanceSandbox::Sandbox.new(clock: "sundial") }
+    assert_match(/does not serve: it ended with 2/, wrong.message)
   end
 
   def test_stop_ends_the_program_cleanly

@@ -25,14 +25,18 @@ final class Program
         $streams = [['pipe', 'r'], ['pipe', 'w'], $ready === 2 ? ['pipe', 'w'] : STDERR];
         $process = proc_open([$binary, ...$arguments, '--port', '0', '--exit-with-stdin'], $streams, $this->pipes, null, $env);
         if ($process === false) {
-            throw new \RuntimeException("$binary does not start: set SANDBOX_BIN");
+            throw new \RuntimeException("$binary does not start; SANDBOX_BIN names another program");
         }
         $this->process = $process;
+        $output = '';
         do {
             $line = fgets($this->pipes[$ready]);
-        } while ($line !== false && !str_starts_with($line, 'listening on '));
-        if ($line === false) {
-            throw new \RuntimeException("$binary ended with {$this->stop()} before it listened");
+            $output .= $line;
+        } while ($line !== false && !str_starts_with($line, 'listening on ') && strlen($output) < 1000);
+        if ($line === false || !str_starts_with($line, 'listening on ')) {
+            proc_terminate($process);
+            $found = $output === '' ? "it ended with {$this->stop()}" : trim($output);
+            throw new \RuntimeException("$binary does not serve: $found; SANDBOX_BIN names another program");
         }
         $this->url = trim(substr($line, strlen('listening on ')));
     }

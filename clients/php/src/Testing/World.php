@@ -123,8 +123,9 @@ final class World
         $decision = static fn (array $one): string => "{$one['at']} {$one['decision']}={$one['chosen']} by " . ($one['source'] ?? $one['why']) . " {$one['subject_id']}";
         $call = static fn (array $one): string => "{$one['method']} {$one['path']} {$one['status']} {$one['error']}";
         $refused = array_filter($last('/requests'), static fn (array $one): bool => $one['status'] >= 400);
+        $events = array_reverse($this->events(['per_page' => 30, 'sort' => '-sequence']));
         return "world $this->key of {$this->sandbox->url()}"
-            . $section('last events', array_map($event, $last('/events')))
+            . $section('last events', array_map($event, $events))
             . $section('last decisions', array_map($decision, $last('/decisions')))
             . $section('refused calls', array_map($call, $refused))
             . $section('near misses', $this->misses);

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import hmac
+import email.utils
 import http.client
 import json
 import random
+import re
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
 import uuid
 from dataclasses import dataclass
-from typing import Any, Iterable, Iterator, Mapping
+from typing import Any, Iterator, Mapping
+
+# A server of this machine is called without the proxy of the environment.
+_LOCAL = re.compile(r"(localhost|127\.[\d.]+|\[::1\])(:|$)")
+_DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 class Problem(Exception):
@@ -88,8 +91,8 @@ class Client:
             try:
                 return self._exchange(urllib.request.Request(url, data, sent, method=method))
             except Problem as problem:
-                # A PATCH has no idempotency key: after a lost reply, the client cannot know whether it took effect.
-                unsafe = problem.status == 0 and method == "PATCH"
+                # A PATCH has no idempotency key: without an answer of the API, the client cannot know whether it took effect.
+                unsafe = method == "PATCH" and "retryable" not in problem.body
                 if not problem.retryable or unsafe or attempt >= self.retries or problem.retry_after > 60:
                     raise
                 time.sleep(problem.retry_after or min(0.1 * 2**attempt, 2) * random.uniform(0.5, 1))
@@ -98,7 +101,7 @@ class Client:
     def _exchange(self, request: urllib.request.Request) -> Reply:
         try:
             try:
-                reply = urllib.request.urlopen(request, timeout=self.timeout)
+                reply = (_DIRECT.open if _LOCAL.match(request.host) else urllib.request.urlopen)(request, timeout=self.timeout)
             except urllib.error.HTTPError as refused:
                 reply = refused
             with reply:
@@ -113,35 +116,15 @@ class Client:
                 parsed = None
         if reply.status >= 400:
             problem = parsed.get("error", parsed) if isinstance(parsed, dict) else {"detail": content.decode(errors="replace")}
-            retry_after = reply.headers.get("Retry-After", "")
-            raise Problem(reply.status, problem, float(retry_after) if retry_after.isdigit() else 0)
+            raise Problem(reply.status, problem, _seconds(reply.headers.get("Retry-After", "")))
         if parsed is None:
             raise Problem(0, {"code": "invalid_reply", "detail": f"{request.method} {request.selector}: the body is not JSON"})
         return Reply(reply.status, reply.headers, parsed)
 
 
-class WebhookError(Exception):
-    """A delivery whose signature or time is wrong."""
-
-
-def verify_webhook(
-    secrets: str | Iterable[str], headers: Mapping[str, str], body: bytes, tolerance: float = 300, now: float | None = None
-) -> Any:
-    """Checks a delivery by Standard Webhooks and returns its event.
-
-    `body` is the bytes as received. `secrets` is one secret, or several while a secret is replaced.
-    """
-    found = {name.lower(): value for name, value in headers.items()}
-    timestamp = found.get("webhook-timestamp", "")
-    if not timestamp.isdigit():
-        raise WebhookError("webhook-timestamp is missing or no number")
-    if abs((time.time() if now is None else now) - int(timestamp)) > tolerance:
-        raise WebhookError("webhook-timestamp is too old or in the future")
-    signed = f"{found.get('webhook-id', '')}.{timestamp}.".encode() + body
-    given = [one[3:] for one in found.get("webhook-signature", "").split() if one.startswith("v1,")]
-    for secret in [secrets] if isinstance(secrets, str) else secrets:
-        key = base64.b64decode(secret[6:] if secret.startswith("whsec_") else secret)
-        wanted = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
-        if any(hmac.compare_digest(wanted.encode(), one.encode()) for one in given):
-            return json.loads(body)
-    raise WebhookError("webhook-signature is wrong")
+def _seconds(retry_after: str) -> float:
+    """The seconds of a `Retry-After`, which is a number or a date."""
+    if retry_after.isdecimal():
+        return float(retry_after)
+    date = email.utils.parsedate_tz(retry_after)
+    return max(0, email.utils.mktime_tz(date) - time.time()) if date else 0

@@ -13,7 +13,8 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Callable, Sequence
 
-from .client import Client, WebhookError, verify_webhook
+from .client import Client
+from .webhook import WebhookError, verify_webhook
 
 
 def program() -> str:
@@ -37,12 +38,15 @@ class Sandbox:
         assert self.process.stdout is not None
         ready = self.process.stdout.readline()
         if not ready.startswith("listening on "):
-            raise RuntimeError(f"{command[0]} ended with {self.process.wait()} before it listened")
+            self.process.communicate(timeout=10) if not ready else self.process.kill()
+            raise RuntimeError(f"{command[0]} does not serve: {ready.strip() or f'it ended with {self.process.returncode}'}; SANDBOX_BIN names another program")
         self.url = ready[len("listening on ") :].strip()
 
     def world(self, name: str) -> World:
         """A world of its own, in its first state. The name of the test selects it."""
-        world = World(self, "test_" + re.sub(r"[^!-~]+", "-", name)[-240:])
+        # A key with `_live_` would be refused as a live one.
+        usable = re.sub(r"(^|[_-])live", r"\g<0>.", re.sub(r"[^!-~]+", "-", name), flags=re.IGNORECASE)
+        world = World(self, "test_" + usable[-240:])
         world.control("POST", "/reset", {})
         return world
 
@@ -139,7 +143,8 @@ class World:
             return f"\n{title}:" + ("".join(f"\n  {row}" for row in rows) or " none")
 
         refused = [one for one in last("/requests") if (one["status"] or 0) >= 400]
-        events = [f"{one['timestamp']} {one['type']} {one['data']['object'].get('id', '')}" for one in last("/events")]
+        newest = reversed(self.events(per_page=30, sort="-sequence"))
+        events = [f"{one['timestamp']} {one['type']} {one['data']['object'].get('id', '')}" for one in newest]
         decisions = [f"{one['at']} {one['decision']}={one['chosen']} by {one.get('source') or one['why']} {one['subject_id']}" for one in last("/decisions")]
         return (
             f"world {self.key} of {self.sandbox.url}"

@@ -21,7 +21,8 @@ module FinanceSandbox
       ready = @pipe.gets.to_s
       unless ready.start_with?("listening on ")
         @pipe.close
-        raise "#{binary} ended with #{$?.exitstatus} before it listened"
+        found = ready.empty? ? "it ended with #{$?.exitstatus}" : ready.strip
+        raise "#{binary} does not serve: #{found}; SANDBOX_BIN names another program"
       end
       @url = ready.delete_prefix("listening on ").strip
       @forks = 0
@@ -29,7 +30,9 @@ module FinanceSandbox
 
     # A world of its own, in its first state. The name of the test selects it.
     def world(name)
-      world = World.new(self, "test_#{name.gsub(/[^!-~]+/, "-")[-240..] || name.gsub(/[^!-~]+/, "-")}")
+      # A key with `_live_` would be refused as a live one.
+      usable = name.gsub(/[^!-~]+/, "-").gsub(/(^|[_-])live/i, '\0.')
+      world = World.new(self, "test_#{usable[-240..] || usable}")
       world.control(:post, "/reset", {})
       world
     end
@@ -108,7 +111,8 @@ module FinanceSandbox
         control(:get, path, per_page: 30, page: [(total / 30.0).ceil, 1].max)["data"]
       end
       section = ->(title, rows) { "\n#{title}:#{rows.empty? ? " none" : rows.map { |row| "\n  #{row}" }.join}" }
-      events = last["/events"].map { |one| "#{one["timestamp"]} #{one["type"]} #{one.dig("data", "object", "id")}" }
+      newest = events(per_page: 30, sort: "-sequence").reverse
+      events = newest.map { |one| "#{one["timestamp"]} #{one["type"]} #{one.dig("data", "object", "id")}" }
       decisions = last["/decisions"].map do |one|
         "#{one["at"]} #{one["decision"]}=#{one["chosen"]} by #{one["source"] || one["why"]} #{one["subject_id"]}"
       end

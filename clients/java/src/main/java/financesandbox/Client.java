@@ -105,8 +105,8 @@ public final class Client {
             try {
                 return exchange(builder.build());
             } catch (Problem problem) {
-                // A PATCH has no idempotency key: after a lost reply, the client cannot know whether it took effect.
-                boolean unsafe = problem.status == 0 && method.equals("PATCH");
+                // A PATCH has no idempotency key: without an answer of the API, the client cannot know whether it took effect.
+                boolean unsafe = method.equals("PATCH") && !problem.explicit;
                 if (!problem.retryable || unsafe || attempt >= retries || problem.retryAfter > 60) {
                     throw problem;
                 }
@@ -141,8 +141,7 @@ public final class Client {
             return new Reply(reply.statusCode(), reply.headers(), reply.body(), json);
         }
         Object body = Json.at(json, "/error") != null ? Json.at(json, "/error") : json;
-        String wait = reply.headers().firstValue("Retry-After").filter(text -> text.matches("\\d{1,9}")).orElse("0");
-        throw new Problem(reply.statusCode(), body, Long.parseLong(wait), null);
+        throw new Problem(reply.statusCode(), body, Problem.seconds(reply.headers().firstValue("Retry-After").orElse("")), null);
     }
 
     private static String encoded(Object value) {

@@ -1,5 +1,9 @@
 package financesandbox;
 
+import java.time.Duration;
+import java.time.Instant;
+import java.time.format.DateTimeFormatter;
+import java.time.format.DateTimeParseException;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -20,6 +24,8 @@ public final class Problem extends RuntimeException {
     public final String requestId;
     /** Whether the same request can succeed later. */
     public final boolean retryable;
+    /** Whether the API itself says so. */
+    final boolean explicit;
     /** Seconds of the header {@code Retry-After}; 0 without it. */
     public final long retryAfter;
     /** Each violation with {@code pointer}, {@code code} and {@code detail}. */
@@ -33,7 +39,21 @@ public final class Problem extends RuntimeException {
         detail = text(body, "/detail", text(body, "/title", "no detail"));
         requestId = text(body, "/request_id", null);
         errors = Json.objects(Json.at(body, "/errors"));
+        explicit = Json.at(body, "/retryable") instanceof Boolean;
         retryable = Json.at(body, "/retryable") instanceof Boolean said ? said : RETRYABLE.contains(status);
+    }
+
+    /** The seconds of a Retry-After, which is a number or a date. */
+    static long seconds(String retryAfter) {
+        if (retryAfter.matches("\\d{1,9}")) {
+            return Long.parseLong(retryAfter);
+        }
+        try {
+            Instant date = DateTimeFormatter.RFC_1123_DATE_TIME.parse(retryAfter, Instant::from);
+            return Math.max(0, Duration.between(Instant.now(), date).toSeconds() + 1);
+        } catch (DateTimeParseException none) {
+            return 0;
+        }
     }
 
     private static String message(int status, Object body) {

@@ -36,7 +36,7 @@ public record Webhook(List<String> secrets, Duration tolerance) {
         String signatures = header.apply("webhook-signature");
         String id = header.apply("webhook-id");
         for (String secret : secrets) {
-            byte[] wanted = ("v1," + sign(secret, id + "." + timestamp + ".", body)).getBytes(StandardCharsets.UTF_8);
+            byte[] wanted = ("v1," + sign(key(secret), id + "." + timestamp + ".", body)).getBytes(StandardCharsets.UTF_8);
             for (String given : (signatures == null ? "" : signatures).split(" ")) {
                 if (MessageDigest.isEqual(wanted, given.getBytes(StandardCharsets.UTF_8))) {
                     return (Map<String, Object>) Json.parse(new String(body, StandardCharsets.UTF_8));
@@ -46,10 +46,18 @@ public record Webhook(List<String> secrets, Duration tolerance) {
         throw new WebhookException("webhook-signature is wrong");
     }
 
-    private static String sign(String secret, String head, byte[] body) {
+    private static SecretKeySpec key(String secret) throws WebhookException {
+        try {
+            return new SecretKeySpec(Base64.getDecoder().decode(secret.replaceFirst("^whsec_", "")), "HmacSHA256");
+        } catch (IllegalArgumentException wrong) { // with an empty key, anyone could sign
+            throw new WebhookException("the secret is empty or not base64");
+        }
+    }
+
+    private static String sign(SecretKeySpec key, String head, byte[] body) {
         try {
             Mac mac = Mac.getInstance("HmacSHA256");
-            mac.init(new SecretKeySpec(Base64.getDecoder().decode(secret.replaceFirst("^whsec_", "")), "HmacSHA256"));
+            mac.init(key);
             mac.update(head.getBytes(StandardCharsets.UTF_8));
             return Base64.getEncoder().encodeToString(mac.doFinal(body));
         } catch (GeneralSecurityException impossible) {

@@ -10,10 +10,18 @@ import financesandbox.testing.Sandbox;
 import financesandbox.testing.SandboxExtension;
 import financesandbox.testing.World;
 import financesandbox.testing.Receiver;
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.math.BigDecimal;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.ZonedDateTime;
+import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
@@ -21,6 +29,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
@@ -104,6 +113,7 @@ class TwelveStepsTest {
         assertTrue(report.contains("payroll_run.calculate=on_time by default"), report);
         assertTrue(report.contains("POST /v1/payroll/run 404 resource_not_found"), report);
         assertTrue(report.substring(report.indexOf("near misses:\n")).contains("2026-02"), report);
+        assertTrue(copy.report().contains("payroll_run.partially_paid prn_"), copy.report()); // the last events of many
     }
 
     @Test
@@ -121,6 +131,10 @@ class TwelveStepsTest {
         assertThrows(WebhookException.class, () -> verify(List.of(secret), right, now, body, -301));
         assertThrows(WebhookException.class, () -> verify(List.of(secret), null, now, body, 0));
         assertThrows(WebhookException.class, () -> verify(List.of(secret), right, "", body, 0));
+        // Without a secret, anyone could sign.
+        String unsigned = "v1,TxHn/RBa2mQ2GpApCz3ahGwUTfWQtptCladBBU+Nv9k=";
+        assertThrows(WebhookException.class, () -> verify(List.of(""), unsigned, now, body, 0));
+        assertThrows(WebhookException.class, () -> verify(List.of("whsec_()"), right, now, body, 0));
     }
 
     private static Map<String, Object> verify(List<String> secrets, String signature, String at, String body, long later)
@@ -161,6 +175,43 @@ class TwelveStepsTest {
         world.verify(Map.of("operation", "listEmployees", "times", 2));
         world.fault(Map.of("on", "listCompanies", "body", "garbage", "times", 1));
         assertEquals(200, client.get("/api/business/companies").status());
+    }
+
+    @Test
+    void theAnswersOfAProxy() throws IOException {
+        List<String> calls = new CopyOnWriteArrayList<>();
+        HttpServer proxy = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        proxy.createContext("/", exchange -> {
+            calls.add(exchange.getRequestMethod());
+            String date = DateTimeFormatter.RFC_1123_DATE_TIME.format(ZonedDateTime.now(ZoneOffset.UTC).plusSeconds(2));
+            exchange.getResponseHeaders().add("Retry-After", date);
+            exchange.sendResponseHeaders(calls.equals(List.of("GET", "GET")) ? 200 : 503, -1);
+            exchange.close();
+        });
+        proxy.start();
+        Client client = new Client("http://127.0.0.1:" + proxy.getAddress().getPort(), "test_key");
+        long started = System.nanoTime();
+        assertEquals(200, client.get("/").status());
+        long waited = (System.nanoTime() - started) / 1_000_000; // until the date of Retry-After
+        assertTrue(waited >= 900 && waited < 5_000, waited + " ms");
+        // It does not say whether the change took effect.
+        assertThrows(Problem.class, () -> client.request("PATCH", "/", Map.of(), Map.of(), Map.of()));
+        assertEquals(List.of("GET", "GET", "PATCH"), calls);
+        proxy.stop(0);
+    }
+
+    @Test
+    void test_live_updates_is_a_name_of_a_world(World world) {
+        assertEquals(200, world.client().get("/api/business/companies").status());
+    }
+
+    @Test
+    void aWrongProgramIsNamed() {
+        assertTrue(assertThrows(UncheckedIOException.class, () -> new Sandbox("/no-such-program", List.of())).getMessage().contains("/no-such-program"));
+        String message = assertThrows(IllegalStateException.class, () -> new Sandbox("echo", List.of())).getMessage();
+        assertTrue(message.matches("echo does not serve: .*SANDBOX_BIN.*"), message);
+        message = assertThrows(IllegalStateException.class, () -> new Sandbox("--clock", "sundial")).getMessage();
+        assertTrue(message.contains("does not serve: it ended with 2"), message);
     }
 
     @Test

@@ -17,20 +17,26 @@ public final class Sandbox implements AutoCloseable {
 
     /** Starts the program of {@code SANDBOX_BIN}, or {@code sandbox} of the PATH, with a manual clock and further flags. */
     public Sandbox(String... flags) {
-        String program = System.getenv().getOrDefault("SANDBOX_BIN", "sandbox");
+        this(System.getenv().getOrDefault("SANDBOX_BIN", "sandbox"), List.of(flags));
+    }
+
+    /** The same with another program. */
+    public Sandbox(String program, List<String> flags) {
         List<String> command = new ArrayList<>(List.of(program, "--port", "0", "--quiet", "--exit-with-stdin"));
-        if (!List.of(flags).contains("--clock")) {
+        if (!flags.contains("--clock")) {
             command.addAll(List.of("--clock", "manual"));
         }
-        command.addAll(List.of(flags));
+        command.addAll(flags);
         ProcessBuilder builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
         builder.environment().keySet().removeIf(name -> name.equals("PORT") || name.startsWith("SANDBOX_"));
         try {
             process = builder.start();
             BufferedReader output = process.inputReader();
             String ready = output.readLine();
-            if (ready == null) {
-                throw new IllegalStateException(program + " ended with " + process.onExit().join().exitValue() + " before it listened");
+            if (ready == null || !ready.startsWith("listening on ")) {
+                String found = ready != null ? ready : "it ended with " + process.onExit().join().exitValue();
+                process.destroyForcibly();
+                throw new IllegalStateException(program + " does not serve: " + found + "; SANDBOX_BIN names another program");
             }
             url = ready.replace("listening on ", "").strip();
         } catch (IOException error) {
@@ -44,7 +50,9 @@ public final class Sandbox implements AutoCloseable {
 
     /** A world of its own, in its first state. The name of the test selects it. */
     public World world(String name) {
-        World world = new World(this, "test_" + last(name.replaceAll("[^!-~]+", "-")));
+        // A key with `_live_` would be refused as a live one.
+        String usable = name.replaceAll("[^!-~]+", "-").replaceAll("(?i)(^|[_-])live", "$0.");
+        World world = new World(this, "test_" + last(usable));
         world.control("POST", "/reset", Map.of());
         return world;
     }

@@ -130,8 +130,12 @@ public final class World implements AutoCloseable {
     }
 
     private String section(String title, String path, Function<Map<String, Object>, String> line) {
-        long total = tools.get("/_sandbox" + path, Map.of("per_page", 1)).<Long>at("/meta/total");
-        Map<String, Long> last = Map.of("per_page", 30L, "page", Math.max(1, (total + 29) / 30));
+        Map<String, Object> last = new HashMap<>(Map.of("per_page", 1));
+        if (path.equals("/events")) {
+            last.put("sort", "sequence"); // only events come newest first
+        }
+        long total = tools.get("/_sandbox" + path, last).<Long>at("/meta/total");
+        last.putAll(Map.of("per_page", 30, "page", Math.max(1, (total + 29) / 30)));
         List<String> lines = rows(path, last).stream().map(line).filter(one -> one != null).toList();
         return "\n" + title + ":" + (lines.isEmpty() ? " none" : "\n  " + String.join("\n  ", lines));
     }
