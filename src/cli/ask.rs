@@ -14,7 +14,7 @@ use crate::cli::serve::DEFAULT_PORT;
 const MOST_BYTES: u64 = 64 << 20;
 
 /// Where the sandbox is, and the token of its control routes.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(super) struct SandboxArgs {
     /// Host of the sandbox
     #[arg(long, env = "SANDBOX_HOST", default_value = "127.0.0.1")]

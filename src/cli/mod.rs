@@ -14,6 +14,7 @@ pub mod gross_to_net;
 mod healthcheck;
 mod journal;
 mod junit;
+mod lab;
 mod listen;
 mod man;
 mod offered;

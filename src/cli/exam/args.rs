@@ -9,7 +9,7 @@ use clap::Args;
 use crate::api;
 use crate::api::operation::Operation;
 use crate::cli::failure::Failure;
-use crate::cli::world_args::WorldArgs;
+use crate::cli::lab::LabArgs;
 use crate::tester::fault::wall_ms;
 
 /// The arguments of `sandbox exam`.
@@ -22,7 +22,7 @@ use crate::tester::fault::wall_ms;
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(in crate::cli) struct ExamArgs {
     #[command(flatten)]
-    pub(super) world: WorldArgs,
+    pub(super) lab: LabArgs,
     /// Only commit points of this operation, such as `createPayout`; repeatable
     #[arg(long, value_name = "OPERATION")]
     on: Vec<String>,
@@ -32,24 +32,6 @@ pub(in crate::cli) struct ExamArgs {
     /// Faults for reads, too
     #[arg(long)]
     reads: bool,
-    /// Use the world of this key in a running sandbox, which does not change
-    #[arg(
-        long,
-        env = "SANDBOX_EXAM_KEY",
-        hide_env_values = true,
-        value_name = "KEY",
-        requires = "url"
-    )]
-    pub(super) key: Option<String>,
-    /// The running sandbox, such as `http://127.0.0.1:4747`
-    #[arg(long, value_name = "URL", requires = "key")]
-    pub(super) url: Option<String>,
-    /// Token of the control routes of the running sandbox, if it has one
-    #[arg(long, env = "SANDBOX_ADMIN_TOKEN", hide_env_values = true, value_name = "TOKEN")]
-    pub(super) admin_token: Option<String>,
-    /// Start the world with a scenario: a shipped one by name, or a file; repeatable
-    #[arg(long, value_name = "NAME|FILE", conflicts_with = "url")]
-    pub(super) scenario: Vec<String>,
     /// Where the command receives webhooks. `{port}` in it is a free port of each run
     #[arg(long, value_name = "URL")]
     pub(super) webhook: Option<String>,

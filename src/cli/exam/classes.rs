@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 
 use crate::api::json;
-use crate::cli::exam::canon::{Canon, Masks};
+use crate::cli::lab::canon::{Canon, Masks};
 use crate::cli::exam::trial::Call;
 
 /// The class of a request.

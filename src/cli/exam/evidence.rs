@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use crate::api;
-use crate::cli::exam::canon::{Group, Groups, Place};
+use crate::cli::lab::canon::{Group, Groups, Place};
 use crate::cli::exam::classes::{Class, class};
 use crate::cli::exam::learn::Learned;
 use crate::cli::exam::trial::{Call, Ran};

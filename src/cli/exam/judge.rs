@@ -1,10 +1,10 @@
 //! The judgement of a case: the ledger first, then retries, pauses and webhooks.
 
-use crate::cli::exam::canon::{Canon, Groups};
+use crate::cli::lab::canon::{Canon, Groups};
 use crate::cli::exam::cases::{Acts, Planned};
-use crate::cli::exam::command::End;
+use crate::cli::lab::command::End;
 use crate::cli::exam::evidence::{Entry, Request, counts, entries, requests};
-use crate::cli::exam::lab::Lab;
+use crate::cli::exam::Exam;
 use crate::cli::exam::learn::Learned;
 use crate::cli::exam::rules::{self, HOOK_FIXES, Rule, Severity};
 use crate::cli::exam::trial::{self, Again, Ran, Trial};
@@ -55,14 +55,14 @@ pub(super) struct Finding {
 }
 
 /// Runs a case and judges it. What depends on the wall clock must show in two more runs.
-pub(super) fn case(lab: &Lab, learned: &Learned, planned: &Planned<'_>) -> Result<Judged, Failure> {
-    let mut judged = once(lab, learned, planned)?;
+pub(super) fn case(exam: &Exam, learned: &Learned, planned: &Planned<'_>) -> Result<Judged, Failure> {
+    let mut judged = once(exam, learned, planned)?;
     for _ in 0..2 {
         let timed = |finding: &Finding| retries::is_timed(finding.rule);
         if !judged.findings.iter().any(timed) {
             break;
         }
-        let again = once(lab, learned, planned)?;
+        let again = once(exam, learned, planned)?;
         judged.findings.retain(|finding| {
             !timed(finding) || again.findings.iter().any(|other| other.rule == finding.rule)
         });
@@ -71,15 +71,15 @@ pub(super) fn case(lab: &Lab, learned: &Learned, planned: &Planned<'_>) -> Resul
     Ok(judged)
 }
 
-fn once(lab: &Lab, learned: &Learned, planned: &Planned<'_>) -> Result<Judged, Failure> {
+fn once(exam: &Exam, learned: &Learned, planned: &Planned<'_>) -> Result<Judged, Failure> {
     let again = if learned.repeatable { Again::IfNotDone } else { Again::Never };
     let trial = Trial {
-        faults: planned.faults(&lab.options, learned),
+        faults: planned.faults(&exam.options, learned),
         shapes: planned.shapes(learned),
         unordered: planned.case.name == "hook_order",
         again,
     };
-    let ran = trial::run(lab, &trial)?;
+    let ran = trial::run(exam, &trial)?;
     let mut judged = Judged {
         at: planned.at(),
         case: planned.case.name,
@@ -92,7 +92,7 @@ fn once(lab: &Lab, learned: &Learned, planned: &Planned<'_>) -> Result<Judged, F
         judged.verdict = Verdict::NotExercised;
         return Ok(judged);
     }
-    let mut found = money(lab, learned, &ran);
+    let mut found = money(exam, learned, &ran);
     if ran.end == End::TimedOut {
         found.push((rules::NEVER_ENDS, vec!["the command ran longer than --timeout".to_owned()]));
     }
@@ -105,7 +105,7 @@ fn once(lab: &Lab, learned: &Learned, planned: &Planned<'_>) -> Result<Judged, F
         .into_iter()
         .map(|(rule, what)| Finding {
             rule,
-            severity: lab.severity(rule),
+            severity: exam.severity(rule),
             what,
             requests: requests.clone(),
             entries: if rule.id.starts_with("money.") { differing.clone() } else { Vec::new() },
@@ -133,7 +133,7 @@ fn fix(rule: &'static Rule, case: &str) -> &'static str {
     }
 }
 
-impl Lab {
+impl Exam {
     fn severity(&self, rule: &Rule) -> Severity {
         let is_hint = self.options.hooks_are_hints && rule.id.starts_with("hook.");
         match rule.severity {
@@ -176,7 +176,7 @@ fn not_exercised(planned: &Planned<'_>, ran: &Ran) -> Option<String> {
 pub(super) type Found = (&'static Rule, Vec<String>);
 
 /// What the ledger says.
-fn money(lab: &Lab, learned: &Learned, ran: &Ran) -> Vec<Found> {
+fn money(exam: &Exam, learned: &Learned, ran: &Ran) -> Vec<Found> {
     let of = |canon: &Canon| Compared::of(canon, learned);
     let first = of(&ran.canon);
     let mut found = Vec::new();
@@ -205,7 +205,7 @@ fn money(lab: &Lab, learned: &Learned, ran: &Ran) -> Vec<Found> {
             found.push((rules::UNPAID_BUT_OK_ON_RERUN, second.lines.clone()));
         }
     } else if let End::Code(code) = ran.end
-        && code != lab.options.unknown_exit
+        && code != exam.options.unknown_exit
         && !first.is_less
         && !learned.repeatable
     {

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::cli::exam::canon::{Canon, Masks};
+use crate::cli::lab::canon::{Canon, Masks};
 use crate::cli::exam::classes::{Classes, classes};
-use crate::cli::exam::command::End;
-use crate::cli::exam::lab::Lab;
+use crate::cli::lab::command::End;
+use crate::cli::exam::Exam;
 use crate::cli::exam::trial::{self, Again, Ran, Trial};
 use crate::cli::failure::Failure;
 
@@ -37,16 +37,16 @@ pub(super) struct Point {
 }
 
 /// Runs the command three times.
-pub(super) fn learn(lab: &Lab) -> Result<Learned, Failure> {
+pub(super) fn learn(exam: &Exam) -> Result<Learned, Failure> {
     let repeated = Trial { again: Again::Always, ..Trial::default() };
-    let (control, repeated) = if lab.options.jobs > 1 {
+    let (control, repeated) = if exam.options.jobs > 1 {
         std::thread::scope(|scope| {
-            let repeated = scope.spawn(|| trial::run(lab, &repeated));
-            let control = two(lab);
+            let repeated = scope.spawn(|| trial::run(exam, &repeated));
+            let control = two(exam);
             (control, repeated.join().expect("a run does not panic"))
         })
     } else {
-        (two(lab), trial::run(lab, &repeated))
+        (two(exam), trial::run(exam, &repeated))
     };
     let ((one, two), repeated) = (control?, repeated?);
     for ran in [&one, &two, &repeated] {
@@ -62,7 +62,7 @@ pub(super) fn learn(lab: &Lab) -> Result<Learned, Failure> {
             shown.concat()
         )));
     }
-    let points = points(&one, lab.options.reads);
+    let points = points(&one, exam.options.reads);
     if points.is_empty() {
         let why = "the command made no call that changes something, so there is nothing to examine";
         return Err(Failure::Usage(why.to_owned()));
@@ -81,8 +81,8 @@ pub(super) fn learn(lab: &Lab) -> Result<Learned, Failure> {
     })
 }
 
-fn two(lab: &Lab) -> Result<(Ran, Ran), Failure> {
-    Ok((trial::run(lab, &Trial::default())?, trial::run(lab, &Trial::default())?))
+fn two(exam: &Exam) -> Result<(Ran, Ran), Failure> {
+    Ok((trial::run(exam, &Trial::default())?, trial::run(exam, &Trial::default())?))
 }
 
 /// Refuses a run without faults that did not finish its work.

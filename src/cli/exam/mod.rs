@@ -3,10 +3,7 @@
 //! | file | content |
 //! |---|---|
 //! | `args` | the flags |
-//! | `lab` | the world and its forks, by calls of the control plane |
-//! | `command` | the app's command as a process group with a time limit |
 //! | `trial` | one run of the command in a fork, and what it left |
-//! | `canon` | the final state of a run, comparable with that of another run |
 //! | `learn` | the runs without faults: reference, masks, commit points |
 //! | `cases` | the table of cases |
 //! | `rules` | the table of rules, with their fixes |
@@ -18,14 +15,11 @@
 //! | `report` | the report as text, JSON and JUnit |
 
 mod args;
-mod canon;
 mod cases;
 mod classes;
-mod command;
 mod evidence;
 mod hooks;
 mod judge;
-mod lab;
 mod learn;
 mod report;
 mod retries;
@@ -38,12 +32,20 @@ use std::sync::{Mutex, PoisonError};
 
 pub(super) use self::args::ExamArgs;
 
+use crate::cli::exam::args::Options;
 use crate::cli::exam::cases::Planned;
 use crate::cli::exam::judge::Judged;
-use crate::cli::exam::lab::Lab;
 use crate::cli::exam::learn::Learned;
 use crate::cli::exam::report::{Files, Report};
 use crate::cli::failure::{Failure, complain, print};
+use crate::cli::lab::{Lab, command};
+use crate::world::ClockMode;
+
+/// The world and the flags.
+struct Exam {
+    lab: Lab,
+    options: Options,
+}
 
 /// Runs the exam: 0 without a failure, 1 with one, 2 if nothing could be judged.
 pub(super) fn run(args: &ExamArgs) -> ExitCode {
@@ -64,11 +66,12 @@ fn examine(args: &ExamArgs) -> Result<bool, Failure> {
     cases::check(&options)?;
     let files = Files::create(args.json.as_deref(), args.junit.as_deref())?;
     command::end_with_us();
-    let lab = Lab::open(args, &options)?;
-    let learned = learn::learn(&lab)?;
-    let planned = cases::plan(&options, &learned)?;
-    let judged = examined(&lab, &learned, &planned)?;
-    let report = Report::of(&lab, &learned, judged);
+    let site = args.lab.site(ClockMode::Instant)?;
+    let exam = Exam { lab: Lab::open(&site)?, options };
+    let learned = learn::learn(&exam)?;
+    let planned = cases::plan(&exam.options, &learned)?;
+    let judged = examined(&exam, &learned, &planned)?;
+    let report = Report::of(&exam, &learned, judged);
     files.write(&report)?;
     if !files.prints_json() {
         print(&report.text(args.verbose))?;
@@ -80,18 +83,18 @@ fn examine(args: &ExamArgs) -> Result<bool, Failure> {
 }
 
 /// Runs all cases, several at a time. Their results are in the order of the cases.
-fn examined(lab: &Lab, learned: &Learned, planned: &[Planned]) -> Result<Vec<Judged>, Failure> {
+fn examined(exam: &Exam, learned: &Learned, planned: &[Planned]) -> Result<Vec<Judged>, Failure> {
     let next = AtomicUsize::new(0);
     let results: Mutex<Vec<Option<Result<Judged, Failure>>>> =
         Mutex::new(planned.iter().map(|_| None).collect());
     let progress = report::Progress::of(planned.len());
     std::thread::scope(|scope| {
-        for _ in 0..lab.options.jobs.min(planned.len()) {
+        for _ in 0..exam.options.jobs.min(planned.len()) {
             scope.spawn(|| {
                 loop {
                     let place = next.fetch_add(1, Ordering::Relaxed);
                     let Some(planned) = planned.get(place) else { return };
-                    let judged = judge::case(lab, learned, planned);
+                    let judged = judge::case(exam, learned, planned);
                     if judged.is_err() {
                         next.store(usize::MAX / 2, Ordering::Relaxed); // the other cases would be lost
                     }

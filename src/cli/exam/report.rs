@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::{Value, json};
 
 use crate::cli::exam::judge::{Finding, Judged, Verdict};
-use crate::cli::exam::lab::Lab;
+use crate::cli::exam::Exam;
 use crate::cli::exam::learn::Learned;
 use crate::cli::exam::rules::Severity;
 use crate::cli::failure::{Failure, print};
@@ -26,10 +26,10 @@ pub(super) struct Report {
 }
 
 impl Report {
-    pub(super) fn of(lab: &Lab, learned: &Learned, cases: Vec<Judged>) -> Self {
+    pub(super) fn of(exam: &Exam, learned: &Learned, cases: Vec<Judged>) -> Self {
         Self {
-            seed: lab.seed.clone(),
-            version: lab.version.clone(),
+            seed: exam.lab.seed.clone(),
+            version: exam.lab.version.clone(),
             repeatable: learned.repeatable,
             points: learned.points.iter().map(|point| point.name.clone()).collect(),
             cases,

@@ -4,9 +4,10 @@ use std::net::TcpListener;
 
 use serde_json::{Value, json};
 
-use crate::cli::exam::canon::Canon;
-use crate::cli::exam::command::{self, End};
-use crate::cli::exam::lab::{Fork, Lab, last_lines, text};
+use crate::cli::lab::canon::Canon;
+use crate::cli::exam::Exam;
+use crate::cli::lab::command::End;
+use crate::cli::lab::{Fork, text};
 use crate::cli::failure::Failure;
 
 /// What happens in a run.
@@ -101,9 +102,9 @@ struct Hook {
 }
 
 /// Runs the command in a new fork.
-pub(super) fn run(lab: &Lab, trial: &Trial) -> Result<Ran, Failure> {
-    let fork = lab.fork()?;
-    let hook = lab.options.webhook.as_deref();
+pub(super) fn run(exam: &Exam, trial: &Trial) -> Result<Ran, Failure> {
+    let fork = exam.lab.fork()?;
+    let hook = exam.options.webhook.as_deref();
     let hook = hook.map(|url| Hook::open(&fork, url, !trial.unordered)).transpose()?;
     for row in &trial.faults {
         fork.call("POST", "/_sandbox/faults", row)?;
@@ -111,7 +112,7 @@ pub(super) fn run(lab: &Lab, trial: &Trial) -> Result<Ran, Failure> {
     for rule in &trial.shapes {
         fork.call("POST", "/_sandbox/rules", rule)?;
     }
-    let end = once(lab, &fork, hook.as_ref())?;
+    let end = once(exam, &fork, hook.as_ref())?;
     let canon = after(&fork, hook.as_ref())?;
     let calls = fork.rows("/_sandbox/requests?wall=true")?.iter().map(Call::of).collect();
     let deliveries = match &hook {
@@ -125,20 +126,20 @@ pub(super) fn run(lab: &Lab, trial: &Trial) -> Result<Ran, Failure> {
         Again::IfNotDone => !matches!(end, End::Code(0) | End::TimedOut),
         Again::Never => false,
     };
-    let again = again.then(|| second(lab, &fork, hook.as_ref())).transpose()?;
-    let printed = last_lines(&fork.printed());
+    let again = again.then(|| second(exam, &fork, hook.as_ref())).transpose()?;
+    let printed = fork.last_lines();
     fork.close()?;
     Ok(Ran { end, calls, canon, deliveries, again, printed })
 }
 
 /// The command a second time, without faults.
-fn second(lab: &Lab, fork: &Fork<'_>, hook: Option<&Hook>) -> Result<(End, Canon), Failure> {
+fn second(exam: &Exam, fork: &Fork<'_>, hook: Option<&Hook>) -> Result<(End, Canon), Failure> {
     fork.call("DELETE", "/_sandbox/faults", &Value::Null)?;
     fork.call("DELETE", "/_sandbox/rules", &Value::Null)?;
     if let Some(hook) = hook {
         hook.enable(fork, true)?;
     }
-    let end = once(lab, fork, hook)?;
+    let end = once(exam, fork, hook)?;
     Ok((end, after(fork, hook)?))
 }
 
@@ -148,30 +149,17 @@ fn after(fork: &Fork<'_>, hook: Option<&Hook>) -> Result<Canon, Failure> {
         hook.enable(fork, false)?; // no receiver listens any more
     }
     fork.idle()?;
-    let checked = fork.call("GET", "/_sandbox/ledger/check", &Value::Null)?;
-    if checked["ok"] != true {
-        let why = format!("a bug of the sandbox: the books do not hold: {}", checked["findings"]);
-        return Err(Failure::Impossible(why));
-    }
+    fork.check_books()?;
     Ok(Canon::of(&fork.effects()?))
 }
 
-fn once(lab: &Lab, fork: &Fork<'_>, hook: Option<&Hook>) -> Result<End, Failure> {
-    let options = &lab.options;
-    let mut environment = vec![
-        ("SANDBOX_URL", lab.url()),
-        ("SANDBOX_KEY", fork.key().to_owned()),
-        ("SANDBOX_NOW", fork.now.clone()),
-        ("SANDBOX_EXAM_DIR", fork.folder().display().to_string()),
-    ];
+fn once(exam: &Exam, fork: &Fork<'_>, hook: Option<&Hook>) -> Result<End, Failure> {
+    let mut more = Vec::new();
     if let Some(hook) = hook {
-        environment.push(("SANDBOX_WEBHOOK_PORT", hook.port.to_string()));
-        environment.push(("SANDBOX_WEBHOOK_SECRET", hook.secret.clone()));
+        more.push(("SANDBOX_WEBHOOK_PORT", hook.port.to_string()));
+        more.push(("SANDBOX_WEBHOOK_SECRET", hook.secret.clone()));
     }
-    let ended = command::run(&options.command, &environment, options.timeout, &fork.printed());
-    ended.map_err(|error| {
-        Failure::Usage(format!("cannot run {}: {error}", options.command.join(" ")))
-    })
+    fork.run(&exam.options.command, &more, exam.options.timeout)
 }
 
 impl Hook {

@@ -5,23 +5,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::api::json;
-use crate::cli::exam::lab::text;
+use crate::cli::lab::text;
 
 /// The effects of a run.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Canon {
-    pub(super) objects: Vec<Object>,
+pub(in crate::cli) struct Canon {
+    pub(in crate::cli) objects: Vec<Object>,
     money: Vec<Sum>,
 }
 
 /// A resource that the run created or changed.
 #[derive(Clone, Debug)]
-pub(super) struct Object {
-    pub(super) id: String,
-    pub(super) kind: String,
-    pub(super) is_obligation: bool,
-    pub(super) counterparty: Option<String>,
-    pub(super) value: Value,
+pub(in crate::cli) struct Object {
+    pub(in crate::cli) id: String,
+    pub(in crate::cli) kind: String,
+    pub(in crate::cli) is_obligation: bool,
+    pub(in crate::cli) counterparty: Option<String>,
+    pub(in crate::cli) value: Value,
 }
 
 /// A sum of journal lines: debits minus credits.
@@ -33,29 +33,29 @@ struct Sum {
 
 /// Where a sum is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
-    pub(super) company: String,
-    pub(super) account: String,
-    pub(super) currency: String,
-    pub(super) counterparty: Option<String>,
+pub(in crate::cli) struct Place {
+    pub(in crate::cli) company: String,
+    pub(in crate::cli) account: String,
+    pub(in crate::cli) currency: String,
+    pub(in crate::cli) counterparty: Option<String>,
 }
 
 /// Members that the app itself varies, by kind.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Masks(BTreeSet<(String, String)>);
+pub(in crate::cli) struct Masks(BTreeSet<(String, String)>);
 
 /// Objects with equal texts.
 #[derive(Clone, Copy)]
-pub(super) struct Group<'a> {
-    pub(super) count: usize,
-    pub(super) sample: &'a Object,
+pub(in crate::cli) struct Group<'a> {
+    pub(in crate::cli) count: usize,
+    pub(in crate::cli) sample: &'a Object,
 }
 
-pub(super) type Groups<'a> = BTreeMap<Vec<u8>, Group<'a>>;
+pub(in crate::cli) type Groups<'a> = BTreeMap<Vec<u8>, Group<'a>>;
 
 impl Canon {
     /// From the canonical difference of the control plane.
-    pub(super) fn of(found: &Value) -> Self {
+    pub(in crate::cli) fn of(found: &Value) -> Self {
         let rows = |name: &str| found[name].as_array().cloned().unwrap_or_default();
         let object = |row: &Value| Object {
             id: text(&row["id"]),
@@ -80,7 +80,7 @@ impl Canon {
     }
 
     /// The obligations, or all other objects, by their text.
-    pub(super) fn groups(&self, masks: &Masks, obligations: bool) -> Groups<'_> {
+    pub(in crate::cli) fn groups(&self, masks: &Masks, obligations: bool) -> Groups<'_> {
         let mut groups = Groups::new();
         for object in self.objects.iter().filter(|object| object.is_obligation == obligations) {
             let group =
@@ -91,7 +91,7 @@ impl Canon {
     }
 
     /// The sums of money that are not zero.
-    pub(super) fn sums(&self, masks: &Masks) -> BTreeMap<Place, i64> {
+    pub(in crate::cli) fn sums(&self, masks: &Masks) -> BTreeMap<Place, i64> {
         let mut sums: BTreeMap<Place, i64> = BTreeMap::new();
         for Sum { place, amount } in &self.money {
             let mut place = place.clone();
@@ -106,7 +106,7 @@ impl Canon {
     }
 
     /// Whether two runs had the same effects.
-    pub(super) fn equals(&self, other: &Self, masks: &Masks) -> bool {
+    pub(in crate::cli) fn equals(&self, other: &Self, masks: &Masks) -> bool {
         let counts = |canon: &Self, obligations| -> Vec<(Vec<u8>, usize)> {
             let groups = canon.groups(masks, obligations);
             groups.into_iter().map(|(text, group)| (text, group.count)).collect()
@@ -117,13 +117,13 @@ impl Canon {
     }
 
     /// The text of each object, by its id.
-    pub(super) fn texts(&self, masks: &Masks) -> BTreeMap<&str, String> {
+    pub(in crate::cli) fn texts(&self, masks: &Masks) -> BTreeMap<&str, String> {
         let text = |object: &Object| String::from_utf8_lossy(&masks.text(object)).into_owned();
         self.objects.iter().map(|object| (object.id.as_str(), text(object))).collect()
     }
 
     /// The first differences from another run, as sentences.
-    pub(super) fn differences(&self, other: &Self, masks: &Masks) -> Vec<String> {
+    pub(in crate::cli) fn differences(&self, other: &Self, masks: &Masks) -> Vec<String> {
         let mut found = Vec::new();
         for obligations in [true, false] {
             let (one, two) = (self.groups(masks, obligations), other.groups(masks, obligations));
@@ -156,7 +156,7 @@ impl Canon {
 
 impl Masks {
     /// The members in which the unequal objects of two runs differ, each with its nearest one.
-    pub(super) fn between(one: &Canon, two: &Canon) -> Self {
+    pub(in crate::cli) fn between(one: &Canon, two: &Canon) -> Self {
         let none = Self::default();
         let mut masks = Self::default();
         let (mut left, right) = (unequal(one, two, &none), unequal(two, one, &none));

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 /// How the command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(in crate::cli) enum End {
     Code(i32),
     /// By a signal.
     Killed,
@@ -19,7 +19,7 @@ pub(super) enum End {
 
 impl End {
     /// The exit code; none if it did not end by itself.
-    pub(super) const fn code(self) -> Option<i32> {
+    pub(in crate::cli) const fn code(self) -> Option<i32> {
         match self {
             Self::Code(code) => Some(code),
             Self::Killed | Self::TimedOut => None,
@@ -34,7 +34,7 @@ const LOOK: Duration = Duration::from_millis(1);
 static RUNNING: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 
 /// Runs the command to its end. What it prints goes to the file.
-pub(super) fn run(
+pub(in crate::cli) fn run(
     command: &[String],
     environment: &[(&str, String)],
     limit: Duration,
@@ -104,7 +104,7 @@ fn alone(_: &mut Command) {}
 fn end_group(_: u32) {}
 
 /// Ends the running commands when this process is told to end.
-pub(super) fn end_with_us() {
+pub(in crate::cli) fn end_with_us() {
     let listening = || -> io::Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         std::thread::Builder::new().name("signals".to_owned()).spawn(move || {

@@ -1,4 +1,9 @@
-//! The world that the exam forks, in this process or in a running sandbox. Everything goes through the control plane.
+//! A world to try a command on: each run gets a fork of it. It is in this process or in a running sandbox. Everything goes through
+//! the control plane.
+
+mod args;
+pub(in crate::cli) mod canon;
+pub(in crate::cli) mod command;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -8,14 +13,17 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
-use crate::cli::ask::{SandboxArgs, in_header};
-use crate::cli::exam::args::{ExamArgs, Options};
+pub(in crate::cli) use self::args::LabArgs;
+
+use crate::cli::ask::SandboxArgs;
 use crate::cli::failure::Failure;
-use crate::cli::scenario;
+use crate::cli::lab::command::End;
 use crate::io::embed::Sandbox;
+use crate::world::script::Scenario;
+use crate::world::{ClockMode, Shape};
 
 /// The key of the world in this process.
-const KEY: &str = "exam";
+const KEY: &str = "lab";
 /// A payroll of many people needs time.
 const PATIENCE: Duration = Duration::from_secs(10 * 60);
 /// Rows of each page.
@@ -23,9 +31,26 @@ const PAGE: usize = 100;
 /// Requests that the request log of a run keeps.
 const REQUESTS: usize = 100_000;
 
-/// The world and the options.
-pub(super) struct Lab {
-    pub(super) options: Options,
+/// Where the world is.
+#[derive(Clone)]
+pub(in crate::cli) enum Site {
+    /// Under a key of a running sandbox.
+    Running { sandbox: SandboxArgs, key: String },
+    /// In this process.
+    Own(Growth),
+}
+
+/// What a world in this process is grown from.
+#[derive(Clone)]
+pub(in crate::cli) struct Growth {
+    pub(in crate::cli) seed: u64,
+    pub(in crate::cli) shape: Shape,
+    pub(in crate::cli) clock: ClockMode,
+    pub(in crate::cli) scenarios: Vec<Arc<Scenario>>,
+}
+
+/// The world, and a snapshot that every run starts from.
+pub(in crate::cli) struct Lab {
     sandbox: SandboxArgs,
     /// Keeps the server of this process running.
     _server: Option<Sandbox>,
@@ -34,42 +59,41 @@ pub(super) struct Lab {
     /// The snapshot that every run starts from.
     base: String,
     forks: AtomicU64,
-    /// Keeps the keys of two exams apart.
+    /// Keeps the keys of two labs apart.
     mark: String,
     folder: PathBuf,
-    pub(super) seed: Value,
-    pub(super) version: Value,
+    pub(in crate::cli) seed: Value,
+    pub(in crate::cli) version: Value,
 }
 
 /// A fork of the world.
-pub(super) struct Fork<'a> {
+pub(in crate::cli) struct Fork<'a> {
     lab: &'a Lab,
     key: String,
     /// Its state at its start.
     base: String,
-    pub(super) now: String,
+    pub(in crate::cli) now: String,
     folder: PathBuf,
 }
 
 impl Lab {
     /// Starts a server in this process, or takes the running one.
-    pub(super) fn open(args: &ExamArgs, options: &Options) -> Result<Self, Failure> {
-        let (server, sandbox, key) = if let (Some(url), Some(key)) = (&args.url, &args.key) {
-            let sandbox = SandboxArgs::of_url("--url", url, args.admin_token.clone())?;
-            (None, sandbox, in_header("--key", key)?.to_owned())
-        } else {
-            let server = start(args)?;
-            let sandbox = SandboxArgs::of_url("--url", server.url(), None)?;
-            (Some(server), sandbox, KEY.to_owned())
+    pub(in crate::cli) fn open(site: &Site) -> Result<Self, Failure> {
+        let (server, sandbox, key) = match site {
+            Site::Running { sandbox, key } => (None, sandbox.clone(), key.clone()),
+            Site::Own(growth) => {
+                let server = growth.start()?;
+                let sandbox = SandboxArgs::of_url("--url", server.url(), None)?;
+                (Some(server), sandbox, KEY.to_owned())
+            }
         };
         let mark = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_micros());
         let mark = format!("{mark:x}_{:x}", std::process::id());
-        let folder = std::env::temp_dir().join(format!("sandbox-exam-{mark}"));
+        let folder = std::env::temp_dir().join(format!("sandbox-lab-{mark}"));
         std::fs::create_dir_all(&folder).map_err(|error| {
             Failure::Impossible(format!("cannot create {}: {error}", folder.display()))
         })?;
         let mut lab = Self {
-            options: options.clone(),
             sandbox,
             _server: server,
             key,
@@ -83,20 +107,19 @@ impl Lab {
         let print = lab.control(&lab.key, "GET", "/_sandbox/fingerprint", &Value::Null)?;
         (lab.seed, lab.version) = (print["seed"].clone(), print["world_version"].clone());
         let taken =
-            lab.control(&lab.key, "POST", "/_sandbox/snapshots", &json!({"name": "exam"}))?;
+            lab.control(&lab.key, "POST", "/_sandbox/snapshots", &json!({"name": "lab"}))?;
         lab.base = text(&taken["id"]);
         Ok(lab)
     }
 
-    /// The URL for the command.
-    pub(super) fn url(&self) -> String {
+    fn url(&self) -> String {
         format!("http://{}", self.sandbox.address())
     }
 
     /// A copy of the world under a key of its own.
-    pub(super) fn fork(&self) -> Result<Fork<'_>, Failure> {
+    pub(in crate::cli) fn fork(&self) -> Result<Fork<'_>, Failure> {
         let number = self.forks.fetch_add(1, Ordering::Relaxed) + 1;
-        let key = format!("{}_exam_{}_{number}", self.key, self.mark);
+        let key = format!("{}_lab_{}_{number}", self.key, self.mark);
         let path = format!("/_sandbox/snapshots/{}/fork", self.base);
         let made = self.control(&self.key, "POST", &path, &json!({"key": key, "answers": true}))?;
         let taken = self.control(&key, "POST", "/_sandbox/snapshots", &json!({}))?;
@@ -137,26 +160,20 @@ impl Drop for Lab {
 }
 
 impl Fork<'_> {
-    pub(super) fn key(&self) -> &str {
+    pub(in crate::cli) fn key(&self) -> &str {
         &self.key
     }
 
-    /// The folder of the app's own database.
-    pub(super) fn folder(&self) -> PathBuf {
-        self.folder.join("own")
-    }
-
-    /// What the command printed.
-    pub(super) fn printed(&self) -> PathBuf {
+    fn printed(&self) -> PathBuf {
         self.folder.join("printed.txt")
     }
 
-    pub(super) fn call(&self, method: &str, path: &str, body: &Value) -> Result<Value, Failure> {
+    pub(in crate::cli) fn call(&self, method: &str, path: &str, body: &Value) -> Result<Value, Failure> {
         self.lab.control(&self.key, method, path, body)
     }
 
     /// All rows of a list.
-    pub(super) fn rows(&self, path: &str) -> Result<Vec<Value>, Failure> {
+    pub(in crate::cli) fn rows(&self, path: &str) -> Result<Vec<Value>, Failure> {
         let mut all = Vec::new();
         let mark = if path.contains('?') { '&' } else { '?' };
         for page in 1.. {
@@ -175,40 +192,75 @@ impl Fork<'_> {
         Ok(all)
     }
 
+    /// Runs a command with this fork as its sandbox. What it prints is kept.
+    pub(in crate::cli) fn run(
+        &self,
+        command: &[String],
+        more: &[(&'static str, String)],
+        limit: Duration,
+    ) -> Result<End, Failure> {
+        let mut environment = vec![
+            ("SANDBOX_URL", self.lab.url()),
+            ("SANDBOX_KEY", self.key.clone()),
+            ("SANDBOX_NOW", self.now.clone()),
+            ("SANDBOX_EXAM_DIR", self.folder.join("own").display().to_string()),
+        ];
+        environment.extend_from_slice(more);
+        command::run(command, &environment, limit, &self.printed())
+            .map_err(|error| Failure::Usage(format!("cannot run {}: {error}", command.join(" "))))
+    }
+
     /// Finishes what is in progress, so that money under way arrives.
-    pub(super) fn idle(&self) -> Result<(), Failure> {
+    pub(in crate::cli) fn idle(&self) -> Result<(), Failure> {
         let body = json!({"until": "idle", "events_limit": 0});
         self.call("POST", "/_sandbox/clock/advance", &body).map(drop)
     }
 
     /// The effects since the start of the fork.
-    pub(super) fn effects(&self) -> Result<Value, Failure> {
+    pub(in crate::cli) fn effects(&self) -> Result<Value, Failure> {
         let path = format!("/_sandbox/diff?from={}&canonical=true&per_page=1", self.base);
         let mut found = self.lab.ask(&self.key, "GET", &path, &Value::Null)?;
         Ok(found["meta"]["canonical"].take())
     }
 
+    /// The last lines that its commands printed.
+    pub(in crate::cli) fn last_lines(&self) -> String {
+        last_lines(&self.printed())
+    }
+
+    /// Asserts that the books hold.
+    pub(in crate::cli) fn check_books(&self) -> Result<(), Failure> {
+        let checked = self.call("GET", "/_sandbox/ledger/check", &Value::Null)?;
+        if checked["ok"] == true {
+            return Ok(());
+        }
+        let why = format!("a bug of the sandbox: the books do not hold: {}", checked["findings"]);
+        Err(Failure::Impossible(why))
+    }
+
     /// Closes the world of the fork.
-    pub(super) fn close(&self) -> Result<(), Failure> {
-        let _ = std::fs::remove_dir_all(&self.folder); // the exam removes the rest at its end
+    pub(in crate::cli) fn close(&self) -> Result<(), Failure> {
+        let _ = std::fs::remove_dir_all(&self.folder); // the lab removes the rest at its end
         self.call("DELETE", "/_sandbox/world", &Value::Null).map(drop)
     }
 }
 
-/// A server in this process, with an instant clock, so that the app never waits for virtual time.
-fn start(args: &ExamArgs) -> Result<Sandbox, Failure> {
-    let mut builder = Sandbox::builder()
-        .seed(args.world.seed)
-        .shaped(args.world.shape()?)
-        .most_requests(REQUESTS);
-    for wanted in &args.scenario {
-        builder = builder.started(Arc::new(scenario::find(wanted)?));
+impl Growth {
+    fn start(&self) -> Result<Sandbox, Failure> {
+        let mut builder = Sandbox::builder()
+            .seed(self.seed)
+            .shaped(self.shape.clone())
+            .clock(self.clock)
+            .most_requests(REQUESTS);
+        for scenario in &self.scenarios {
+            builder = builder.started(Arc::clone(scenario));
+        }
+        builder.start().map_err(Failure::impossible)
     }
-    builder.start().map_err(Failure::impossible)
 }
 
-/// What the command printed last.
-pub(super) fn last_lines(printed: &Path) -> String {
+/// The last lines of a file.
+fn last_lines(printed: &Path) -> String {
     const SHOWN: usize = 10;
     let text = std::fs::read(printed).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
@@ -220,6 +272,6 @@ pub(super) fn last_lines(printed: &Path) -> String {
     shown
 }
 
-pub(super) fn text(value: &Value) -> String {
+pub(in crate::cli) fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }

@@ -1,0 +1,54 @@
+//! The flags that say which world a command is tried on.
+
+use std::sync::Arc;
+
+use clap::Args;
+
+use crate::cli::ask::{SandboxArgs, in_header};
+use crate::cli::failure::Failure;
+use crate::cli::lab::{Growth, Site};
+use crate::cli::scenario;
+use crate::cli::world_args::WorldArgs;
+use crate::world::ClockMode;
+
+/// A new world, or that of a key in a running sandbox.
+#[derive(Args, Debug)]
+pub(in crate::cli) struct LabArgs {
+    #[command(flatten)]
+    world: WorldArgs,
+    /// Use the world of this key in a running sandbox, which does not change
+    #[arg(
+        long,
+        env = "SANDBOX_EXAM_KEY",
+        hide_env_values = true,
+        value_name = "KEY",
+        requires = "url"
+    )]
+    key: Option<String>,
+    /// The running sandbox, such as `http://127.0.0.1:4747`
+    #[arg(long, value_name = "URL", requires = "key")]
+    url: Option<String>,
+    /// Token of the control routes of the running sandbox, if it has one
+    #[arg(long, env = "SANDBOX_ADMIN_TOKEN", hide_env_values = true, value_name = "TOKEN")]
+    admin_token: Option<String>,
+    /// Start the world with a scenario: a shipped one by name, or a file; repeatable
+    #[arg(long, value_name = "NAME|FILE", conflicts_with = "url")]
+    scenario: Vec<String>,
+}
+
+impl LabArgs {
+    /// Where the world is. A world in this process gets this clock, if no scenario says another.
+    pub(in crate::cli) fn site(&self, clock: ClockMode) -> Result<Site, Failure> {
+        if let (Some(url), Some(key)) = (&self.url, &self.key) {
+            let sandbox = SandboxArgs::of_url("--url", url, self.admin_token.clone())?;
+            return Ok(Site::Running { sandbox, key: in_header("--key", key)?.to_owned() });
+        }
+        let find = |wanted: &String| scenario::find(wanted).map(Arc::new);
+        Ok(Site::Own(Growth {
+            seed: self.world.seed,
+            shape: self.world.shape()?,
+            clock,
+            scenarios: self.scenario.iter().map(find).collect::<Result<_, _>>()?,
+        }))
+    }
+}
