@@ -9,6 +9,7 @@ mod contract;
 mod events;
 mod exam;
 mod explain;
+mod explore;
 mod failure;
 pub mod gross_to_net;
 mod healthcheck;
@@ -90,6 +91,8 @@ enum Command {
     Scenario(scenario::ScenarioArgs),
     /// Run your app's command against lost replies, outages and hostile webhooks, and judge it by the ledger
     Exam(Box<exam::ExamArgs>),
+    /// Run an app with every outcome that the outside world can have, and shrink what makes it fail to a scenario file
+    Explore(Box<explore::ExploreArgs>),
     /// Check that a running sandbox serves: exit code 0 or 1
     Healthcheck(ask::SandboxArgs),
     /// Make an event happen in a running sandbox, with the real calls that cause it
@@ -132,6 +135,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Journal(args)) => journal::run(&args),
         Some(Command::Scenario(args)) => scenario::run(&args),
         Some(Command::Exam(args)) => return exam::run(&args),
+        Some(Command::Explore(args)) => return explore::run(&args),
         Some(Command::Healthcheck(args)) => healthcheck::run(&args),
         Some(Command::Trigger(args)) => trigger::run(&args),
         Some(Command::Events(args)) => events::run(&args),

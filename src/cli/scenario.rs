@@ -1,6 +1,7 @@
 //! `sandbox scenario`: lists, shows, checks, tests and writes scenario files, without a server.
 
 mod check;
+mod client;
 mod list;
 mod new;
 mod receiver;
@@ -8,6 +9,7 @@ mod server;
 mod test;
 
 pub(super) use self::check::load;
+pub(super) use self::client::Client;
 pub(super) use self::test::find;
 
 use clap::{Args, Subcommand};

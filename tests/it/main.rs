@@ -32,6 +32,7 @@ mod errors;
 mod escrows;
 mod exam;
 mod explain;
+mod explore;
 mod faults;
 mod fx;
 mod golden_path;

@@ -9,7 +9,7 @@ use clap::Args;
 use crate::api;
 use crate::api::operation::Operation;
 use crate::cli::failure::Failure;
-use crate::cli::lab::LabArgs;
+use crate::cli::lab::{Lab, LabArgs};
 use crate::tester::fault::wall_ms;
 
 /// The arguments of `sandbox exam`.
@@ -65,6 +65,12 @@ pub(in crate::cli) struct ExamArgs {
     /// The command that runs the app
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<String>,
+}
+
+/// The world and the flags.
+pub(super) struct Exam {
+    pub(super) lab: Lab,
+    pub(super) options: Options,
 }
 
 /// The checked flags.

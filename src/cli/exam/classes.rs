@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 
 use crate::api::json;
-use crate::cli::lab::canon::{Canon, Masks};
 use crate::cli::exam::trial::Call;
+use crate::cli::lab::canon::{Canon, Masks};
 
 /// The class of a request.
 pub(super) type Class = String;

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use crate::api;
-use crate::cli::lab::canon::{Group, Groups, Place};
 use crate::cli::exam::classes::{Class, class};
 use crate::cli::exam::learn::Learned;
 use crate::cli::exam::trial::{Call, Ran};
+use crate::cli::lab::canon::{Group, Groups, Place};
 
 /// The most requests that a finding shows.
 const MOST: usize = 12;

@@ -1,15 +1,15 @@
 //! The judgement of a case: the ledger first, then retries, pauses and webhooks.
 
-use crate::cli::lab::canon::{Canon, Groups};
+use crate::cli::exam::args::Exam;
 use crate::cli::exam::cases::{Acts, Planned};
-use crate::cli::lab::command::End;
 use crate::cli::exam::evidence::{Entry, Request, counts, entries, requests};
-use crate::cli::exam::Exam;
 use crate::cli::exam::learn::Learned;
 use crate::cli::exam::rules::{self, HOOK_FIXES, Rule, Severity};
 use crate::cli::exam::trial::{self, Again, Ran, Trial};
 use crate::cli::exam::{hooks, retries};
 use crate::cli::failure::Failure;
+use crate::cli::lab::canon::{Canon, Groups};
+use crate::cli::lab::command::End;
 
 /// How a case ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +55,11 @@ pub(super) struct Finding {
 }
 
 /// Runs a case and judges it. What depends on the wall clock must show in two more runs.
-pub(super) fn case(exam: &Exam, learned: &Learned, planned: &Planned<'_>) -> Result<Judged, Failure> {
+pub(super) fn case(
+    exam: &Exam,
+    learned: &Learned,
+    planned: &Planned<'_>,
+) -> Result<Judged, Failure> {
     let mut judged = once(exam, learned, planned)?;
     for _ in 0..2 {
         let timed = |finding: &Finding| retries::is_timed(finding.rule);

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::cli::lab::canon::{Canon, Masks};
+use crate::cli::exam::args::Exam;
 use crate::cli::exam::classes::{Classes, classes};
-use crate::cli::lab::command::End;
-use crate::cli::exam::Exam;
 use crate::cli::exam::trial::{self, Again, Ran, Trial};
 use crate::cli::failure::Failure;
+use crate::cli::lab::canon::{Canon, Masks};
+use crate::cli::lab::command::End;
 
 /// Differences that a message shows.
 const SHOWN: usize = 6;

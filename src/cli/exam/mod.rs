@@ -32,7 +32,7 @@ use std::sync::{Mutex, PoisonError};
 
 pub(super) use self::args::ExamArgs;
 
-use crate::cli::exam::args::Options;
+use crate::cli::exam::args::Exam;
 use crate::cli::exam::cases::Planned;
 use crate::cli::exam::judge::Judged;
 use crate::cli::exam::learn::Learned;
@@ -40,12 +40,6 @@ use crate::cli::exam::report::{Files, Report};
 use crate::cli::failure::{Failure, complain, print};
 use crate::cli::lab::{Lab, command};
 use crate::world::ClockMode;
-
-/// The world and the flags.
-struct Exam {
-    lab: Lab,
-    options: Options,
-}
 
 /// Runs the exam: 0 without a failure, 1 with one, 2 if nothing could be judged.
 pub(super) fn run(args: &ExamArgs) -> ExitCode {

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
+use crate::cli::exam::args::Exam;
 use crate::cli::exam::judge::{Finding, Judged, Verdict};
-use crate::cli::exam::Exam;
 use crate::cli::exam::learn::Learned;
 use crate::cli::exam::rules::Severity;
 use crate::cli::failure::{Failure, print};

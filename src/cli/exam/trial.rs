@@ -4,11 +4,11 @@ use std::net::TcpListener;
 
 use serde_json::{Value, json};
 
+use crate::cli::exam::args::Exam;
+use crate::cli::failure::Failure;
 use crate::cli::lab::canon::Canon;
-use crate::cli::exam::Exam;
 use crate::cli::lab::command::End;
 use crate::cli::lab::{Fork, text};
-use crate::cli::failure::Failure;
 
 /// What happens in a run.
 #[derive(Default)]

@@ -43,12 +43,15 @@ impl LabArgs {
             let sandbox = SandboxArgs::of_url("--url", url, self.admin_token.clone())?;
             return Ok(Site::Running { sandbox, key: in_header("--key", key)?.to_owned() });
         }
-        let find = |wanted: &String| scenario::find(wanted).map(Arc::new);
-        Ok(Site::Own(Growth {
+        let mut growth = Growth {
             seed: self.world.seed,
             shape: self.world.shape()?,
             clock,
-            scenarios: self.scenario.iter().map(find).collect::<Result<_, _>>()?,
-        }))
+            scenarios: Vec::new(),
+        };
+        for wanted in &self.scenario {
+            growth.add(Arc::new(scenario::find(wanted)?))?;
+        }
+        Ok(Site::Own(growth))
     }
 }

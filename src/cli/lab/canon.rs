@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::api::json;
 use crate::cli::lab::text;
+use crate::world::log_hashes;
 
 /// The effects of a run.
 #[derive(Clone, Debug, Default)]
@@ -114,6 +115,26 @@ impl Canon {
         counts(self, true) == counts(other, true)
             && counts(self, false) == counts(other, false)
             && self.sums(masks) == other.sums(masks)
+    }
+
+    /// A hash of the effects.
+    pub(in crate::cli) fn digest(&self, masks: &Masks) -> String {
+        let counts = [true, false].map(|obligations| {
+            let groups = self.groups(masks, obligations).into_iter();
+            groups.map(|(text, group)| (text, group.count)).collect::<Vec<_>>()
+        });
+        log_hashes::of(&(counts, format!("{:?}", self.sums(masks))))
+    }
+
+    /// The kinds of resources and the accounts in which two runs differ.
+    pub(in crate::cli) fn differing(&self, other: &Self, masks: &Masks) -> BTreeSet<String> {
+        let objects = unequal(self, other, masks).into_iter().chain(unequal(other, self, masks));
+        let mut kinds: BTreeSet<String> = objects.map(|object| object.kind.clone()).collect();
+        let (one, two) = (self.sums(masks), other.sums(masks));
+        let places = one.keys().chain(two.keys());
+        let places = places.filter(|place| one.get(*place) != two.get(*place));
+        kinds.extend(places.map(|place| place.account.clone()));
+        kinds
     }
 
     /// The text of each object, by its id.

@@ -19,7 +19,7 @@ use crate::cli::ask::SandboxArgs;
 use crate::cli::failure::Failure;
 use crate::cli::lab::command::End;
 use crate::io::embed::Sandbox;
-use crate::world::script::Scenario;
+use crate::world::script::{Scenario, WorldPart};
 use crate::world::{ClockMode, Shape};
 
 /// The key of the world in this process.
@@ -41,7 +41,7 @@ pub(in crate::cli) enum Site {
 }
 
 /// What a world in this process is grown from.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(in crate::cli) struct Growth {
     pub(in crate::cli) seed: u64,
     pub(in crate::cli) shape: Shape,
@@ -160,15 +160,16 @@ impl Drop for Lab {
 }
 
 impl Fork<'_> {
-    pub(in crate::cli) fn key(&self) -> &str {
-        &self.key
-    }
-
     fn printed(&self) -> PathBuf {
         self.folder.join("printed.txt")
     }
 
-    pub(in crate::cli) fn call(&self, method: &str, path: &str, body: &Value) -> Result<Value, Failure> {
+    pub(in crate::cli) fn call(
+        &self,
+        method: &str,
+        path: &str,
+        body: &Value,
+    ) -> Result<Value, Failure> {
         self.lab.control(&self.key, method, path, body)
     }
 
@@ -216,6 +217,11 @@ impl Fork<'_> {
         self.call("POST", "/_sandbox/clock/advance", &body).map(drop)
     }
 
+    /// Sends its requests to the steps of a scenario.
+    pub(in crate::cli) fn address(&self) -> (String, &str, &str) {
+        (self.lab.sandbox.address(), &self.key, &self.lab.key)
+    }
+
     /// The effects since the start of the fork.
     pub(in crate::cli) fn effects(&self) -> Result<Value, Failure> {
         let path = format!("/_sandbox/diff?from={}&canonical=true&per_page=1", self.base);
@@ -246,6 +252,21 @@ impl Fork<'_> {
 }
 
 impl Growth {
+    /// Adds a scenario. Its `[world]` overrides the flags.
+    pub(in crate::cli) fn add(&mut self, scenario: Arc<Scenario>) -> Result<(), Failure> {
+        self.take_world(&scenario.world)?;
+        self.scenarios.push(scenario);
+        Ok(())
+    }
+
+    /// Takes what a `[world]` says.
+    pub(in crate::cli) fn take_world(&mut self, world: &WorldPart) -> Result<(), Failure> {
+        self.seed = world.seed.unwrap_or(self.seed);
+        self.clock = world.clock.unwrap_or(self.clock);
+        self.shape = world.shape(self.shape.clone());
+        self.shape.check().map_err(Failure::Usage)
+    }
+
     fn start(&self) -> Result<Sandbox, Failure> {
         let mut builder = Sandbox::builder()
             .seed(self.seed)

@@ -2,43 +2,30 @@
 //! receiver counts its webhooks.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
-use http::{Request, header};
-use http_body_util::{BodyExt, Full};
-use hyper_util::rt::TokioIo;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value, json};
-use tokio::net::TcpStream;
-use tokio::runtime::{Builder, Runtime};
 
 use crate::api::operation::Operation;
+use crate::cli::scenario::client::{Client, encoded};
 use crate::cli::scenario::receiver::Receiver;
 use crate::io::embed::Sandbox;
-use crate::scenario::{Came, Places, Reply, RowHits, Runner};
+use crate::scenario::{Came, Places, RowHits, Runner};
 use crate::value::Span;
 use crate::world::script::Scenario;
 
 /// The key of the world in which the steps act.
 const KEY: &str = "scenario_test";
-/// The key of the world in which `@kind:n` is resolved. It is the same world without the scenario, so that
-/// faults and limits
-/// do not count these reads.
+/// The key of the untouched world.
 const LOOK_UP_KEY: &str = "scenario_look_up";
-/// Longer than the longest latency of a scenario.
-const PATIENCE: Duration = Duration::from_secs(10 * 60);
 /// How long to wait for a due delivery.
 const DELIVERY: Duration = Duration::from_secs(5);
-/// Events in each page.
-const PAGE: usize = 100;
-
 /// A running server with the scenario loaded.
 pub(super) struct Served {
-    sandbox: Sandbox,
-    runtime: Runtime,
+    client: Client,
+    /// Keeps the server running.
+    _sandbox: Sandbox,
     receiver: Option<Receiver>,
     /// Whether the scenario has rows.
     acts: bool,
@@ -67,108 +54,26 @@ impl Served {
         if let Some(mode) = world.clock {
             builder = builder.clock(mode);
         }
-        let runtime = Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(|error| error.to_string())?;
+        let sandbox = builder.start().map_err(|error| error.to_string())?;
+        let authority = sandbox.url().trim_start_matches("http://");
         let mut served = Self {
-            sandbox: builder.start().map_err(|error| error.to_string())?,
-            runtime,
+            client: Client::of(authority, KEY, LOOK_UP_KEY)?,
+            _sandbox: sandbox,
             receiver: None,
             acts: has_rows(scenario),
         };
         if served.acts {
             let name = encoded(&scenario.name);
             let path = format!("/_sandbox/scenarios/{name}/load");
-            served.control("POST", &path, Some(&json!({})))?;
+            served.client.control("POST", &path, Some(&json!({})))?;
         }
         if !scenario.webhooks.is_empty() || !scenario.expect.deliveries.is_empty() {
             let receiver = Receiver::start().map_err(|error| error.to_string())?;
             let endpoint = json!({ "url": receiver.url() });
-            served.control("POST", "/_sandbox/webhook-endpoints", Some(&endpoint))?;
+            served.client.control("POST", "/_sandbox/webhook-endpoints", Some(&endpoint))?;
             served.receiver = Some(receiver);
         }
         Ok(served)
-    }
-
-    /// A call of the control plane, which must succeed: `data` of its reply.
-    fn control(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Value, String> {
-        self.answered(KEY, method, path, body).map(|mut reply| reply["data"].take())
-    }
-
-    /// A page of a list.
-    fn page(&self, key: &str, path: &str) -> Result<Value, String> {
-        self.answered(key, "GET", path, None)
-    }
-
-    fn answered(
-        &self,
-        key: &str,
-        method: &str,
-        path: &str,
-        body: Option<&Value>,
-    ) -> Result<Value, String> {
-        match self.exchange(key, method, path, body, &BTreeMap::new())? {
-            Came::Reply(reply) if (200..300).contains(&reply.status) => Ok(reply.body),
-            Came::Reply(reply) => {
-                let why = reply.body["detail"].as_str().unwrap_or("without a reason");
-                Err(format!("{method} {path} answers {}: {why}", reply.status))
-            }
-            Came::Lost => Err(format!("{method} {path} got no answer")),
-        }
-    }
-
-    /// One exchange under a key.
-    fn exchange(
-        &self,
-        key: &str,
-        method: &str,
-        path: &str,
-        body: Option<&Value>,
-        headers: &BTreeMap<String, String>,
-    ) -> Result<Came, String> {
-        let authority = self.sandbox.url().trim_start_matches("http://");
-        let mut request = Request::builder()
-            .method(method)
-            .uri(path)
-            .header(header::HOST, authority)
-            .header(header::CONNECTION, "close");
-        let own = |name: &str| headers.keys().any(|header| header.eq_ignore_ascii_case(name));
-        if !own("authorization") {
-            request = request.header(header::AUTHORIZATION, format!("Bearer {key}"));
-        }
-        if body.is_some() && !own("content-type") {
-            request = request.header(header::CONTENT_TYPE, "application/json");
-        }
-        for (name, value) in headers {
-            request = request.header(name, value);
-        }
-        let bytes = body.map_or_else(Bytes::new, |body| Bytes::from(body.to_string()));
-        let request = request
-            .body(Full::new(bytes))
-            .map_err(|error| format!("{method} {path} cannot be sent: {error}"))?;
-        let came = self
-            .runtime
-            .block_on(async { tokio::time::timeout(PATIENCE, send(authority, request)).await });
-        came.map_err(|_| format!("{method} {path} got no answer in time"))?
-    }
-
-    /// All rows of the list.
-    fn pages(&self, path: &str) -> Result<Vec<Value>, String> {
-        let joined = if path.contains('?') { '&' } else { '?' };
-        let mut all = Vec::new();
-        for page in 1.. {
-            let path = format!("{path}{joined}page={page}&per_page={PAGE}");
-            let Value::Array(rows) = self.control("GET", &path, None)? else {
-                return Err(format!("{path} answers without a list"));
-            };
-            let whole = rows.len() < PAGE;
-            all.extend(rows);
-            if whole {
-                break;
-            }
-        }
-        Ok(all)
     }
 }
 
@@ -183,35 +88,6 @@ fn has_rows(scenario: &Scenario) -> bool {
         || limits.latency.is_some()
 }
 
-/// One exchange on its own connection.
-async fn send(authority: &str, request: Request<Full<Bytes>>) -> Result<Came, String> {
-    let unreachable = |error: std::io::Error| format!("cannot reach the server: {error}");
-    let stream = TcpStream::connect(authority).await.map_err(unreachable)?;
-    let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
-        .await
-        .map_err(|error| error.to_string())?;
-    let driven = tokio::spawn(connection);
-    let reply = async {
-        let response = sender.send_request(request).await.ok()?;
-        let (head, body) = response.into_parts();
-        let bytes = body.collect().await.ok()?.to_bytes();
-        Some((head, bytes))
-    };
-    let reply = reply.await;
-    driven.abort();
-    let Some((head, bytes)) = reply else {
-        return Ok(Came::Lost);
-    };
-    let text = |value: &http::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
-    let headers = head.headers.iter();
-    Ok(Came::Reply(Reply {
-        status: head.status.as_u16(),
-        headers: headers.map(|(name, value)| (name.as_str().to_owned(), text(value))).collect(),
-        body: serde_json::from_slice(&bytes)
-            .unwrap_or_else(|_| Value::from(String::from_utf8_lossy(&bytes).into_owned())),
-    }))
-}
-
 impl Runner for Served {
     fn call(
         &mut self,
@@ -219,42 +95,23 @@ impl Runner for Served {
         input: &Map<String, Value>,
         headers: &BTreeMap<String, String>,
     ) -> Result<Came, String> {
-        let (path, body) = request_line(operation, input);
-        let method = operation.method.name();
-        self.exchange(KEY, method, &path, body.as_ref(), headers)
+        self.client.call(operation, input, headers)
     }
 
     fn nth(&mut self, kind: &str, places: Places, place: u64) -> Result<Option<String>, String> {
-        let mut place = place;
-        if let Places::Listed(list) = places {
-            let path = format!("{}?page={place}&per_page=1", list.path);
-            let page = self.page(LOOK_UP_KEY, &path)?;
-            if let Some(id) = page["data"][0]["id"].as_str() {
-                return Ok(Some(id.to_owned()));
-            }
-            // Created resources come after the grown ones.
-            place = place.saturating_sub(page["meta"]["total"].as_u64().unwrap_or(0));
-        }
-        let path =
-            format!("/_sandbox/events?type={kind}.created&page={place}&per_page=1&sort=sequence");
-        let page = self.page(KEY, &path)?;
-        Ok(page["data"][0]["data"]["object"]["id"].as_str().map(str::to_owned))
+        self.client.nth(kind, places, place)
     }
 
     fn advance(&mut self, by: Span) -> Result<(), String> {
-        let body = json!({ "by": by });
-        self.control("POST", "/_sandbox/clock/advance", Some(&body))?;
-        Ok(())
+        self.client.advance(by)
     }
 
     fn idle(&mut self) -> Result<(), String> {
-        let body = json!({ "until": "idle" });
-        self.control("POST", "/_sandbox/clock/advance", Some(&body))?;
-        Ok(())
+        self.client.idle()
     }
 
     fn events(&mut self) -> Result<Vec<Value>, String> {
-        self.pages("/_sandbox/events?sort=sequence")
+        self.client.events()
     }
 
     fn deliveries(
@@ -271,70 +128,6 @@ impl Runner for Served {
     }
 
     fn coverage(&mut self) -> Result<Vec<RowHits>, String> {
-        if !self.acts {
-            return Ok(Vec::new());
-        }
-        let answer = self.control("GET", "/_sandbox/scenarios/coverage", None)?;
-        let rows = answer["rows"].as_array().into_iter().flatten();
-        let hits = rows.map(|row| RowHits {
-            source: row["source"].as_str().unwrap_or_default().to_owned(),
-            hits: row["hits"].as_u64().unwrap_or(0),
-            refused: row["refused"].as_str().map(str::to_owned),
-        });
-        Ok(hits.collect())
-    }
-}
-
-/// Path, query and body of an input. Members that the path names go into it, all others into the body or the
-/// query.
-fn request_line(operation: &Operation, input: &Map<String, Value>) -> (String, Option<Value>) {
-    let mut rest = input.clone();
-    let mut path = operation.path.to_owned();
-    for name in operation.path_parameters() {
-        let value = rest.shift_remove(name).unwrap_or_default();
-        path = path.replace(&format!("{{{name}}}"), &encoded(&plain(&value)));
-    }
-    if operation.method.has_body() {
-        return (path, Some(Value::Object(rest)));
-    }
-    for (place, (name, value)) in rest.iter().enumerate() {
-        let mark = if place == 0 { '?' } else { '&' };
-        let _ = write!(path, "{mark}{}={}", encoded(name), encoded(&plain(value)));
-    }
-    (path, None)
-}
-
-/// All characters that a URL must escape.
-const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-
-fn encoded(text: &str) -> String {
-    utf8_percent_encode(text, RESERVED).to_string()
-}
-
-/// A value in the form of a path or query.
-fn plain(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(","),
-        other => other.to_string(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::api::operation::{BLANK, Method};
-
-    #[test]
-    fn members_go_into_the_path_the_query_or_the_body() {
-        let input = json!({ "a": "x/y", "b": [1, 2], "c_d": "é" });
-        let input = input.as_object().expect("an object");
-        let read = Operation { path: "/p/{a}/q", ..BLANK };
-        let (path, body) = request_line(&read, input);
-        assert_eq!((path.as_str(), body), ("/p/x%2Fy/q?b=1%2C2&c_d=%C3%A9", None));
-        let write = Operation { method: Method::Post, ..read };
-        let (path, body) = request_line(&write, input);
-        assert_eq!(path, "/p/x%2Fy/q");
-        assert_eq!(body, Some(json!({ "b": [1, 2], "c_d": "é" })));
+        if self.acts { self.client.coverage() } else { Ok(Vec::new()) }
     }
 }

@@ -1,0 +1,191 @@
+//! `sandbox explore`: runs a command with every outcome that the outside world can have, alone and together, each on a fork of one
+//! world, and shrinks what makes it fail to a scenario file.
+//!
+//! | file | content |
+//! |---|---|
+//! | `args` | the flags |
+//! | `outcome` | decisions that are made otherwise, their order, and their scenario file |
+//! | `trial` | one run in a fork, and what it left |
+//! | `search` | all outcomes in order, without those that lead to the same |
+//! | `shrink` | the smallest outcome that fails in the same way |
+//! | `state` | the file with which an exploration goes on |
+
+mod args;
+mod outcome;
+mod search;
+mod shrink;
+mod state;
+mod trial;
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+pub(super) use self::args::ExploreArgs;
+
+use crate::cli::explore::args::{Options, Subject};
+use crate::cli::explore::search::Search;
+use crate::cli::explore::state::{Header, State};
+use crate::cli::explore::trial::Explored;
+use crate::cli::failure::{Failure, complain, print};
+use crate::cli::lab::{Site, command};
+use crate::cli::scenario;
+use crate::model::decision::DECISIONS;
+use crate::world::log_hashes;
+use crate::world::script::Scenario;
+
+/// Explores: 0 if nothing was found, 1 if something was, 2 if nothing could be explored.
+pub(super) fn run(args: &ExploreArgs) -> ExitCode {
+    match explore(args) {
+        Ok(false) => ExitCode::SUCCESS,
+        Ok(true) => ExitCode::from(1),
+        Err(Failure::Report(report)) => {
+            eprint!("{report}");
+            ExitCode::from(2)
+        }
+        Err(failure) => complain(&failure.to_string(), 2),
+    }
+}
+
+/// Whether an outcome makes the command fail.
+fn explore(args: &ExploreArgs) -> Result<bool, Failure> {
+    let options = args.options()?;
+    if args.out.exists() && !args.out.is_dir() {
+        return Err(Failure::Usage(format!("--out {}: it is no folder", args.out.display())));
+    }
+    command::end_with_us();
+    let mut site = args.lab.site(args.clock())?;
+    let steps = match &options.subject {
+        Subject::Steps(file) => Some(steps(file, &mut site)?),
+        Subject::Command(_) => None,
+    };
+    if let Some(file) = &args.replay {
+        return replay(file, site, &options, steps.as_ref());
+    }
+    let explored = Explored::open(&site, &options, steps.as_ref())?;
+    if explored.sites.is_empty() {
+        let why = "the outside world decided nothing in the run, so there is nothing to explore";
+        return Err(Failure::Usage(why.to_owned()));
+    }
+    let state = match &args.state {
+        Some(path) => State::open(path, &header(&explored))?,
+        None => State::none(),
+    };
+    let mut search = Search::new(&explored, steps.as_ref(), state);
+    search.run()?;
+    for (number, finding) in search.findings.iter().enumerate() {
+        let name = format!("{:03}-{}.toml", number + 1, outcome::slug(&finding.rules));
+        let path = args.out.join(name);
+        write(&path, &finding.text)?;
+        print(&found(finding, &path, &options))?;
+    }
+    print(&search.summary())?;
+    Ok(!search.findings.is_empty())
+}
+
+/// The scenario of the steps. Its rows and its world are those of every run.
+fn steps(file: &Path, site: &mut Site) -> Result<Arc<Scenario>, Failure> {
+    let found = Arc::new(scenario::find(&file.display().to_string())?);
+    let refuse = |why| Err(Failure::Usage(format!("--steps {}: {why}", file.display())));
+    if found.steps.is_empty() {
+        return refuse("the scenario has no steps");
+    }
+    if !found.expect.deliveries.is_empty() {
+        return refuse("expected deliveries need `sandbox scenario test`, which has a receiver");
+    }
+    if let Site::Own(growth) = site {
+        growth.add(Arc::clone(&found))?;
+    }
+    Ok(found)
+}
+
+/// Runs once with the outcomes of a file. True if the failure is still there.
+fn replay(
+    file: &Path,
+    mut site: Site,
+    options: &Options,
+    steps: Option<&Arc<Scenario>>,
+) -> Result<bool, Failure> {
+    let found = scenario::find(&file.display().to_string())?;
+    if found.outcomes.is_empty() {
+        let why = "the scenario has no [[outcome]]";
+        return Err(Failure::Usage(format!("--replay {}: {why}", file.display())));
+    }
+    let text = std::fs::read_to_string(file)
+        .map_err(|error| Failure::Usage(format!("--replay {}: {error}", file.display())))?;
+    if let Site::Own(growth) = &mut site {
+        growth.take_world(&found.world)?;
+    }
+    let explored = Explored::open(&site, options, steps)?;
+    let Some(seen) = explored.run_scenario(&text)? else {
+        let why = "no outcome of it was reached, so nothing is known";
+        return Err(Failure::Usage(format!("--replay {}: {why}", file.display())));
+    };
+    let says = match &seen.broken {
+        Some(broken) => format!("{}: {}\n{}", found.title, broken.words(), seen.printed),
+        None => format!("{}: the failure is gone\n", found.title),
+    };
+    print(&says)?;
+    Ok(seen.broken.is_some())
+}
+
+fn header(explored: &Explored) -> Header {
+    let options = &explored.options;
+    let decisions: Vec<_> = DECISIONS
+        .iter()
+        .map(|row| (row.name, row.choices.iter().map(|choice| choice.name).collect::<Vec<_>>()))
+        .collect();
+    let command = format!("{:?} {:?} {}", options.subject, options.check, options.depth);
+    Header {
+        format: 1,
+        seed: explored.growth.as_ref().map(|growth| growth.seed),
+        usual: explored.usual_effects(),
+        decisions: log_hashes::of(&decisions),
+        command: log_hashes::of(&command),
+    }
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    let folder = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+    folder.and_then(|()| std::fs::write(path, text)).map_err(|error| {
+        Failure::Impossible(format!("cannot write --out {}: {error}", path.display()))
+    })
+}
+
+/// The lines of a finding, with the command that repeats it.
+fn found(finding: &state::Finding, path: &Path, options: &Options) -> String {
+    let mut text = String::new();
+    for (place, rule) in finding.rules.iter().enumerate() {
+        let head = if place == 0 { "FOUND" } else { "  and" };
+        let _ = writeln!(text, "{head}  {}", rule.words());
+    }
+    let _ = writeln!(text, "       {}", finding.broken.words());
+    for line in finding.printed.lines() {
+        let _ = writeln!(text, "     {line}");
+    }
+    let check = options.check.as_ref().map(|check| format!("--check {} ", word(check)));
+    let subject = match &options.subject {
+        Subject::Steps(file) => format!("--steps {}", word(&file.display().to_string())),
+        Subject::Command(command) => {
+            let words: Vec<String> = command.iter().map(|part| word(part)).collect();
+            format!("-- {}", words.join(" "))
+        }
+    };
+    let _ = writeln!(
+        text,
+        "       repeat: sandbox explore {}--replay {} {subject}",
+        check.unwrap_or_default(),
+        word(&path.display().to_string())
+    );
+    text
+}
+
+/// A word of a shell command.
+fn word(text: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:=,@%+".contains(&byte);
+    if !text.is_empty() && text.bytes().all(is_plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
