@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::business::earnings::{Employer, earned, part, profile, tax_year};
+use crate::model::business::earnings::{
+    Employer, earned, part, profile, take_back_at_most_the_pay, tax_year,
+};
 use crate::model::business::pay_extras::{cap, sum};
 use crate::model::business::regional_pay::RegionalPay;
 use crate::model::business::typed_deductions as typed;
@@ -93,6 +95,7 @@ impl Calculation {
         let start = YearSoFar::default();
         let year = before.year.unwrap_or(&start);
         let extras = &mut terms.extras;
+        take_back_at_most_the_pay(pack, terms.parts, extras);
         extras.typed.splice(0..0, year.carried.iter().cloned());
         typed::in_legal_order(pack, &mut extras.typed);
         let mut taken = year.typed.clone();

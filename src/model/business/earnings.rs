@@ -128,6 +128,24 @@ pub(super) fn take(pack: &Pack, earned: &mut [(payroll::Component, i64)], mut su
     }
 }
 
+/// Lowers what is taken back for earlier pay periods to what this pay covers. Later pays take the rest: each compares what was paid with the
+/// terms.
+pub(super) fn take_back_at_most_the_pay(pack: &Pack, parts: &[Component], extras: &mut Extras) {
+    if extras.arrears.iter().all(|arrears| arrears.amount >= 0) {
+        return;
+    }
+    let lines = extras.earning_lines();
+    let paid = lines.iter().filter(|line| pack.is_cash(line.component(pack)));
+    let paid = paid.map(|line| line.amount.max(0)).sum::<i64>();
+    let mut left = paid + parts.iter().map(|part| part.amount).sum::<i64>();
+    for arrears in extras.arrears.iter_mut().filter(|arrears| arrears.amount < 0) {
+        let taken = left.min(-arrears.amount);
+        arrears.amount = -taken;
+        left -= taken;
+    }
+    extras.arrears.retain(|arrears| arrears.amount != 0);
+}
+
 pub(super) fn part(part: &Component) -> (Cow<'static, str>, i64) {
     (component_name(&part.id), part.amount)
 }

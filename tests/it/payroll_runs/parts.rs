@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{calculated, draft_of, items, paid};
+use super::{calculated, draft, draft_of, items, paid};
 use crate::harness::Caller;
 use crate::harness::world::{id, number};
 
@@ -41,6 +41,37 @@ fn terms_that_change_within_the_month_count_on_their_own_days() {
     let by_terms = lines.filter(|line| line["id"] != "bonus").map(|line| number(&line["amount"]));
     let arrears = 440_000_000 - by_terms.sum::<i64>();
     assert_eq!(number(&item["gross"]), 200_000_000 + 360_000_000 + arrears);
+}
+
+/// Employment Rights Act 1996, s. 14(1)(a), lets an employer take back an overpayment from wages. A payslip itemises what is taken (s. 8(2)), so
+/// its lines sum to gross pay. What one pay does not cover is taken from the next ones.
+#[test]
+fn an_overpayment_is_taken_back_from_several_pays_if_one_does_not_cover_it() {
+    let caller = Caller::manual();
+    let company = caller.company(1);
+    let person = caller.payable(&company).remove(0);
+    let regular = |period: &str| -> i64 {
+        let path = format!("/api/business/payslips?employee_id={person}&period={period}");
+        let lines = caller.all(&path)[0]["earnings"].clone();
+        let lines = lines.as_array().unwrap().iter().filter(|line| line["id"] != "bonus");
+        lines.map(|line| number(&line["amount"])).sum()
+    };
+    let before = regular("2025-11") + regular("2025-12");
+    let month = before / 4;
+    set_pay(&caller, &person, month, "2025-11-01");
+    let mut paid_since = Vec::new();
+    for period in ["2026-01", "2026-02", "2026-03", "2026-04"] {
+        let body = json!({"company_id": company, "period": period, "employee_ids": [person]});
+        let run = paid(&caller, &calculated(&caller, &draft(&caller, &body)));
+        let slips = caller.all(&format!("/api/business/payslips?payroll_run_id={}", id(&run)));
+        let lines = slips[0]["earnings"].as_array().unwrap().iter();
+        let sum: i64 = lines.map(|line| number(&line["amount"])).sum();
+        assert_eq!(slips[0]["gross"], sum, "{}", slips[0]);
+        paid_since.push(sum);
+    }
+    assert_eq!(before + paid_since.iter().sum::<i64>(), 6 * month);
+    assert_eq!((paid_since[0], paid_since[3]), (0, month), "{paid_since:?}");
+    caller.audit();
 }
 
 #[test]
