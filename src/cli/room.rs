@@ -1,4 +1,4 @@
-//! `--idle-ttl` and `--max-resident-bytes`: which worlds stay in memory.
+//! `--idle-ttl`, `--max-resident-bytes` and `--quota`: what worlds and their callers may use.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,7 +8,9 @@ use clap::Args;
 use crate::cli::failure::Failure;
 use crate::engine::Engine;
 use crate::io::resident;
+use crate::tester::wire::parse_rate;
 use crate::value::Span;
+use crate::world::script::Rate;
 
 /// How often idle worlds are looked for.
 const TICK: Duration = Duration::from_millis(100);
@@ -28,6 +30,9 @@ pub(super) struct RoomArgs {
     /// stay, and then a new one is refused
     #[arg(long, env = "SANDBOX_MAX_RESIDENT_BYTES", value_name = "BYTES", value_parser = bytes)]
     max_resident_bytes: Option<u64>,
+    /// Requests that one key may send, such as 50/s or 6000/min. Further ones get 429 with Retry-After, by the wall clock
+    #[arg(long, env = "SANDBOX_QUOTA", value_name = "RATE", value_parser = parse_rate)]
+    pub(super) quota: Option<Rate>,
 }
 
 fn time(text: &str) -> Result<Duration, &'static str> {

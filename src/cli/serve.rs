@@ -250,6 +250,7 @@ fn listen(
         insecure_no_auth: args.insecure_no_auth,
         durable,
         limits: Limits::of_process(),
+        quota: args.room.quota,
         metrics: Arc::new(Metrics::new(engine.operation_ids())),
     };
     runtime.block_on(serve(args, &server, Arc::clone(engine), scripts))

@@ -9,7 +9,7 @@ use http::header::AUTHORIZATION;
 use crate::value::error::{ApiError, ErrorCode};
 
 /// The key of `Authorization: Bearer KEY` (specification, §5).
-pub(super) fn bearer(headers: &HeaderMap) -> Result<&str, ApiError> {
+pub(crate) fn bearer(headers: &HeaderMap) -> Result<&str, ApiError> {
     let mut values = headers.get_all(AUTHORIZATION).iter();
     let Some(value) = values.next() else {
         return Err(unauthorized(

@@ -1,10 +1,8 @@
 //! Passes a request from a connection to the engine, and the reply back.
 //!
-//! A request without a body is answered within the call, on the worker that read it. This needs no future, no
-//! allocation and no lock. Only a
-//! request that must wait, for its body or for an injected delay, becomes a future. Deliberately absent:
-//! routes, keys and error documents, which are
-//! in the engine ([`RequestHandler`]).
+//! A request without a body is answered within the call, on the worker that read it. This needs no future, no allocation and no lock.
+//! Only a request that must wait, for its body or for an injected delay, becomes a future. Deliberately absent: routes, keys and error
+//! documents, which are in the engine ([`RequestHandler`]).
 
 use std::future::Future;
 use std::net::IpAddr;
@@ -35,6 +33,7 @@ use crate::io::limits::Limits;
 use crate::io::log::{AccessLogLine, shown_path};
 use crate::io::metrics::{self, Metrics};
 use crate::io::peers::{Peers, Share};
+use crate::io::quota;
 use crate::io::sent::Sent;
 use crate::io::wal::durable::Durable;
 use crate::value::ErrorCode;
@@ -153,6 +152,11 @@ impl<A: RequestHandler> hyper::service::Service<Request<Incoming>> for Edge<A> {
             GuardDecision::Pass => self.guarded(&head, |engine| engine.admit(&head)),
             GuardDecision::Preflight => Err(Cors::answer(&head)),
             GuardDecision::Refuse(code, detail) => Err(self.refuse(Some(&head), code, detail)),
+            GuardDecision::Wait(seconds) => {
+                let detail = quota::detail(seconds);
+                let refusal = self.refuse(Some(&head), ErrorCode::RateLimited, &detail);
+                Err(quota::with_retry(refusal, seconds))
+            }
         };
         if let Ok(admitted) = &admitted {
             line.place = self.shared.engine.place(admitted);
@@ -242,8 +246,7 @@ impl<A: RequestHandler> Edge<A> {
         head: &Parts,
         call: impl FnOnce(&A) -> Result<T, Response<Bytes>>,
     ) -> Result<T, Response<Bytes>> {
-        // Unwind safety: the engine undoes the step of a world that panicked, and shares no other mutable
-        // state.
+        // Unwind safety: the engine undoes the step of a world that panicked, and shares no other mutable state.
         catch_unwind(AssertUnwindSafe(|| call(&self.shared.engine))).unwrap_or_else(|panic| {
             tracing::error!(
                 method = %head.method,

@@ -7,6 +7,7 @@
 //! worlds (the engine).
 
 use std::net::{Ipv4Addr, Ipv6Addr};
+use std::sync::Arc;
 
 use http::header::{HOST, HeaderMap, ORIGIN, TRANSFER_ENCODING};
 use http::request::Parts;
@@ -14,7 +15,9 @@ use http::uri::Authority;
 use http::{HeaderName, Version};
 
 use crate::io::cors::{Cors, Preflight};
+use crate::io::quota::Quota;
 use crate::value::ErrorCode;
+use crate::world::script::Rate;
 
 /// The header with the token of the control plane. It is not `Authorization`, which selects the world on
 /// control routes.
@@ -29,6 +32,8 @@ pub(crate) enum GuardDecision {
     Preflight,
     /// Not served.
     Refuse(ErrorCode, &'static str),
+    /// Its key may send the next request after this number of seconds.
+    Wait(u64),
 }
 
 /// The rules of one server.
@@ -40,16 +45,23 @@ pub(crate) struct Guard {
     admin_token: Option<String>,
     /// Origins that may read replies.
     pub(crate) cors: Cors,
+    quota: Option<Arc<Quota>>,
 }
 
 impl Guard {
     /// Rules with the values of `--allowed-host`, `--admin-token` and `--cors-origin`.
     pub(crate) fn new(allowed_hosts: &[String], admin_token: Option<String>, cors: Cors) -> Self {
         let plain = |host: &String| host.trim_end_matches('.').to_ascii_lowercase();
-        Self { allowed_hosts: allowed_hosts.iter().map(plain).collect(), admin_token, cors }
+        let allowed_hosts = allowed_hosts.iter().map(plain).collect();
+        Self { allowed_hosts, admin_token, cors, quota: None }
     }
 
-    /// Checks a head, in the order host, preflight, origin, token.
+    /// The same with the value of `--quota`.
+    pub(crate) fn with_quota(self, quota: Option<Rate>) -> Self {
+        Self { quota: quota.map(|rate| Arc::new(Quota::new(rate))), ..self }
+    }
+
+    /// Checks a head, in the order host, preflight, origin, token, quota.
     pub(crate) fn judge(&self, head: &Parts) -> GuardDecision {
         if let Err((code, detail)) = check_coding(head).and_then(|()| self.check_host(head)) {
             return GuardDecision::Refuse(code, detail);
@@ -62,7 +74,11 @@ impl Guard {
         if control && let Err((code, detail)) = self.check_control(head) {
             return GuardDecision::Refuse(code, detail);
         }
-        GuardDecision::Pass
+        let quota = self.quota.as_ref().filter(|_| !WITHOUT_TOKEN.contains(&head.uri.path()));
+        match quota.map_or(Ok(()), |quota| quota.take(&head.headers)) {
+            Ok(()) => GuardDecision::Pass,
+            Err(seconds) => GuardDecision::Wait(seconds),
+        }
     }
 
     /// Requires one valid `Host` with an allowed name. The authority of an absolute target is checked, too.
@@ -146,7 +162,7 @@ fn check_coding(head: &Parts) -> Result<(), (ErrorCode, &'static str)> {
     Err((ErrorCode::NotImplemented, "the only transfer coding that is implemented is chunked"))
 }
 
-/// What a proxy or an orchestrator reads, which has no token.
+/// What a proxy or an orchestrator reads, without a token and without a quota.
 const WITHOUT_TOKEN: [&str; 2] = ["/_sandbox/health", "/_sandbox/ready"];
 
 const MALFORMED_HOST: (ErrorCode, &str) =
@@ -228,6 +244,7 @@ mod tests {
     fn code(verdict: GuardDecision) -> Option<ErrorCode> {
         match verdict {
             GuardDecision::Refuse(code, _) => Some(code),
+            GuardDecision::Wait(_) => Some(ErrorCode::RateLimited),
             GuardDecision::Pass | GuardDecision::Preflight => None,
         }
     }

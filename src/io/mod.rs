@@ -25,6 +25,7 @@ pub(crate) mod metrics;
 pub(crate) mod pace;
 pub(crate) mod peers;
 pub(crate) mod private;
+pub(crate) mod quota;
 pub(crate) mod receiver;
 pub(crate) mod resident;
 pub(crate) mod sent;

@@ -31,6 +31,7 @@ use crate::io::peers::Peers;
 use crate::io::socket::{Refusals, Socket};
 use crate::io::wal::durable::Durable;
 use crate::value::{ErrorCode, long_work};
+use crate::world::script::Rate;
 
 /// The most bytes that hyper buffers of a connection's input, and reads at a time.
 const BUFFER_BYTES: usize = 64 * 1024;
@@ -56,6 +57,8 @@ pub(crate) struct ServerConfig {
     pub(crate) durable: Option<Durable>,
     /// Limits of time and size.
     pub(crate) limits: Limits,
+    /// `--quota`: requests of one key.
+    pub(crate) quota: Option<Rate>,
     /// Where requests are counted.
     pub(crate) metrics: Arc<Metrics>,
 }
@@ -81,7 +84,8 @@ impl Server {
         let addresses =
             listeners.iter().filter_map(|listener| listener.local_addr().ok()).collect();
         let cors = Cors::new(&config.cors_origins).exposing(&config.exposed_headers);
-        let guard = Guard::new(&config.allowed_hosts, config.admin_token.clone(), cors);
+        let guard = Guard::new(&config.allowed_hosts, config.admin_token.clone(), cors)
+            .with_quota(config.quota);
         long_work::install(beside_other_work);
         let (durable, metrics) = (config.durable.clone(), Arc::clone(&config.metrics));
         let shared = Arc::new(Shared::new(engine, guard, config.limits, durable, metrics));

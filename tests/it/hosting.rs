@@ -134,3 +134,37 @@ fn a_wrong_key_space_is_refused_without_its_secret() {
         assert!(message.contains("--key-space") && !message.contains("hidden"), "{message}");
     }
 }
+
+#[test]
+fn a_key_that_has_used_its_quota_waits_and_others_do_not() {
+    let server = Server::start(&["--quota", "5/min"]);
+    let read =
+        |key: &str| Request::new("GET", "/api/business/companies").key(key).send(server.port());
+    for _ in 0..5 {
+        assert_eq!(read("test_busy").status, 200);
+    }
+    let refused = read("test_busy");
+    refused.refused(429, "rate_limited");
+    assert_eq!(refused.header("retry-after"), Some("12"));
+    let body = serde_json::json!({"legal_name": "Late Ltd", "country": "NG", "currency": "NGN", "industry": "food"});
+    let post = Request::new("POST", "/api/business/companies").key("test_busy").json(&body);
+    post.send(server.port()).refused(429, "rate_limited");
+    assert_eq!(read("test_other").status, 200);
+    assert_eq!(
+        Request::new("GET", "/_sandbox/health").key("test_busy").send(server.port()).status,
+        200
+    );
+    let (out, err) = server.stop();
+    assert!(!(out + &err).contains("test_busy"), "a key is never shown");
+}
+
+#[test]
+fn a_wrong_quota_is_refused() {
+    for wrong in ["", "0/s", "5", "5/0s", "-1/s", "1.5/s", "5/fortnight"] {
+        let quota = format!("--quota={wrong}");
+        let ended = finish(&mut command(&["--port", "0", &quota]));
+        let message = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert_eq!(ended.status.code(), Some(2), "{wrong:?}: {message}");
+        assert!(message.contains("expected requests per time window"), "{wrong:?}: {message}");
+    }
+}
