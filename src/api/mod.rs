@@ -18,6 +18,7 @@ pub(crate) mod pay_history;
 pub(crate) mod payments;
 pub(crate) mod pdf;
 pub(crate) mod prelude;
+pub(crate) mod print;
 mod product;
 pub(crate) mod reply;
 pub(crate) mod scripted;

@@ -73,12 +73,16 @@ chart! {
     EscrowHeld            "escrow_held"            Asset     "Escrow held";
     AccountsReceivable    "accounts_receivable"    Asset     "Accounts receivable";
     VatRecoverable        "vat_recoverable"        Asset     "VAT recoverable";
+    Inventory             "inventory"              Asset     "Inventory";
+    FixedAssets           "fixed_assets"           Asset     "Fixed assets, at cost";
+    AccumulatedDepreciation "accumulated_depreciation" Asset "Accumulated depreciation";
     AccountsPayable       "accounts_payable"       Liability "Accounts payable";
     WagesPayable          "wages_payable"          Liability "Wages payable";
     ContractorsPayable    "contractors_payable"    Liability "Contractors payable";
     PensionPayable        "pension_payable"        Liability "Pension payable";
     DeductionsPayable     "deductions_payable"     Liability "Deductions payable";
     InterestPayable       "interest_payable"       Liability "Interest payable";
+    IncomeTaxPayable      "income_tax_payable"     Liability "Income tax payable";
     RefundsPayable        "refunds_payable"        Liability "Refunds payable";
     LoansPayable          "loans_payable"          Liability "Loans payable";
     OwnerEquity           "owner_equity"           Equity    "Owner's equity";
@@ -95,6 +99,8 @@ chart! {
     Insurance             "insurance"              Expense   "Insurance";
     Marketing             "marketing"              Expense   "Marketing";
     ProfessionalFees      "professional_fees"      Expense   "Professional fees";
+    Depreciation          "depreciation"           Expense   "Depreciation";
+    IncomeTax             "income_tax"             Expense   "Income tax";
     Fees                  "fees"                   Expense   "Fees";
     Interest              "interest"               Expense   "Interest";
     BadDebts              "bad_debts"              Expense   "Bad debts";

@@ -4,6 +4,7 @@ pub(crate) mod closing;
 pub(crate) mod collecting;
 mod conversions;
 pub(crate) mod deals;
+pub(crate) mod holdings;
 pub(crate) mod lending;
 pub(crate) mod payouts;
 mod payroll;
@@ -208,8 +209,17 @@ pub(crate) fn bank_transfer_received(
     Posting::new("Bank transfer received", wallet, currency, &lines)
 }
 
-/// The owners' money at the start of a company.
-pub(crate) fn seed_money(company: AnyId, currency: Currency, amount: i64) -> Posting {
-    let lines = [(Account::CashAvailable, Debit, amount), (Account::OwnerEquity, Credit, amount)];
-    Posting::new("Seed money", company, currency, &lines)
+/// The cash with which the books of a company begin: paid in by its owners, or earned before.
+pub(crate) fn opening_cash(
+    company: AnyId,
+    currency: Currency,
+    paid_in: i64,
+    retained: i64,
+) -> Posting {
+    let lines = [
+        (Account::CashAvailable, Debit, paid_in + retained),
+        (Account::OwnerEquity, Credit, paid_in),
+        (Account::RetainedEarnings, Credit, retained),
+    ];
+    Posting::new("Opening balance", company, currency, &lines)
 }

@@ -261,6 +261,11 @@ pub(crate) static TIMELINE: Table = Table {
             "A duration after the start, or after the event of `after` (`+3d`), or an instant.",
         ),
         key("after", Takes::Name(events), "The first event of this type."),
+        key(
+            "every",
+            Takes::Spelt(Spelling::Span),
+            "Repeats the row after its time, with this interval of at least a minute.",
+        ),
         key("call", Takes::Name(operations), "The operation that the system calls."),
         key("inbound", Takes::Name(inbound), "The action of the outside world."),
         key("with", Takes::Members, "Its input."),

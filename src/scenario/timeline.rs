@@ -7,6 +7,9 @@ use crate::scenario::vocabulary::vocabulary;
 use crate::value::{Diagnostic, Span, Timestamp};
 use crate::world::script::{Moment, TimelineAction, TimelineRow};
 
+/// The shortest interval of a row that repeats: a world that advances by years must not run millions of rows.
+const SHORTEST_MS: i64 = 60_000;
+
 impl<'a> Reading<'a> {
     /// A `[[timeline]]` row of a world with this start.
     pub(crate) fn timeline(
@@ -15,8 +18,30 @@ impl<'a> Reading<'a> {
         start: Option<Timestamp>,
     ) -> Option<TimelineRow> {
         let at = self.moment(row, start);
+        let every = self.interval(row);
         let does = self.action(row);
-        Some(TimelineRow { at: at?, does: does?, source: self.place(&row.span) })
+        Some(TimelineRow { at: at?, every: every?, does: does?, source: self.place(&row.span) })
+    }
+
+    /// The interval of a row that repeats. The outer value is none if it is wrong.
+    #[expect(clippy::option_option, reason = "a wrong value is not an absent one")]
+    fn interval(&mut self, row: &Fields<'a>) -> Option<Option<Span>> {
+        if row.key_span("every").is_none() {
+            return Some(None);
+        }
+        let every = self.spelt::<Span>(row, "every")?;
+        let is_short = match every.value {
+            Span::Millis(length) => length < SHORTEST_MS,
+            Span::BusinessDays(days) => days == 0,
+        };
+        if is_short {
+            self.note(
+                Diagnostic::new(every.span, "this interval is too short")
+                    .expected("expected at least a minute, such as \"30m\""),
+            );
+            return None;
+        }
+        Some(Some(every.value))
     }
 
     fn moment(&mut self, row: &Fields<'a>, start: Option<Timestamp>) -> Option<Moment> {

@@ -242,13 +242,23 @@ impl World {
         gone
     }
 
-    /// A timeline row has run.
+    /// A timeline row has run; it runs again if it repeats.
     pub(crate) fn scripted(&mut self, place: u32) -> Option<TimelineRow> {
         let place = usize::try_from(place).ok()?;
         let row = self.script.timeline.get(place)?.row.clone();
         self.save_script();
         self.script.timeline[place].hits += 1;
+        if let Some(every) = row.every {
+            self.arm(place, self.now.plus(every));
+        }
         Some(row)
+    }
+
+    /// Whether a timer only repeats a timeline row, so that nothing is in progress because of it.
+    pub(crate) fn is_repetition(&self, task: Task) -> bool {
+        let Task::Scripted(place) = task else { return false };
+        let state = usize::try_from(place).ok().and_then(|place| self.script.timeline.get(place));
+        state.is_some_and(|state| state.hits > 0 && state.row.every.is_some())
     }
 
     /// The call of a timeline row was refused.

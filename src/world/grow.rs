@@ -6,6 +6,7 @@
 #![expect(
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
     reason = "a shape bounds every index to 10^9 by twelve months; draws are below small bounds"
 )]
 
@@ -14,8 +15,10 @@ use crate::model::business::{
     EmploymentType, PaySchedule, PaymentMethod, PaymentMethodType, PayrollSettings, PayrollStatus,
     ScheduleStatus, WageAccount,
 };
+use crate::model::growth::industries::ROLES;
+use crate::model::growth::names::{self, Numbered};
 use crate::model::growth::workforce::Place;
-use crate::model::growth::{accounts, identity, names, people};
+use crate::model::growth::{accounts, identity, people};
 use crate::model::kind::{for_each_kind, typed};
 use crate::model::ledger::JournalEntry;
 use crate::model::payments::Wallet;
@@ -53,25 +56,29 @@ for_each_kind!(grow_none);
 /// The six members of the published list, without an allocation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Face {
-    pub(crate) first: &'static str,
-    pub(crate) last: &'static str,
+    pub(crate) person: Numbered,
     pub(crate) role: &'static str,
     pub(crate) department: &'static str,
     pub(crate) place: Place,
 }
 
 /// The name of the person with this number in the company of this plan.
-pub(crate) fn person(plan: &Plan, number: u64) -> names::Person {
-    names::person(plan.country, person_key(plan, number))
+pub(crate) fn person(plan: &Plan, number: u64) -> Numbered {
+    names::numbered(plan.country, plan.people, number)
+}
+
+/// The title of the person with this number and place in the company of this plan.
+pub(crate) fn title(plan: &Plan, number: u64, place: Place) -> &'static str {
+    let is_lead = place.role == 0 && number > 0;
+    let slot = if is_lead { ROLES } else { usize::from(place.role) };
+    plan.country.titles.of(plan.industry_place)[slot]
 }
 
 /// The published members of the person with this number in the company of this plan.
 pub(crate) fn face(plan: &Plan, number: u64) -> Face {
     let place = plan.workforce.place(number);
-    let role = &plan.industry.roles[usize::from(place.role)];
-    let person = person(plan, number);
-    let title = if place.role == 0 && number > 0 { plan.industry.lead } else { role.title };
-    Face { first: person.first, last: person.last, role: title, department: role.department, place }
+    let department = plan.industry.roles[usize::from(place.role)].department;
+    Face { person: person(plan, number), role: title(plan, number, place), department, place }
 }
 
 pub(super) fn person_key(plan: &Plan, number: u64) -> Key {
@@ -81,7 +88,7 @@ pub(super) fn person_key(plan: &Plan, number: u64) -> Key {
 impl Grow for Company {
     fn grow(base: &Base, index: u64) -> Option<Self> {
         let plan = (index < base.shape().companies).then(|| base.plan(index))?;
-        let known = identity::company(plan.country, plan.industry, plan.key);
+        let known = identity::company(plan.country, plan.industry, plan.origin);
         let created_at = base.first_day().midnight().plus_millis(index as i64);
         let address = known.address;
         Some(Self {
@@ -93,6 +100,7 @@ impl Grow for Company {
             currency: plan.currency,
             industry: Some(plan.industry.id.to_owned()),
             registration_number: Some(known.registration_number),
+            founded_on: Some(known.founded_on),
             tax_id: Some(known.tax_id),
             address: Some(Address {
                 line1: address.line1,
@@ -126,14 +134,14 @@ impl Grow for Employee {
         let plan = base.plan(company);
         let (face, key) = (face(&plan, number), person_key(&plan, number));
         let place = face.place;
-        let name = format!("{} {}", face.first, face.last);
+        let name = face.person.to_string();
         let account = accounts::bank_account(plan.country, key);
         let (status, payroll_status) = (place.status(), place.payroll_status());
         let first = Some(plan.tenure.first(place)).filter(|first| *first > 0);
         let joined = first.map(|first| first_day_of(&plan, first).or_business_day_after());
-        let start_date = start_date(base, key, (status, payroll_status), joined);
+        let start_date = start_date(&plan, number, (base, key), (status, payroll_status), joined);
         let created_at = base.first_day().midnight().plus_millis(index as i64);
-        let domain = identity::domain_of(plan.country, plan.industry, plan.key);
+        let domain = identity::domain_of(plan.country, plan.industry, plan.origin);
         let effective_from = start_date.max(base.first_day());
         let left_on = plan.tenure.last(place).map(|last| plan.pays.span(last as i32).end);
         let left_on = left_on.map(Date::or_business_day_before);
@@ -150,8 +158,8 @@ impl Grow for Employee {
             status,
             payroll_status,
             payroll_hold: None,
-            email: Some(identity::email(face.first, face.last, &domain)),
-            employment_type: EmploymentType::FullTime,
+            email: Some(identity::email(face.person, &domain)),
+            employment_type: employment_type(&plan, place),
             country: plan.country.code.to_owned(),
             start_date,
             end_date: left,
@@ -187,6 +195,11 @@ impl Grow for Employee {
             status_history,
         })
     }
+}
+
+fn employment_type(plan: &Plan, place: Place) -> EmploymentType {
+    let hours = people::hours_percent(plan.industry, plan.key, place.role, place.step);
+    if hours < 100 { EmploymentType::PartTime } else { EmploymentType::FullTime }
 }
 
 /// The first day of a pay period of history.
@@ -232,11 +245,13 @@ fn status_history(
     }
 }
 
-/// Who was there before the history began at least a year before it, so that their year to date is complete. Others joined on the first
-/// working day of a pay period. A newcomer began in its last weeks, and a future employee begins after the start.
+/// Who was there before the history began joined at least a year before it, so that their year to date is complete, and in any year since
+/// the company was founded: the head on that day, most others in the later years. Others joined on the first working day of a pay period.
+/// A newcomer began in its last weeks, and a future employee begins after the start.
 fn start_date(
-    base: &Base,
-    key: Key,
+    plan: &Plan,
+    number: u64,
+    (base, key): (&Base, Key),
     (status, payroll): (EmployeeStatus, PayrollStatus),
     joined: Option<Date>,
 ) -> Date {
@@ -247,8 +262,13 @@ fn start_date(
         (EmployeeStatus::Active, PayrollStatus::Pending) => {
             start.plus_days(-3 - days % 5).or_business_day_before()
         }
-        _ => joined
-            .unwrap_or_else(|| base.first_day().plus_days(-366 - days).or_business_day_before()),
+        _ => joined.unwrap_or_else(|| {
+            let (founded, last) = (plan.origin.founded_on(), base.first_day().plus_days(-366));
+            let all = last.days_since(founded) as u64;
+            let draw = |nth| key.with("start_date").at(nth).below(all + 1) as i32;
+            let before = if number == 0 { all as i32 } else { draw(0).min(draw(1)) };
+            last.plus_days(-before).or_business_day_before()
+        }),
     }
 }
 

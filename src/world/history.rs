@@ -20,6 +20,7 @@ use crate::value::id::Id;
 use crate::value::text::Metadata;
 use crate::value::time::Date;
 use crate::world::days::Days;
+use crate::world::holdings::{self, Holdings, IncomeTax};
 use crate::world::layout::{ENTRIES_A_COMPANY, HISTORY_MONTHS, Layout, Plan, VENDORS_A_MONTH};
 use crate::world::obligations;
 use crate::world::payroll_history::PayrollHistory;
@@ -59,13 +60,17 @@ impl History {
         let mut journal =
             Journal { layout, plan, payroll: &payroll, sales: &sales, postings: Vec::new() };
         let mut vendors = Vec::new();
+        let holdings = Holdings::of(layout, plan, &sales);
         for month in 0..HISTORY_MONTHS {
             journal.payroll(month);
             journal.sales(month);
             vendors.push(journal.vendors(month));
             journal.filings(month);
+            for (day, posting) in holdings.month(layout, plan, month) {
+                journal.post(day, posting);
+            }
         }
-        journal.owners();
+        journal.begin(&holdings);
         let Written { sums, days, entries, statement } = journal.close();
         Self { sums, days, entries, statement, payroll, sales, vendors }
     }
@@ -136,8 +141,13 @@ impl Journal<'_> {
         }
     }
 
-    /// The owners pay in some months of payroll, or more if the company needs it.
-    fn owners(&mut self) {
+    /// Tax on the profit, and the balances with which the books begin: in cash some months of payroll, or more if the company needs it.
+    fn begin(&mut self, holdings: &Holdings) {
+        let profit = holdings::profit(&self.postings);
+        let mut tax = IncomeTax::on(self.layout, self.plan, profit);
+        for (day, posting) in core::mem::take(&mut tax.postings) {
+            self.post(day, posting);
+        }
         self.postings.sort_by_key(|(day, _)| *day); // stable: keeps the order of postings within a day
         let (mut cash, mut least) = (0, 0);
         for line in self.postings.iter().flat_map(|(_, posting)| &posting.lines) {
@@ -151,10 +161,10 @@ impl Journal<'_> {
         let month = costs.max().unwrap_or(0) * self.payroll.runs.len() as i64 / months;
         let unit = 1_000 * self.plan.currency.minor_per_major();
         let needed = (month * SEED_MONTHS).max(month * LEAST_MONTHS - least);
-        let company = self.layout.any_at(Kind::Company, self.plan.index);
-        let amount = (needed / unit + 1) * unit;
-        let seed = posting::seed_money(company, self.plan.currency, amount);
-        self.postings.insert(0, (self.layout.first_day(), seed));
+        let cash = (needed / unit + 1) * unit;
+        let begun = holdings::opening(self.layout, self.plan, (holdings, &tax), (cash, profit));
+        let begun = begun.map(|posting| (self.layout.first_day(), posting));
+        self.postings.splice(0..0, begun.into_iter().filter(|(_, it)| !it.lines.is_empty()));
     }
 
     /// The runs with a pay date in a month: approved, funded, sent and paid.

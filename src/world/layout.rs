@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::business::PayrollSettings;
 use crate::model::growth::countries::{self, Country};
+use crate::model::growth::identity::Origin;
 use crate::model::growth::industries::{self, Industry};
 use crate::model::growth::people::{self, PayPlan};
 use crate::model::growth::tenure::{Paid, Tenure};
@@ -27,7 +28,7 @@ use crate::value::time::{Date, Period, Timestamp};
 use crate::world::pay_calendar::{PayCalendar, PayTimes};
 
 /// Names what seeds grow into: raise it when a seed grows into something else.
-pub(crate) const WORLD_VERSION: u32 = 5;
+pub(crate) const WORLD_VERSION: u32 = 6;
 /// The months of history before a world's start.
 pub(crate) const HISTORY_MONTHS: u64 = 12;
 /// The invoices that a company sends in a month of its history.
@@ -97,6 +98,8 @@ pub(crate) struct Plan {
     pub(crate) industry: &'static Industry,
     /// Its position in the list of industries.
     pub(crate) industry_place: usize,
+    /// What its identity follows from.
+    pub(crate) origin: Origin,
     /// The key of its people, by their number.
     pub(crate) people: Key,
     pub(crate) currency: Currency,
@@ -151,6 +154,14 @@ pub(crate) struct Layout {
     shape: Shape,
     key: Key,
     countries: Vec<(&'static Country, Currency)>,
+    /// For each country of the shape, how often it is named before, and in all.
+    repeats: Vec<(u64, u64)>,
+    /// The number of companies after which the pairs of country and industry repeat.
+    turn: u64,
+    /// The key of the names of companies.
+    names: Key,
+    /// The first day of history.
+    first_day: Date,
     /// The place of the first company's industry in the list.
     first_industry: u64,
     calendars: Vec<PayCalendar>,
@@ -174,13 +185,24 @@ impl Layout {
         let frequencies: Vec<_> =
             countries.iter().map(|(country, _)| country.pay.interval).collect();
         let first = shape.start.date().period().plus_months(-(HISTORY_MONTHS as i32)).first_day();
+        let industries = industries::all().len() as u64;
+        let among = |codes: &[String], code: &String| {
+            codes.iter().filter(|known| *known == code).count() as u64
+        };
+        let repeat = |(place, code): (usize, &String)| {
+            (among(&shape.countries[..place], code), among(&shape.countries, code))
+        };
         Self {
             seed,
             key,
+            repeats: shape.countries.iter().enumerate().map(repeat).collect(),
+            turn: common_multiple(countries.len() as u64, industries),
+            names: key.with("company names"),
+            first_day: first,
             countries,
             calendars: PayCalendar::of_world(&frequencies, first),
             times: OnceLock::new(),
-            first_industry: key.with("industries").below(industries::all().len() as u64),
+            first_industry: key.with("industries").below(industries),
             permutations: Kind::ALL.iter().map(permutation).collect(),
             shape,
         }
@@ -278,7 +300,9 @@ impl Layout {
     /// The plan of the company with this index.
     pub(crate) fn plan(&self, index: u64) -> Plan {
         let key = self.key.with("company").at(index);
-        let (country, currency) = self.countries[(index % self.countries.len() as u64) as usize];
+        let place = (index % self.countries.len() as u64) as usize;
+        let ((country, currency), (before, all)) = (self.countries[place], self.repeats[place]);
+        let number = index / self.turn * all + before;
         let count = industries::all().len() as u64;
         let industry_place = ((self.first_industry + index) % count) as usize;
         let workforce = Workforce::new(key, self.shape.employees_per_company);
@@ -291,6 +315,7 @@ impl Layout {
             country,
             industry: industries::at(industry_place),
             industry_place,
+            origin: Origin { key, names: self.names, number, index, known_on: self.first_day },
             people: key.with("employee"),
             currency,
             workforce,
@@ -321,7 +346,15 @@ impl Layout {
     }
 
     /// The first day of history.
-    pub(crate) fn first_day(&self) -> Date {
-        self.period(0).first_day()
+    pub(crate) const fn first_day(&self) -> Date {
+        self.first_day
     }
+}
+
+/// The least common multiple.
+fn common_multiple(one: u64, other: u64) -> u64 {
+    (1..=other)
+        .map(|times| one * times)
+        .find(|multiple| multiple.is_multiple_of(other))
+        .unwrap_or(1)
 }

@@ -23,6 +23,7 @@ pub(crate) mod facts;
 pub(crate) mod filing_history;
 pub(crate) mod grow;
 pub(crate) mod history;
+mod holdings;
 mod indexes;
 pub(crate) mod journal;
 pub(crate) mod layout;

@@ -12,7 +12,7 @@ use crate::model::business::{
     Funding, ItemStatus, PayrollItem, PayrollRun, Payslip, PayslipStatus, RunStatus, RunType,
     Settlement,
 };
-use crate::model::growth::{accounts, identity};
+use crate::model::growth::accounts;
 use crate::model::payments::rails::route;
 use crate::model::payments::{Payout, PayoutStatus, Rail, Recipient, Service};
 use crate::model::{AnyId, Kind, Object, StatusChange};
@@ -137,7 +137,7 @@ impl PastPay {
     }
 
     fn name(&self) -> String {
-        format!("{} {}", self.face.first, self.face.last)
+        self.face.person.to_string()
     }
 }
 
@@ -258,7 +258,7 @@ fn vendor_payout(base: &Base, index: u64, month: u64, company: u64, vendor: u64)
     let plan = base.plan(company);
     let amount = base.history_at(company).vendor(month, vendor)?;
     let (key, what) = (suppliers::key(&plan, vendor), suppliers::sells(&plan, vendor));
-    let supplier = identity::company(plan.country, plan.industry, key).legal_name;
+    let supplier = suppliers::name(&plan, vendor);
     let account = accounts::bank_account(plan.country, key);
     let nth = base.run(0, company) as i64;
     let at = vendor_day(base, month).at_hour(9).plus_millis(nth);

@@ -39,6 +39,10 @@ pub(crate) struct SoldMonth {
 pub(crate) struct Sold {
     pub(crate) net: i64,
     pub(crate) tax: i64,
+    /// The rate of the tax, in basis points.
+    pub(crate) rate: u32,
+    /// The place of what was sold among all that the industry sells.
+    pub(crate) what: usize,
 }
 
 impl SalesHistory {
@@ -65,13 +69,15 @@ fn trend(plan: &Plan, month: u64) -> u64 {
 }
 
 fn month_of(plan: &Plan, month: u64, sales: i64) -> SoldMonth {
-    let rate = vat::standard(plan.country.code);
     let key = plan.key.with("sales").at(month);
+    let sells = &plan.industry.sells;
     let invoices = (0..INVOICES_A_MONTH).map(|number| {
         let (kind, _) = plan.industry.customers.of_invoice(number);
         let draw = 85 + key.at(number).with("share").below(31);
         let net = scale(sales, kind.share * draw, 10_000 * kind.invoices);
-        Sold { net, tax: vat::on(net, rate) }
+        let what = key.at(number).with("what").below(sells.len() as u64) as usize;
+        let rate = vat::of_sale(plan.country.code, sells[what].kind);
+        Sold { net, tax: vat::on(net, rate), rate, what }
     });
     let invoices: Vec<Sold> = invoices.collect();
     SoldMonth { vat: invoices.iter().map(|sold| sold.tax).sum(), invoices }

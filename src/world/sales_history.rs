@@ -7,12 +7,13 @@
     reason = "a shape bounds every index to 10^9 by twelve months; draws are below small bounds"
 )]
 
-use crate::model::growth::{accounts, identity, industries};
+use crate::model::growth::identity::{self, Origin};
+use crate::model::growth::{accounts, industries};
 use crate::model::payments::invoice::{TaxOfRate, number};
 use crate::model::payments::rails::{Service, route};
 use crate::model::payments::{
     Collection, CollectionMethod, CollectionPayer, CollectionStatus, Customer, Invoice,
-    InvoiceLine, InvoiceStatus, RefundStanding, VirtualAccount, vat,
+    InvoiceLine, InvoiceStatus, RefundStanding, VirtualAccount,
 };
 use crate::model::{Kind, Object, StatusChange};
 use crate::value::{Date, Metadata, Timestamp};
@@ -24,6 +25,9 @@ use crate::world::{Base, Grow, INVOICES_A_MONTH, Plan};
 pub(crate) const GRACE: i32 = 60;
 /// The number of the first customer who buys only once, after all others.
 const FIRST_ONE_TIME: u64 = 1_000;
+
+/// More than the customers of any mix who buy again. A test of the mixes checks it.
+const REGULAR: u64 = 64;
 
 /// An invoice of history, and its payment.
 struct Sale {
@@ -52,14 +56,12 @@ impl Sale {
         let year = base.period(month).year();
         let first = (0..month).filter(|earlier| base.period(*earlier).year() == year);
         let before = first.count() as u64 * INVOICES_A_MONTH + place;
-        let key = plan.key.with("sale").at(month).at(place);
         Some(Self {
             days: InvoiceDays::of(base, &plan, month, place),
             number: number(year, before + 1),
             customer: customer(&plan, customer_of(&plan, month, place)),
-            sold: plan.industry.sells
-                [key.with("sold").below(plan.industry.sells.len() as u64) as usize],
-            rate: vat::standard(plan.country.code),
+            sold: plan.industry.sells[sold.what].what,
+            rate: sold.rate,
             nth: company as i64,
             start: base.shape().start.date(),
             plan,
@@ -108,7 +110,10 @@ fn customer(plan: &Plan, number: u64) -> Customer {
     let key = plan.key.with("customers").at(number);
     let count = industries::all().len() as u64;
     let industry = industries::at(key.with("industry").below(count) as usize);
-    let known = identity::company(plan.country, industry, key);
+    let (names, nth) = (plan.key.with("customer names"), number % FIRST_ONE_TIME);
+    let nth = if number < FIRST_ONE_TIME { nth } else { REGULAR + nth };
+    let origin = Origin::partner(key, names, nth, plan.origin.known_on);
+    let known = identity::company(plan.country, industry, origin);
     Customer {
         id: Some(format!("customer-{}", number + 1)),
         name: known.legal_name,
@@ -185,7 +190,7 @@ impl Grow for Collection {
             sale.plan.country,
             sale.plan.key.with("virtual account").at(index),
         );
-        let holder = identity::company(sale.plan.country, sale.plan.industry, sale.plan.key);
+        let holder = identity::company(sale.plan.country, sale.plan.industry, sale.plan.origin);
         Some(Self {
             id: base.id_at(index),
             object: Object::NAME,

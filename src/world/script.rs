@@ -223,6 +223,9 @@ pub(crate) struct Latency {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct TimelineRow {
     pub(crate) at: Moment,
+    /// The interval with which it repeats.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) every: Option<Span>,
     pub(crate) does: TimelineAction,
     pub(crate) source: String,
 }

@@ -3,17 +3,24 @@
 use std::borrow::Cow;
 
 use crate::model::Account;
+use crate::model::growth::identity::{self, Origin};
 use crate::value::Key;
 use crate::world::layout::{Plan, VENDORS_A_MONTH};
 
+/// The expense, what is sold, and the last words of the supplier's name.
+type Other = (Account, &'static str, &'static [&'static str]);
+
 /// Suppliers of other expenses than purchases; the others sell what the industry buys.
-const OTHERS: [(Account, &str); 5] = [
-    (Account::Rent, "Office rent"),
-    (Account::Utilities, "Electricity and water"),
-    (Account::Insurance, "Business insurance"),
-    (Account::Marketing, "Advertising"),
-    (Account::ProfessionalFees, "Accounting and legal fees"),
+const OTHERS: [Other; 5] = [
+    (Account::Rent, "Office rent", &["Properties", "Real Estate", "Property Holdings"]),
+    (Account::Utilities, "Electricity and water", &["Power", "Energy", "Utilities"]),
+    (Account::Insurance, "Business insurance", &["Insurance", "Assurance", "General Insurance"]),
+    (Account::Marketing, "Advertising", &["Media", "Advertising", "Communications"]),
+    (Account::ProfessionalFees, "Accounting and legal fees", &["Accountants", "Legal", "& Co."]),
 ];
+
+/// The last words of the names of other suppliers.
+const MERCHANTS: &[&str] = &["Supplies", "Supply Group", "Merchants", "Wholesale"];
 
 /// The number of suppliers of purchases.
 const PURCHASES: u64 = VENDORS_A_MONTH - OTHERS.len() as u64;
@@ -27,12 +34,12 @@ pub(crate) struct MonthSales {
 
 /// The expense account of a supplier.
 pub(crate) fn account(number: u64) -> Account {
-    other(number).map_or(Account::Purchases, |(account, _)| account)
+    other(number).map_or(Account::Purchases, |(account, ..)| account)
 }
 
 /// What a supplier sells.
 pub(crate) fn sells(plan: &Plan, number: u64) -> Cow<'static, str> {
-    if let Some((_, what)) = other(number) {
+    if let Some((_, what, _)) = other(number) {
         return what.into();
     }
     let bought = &plan.industry.buys;
@@ -43,6 +50,15 @@ pub(crate) fn sells(plan: &Plan, number: u64) -> Cow<'static, str> {
 /// The key of a supplier.
 pub(crate) fn key(plan: &Plan, number: u64) -> Key {
     plan.key.with("vendor").at(number)
+}
+
+/// The name of a supplier.
+pub(crate) fn name(plan: &Plan, number: u64) -> String {
+    let key = key(plan, number);
+    let names = plan.key.with("vendor names");
+    let origin = Origin::partner(key, names, number, plan.origin.known_on);
+    let trade = other(number).map_or(("purchases", MERCHANTS), |(_, what, words)| (what, words));
+    identity::legal_name(plan.country, trade, origin)
 }
 
 /// What a supplier is paid in a month. Rent and insurance are the same in every month; purchases and marketing follow the sales.
@@ -67,7 +83,7 @@ pub(crate) fn amount(plan: &Plan, month: u64, number: u64, sales: MonthSales) ->
     scale(base, percent * share, 10_000)
 }
 
-fn other(number: u64) -> Option<(Account, &'static str)> {
+fn other(number: u64) -> Option<Other> {
     OTHERS.get(usize::try_from(number).ok()?).copied()
 }
 

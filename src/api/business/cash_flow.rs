@@ -44,9 +44,11 @@ pub(crate) struct CashFlow {
     opening_cash: i64,
     /// Operating activities.
     operating: CashSection,
+    /// Investing activities: fixed assets.
+    investing: CashSection,
     /// Financing activities: owners and lenders.
     financing: CashSection,
-    /// Net change: the sum of both sections, in minor units.
+    /// Net change: the sum of the sections, in minor units.
     net_change: i64,
     /// The effect of exchange rates on cash in other currencies, in minor units.
     exchange_difference: i64,
@@ -86,6 +88,7 @@ enum Activity {
     PaymentsToAuthorities,
     FeesPaid,
     InterestPaid,
+    FixedAssets,
     Owners,
     Loans,
     /// Conversion between currencies: the difference between both sides after translation.
@@ -100,6 +103,7 @@ const OPERATING: &[Activity] = &[
     Activity::FeesPaid,
     Activity::InterestPaid,
 ];
+const INVESTING: &[Activity] = &[Activity::FixedAssets];
 const FINANCING: &[Activity] = &[Activity::Owners, Activity::Loans, Activity::CurrencyConversion];
 
 /// The activity of cash movements against that account; none if the account is cash itself.
@@ -116,6 +120,7 @@ const fn activity(account: Account) -> Option<Activity> {
         | Account::BadDebts
         | Account::ChargebackLosses => Activity::ReceiptsFromCustomers,
         Account::AccountsPayable
+        | Account::Inventory
         | Account::Purchases
         | Account::Rent
         | Account::Utilities
@@ -130,9 +135,14 @@ const fn activity(account: Account) -> Option<Activity> {
         Account::TaxPayable(_)
         | Account::VatRecoverable
         | Account::PensionPayable
+        | Account::IncomeTaxPayable
+        | Account::IncomeTax
         | Account::EmployerContributions => Activity::PaymentsToAuthorities,
         Account::Fees => Activity::FeesPaid,
         Account::Interest | Account::InterestPayable => Activity::InterestPaid,
+        Account::FixedAssets | Account::AccumulatedDepreciation | Account::Depreciation => {
+            Activity::FixedAssets
+        }
         Account::OwnerEquity | Account::RetainedEarnings => Activity::Owners,
         Account::LoansPayable => Activity::Loans,
         Account::WorldFx | Account::ExchangeGains | Account::ExchangeLosses => {
@@ -150,10 +160,11 @@ fn get_cash_flow(world: &World, input: GetCashFlow) -> Result<Data<CashFlow>> {
     let opening = reading.standing(input.from.plus_days(-1));
     let closing = reading.standing(input.to);
     let moved = reading.moved_against_cash(input.from, input.to);
-    let (operating, financing) = (section(&moved, OPERATING), section(&moved, FINANCING));
+    let [operating, investing, financing] =
+        [OPERATING, INVESTING, FINANCING].map(|activities| section(&moved, activities));
     let cash = |figures: &Figures| minor(figures.sum(Account::is_cash));
     let (opening_cash, closing_cash) = (cash(&opening), cash(&closing));
-    let net_change = operating.total + financing.total;
+    let net_change = operating.total + investing.total + financing.total;
     Ok(Data(CashFlow {
         company_id: company.id,
         from: input.from,
@@ -161,6 +172,7 @@ fn get_cash_flow(world: &World, input: GetCashFlow) -> Result<Data<CashFlow>> {
         currency: company.currency,
         opening_cash,
         operating,
+        investing,
         financing,
         net_change,
         exchange_difference: closing_cash - opening_cash - net_change,
@@ -188,7 +200,7 @@ mod tests {
         for &account in Account::FIXED {
             assert_eq!(activity(account).is_none(), account.is_cash(), "{account}");
             let shown = activity(account).is_none_or(|activity| {
-                OPERATING.contains(&activity) || FINANCING.contains(&activity)
+                [OPERATING, INVESTING, FINANCING].concat().contains(&activity)
             });
             assert!(shown, "{account}");
         }

@@ -80,6 +80,8 @@ pub(crate) struct CreateCompany {
     currency: Currency,
     /// The company's number in the country's company register.
     registration_number: Option<Text<64>>,
+    /// The day on which the company was founded, today or earlier.
+    founded_on: Option<Date>,
     /// The company's number at the tax authority.
     tax_id: Option<Text<64>>,
     /// The industry.
@@ -126,6 +128,11 @@ impl PayrollSettingsChange {
 fn create_company(world: &mut World, input: CreateCompany) -> Result<Data<CompanyWithBlockers>> {
     known_country(&input.country.0)?;
     let (now, today) = (world.now(), world.today());
+    let future = input.founded_on.filter(|day| *day > today).map(|day| {
+        let detail = format!("{day} must not be in the future (today is {today})");
+        Violation::new("/founded_on", "range", detail)
+    });
+    ApiError::if_any(future.into_iter().collect())?;
     let defaults = PayrollSettings::default();
     let company = world.record(
         "company.created",
@@ -138,6 +145,7 @@ fn create_company(world: &mut World, input: CreateCompany) -> Result<Data<Compan
             currency: input.currency,
             industry: input.industry.map(Text::into_string),
             registration_number: input.registration_number.map(Text::into_string),
+            founded_on: input.founded_on,
             tax_id: input.tax_id.map(Text::into_string),
             address: None,
             contact: None,

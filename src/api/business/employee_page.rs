@@ -1,35 +1,13 @@
 //! A page of the published list of employees as bytes. A grown employee is written from prepared text.
 
-#![expect(clippy::cast_possible_truncation, reason = "a number of role slots")]
-
 use std::io::Write as _;
-use std::sync::{LazyLock, OnceLock};
+use std::sync::LazyLock;
 
 use crate::api::prelude::*;
-use crate::model::growth::industries::{self, Industry};
-use crate::model::growth::workforce::{CYCLE, Place};
+use crate::model::growth::workforce::Place;
 use crate::value::id::encode;
 use crate::world::Plan;
-use crate::world::grow::person;
-
-/// Position of the lead's text, after those of the 25 role slots.
-const LEAD: usize = CYCLE as usize;
-
-/// Text from the end of the name to the status, by role slot.
-type Roles = Vec<String>;
-
-/// The texts of each industry, made when it is first read.
-static ROLES: LazyLock<Vec<OnceLock<Roles>>> =
-    LazyLock::new(|| (0..industries::all().len()).map(|_| OnceLock::new()).collect());
-
-fn roles(industry: &Industry) -> Roles {
-    let middle = |title: &str, department: &str| {
-        format!("\",\"role\":\"{title}\",\"department\":\"{department}\",\"status\":\"")
-    };
-    let lead = middle(industry.lead, industry.roles[0].department);
-    let roles = industry.roles.iter().map(|role| middle(role.title, role.department));
-    roles.chain([lead]).collect()
-}
+use crate::world::grow::{person, title};
 
 /// Text from the status to the end of the row, by standing.
 static STANDINGS: LazyLock<Vec<String>> = LazyLock::new(|| {
@@ -73,14 +51,19 @@ impl EmployeePage {
     /// Writes a grown employee from prepared text. Names, titles and departments of the tables need no escaping; a test checks it.
     pub(crate) fn grown(&mut self, id: u64, plan: &Plan, number: u64) {
         let (place, person) = (plan.workforce.place(number), person(plan, number));
-        let is_lead = place.role == 0 && number > 0;
-        let role = if is_lead { LEAD } else { usize::from(place.role) };
         self.begin_row(id);
         self.push("\",\"name\":\"");
-        self.push(person.first);
+        self.push(person.person.first);
+        if let Some(initial) = person.middle() {
+            write!(self.body, " {initial}.").expect("a vector takes every byte");
+        }
         self.body.push(b' ');
-        self.push(person.last);
-        self.push(&ROLES[plan.industry_place].get_or_init(|| roles(plan.industry))[role]);
+        self.push(person.person.last);
+        self.push("\",\"role\":\"");
+        self.push(title(plan, number, place));
+        self.push("\",\"department\":\"");
+        self.push(plan.industry.roles[usize::from(place.role)].department);
+        self.push("\",\"status\":\"");
         self.push(&STANDINGS[usize::from(place.standing)]);
     }
 
@@ -116,7 +99,7 @@ impl EmployeePage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::growth::countries;
+    use crate::model::growth::{countries, industries};
     use crate::world::{Base, ClockMode, Shape};
 
     #[test]
@@ -145,6 +128,7 @@ mod tests {
             }
         }
         for country in countries::codes().filter_map(countries::find) {
+            country.titles.names().iter().for_each(|(_, title)| plain(title));
             for group in country.names.groups() {
                 group.first.iter().chain(&group.last).for_each(|name| plain(name));
             }

@@ -6,8 +6,10 @@ use serde_json::Value;
 
 use crate::api::pdf::{Block, PdfDocument, Row, Table};
 use crate::api::prelude::*;
+use crate::api::print::{long, month_name, print_of, sender};
 use crate::model::Wire;
 use crate::model::business::{PaymentMethodType, Payslip, PayslipStatus, PayslipType, WageAccount};
+use crate::model::growth::countries::Print;
 
 pub(crate) fn payslip_pdf(world: &World, id: Id<Payslip>) -> Result<PdfDocument> {
     let payslip = world.get(id)?;
@@ -18,16 +20,19 @@ pub(crate) fn payslip_pdf(world: &World, id: Id<Payslip>) -> Result<PdfDocument>
 
 fn pdf(payslip: &Payslip, company: &Company, employee: Option<&Employee>) -> PdfDocument {
     let shown = serde_json::to_value(payslip.wire()).expect("a payslip serialises");
-    let page = Page { shown: &shown, currency: payslip.currency };
+    let withheld = payslip.calculation.withheld_so_far();
+    let page = Page { shown: &shown, currency: payslip.currency, withheld };
     let month = month(payslip.period);
+    let print = print_of(payslip.calculation.country());
     let title = match PayslipType::of(&payslip.calculation) {
-        PayslipType::Payslip => "Payslip",
+        PayslipType::Payslip => print.payslip,
         PayslipType::ContractorStatement => "Contractor statement",
     };
     PdfDocument {
         name: format!("{title} {month}, {}", payslip.employee_name),
         file: format!("payslip-{}-{}", payslip.period, payslip.id),
         created_at: payslip.created_at,
+        paper: print_of(&company.country).paper,
         sender: sender(company),
         title: vec![title.to_owned(), month],
         stamp: match payslip.status {
@@ -36,12 +41,12 @@ fn pdf(payslip: &Payslip, company: &Company, employee: Option<&Employee>) -> Pdf
             PayslipStatus::Voided => Some("VOID".to_owned()),
         },
         blocks: vec![
-            Block::Facts(facts(payslip, employee)),
+            Block::Facts(facts(payslip, employee, print)),
             Block::Tables(vec![page.earnings(), page.deductions()]),
             Block::Figure {
                 label: "Net pay".to_owned(),
                 value: page.money("net"),
-                remark: paid_to(payslip, employee),
+                remark: paid_to(payslip, employee, print),
             },
             Block::Tables(vec![page.employer(), page.year_to_date()]),
             Block::Note(page.basis()),
@@ -50,53 +55,40 @@ fn pdf(payslip: &Payslip, company: &Company, employee: Option<&Employee>) -> Pdf
     }
 }
 
-pub(crate) fn sender(company: &Company) -> Vec<String> {
-    let mut lines = vec![company.legal_name.clone()];
-    if let Some(address) = &company.address {
-        let place = [Some(&address.city), address.region.as_ref()];
-        let place: Vec<&str> = place.into_iter().flatten().map(String::as_str).collect();
-        lines.push(address.line1.clone());
-        let code = address.postal_code.as_deref().unwrap_or_default();
-        let place = format!("{} {code}", place.join(", "));
-        lines.push(format!("{}, {}", place.trim_end(), address.country));
-    }
-    let numbers = [("Registration", &company.registration_number), ("Tax id", &company.tax_id)];
-    let numbers: Vec<String> = numbers
-        .into_iter()
-        .filter_map(|(name, number)| Some(format!("{name} {}", number.as_ref()?)))
-        .collect();
-    if !numbers.is_empty() {
-        lines.push(numbers.join(" · "));
-    }
-    lines
-}
-
-fn facts(payslip: &Payslip, employee: Option<&Employee>) -> Vec<(String, String)> {
+fn facts(payslip: &Payslip, employee: Option<&Employee>, print: &Print) -> Vec<(String, String)> {
     let fact = |name: &str, value: String| (name.to_owned(), value);
     let known = |of: fn(&Employee) -> String| employee.map_or_else(|| "—".to_owned(), of);
     let mut facts = vec![
         fact("Employee", payslip.employee_name.to_string()),
-        fact("Pay date", long(payslip.pay_date)),
+        fact("Pay date", long(payslip.pay_date, print)),
         fact("Role", known(|employee| employee.role.clone())),
         fact(
             "Period",
             match payslip.pay_period {
-                None => format!("1 to {}", long(payslip.period.last_day())),
-                Some(days) => format!("{} to {}", long(days.start), long(days.end)),
+                None => between(payslip.period.first_day(), payslip.period.last_day(), print),
+                Some(days) => between(days.start, days.end, print),
             },
         ),
         fact("Department", known(|employee| employee.department.clone())),
         fact("Employee no.", payslip.employee_id.to_string()),
-        fact("Tax id", known(|employee| employee.tax_id.clone().unwrap_or_else(|| "—".to_owned()))),
+        fact(
+            print.person,
+            known(|employee| employee.tax_id.clone().unwrap_or_else(|| "—".to_owned())),
+        ),
         fact("Payslip no.", payslip.id.to_string()),
     ];
     facts.extend(payslip.calculation.printed_attributes());
     facts
 }
 
-fn paid_to(payslip: &Payslip, employee: Option<&Employee>) -> String {
+/// `1 January 2026 to 31 January 2026`.
+fn between(first: Date, last: Date, print: &Print) -> String {
+    format!("{} to {}", long(first, print), long(last, print))
+}
+
+fn paid_to(payslip: &Payslip, employee: Option<&Employee>, print: &Print) -> String {
     let method = employee.and_then(|employee| employee.payment_method.as_ref());
-    let day = long(payslip.pay_date);
+    let day = long(payslip.pay_date, print);
     method.map_or_else(
         || format!("Due on {day}"),
         |method| {
@@ -122,6 +114,8 @@ fn masked(method: &WageAccount) -> String {
 struct Page<'a> {
     shown: &'a Value,
     currency: Currency,
+    /// What was withheld in the tax year, by label.
+    withheld: Vec<(&'static str, i64)>,
 }
 
 impl Page<'_> {
@@ -133,25 +127,22 @@ impl Page<'_> {
         format!("{} {}", self.currency, figure(self.currency, self.number(member)))
     }
 
-    /// Lines of a member with their amounts and, if known, the totals of the year.
-    fn lines(&self, members: &[&str]) -> Vec<(String, i64, Option<i64>)> {
+    /// Lines of a member with their amounts.
+    fn lines(&self, members: &[&str]) -> Vec<(String, i64)> {
         let lines = members.iter().filter_map(|member| self.shown[*member].as_array()).flatten();
         lines
             .map(|line| {
                 let label = line["label"].as_str().unwrap_or_default().to_owned();
-                let id = line["id"].as_str().unwrap_or_default();
-                let year = self.shown["ytd"][id].as_i64();
-                (label, line["amount"].as_i64().unwrap_or(0), year)
+                (label, line["amount"].as_i64().unwrap_or(0))
             })
             .collect()
     }
 
     fn table(&self, title: &str, members: &[&str], total: &str) -> Table {
         let lines = self.lines(members);
-        let sum = lines.iter().map(|(_, amount, _)| amount).sum();
-        let row = |(label, amount, _): (String, i64, Option<i64>)| {
-            Row::new(label, vec![figure(self.currency, amount)])
-        };
+        let sum = lines.iter().map(|(_, amount)| amount).sum();
+        let row =
+            |(label, amount): (String, i64)| Row::new(label, vec![figure(self.currency, amount)]);
         Table {
             title: title.to_owned(),
             columns: vec![self.currency.to_string()],
@@ -180,9 +171,8 @@ impl Page<'_> {
         };
         let mut rows: Vec<Row> = row("Gross pay", year["gross"].as_i64()).into_iter().collect();
         rows.extend(row("Taxable pay", year["taxable"].as_i64()));
-        for (label, _, of_year) in self.lines(DEDUCTIONS) {
-            rows.extend(row(&label, of_year));
-        }
+        rows.extend(self.withheld.iter().filter_map(|(label, total)| row(label, Some(*total))));
+        rows.extend(row("Other deductions", year["deductions"].as_i64()));
         Table {
             title: "Tax year to date".to_owned(),
             columns: vec![self.currency.to_string()],
@@ -231,34 +221,8 @@ pub(crate) fn figure(currency: Currency, minor: i64) -> String {
     }
 }
 
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
-
-fn month_name(date: Date) -> &'static str {
-    let number = usize::from(date.civil().month().unsigned_abs());
-    MONTHS[(number - 1) % MONTHS.len()]
-}
-
 fn month(period: Period) -> String {
     format!("{} {}", month_name(period.first_day()), period.year())
-}
-
-/// `25 January 2026`.
-pub(crate) fn long(date: Date) -> String {
-    let civil = date.civil();
-    format!("{} {} {}", civil.day(), month_name(date), civil.year())
 }
 
 #[cfg(test)]
@@ -289,10 +253,12 @@ mod tests {
         for index in 0..world.base().count(crate::model::Kind::Payslip) {
             let Some(payslip) = world.at::<Payslip>(index) else { continue };
             let shown = serde_json::to_value(payslip.wire()).expect("a payslip serialises");
-            let page = Page { shown: &shown, currency: payslip.currency };
+            let withheld = payslip.calculation.withheld_so_far();
+            let page = Page { shown: &shown, currency: payslip.currency, withheld };
             let year = page.year_to_date();
             assert!(year.rows.iter().any(|row| row.label == "Taxable pay"), "{shown}");
-            let facts = facts(&payslip, None);
+            let print = print_of(payslip.calculation.country());
+            let facts = facts(&payslip, None, print);
             if payslip.calculation.country() == "GB" {
                 let code = payslip.calculation.attribute("tax_code").expect("a code");
                 assert!(facts.contains(&("Tax code".to_owned(), code)));
@@ -313,10 +279,12 @@ mod tests {
         for index in 0..world.base().count(crate::model::Kind::Payslip) {
             let Some(payslip) = world.at::<Payslip>(index) else { continue };
             let shown = serde_json::to_value(payslip.wire()).expect("a payslip serialises");
-            let page = Page { shown: &shown, currency: payslip.currency };
+            let withheld = Vec::new();
+            let page = Page { shown: &shown, currency: payslip.currency, withheld };
             let sum = |members: &[&str]| -> i64 {
                 let lines = page.lines(members);
-                lines.iter().map(|(_, amount, _)| amount).sum()
+                assert!(lines.iter().all(|(_, amount)| *amount != 0), "{shown}");
+                lines.iter().map(|(_, amount)| amount).sum()
             };
             let paid = sum(&["earnings", "reimbursements"]);
             assert_eq!(paid - sum(DEDUCTIONS), page.number("net"), "{}", payslip.id);

@@ -1,9 +1,10 @@
 //! A tax document as a PDF, made from the document itself.
 
-use crate::api::business::payslip_pdf::{figure, long, sender};
+use crate::api::business::payslip_pdf::figure;
 use crate::api::business::tax_documents::TaxDocument;
 use crate::api::pdf::{Block, PdfDocument, Row, Table};
 use crate::api::prelude::*;
+use crate::api::print::{long, print_of, sender};
 use crate::model::business::tax_document_boxes::{FilledBox, FilledRow};
 
 /// Figures of a row that fit beside one another on a page.
@@ -14,6 +15,7 @@ pub(crate) fn tax_document_pdf(world: &World, document: &TaxDocument) -> Result<
     let employee = document.employee_id().and_then(|id| world.find(id));
     let about = employee.as_ref().map_or(&company.legal_name, |employee| &employee.name);
     let (first, last) = document.days();
+    let print = print_of(&company.country);
     let is_text = |it: &&FilledBox| it.amount.is_none();
     let facts = document.boxes.iter().filter(is_text);
     let amounts = document.boxes.iter().filter(|it| it.amount.is_some());
@@ -26,7 +28,7 @@ pub(crate) fn tax_document_pdf(world: &World, document: &TaxDocument) -> Result<
         total: None,
     }]));
     blocks.extend(tables(world, document));
-    let period = format!("Pay dates from {} to {}", long(first), long(last));
+    let period = format!("Pay dates from {} to {}", long(first, print), long(last, print));
     blocks.push(Block::Note(format!(
         "{period}. The figures are sums of {} payslips.",
         document.payslip_count()
@@ -45,6 +47,7 @@ pub(crate) fn tax_document_pdf(world: &World, document: &TaxDocument) -> Result<
         name: format!("{} {}, {about}", document.form(), document.period()),
         file: format!("{}-{}-{owner}", document.form(), document.period()),
         created_at: last.midnight(),
+        paper: print.paper,
         sender: sender(&company),
         title: vec![document.form().to_owned(), document.title().to_owned()],
         stamp: None,

@@ -41,7 +41,7 @@ fn a_run_that_was_short_is_paid_once_the_money_is_there() {
     let short = call(&mut world, "retry_payroll_funding", one.clone());
     assert_eq!(short["status"], "funding_failed");
     let wallet: Arc<Wallet> = world.at(0).expect("the company has one");
-    let money = posting::seed_money(AnyId::of(company), wallet.currency, 10_000_000_000_000);
+    let money = posting::opening_cash(AnyId::of(company), wallet.currency, 10_000_000_000_000, 0);
     world.begin(None);
     world.post(company, money);
     world.emit_wallet("wallet.credited", &wallet);

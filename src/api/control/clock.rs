@@ -258,7 +258,8 @@ impl Advance {
             Goal::NextEvent | Goal::Idle | Goal::Reached | Goal::Attempted => return false,
         };
         // A task that only waits for its date is not in progress: a world is idle even if taxes will be due in it.
-        let idle = || !world.timers().any(|timer| !timer.task.kind().is_deadline());
+        let waits = |task: Task| task.kind().is_deadline() || world.is_repetition(task);
+        let idle = || world.timers().all(|timer| waits(timer.task));
         let over = matches!(self.goal, Goal::Idle) && idle();
         let timer = timer.filter(|due| *due <= last && !over);
         let delivery =

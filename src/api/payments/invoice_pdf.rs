@@ -1,8 +1,10 @@
 //! An invoice as a PDF.
 
-use crate::api::business::payslip_pdf::{figure, long, sender};
+use crate::api::business::payslip_pdf::figure;
 use crate::api::pdf::{Block, PdfDocument, Row, Table};
 use crate::api::prelude::*;
+use crate::api::print::{long, print_of, sender};
+use crate::model::growth::countries::Print;
 use crate::model::payments::{Collection, Invoice, InvoiceStatus, VirtualAccount, vat};
 
 pub(super) fn invoice_pdf(world: &World, id: Id<Invoice>) -> Result<PdfDocument> {
@@ -16,6 +18,7 @@ pub(super) fn invoice_pdf(world: &World, id: Id<Invoice>) -> Result<PdfDocument>
 
 fn pdf(invoice: &Invoice, company: &Company, account: Option<&VirtualAccount>) -> PdfDocument {
     let number = invoice.number.clone();
+    let print = print_of(&company.country);
     let shown = number.clone().unwrap_or_else(|| "Draft".to_owned());
     PdfDocument {
         name: format!("Invoice {shown}, {}", invoice.customer.name),
@@ -24,6 +27,7 @@ fn pdf(invoice: &Invoice, company: &Company, account: Option<&VirtualAccount>) -
             |number| format!("invoice-{number}"),
         ),
         created_at: invoice.created_at,
+        paper: print.paper,
         sender: sender(company),
         title: vec!["Invoice".to_owned(), shown],
         stamp: match invoice.status {
@@ -32,7 +36,7 @@ fn pdf(invoice: &Invoice, company: &Company, account: Option<&VirtualAccount>) -
             _ => None,
         },
         blocks: vec![
-            Block::Facts(facts(invoice)),
+            Block::Facts(facts(invoice, print)),
             Block::Tables(vec![lines(invoice)]),
             Block::Tables(vec![taxes(invoice, company), sums(invoice)]),
             Block::Figure {
@@ -42,7 +46,7 @@ fn pdf(invoice: &Invoice, company: &Company, account: Option<&VirtualAccount>) -
                     invoice.currency,
                     figure(invoice.currency, invoice.collectable().unwrap_or(invoice.amount_due))
                 ),
-                remark: remark(invoice),
+                remark: remark(invoice, print),
             },
             Block::Note(how_to_pay(invoice, account)),
         ],
@@ -50,15 +54,15 @@ fn pdf(invoice: &Invoice, company: &Company, account: Option<&VirtualAccount>) -
     }
 }
 
-fn facts(invoice: &Invoice) -> Vec<(String, String)> {
+fn facts(invoice: &Invoice, print: &Print) -> Vec<(String, String)> {
     let none = || "—".to_owned();
     let fact = |name: &str, value: String| (name.to_owned(), value);
     let customer = &invoice.customer;
     vec![
         fact("Customer", customer.name.clone()),
-        fact("Invoice date", invoice.issued_on.map_or_else(none, long)),
+        fact("Invoice date", invoice.issued_on.map_or_else(none, |day| long(day, print))),
         fact("E-mail", customer.email.clone().unwrap_or_else(none)),
-        fact("Due date", long(invoice.due_date)),
+        fact("Due date", long(invoice.due_date, print)),
         fact("Customer no.", customer.id.clone().unwrap_or_else(none)),
         fact("Reference", invoice.number.clone().unwrap_or_else(none)),
     ]
@@ -127,15 +131,15 @@ fn sums(invoice: &Invoice) -> Table {
     }
 }
 
-fn remark(invoice: &Invoice) -> String {
+fn remark(invoice: &Invoice, print: &Print) -> String {
     match invoice.status {
         InvoiceStatus::Draft => "Not sent yet: nothing is due".to_owned(),
         InvoiceStatus::Void => "Withdrawn: nothing is due".to_owned(),
         InvoiceStatus::Paid => "Paid in full, with thanks".to_owned(),
         _ if invoice.overdue || invoice.status == InvoiceStatus::WrittenOff => {
-            format!("Was due on {}", long(invoice.due_date))
+            format!("Was due on {}", long(invoice.due_date, print))
         }
-        _ => format!("Due on {}", long(invoice.due_date)),
+        _ => format!("Due on {}", long(invoice.due_date, print)),
     }
 }
 

@@ -2,23 +2,42 @@
 
 use crate::api::pdf::font::{Font, Weight};
 use crate::api::pdf::{Block, PdfDocument, Row, Table};
+use crate::model::growth::countries::Paper;
 
 pub(super) const POINT: i32 = 1_000;
-/// A4.
-pub(super) const WIDTH: i32 = 595 * POINT;
-pub(super) const HEIGHT: i32 = 842 * POINT;
 
 const MARGIN: i32 = 48 * POINT;
-const RIGHT: i32 = WIDTH - MARGIN;
 const TOP: i32 = 54 * POINT;
-/// The area below is for the footer only.
-const BOTTOM: i32 = HEIGHT - 70 * POINT;
+/// The height of the area at the end of a page that is for the footer only.
+const FOOT: i32 = 70 * POINT;
 const GUTTER: i32 = 22 * POINT;
 /// Space between blocks.
 const SPACE: i32 = 30 * POINT;
 
 const BODY: i32 = 9;
 const SMALL: i32 = 8;
+
+/// The size of the pages.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Page {
+    pub(super) width: i32,
+    pub(super) height: i32,
+}
+
+impl Page {
+    /// ISO 216 A4, or 8.5 by 11 inches.
+    pub(super) const fn of(paper: Paper) -> Self {
+        let (width, height) = match paper {
+            Paper::A4 => (595, 842),
+            Paper::Letter => (612, 792),
+        };
+        Self { width: width * POINT, height: height * POINT }
+    }
+
+    const fn right(self) -> i32 {
+        self.width - MARGIN
+    }
+}
 
 /// A colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +80,8 @@ const QUIET: Style = style(SMALL, Weight::Regular, Ink::Grey);
 const LEADING: i32 = 15 * POINT;
 
 pub(super) fn pages(pdf: &PdfDocument) -> Vec<Vec<Mark>> {
-    let mut sheet = Sheet { pages: vec![Vec::new()], y: TOP };
+    let size = Page::of(pdf.paper);
+    let mut sheet = Sheet { size, pages: vec![Vec::new()], y: TOP };
     sheet.head(pdf);
     for block in &pdf.blocks {
         match block {
@@ -74,17 +94,17 @@ pub(super) fn pages(pdf: &PdfDocument) -> Vec<Vec<Mark>> {
     }
     let count = sheet.pages.len();
     for (number, page) in (1..).zip(&mut sheet.pages) {
-        foot(page, pdf, number, count);
+        foot(page, (pdf, size), number, count);
     }
     sheet.pages
 }
 
-fn foot(page: &mut Vec<Mark>, pdf: &PdfDocument, number: usize, count: usize) {
-    let y = HEIGHT - 40 * POINT;
-    page.push(Mark::Line { y: y - 14 * POINT, from: MARGIN, to: RIGHT, ink: Ink::Pale });
+fn foot(page: &mut Vec<Mark>, (pdf, size): (&PdfDocument, Page), number: usize, count: usize) {
+    let y = size.height - 40 * POINT;
+    page.push(Mark::Line { y: y - 14 * POINT, from: MARGIN, to: size.right(), ink: Ink::Pale });
     text(page, MARGIN, y, QUIET, &pdf.footer);
     let number = format!("Page {number} of {count}");
-    text_to(page, RIGHT, y, QUIET, &number);
+    text_to(page, size.right(), y, QUIET, &number);
 }
 
 fn text(page: &mut Vec<Mark>, x: i32, y: i32, style: Style, text: &str) {
@@ -135,6 +155,7 @@ fn lines(text: &str, style: Style, most: i32) -> Vec<String> {
 
 /// Pages under construction.
 struct Sheet {
+    size: Page,
     pages: Vec<Vec<Mark>>,
     /// Vertical position on the last page.
     y: i32,
@@ -147,7 +168,7 @@ impl Sheet {
 
     /// Starts another page if the height does not fit. Returns whether it did.
     fn make_room(&mut self, height: i32) -> bool {
-        let full = self.y + height > BOTTOM;
+        let full = self.y + height > self.size.height - FOOT;
         if full {
             self.pages.push(Vec::new());
             self.y = TOP;
@@ -156,7 +177,8 @@ impl Sheet {
     }
 
     fn head(&mut self, pdf: &PdfDocument) {
-        let (left, right) = (WIDTH * 11 / 20, WIDTH * 7 / 20);
+        let end = self.size.right();
+        let (left, right) = (self.size.width * 11 / 20, self.size.width * 7 / 20);
         let sender = |place| {
             if place == 0 { style(14, Weight::Bold, Ink::Black) } else { QUIET }
         };
@@ -177,17 +199,17 @@ impl Sheet {
         let mut beside = self.y;
         for (place, part) in pdf.title.iter().enumerate() {
             for line in lines(part, title(place), right) {
-                text_to(self.page(), RIGHT, beside, title(place), &line);
+                text_to(self.page(), end, beside, title(place), &line);
                 beside += if place == 0 { 20 * POINT } else { 14 * POINT };
             }
         }
         if let Some(stamp) = &pdf.stamp {
             let style = style(14, Weight::Bold, Ink::Red);
-            text_to(self.page(), RIGHT, beside + 6 * POINT, style, stamp);
+            text_to(self.page(), end, beside + 6 * POINT, style, stamp);
             beside += 20 * POINT;
         }
         self.y = y.max(beside) + 4 * POINT;
-        self.rule(self.y, MARGIN, RIGHT, Ink::Black);
+        self.rule(self.y, MARGIN, end, Ink::Black);
         self.y += 24 * POINT;
     }
 
@@ -196,7 +218,7 @@ impl Sheet {
     }
 
     fn facts(&mut self, facts: &[(String, String)]) {
-        let column = (RIGHT - MARGIN - GUTTER) / 2;
+        let column = (self.size.right() - MARGIN - GUTTER) / 2;
         let named = 84 * POINT;
         for pair in facts.chunks(2) {
             let values: Vec<Vec<String>> =
@@ -219,16 +241,11 @@ impl Sheet {
     }
 
     fn figure(&mut self, label: &str, value: &str, remark: &str) {
+        let end = self.size.right();
         let (large, height) = (style(18, Weight::Bold, Ink::Black), 48 * POINT);
         self.make_room(height);
         let y = self.y - 8 * POINT;
-        self.page().push(Mark::Fill {
-            x: MARGIN,
-            y,
-            width: RIGHT - MARGIN,
-            height,
-            ink: Ink::Wash,
-        });
+        self.page().push(Mark::Fill { x: MARGIN, y, width: end - MARGIN, height, ink: Ink::Wash });
         let inset = 12 * POINT;
         text(
             self.page(),
@@ -238,12 +255,12 @@ impl Sheet {
             label,
         );
         text(self.page(), MARGIN + inset, y + 36 * POINT, QUIET, remark);
-        text_to(self.page(), RIGHT - inset, y + 30 * POINT, large, value);
+        text_to(self.page(), end - inset, y + 30 * POINT, large, value);
         self.y = y + height;
     }
 
     fn note(&mut self, note: &str) {
-        for line in lines(note, QUIET, RIGHT - MARGIN) {
+        for line in lines(note, QUIET, self.size.right() - MARGIN) {
             self.make_room(12 * POINT);
             let y = self.y;
             text(self.page(), MARGIN, y, QUIET, &line);
@@ -254,7 +271,7 @@ impl Sheet {
 
     fn tables(&mut self, tables: &[Table]) {
         let count = i32::try_from(tables.len()).unwrap_or(1).max(1);
-        let column = (RIGHT - MARGIN - GUTTER * (count - 1)) / count;
+        let column = (self.size.right() - MARGIN - GUTTER * (count - 1)) / count;
         let columns: Vec<Column<'_>> = (0..)
             .zip(tables)
             .map(|(place, table)| Column::new(table, MARGIN + place * (column + GUTTER), column))

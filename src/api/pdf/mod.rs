@@ -7,6 +7,7 @@ mod font;
 mod layout;
 mod writer;
 
+use crate::model::growth::countries::Paper;
 use crate::value::Timestamp;
 
 /// The media type.
@@ -21,6 +22,7 @@ pub(crate) struct PdfDocument {
     pub(crate) file: String,
     /// When the contents were created, in virtual time.
     pub(crate) created_at: Timestamp,
+    pub(crate) paper: Paper,
     /// The sender: a name, and lines below it.
     pub(crate) sender: Vec<String>,
     /// The heading in large letters, and lines below it.

@@ -10,6 +10,7 @@ fn pdf(lines: usize, name: &str) -> PdfDocument {
         name: "A list".to_owned(),
         file: "list".to_owned(),
         created_at: "2026-01-31T09:00:00Z".parse().expect("an instant"),
+        paper: Paper::A4,
         sender: vec![name.to_owned(), "1 High Street".to_owned()],
         title: vec!["List".to_owned()],
         stamp: None,
@@ -53,10 +54,12 @@ fn a_long_list_goes_on_on_the_next_page() {
     }
     assert!(all[2].contains(&"Page 3 of 3".to_owned()));
     assert_eq!(shown.iter().filter(|text| *text == "Total").count(), 1);
-    let foot = layout::HEIGHT;
-    for mark in pages.iter().flatten() {
-        if let layout::Mark::Text { y, x, .. } = mark {
-            assert!((0..foot).contains(y) && (0..layout::WIDTH).contains(x));
+    for paper in [Paper::A4, Paper::Letter] {
+        let (size, pdf) = (layout::Page::of(paper), PdfDocument { paper, ..pdf(120, "Long") });
+        for mark in layout::pages(&pdf).iter().flatten() {
+            if let layout::Mark::Text { y, x, .. } = mark {
+                assert!((0..size.height).contains(y) && (0..size.width).contains(x));
+            }
         }
     }
 }
@@ -79,7 +82,7 @@ fn text_without_a_place_to_break_is_broken_all_the_same() {
     for mark in pages.iter().flatten() {
         if let layout::Mark::Text { x, size, weight, text, .. } = mark {
             let end = x + font::Font::of(*weight).width(text, *size);
-            assert!(end <= layout::WIDTH, "{text}");
+            assert!(end <= layout::Page::of(Paper::A4).width, "{text}");
         }
     }
 }

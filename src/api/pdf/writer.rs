@@ -8,7 +8,7 @@ use subsetter::GlyphRemapper;
 
 use crate::api::pdf::PdfDocument;
 use crate::api::pdf::font::{Font, Weight};
-use crate::api::pdf::layout::{HEIGHT, Ink, Mark, POINT, WIDTH};
+use crate::api::pdf::layout::{Ink, Mark, POINT, Page};
 use crate::value::Timestamp;
 
 const ADOBE: SystemInfo<'_> =
@@ -31,8 +31,10 @@ pub(super) fn write(document: &PdfDocument, pages: &[Vec<Mark>]) -> Vec<u8> {
     let (catalog, tree, info) = (next(), next(), next());
     let mut pdf = Pdf::new();
     pdf.catalog(catalog).pages(tree).lang(TextStr("en"));
+    let size = Page::of(document.paper);
     let mut fonts = [Used::new(Weight::Regular), Used::new(Weight::Bold)];
-    let contents: Vec<Vec<u8>> = pages.iter().map(|marks| draw(marks, &mut fonts)).collect();
+    let contents: Vec<Vec<u8>> =
+        pages.iter().map(|marks| draw(marks, size.height, &mut fonts)).collect();
     let font_ids: Vec<Ref> = fonts.iter().map(|font| font.write(&mut pdf, &mut next)).collect();
     let mut kids = Vec::new();
     for content in &contents {
@@ -40,7 +42,7 @@ pub(super) fn write(document: &PdfDocument, pages: &[Vec<Mark>]) -> Vec<u8> {
         kids.push(page_id);
         let mut page = pdf.page(page_id);
         page.parent(tree)
-            .media_box(Rect::new(0.0, 0.0, points(WIDTH), points(HEIGHT)))
+            .media_box(Rect::new(0.0, 0.0, points(size.width), points(size.height)))
             .contents(content_id);
         let mut resources = page.resources();
         let mut named = resources.fonts();
@@ -191,8 +193,8 @@ impl Used {
     }
 }
 
-/// The marks of a page as PDF operators.
-fn draw(marks: &[Mark], fonts: &mut [Used; 2]) -> Vec<u8> {
+/// The marks of a page of this height as PDF operators.
+fn draw(marks: &[Mark], page: i32, fonts: &mut [Used; 2]) -> Vec<u8> {
     let mut content = Content::new();
     for mark in marks {
         match mark {
@@ -202,21 +204,21 @@ fn draw(marks: &[Mark], fonts: &mut [Used; 2]) -> Vec<u8> {
                 dip(&mut content, *ink);
                 content.begin_text();
                 content.set_font(font.name(), points(size * POINT));
-                content.next_line(points(*x), points(HEIGHT - y));
+                content.next_line(points(*x), points(page - y));
                 content.show(Str(&encoded));
                 content.end_text();
             }
             Mark::Line { y, from, to, ink } => {
                 dip(&mut content, *ink);
                 let thin = POINT * 6 / 10;
-                content.rect(points(*from), points(HEIGHT - y), points(to - from), points(thin));
+                content.rect(points(*from), points(page - y), points(to - from), points(thin));
                 content.fill_nonzero();
             }
             Mark::Fill { x, y, width, height, ink } => {
                 dip(&mut content, *ink);
                 content.rect(
                     points(*x),
-                    points(HEIGHT - y - height),
+                    points(page - y - height),
                     points(*width),
                     points(*height),
                 );

@@ -61,7 +61,6 @@ impl Calculation {
     /// Social contributions withheld, and other deductions that the pack itself takes.
     pub(crate) fn contribution_lines(&self) -> Vec<PayLine> {
         let taken = self.lines_of(&[Role::EmployeeDeduction]);
-        let taken = taken.into_iter().filter(|line| line.amount != 0);
         self.lines_of(&[Role::EmployeeSocial]).into_iter().chain(taken).collect()
     }
 
@@ -170,8 +169,19 @@ impl Calculation {
         self.pack().lines().iter().zip(self.amounts.iter().copied()).chain(regional)
     }
 
+    /// What was withheld in the tax year by lines of the packs, with their labels: also by lines without an amount on this pay.
+    pub(crate) fn withheld_so_far(&self) -> Vec<(&'static str, i64)> {
+        let total = |line: &'static RoleLine| (line.label.as_str(), self.line(&line.id).1);
+        let lines = self.lines().map(|(line, _)| line);
+        let withheld =
+            lines.filter(|line| !matches!(line.role, Role::EmployerTax | Role::EmployerSocial));
+        withheld.map(total).filter(|(_, total)| *total != 0).collect()
+    }
+
+    /// Lines with an amount: a payslip shows no others.
     fn lines_of(&self, roles: &[Role]) -> Vec<PayLine> {
-        let wanted = self.lines().filter(|(line, _)| roles.contains(&line.role));
+        let wanted =
+            self.lines().filter(|(line, amount)| roles.contains(&line.role) && *amount != 0);
         wanted
             .map(|(line, amount)| PayLine::plain(line.id.clone(), line.label.clone(), amount))
             .collect()

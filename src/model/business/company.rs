@@ -28,6 +28,9 @@ resource! {
         industry: Option<String>,
         /// The company's number in the country's company register.
         registration_number: Option<String>,
+        /// The day on which the company was founded, if it is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        founded_on: Option<Date>,
         /// The company's number at the tax authority.
         tax_id: Option<String>,
         /// The registered address.

@@ -5,13 +5,14 @@
     expect(dead_code, reason = "tests read some columns that the program does not use")
 )]
 
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 use crate::model::payroll::PayPeriod;
 
 use super::Sections;
+use super::industries::{self, Industry, ROLES};
 use super::names::Names;
 use super::scheme::Scheme;
 
@@ -29,6 +30,11 @@ pub(crate) struct Country {
     pub(crate) names: Names,
     /// Legal forms; common ones appear more than once.
     pub(crate) suffixes: Vec<&'static str>,
+    /// First words of company names.
+    pub(crate) brands: Vec<&'static str>,
+    /// What jobs are called there.
+    #[serde(default)]
+    pub(crate) titles: Titles,
     pub(crate) cities: Vec<City>,
     pub(crate) streets: Vec<&'static str>,
     /// First line of an address, with `{number}` and `{street}`.
@@ -45,6 +51,12 @@ pub(crate) struct Country {
     pub(crate) tax_id: Scheme,
     pub(crate) personal_tax_id: Scheme,
     pub(crate) pay: Pay,
+    /// How documents are printed.
+    #[serde(default)]
+    pub(crate) print: Print,
+    /// The tax on profit, where a history has it.
+    #[serde(default)]
+    pub(crate) corporate_tax: Option<CorporateTax>,
     pub(crate) banks: Vec<Bank>,
     pub(crate) account: AccountRule,
 }
@@ -56,6 +68,106 @@ pub(crate) struct City {
     /// Empty if addresses do not contain a region.
     pub(crate) region: &'static str,
     pub(crate) postal: &'static str,
+    /// The pattern of office telephone numbers, with the town's area code; empty if that of the country applies.
+    #[serde(default)]
+    pub(crate) phone: &'static str,
+}
+
+/// What the jobs of the industries are called in a country. Each industry is translated at its first use.
+#[derive(Debug, Default)]
+pub(crate) struct Titles {
+    names: Vec<(&'static str, &'static str)>,
+    /// By industry: its roles, then its lead.
+    translated: OnceLock<Vec<OnceLock<[&'static str; ROLES + 1]>>>,
+}
+
+impl<'de: 'static> Deserialize<'de> for Titles {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self { names: Vec::deserialize(deserializer)?, translated: OnceLock::new() })
+    }
+}
+
+impl Titles {
+    /// Each job with its name in the country.
+    pub(crate) fn names(&self) -> &[(&'static str, &'static str)] {
+        &self.names
+    }
+
+    /// The jobs of the industry at this place of the list: its roles, then its lead.
+    pub(crate) fn of(&self, place: usize) -> &[&'static str; ROLES + 1] {
+        let all =
+            self.translated.get_or_init(|| industries::all().map(|_| OnceLock::new()).collect());
+        all[place].get_or_init(|| self.translate(industries::at(place)))
+    }
+
+    fn translate(&self, industry: &Industry) -> [&'static str; ROLES + 1] {
+        let local = |title| {
+            let name = self.names.iter().find(|(known, _)| *known == title);
+            name.map_or(title, |(_, local)| *local)
+        };
+        core::array::from_fn(|slot| {
+            local(industry.roles.get(slot).map_or(industry.lead, |role| role.title))
+        })
+    }
+}
+
+/// How the documents of a country are printed.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Print {
+    pub(crate) paper: Paper,
+    pub(crate) dates: Dates,
+    /// The title of a payslip.
+    pub(crate) payslip: &'static str,
+    /// The name of a person's tax number.
+    pub(crate) person: &'static str,
+    /// The name of a company's tax number.
+    pub(crate) company: &'static str,
+    /// The name of the number in the company register.
+    pub(crate) register: &'static str,
+}
+
+impl Default for Print {
+    fn default() -> Self {
+        Self {
+            paper: Paper::A4,
+            dates: Dates::DayFirst,
+            payslip: "Payslip",
+            person: "Tax id",
+            company: "Tax id",
+            register: "Registration",
+        }
+    }
+}
+
+/// The size of paper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Paper {
+    A4,
+    Letter,
+}
+
+/// How days are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Dates {
+    /// `25 January 2026`
+    DayFirst,
+    /// `January 25, 2026`
+    MonthFirst,
+    /// `2026-01-25`
+    Iso,
+}
+
+/// The tax on a company's profit.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CorporateTax {
+    /// Of the profit.
+    pub(crate) percent: u64,
+    /// The months in which it is paid. A single one pays the tax of the last year, several pay that of the year so far.
+    pub(crate) paid: Vec<i8>,
 }
 
 /// How people are paid.

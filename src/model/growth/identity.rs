@@ -7,9 +7,44 @@
 
 use super::countries::{City, Country};
 use super::industries::Industry;
+use super::names::{Numbered, Person};
 use super::scheme::{SchemeFault, grow_pattern};
-use super::{industries, names, pick};
-use crate::value::Key;
+use super::spelling::{fold, spell};
+use super::{permuted, pick};
+use crate::value::{Date, Key};
+
+/// What the identity of a company follows from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Origin {
+    /// The key of its values.
+    pub(crate) key: Key,
+    /// The key of the names of all companies that must differ.
+    pub(crate) names: Key,
+    /// Its number among them in its country and industry.
+    pub(crate) number: u64,
+    /// Its number among all of them.
+    pub(crate) index: u64,
+    /// A day on which it was at least two years old.
+    pub(crate) known_on: Date,
+}
+
+/// Fewest years before its known day in which a company was founded, and the number of such years.
+const YEARS: (u64, u64) = (2, 19);
+
+impl Origin {
+    /// A customer or a supplier with this number.
+    pub(crate) const fn partner(key: Key, names: Key, number: u64, known_on: Date) -> Self {
+        Self { key, names, number, index: number, known_on }
+    }
+
+    /// The day on which it was founded.
+    pub(crate) fn founded_on(&self) -> Date {
+        let key = self.key.with("founded");
+        let years = i16::try_from(YEARS.0 + key.below(YEARS.1)).unwrap_or_default();
+        let days = i32::try_from(key.with("day").below(365)).unwrap_or_default();
+        self.known_on.plus_years(-years).plus_days(-days).or_business_day_before()
+    }
+}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CompanyIdentity {
@@ -18,6 +53,7 @@ pub(crate) struct CompanyIdentity {
     /// Without the legal form.
     pub(crate) trading_name: String,
     pub(crate) registration_number: String,
+    pub(crate) founded_on: Date,
     pub(crate) tax_id: String,
     pub(crate) address: Address,
     /// ASCII, at `domain`.
@@ -41,31 +77,52 @@ pub(crate) struct Address {
     pub(crate) country: &'static str,
 }
 
-pub(crate) fn company(country: &Country, industry: &Industry, key: Key) -> CompanyIdentity {
+pub(crate) fn company(country: &Country, industry: &Industry, origin: Origin) -> CompanyIdentity {
+    let (key, founded_on) = (origin.key, origin.founded_on());
     let address = address(country, key.with("address"));
-    let trading_name = trading_name(country, industry, address.city, key.with("name"));
+    let town = city(country, key.with("address"));
+    let trading_name = trading_name(country, (industry.id, &industry.words), town, origin);
     let suffix = pick(key.with("legal form"), &country.suffixes);
-    let registration_number = country.registration.grow(key.with("registration"));
+    let year = founded_on.civil().year().to_string();
+    let slots = [("year", year.as_str())];
+    let registration_number = country.registration.grow_with(key.with("registration"), "", &slots);
     let slots = [("registration", registration_number.as_str())];
-    let domain = domain(&trading_name);
+    let domain = domain(&trading_name, country);
+    let office = if town.phone.is_empty() {
+        pick::<&str>(key.with("phone"), &country.office)
+    } else {
+        town.phone
+    };
     let mailbox = pick(key.with("mailbox"), &["accounts", "finance", "hello", "office", "payroll"]);
     CompanyIdentity {
         legal_name: format!("{trading_name} {suffix}"),
         tax_id: country.tax_id.grow_with(key.with("tax id"), "", &slots),
         address,
         email: format!("{mailbox}@{domain}"),
-        phone: grow_pattern(pick::<&str>(key.with("phone"), &country.office), key.with("phone")),
+        phone: grow_pattern(office, key.with("phone")),
         website: format!("https://www.{domain}"),
         trading_name,
         registration_number,
+        founded_on,
         domain,
     }
 }
 
+/// The name of a company of another trade, with the legal form. A trade has an id and the last words of its names.
+pub(crate) fn legal_name(
+    country: &Country,
+    trade: (&str, &[&'static str]),
+    origin: Origin,
+) -> String {
+    let town = city(country, origin.key.with("address"));
+    let suffix = pick(origin.key.with("legal form"), &country.suffixes);
+    format!("{} {suffix}", trading_name(country, trade, town, origin))
+}
+
 /// The domain of a company, as in [`company`].
-pub(crate) fn domain_of(country: &Country, industry: &Industry, key: Key) -> String {
-    let city = city(country, key.with("address"));
-    domain(&trading_name(country, industry, city.name, key.with("name")))
+pub(crate) fn domain_of(country: &Country, industry: &Industry, origin: Origin) -> String {
+    let city = city(country, origin.key.with("address"));
+    domain(&trading_name(country, (industry.id, &industry.words), city, origin), country)
 }
 
 /// The tax number of the person for `key`.
@@ -118,40 +175,61 @@ pub(crate) fn address(country: &Country, key: Key) -> Address {
     }
 }
 
-/// `first.last@domain`, ASCII, lower case. People with equal names in one company get the same address; the caller makes it unique.
-pub(crate) fn email(first: &str, last: &str, domain: &str) -> String {
+/// `first.last@domain`, ASCII, lower case; with the initial and the number by which people with the same names differ.
+pub(crate) fn email(person: Numbered, domain: &str) -> String {
+    let Person { first, last } = person.person;
     let mut address = String::with_capacity(first.len() + last.len() + domain.len() + 2);
-    let letters = |c: char, to: &mut String| {
-        let start = to.len();
-        fold(c, to);
-        if !to[start..].bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-            to.truncate(start);
-        }
-    };
-    first.chars().for_each(|c| letters(c, &mut address));
+    spell(first, &mut address);
+    if let Some(initial) = person.middle() {
+        address.push('.');
+        address.push(initial.to_ascii_lowercase());
+    }
     address.push('.');
-    last.chars().for_each(|c| letters(c, &mut address));
+    spell(last, &mut address);
+    if let Some(number) = person.suffix() {
+        address.push_str(&number.to_string());
+    }
     address.push('@');
     address.push_str(domain);
     address
 }
 
-/// A brand, a founder, two partners or a town, and a word of the industry.
-fn trading_name(country: &Country, industry: &Industry, city: &str, key: Key) -> String {
-    let word = pick(key.with("word"), &industry.words);
-    let brand = pick(key.with("brand"), industries::brands());
-    let founder = names::person(country, key.with("founder")).last;
-    let partner = names::person(country, key.with("partner")).last;
-    match key.with("style").below(20) {
-        0..12 => format!("{brand} {word}"),
-        12..16 => format!("{founder} {word}"),
-        16..18 if founder != partner => format!("{founder} & {partner}"),
-        _ => format!("{} {brand} {word}", city.split(',').next_back().unwrap_or(city).trim()),
-    }
+/// A brand of the country, a founder, two partners or a town, and a word of the trade. Each style goes by a permutation of its pairs, so
+/// companies with other numbers have other names.
+fn trading_name(
+    country: &Country,
+    (trade, last_words): (&str, &[&'static str]),
+    city: &City,
+    origin: Origin,
+) -> String {
+    let (families, key) = (country.names.families(), origin.names.with(country.code));
+    let of = |list: &[&'static str], place| list[usize::try_from(place).unwrap_or_default()];
+    let [brands, founders, words] =
+        [&country.brands, families, last_words].map(|list| list.len() as u64);
+    let with_word = |heads| permuted(key.with(trade), origin.number, [heads, words]);
+    let (again, name) = match origin.key.with("name").with("style").below(20) {
+        12..16 => {
+            let (again, [founder, word]) = with_word(founders);
+            (again, format!("{} {}", of(families, founder), of(last_words, word)))
+        }
+        16..18 => {
+            let (again, [founder, partner]) = permuted(key, origin.index, [founders, founders]);
+            let partner = if founder == partner { "Sons" } else { of(families, partner) };
+            (again, format!("{} & {partner}", of(families, founder)))
+        }
+        style => {
+            let (again, [brand, word]) = with_word(brands);
+            let name = format!("{} {}", of(&country.brands, brand), of(last_words, word));
+            let town = city.name.split(',').next_back().unwrap_or(city.name).trim();
+            (again, if style < 12 { name } else { format!("{town} {name}") })
+        }
+    };
+    if again == 0 { name } else { format!("{name} {}", again + 1) }
 }
 
-/// The name's ASCII letters and digits with hyphens between words, under `example.com`.
-fn domain(name: &str) -> String {
+/// The name's ASCII letters and digits with hyphens between words, below the country under `example.com`: a founder may have the same
+/// name in two countries.
+fn domain(name: &str, country: &Country) -> String {
     let mut domain = String::with_capacity(name.len() + 12);
     for c in name.chars() {
         let start = domain.len();
@@ -164,39 +242,8 @@ fn domain(name: &str) -> String {
         }
     }
     domain.truncate(domain.trim_end_matches('-').len());
+    domain.push('.');
+    domain.push_str(&country.code.to_ascii_lowercase());
     domain.push_str(".example.com");
     domain
-}
-
-/// The character in lower-case ASCII, without accents and ligatures; nothing if it has no Latin base letter.
-fn fold(c: char, to: &mut String) {
-    if c.is_ascii() {
-        to.push(c.to_ascii_lowercase());
-        return;
-    }
-    to.push_str(match c {
-        'À'..='Å' | 'à'..='å' | 'Ā'..='ą' => "a",
-        'Æ' | 'æ' => "ae",
-        'Ç' | 'ç' | 'Ć'..='č' => "c",
-        'Ď'..='đ' | 'Ð' | 'ð' => "d",
-        'È'..='Ë' | 'è'..='ë' | 'Ē'..='ě' => "e",
-        'Ĝ'..='ģ' => "g",
-        'Ĥ'..='ħ' => "h",
-        'Ì'..='Ï' | 'ì'..='ï' | 'Ĩ'..='ı' => "i",
-        'Ĵ' | 'ĵ' => "j",
-        'Ķ'..='ĸ' => "k",
-        'Ĺ'..='ł' => "l",
-        'Ñ' | 'ñ' | 'Ń'..='ŋ' => "n",
-        'Ò'..='Ö' | 'Ø' | 'ò'..='ö' | 'ø' | 'Ō'..='ő' => "o",
-        'Œ' | 'œ' => "oe",
-        'Ŕ'..='ř' => "r",
-        'Ś'..='š' | 'Ș' | 'ș' => "s",
-        'ß' => "ss",
-        'Ţ'..='ŧ' | 'Ț' | 'ț' => "t",
-        'Ù'..='Ü' | 'ù'..='ü' | 'Ũ'..='ų' => "u",
-        'Ŵ' | 'ŵ' => "w",
-        'Ý' | 'ý' | 'ÿ' | 'Ŷ'..='Ÿ' => "y",
-        'Ź'..='ž' => "z",
-        _ => "",
-    });
 }

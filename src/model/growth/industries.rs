@@ -9,8 +9,8 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
+use super::Sections;
 use super::customers::{self, Mix};
-use super::{Sections, table};
 
 /// Number of role slots of a company; a larger company repeats them.
 pub(crate) const ROLES: usize = 25;
@@ -22,8 +22,8 @@ pub(crate) struct Industry {
     pub(crate) name: &'static str,
     /// Last words of company names.
     pub(crate) words: Vec<&'static str>,
-    /// Descriptions for lines of sales invoices.
-    pub(crate) sells: Vec<&'static str>,
+    /// Lines of sales invoices.
+    pub(crate) sells: Vec<Sells>,
     /// Categories of suppliers.
     pub(crate) buys: Vec<&'static str>,
     /// Monthly sales, in percent of the payroll cost of an average month.
@@ -32,6 +32,8 @@ pub(crate) struct Industry {
     pub(crate) purchases_percent: u64,
     /// Other expenses, in percent of sales.
     pub(crate) costs: Costs,
+    pub(crate) assets: Assets,
+    pub(crate) part_time: PartTime,
     /// Sales of January to December; 100 is an average month.
     season: [u64; 12],
     /// Growth of sales within a year, in percent.
@@ -44,6 +46,37 @@ pub(crate) struct Industry {
     pub(crate) lead: &'static str,
     /// Grouped by department; the head of the company comes first.
     pub(crate) roles: [Role; ROLES],
+}
+
+/// Something that an industry sells.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Sells {
+    pub(crate) what: &'static str,
+    /// What it is, if tax on sales has rates of its own for it; otherwise empty.
+    #[serde(default)]
+    pub(crate) kind: &'static str,
+}
+
+/// What a company owns, in percent of a year's sales.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Assets {
+    /// Fixed assets, at cost.
+    pub(crate) fixed: u64,
+    /// The years over which they are depreciated.
+    pub(crate) years: u64,
+    /// Stock in an average month.
+    pub(crate) stock: u64,
+}
+
+/// Who works part-time.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PartTime {
+    /// The highest grade.
+    pub(crate) grades: u8,
+    /// Of ten people.
+    pub(crate) of_ten: u64,
 }
 
 /// Expenses other than wages and purchases, in percent of sales, named like their accounts.
@@ -115,26 +148,9 @@ pub(crate) fn at(place: usize) -> &'static Industry {
     INDUSTRIES.at(place)
 }
 
-/// First words of company names in every industry.
-pub(crate) fn brands() -> &'static [&'static str] {
-    &HEAD.brands
-}
-
 const FILE: &str = "growth/industries.toml";
 const TEXT: &str = include_str!("../../../fixtures/growth/industries.toml");
 const HEADING: &str = "[[industry]]\n";
 
 static INDUSTRIES: LazyLock<Sections<Industry>> =
     LazyLock::new(|| Sections::cut(FILE, TEXT, HEADING));
-
-static HEAD: LazyLock<Head> = LazyLock::new(|| {
-    let (head, _) = TEXT.split_once(HEADING).expect("the file has an industry");
-    table(FILE, head)
-});
-
-/// The part of the file before the industries.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, bound(deserialize = "'de: 'static"))]
-struct Head {
-    brands: Vec<&'static str>,
-}

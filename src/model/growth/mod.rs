@@ -16,6 +16,7 @@ pub(crate) mod industries;
 pub(crate) mod names;
 pub(crate) mod people;
 pub(crate) mod scheme;
+mod spelling;
 pub(crate) mod tenure;
 pub(crate) mod workforce;
 
@@ -80,6 +81,20 @@ impl<T: Deserialize<'static>> Sections<T> {
 /// Reads one embedded table; its strings are slices of the binary.
 fn table<T: Deserialize<'static>>(file: &str, text: &'static str) -> T {
     toml::from_str(text).unwrap_or_else(|error| panic!("fixtures/{file}: {error}"))
+}
+
+/// The pair with this number in a keyed permutation of all pairs of `sizes`, and how often the pairs were all used before.
+///
+/// Three rounds of a Feistel network with addition: each step adds a hash of one side to the other, so it can be undone, and no two numbers
+/// give the same pair.
+fn permuted(key: Key, number: u64, sizes: [u64; 2]) -> (u64, [u64; 2]) {
+    let [first, second] = sizes;
+    let (round, place) = (number / (first * second), number % (first * second));
+    let (mut x, mut y) = (place % first, place / first);
+    x = (x + key.at(y).below(first)) % first;
+    y = (y + key.at(first + second + x).below(second)) % second;
+    x = (x + key.at(2 * (first + second) + y).below(first)) % first;
+    (round, [x, y])
 }
 
 /// Picks one of `items` by the key's own bits; `items` must not be empty.

@@ -1,10 +1,6 @@
 //! Names of people. A person is two `&'static str` without allocation, because a page of a world of ten million must cost microseconds.
 
-#![cfg_attr(
-    not(test),
-    expect(dead_code, reason = "tests read some columns that the program does not use")
-)]
-
+use core::fmt;
 use std::ops::Deref;
 use std::sync::{LazyLock, OnceLock};
 
@@ -13,7 +9,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
 use super::countries::Country;
-use super::{Sections, pick};
+use super::{Sections, permuted, pick, spelling};
 use crate::value::Key;
 
 /// First and last name of a person.
@@ -21,6 +17,41 @@ use crate::value::Key;
 pub(crate) struct Person {
     pub(crate) first: &'static str,
     pub(crate) last: &'static str,
+}
+
+/// A person among the numbered people of a company. No two of them have the same e-mail address, and few the same name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Numbered {
+    pub(crate) person: Person,
+    /// How many people before have the same first and last name.
+    again: u64,
+}
+
+/// Initials of middle names, by which people with the same names differ.
+const INITIALS: &[u8] = b"ABCDEFGHJKLMNOPRSTW";
+
+impl Numbered {
+    /// The initial of a middle name, if an earlier person has the same names.
+    pub(crate) fn middle(self) -> Option<char> {
+        let place = self.again.checked_sub(1)? % INITIALS.len() as u64;
+        Some(char::from(INITIALS[usize::try_from(place).unwrap_or_default()]))
+    }
+
+    /// The number after the last name in an e-mail address, if initials do not suffice.
+    pub(crate) fn suffix(self) -> Option<u64> {
+        let round = self.again.checked_sub(1)? / INITIALS.len() as u64;
+        (round > 0).then_some(round + 1)
+    }
+}
+
+impl fmt::Display for Numbered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Person { first, last } = self.person;
+        match self.middle() {
+            None => write!(f, "{first} {last}"),
+            Some(initial) => write!(f, "{first} {initial}. {last}"),
+        }
+    }
 }
 
 /// The names of people in one country. They are read when a person is named.
@@ -53,6 +84,8 @@ impl<'de: 'static> Deserialize<'de> for Names {
 #[derive(Debug)]
 pub(crate) struct NameTable {
     groups: Vec<Group>,
+    /// The last names of all groups, each once.
+    families: Vec<&'static str>,
 }
 
 /// Names that belong together, with their percentage of people.
@@ -77,7 +110,47 @@ pub(crate) fn person(country: &Country, key: Key) -> Person {
     }
 }
 
+/// The number of people whose groups are drawn together: shares are percentages.
+const BLOCK: u64 = 100;
+
+/// The person with this number among the people of `key`.
+///
+/// Groups are shared out in blocks of a hundred people, so that the number of earlier people of the group is arithmetic. Within a
+/// group, a permutation of its pairs of names goes by that number: a pair returns only after all others.
+pub(crate) fn numbered(country: &Country, key: Key, number: u64) -> Numbered {
+    const UNITS: [u64; 8] = [1, 7, 11, 13, 17, 19, 23, 29]; // coprime to 100
+    let (block, seat) = (number / BLOCK, number % BLOCK);
+    let bits = key.at(GROUP).at(block).hash();
+    let unit = UNITS[usize::try_from(bits & 7).unwrap_or_default()];
+    let mut seat = (seat * unit + (bits >> 40)) % BLOCK;
+    for (place, group) in (1..).zip(country.names.groups()) {
+        match seat.checked_sub(group.share) {
+            Some(rest) => seat = rest,
+            None => return group.numbered(key.at(place), block * group.share + seat),
+        }
+    }
+    unreachable!("the shares of a table are a hundred")
+}
+
+impl Group {
+    /// The person with this number in the group.
+    fn numbered(&self, key: Key, number: u64) -> Numbered {
+        let pairs = [self.first.len() as u64, self.last.len() as u64];
+        let (again, [first, last]) = permuted(key, number, pairs);
+        let of = |names: &[&'static str], place| names[usize::try_from(place).unwrap_or_default()];
+        Numbered {
+            person: Person { first: of(&self.first, first), last: of(&self.last, last) },
+            again,
+        }
+    }
+}
+
 impl NameTable {
+    /// The last names of the country, without two that are written the same in an address.
+    pub(crate) fn families(&self) -> &[&'static str] {
+        &self.families
+    }
+
     pub(crate) fn groups(&self) -> &[Group] {
         &self.groups
     }
@@ -131,7 +204,34 @@ impl From<TableRow> for NameTable {
     fn from(row: TableRow) -> Self {
         let shares: u64 = row.group.iter().map(|group| group.share).sum();
         assert_eq!(shares, 100, "names.toml: shares of {}", row.id);
-        Self { groups: row.group.into_iter().map(Group::from).collect() }
+        let mut groups: Vec<Group> = Vec::new();
+        for group in row.group.into_iter().map(Group::from) {
+            groups.push(group.apart_from(&groups));
+        }
+        let mut families = groups.iter().flat_map(|group| &group.last).copied().collect();
+        spelling::keep_distinct(&mut families);
+        Self { groups, families }
+    }
+}
+
+impl Group {
+    /// Without names that are spelled the same in an address, and without last names of earlier groups that share a first name. So a pair of
+    /// names is in one group only.
+    fn apart_from(mut self, earlier: &[Self]) -> Self {
+        let own = spelling::keep_distinct(&mut self.first);
+        spelling::keep_distinct(&mut self.last);
+        let shares = |group: &&Self| {
+            spelling::hashes(&group.first).iter().any(|hash| own.binary_search(hash).is_ok())
+        };
+        for group in earlier.iter().filter(shares) {
+            let mut taken = spelling::hashes(&group.last);
+            taken.sort_unstable();
+            let mut hashes = spelling::hashes(&self.last).into_iter();
+            let is_free = |hash: u64| taken.binary_search(&hash).is_err();
+            self.last.retain(|_| hashes.next().is_some_and(is_free));
+        }
+        assert!(!self.last.is_empty(), "names.toml: a group without last names of its own");
+        self
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::model::business::pay_terms::{Compensation, Component, PayInterval};
 use crate::model::growth::countries::Country;
 use crate::model::growth::industries::Industry;
+use crate::model::growth::pick;
 use crate::model::growth::workforce::STEPS;
 use crate::value::{Currency, Date, Key};
 
@@ -39,10 +40,23 @@ pub(crate) fn monthly_pay(plan: PayPlan<'_>, role: u8, step: u8) -> [i64; 2] {
     let draw = company.with("raise").at(u64::from(role)).at(u64::from(step)).below(8);
     let percent = [0, 2, 3, 3, 4, 4, 5, 7][usize::try_from(draw).unwrap_or_default()];
     let before = rounded((now * 100).div_ceil(100 + percent)).clamp(least, now);
-    [before, now].map(|major| {
+    let hours = hours_percent(plan.industry, plan.company, role, step);
+    [before, now].map(|major| rounded((major * hours).div_ceil(100))).map(|major| {
         let minor = major * currency.minor_per_major().unsigned_abs();
         i64::try_from(minor).expect("salary bands are far below the limit")
     })
+}
+
+/// The hours of a role slot at a step of its band, in percent of full time.
+pub(crate) fn hours_percent(industry: &Industry, company: Key, role: u8, step: u8) -> u64 {
+    let key = company.with("hours").at(u64::from(role)).at(u64::from(step));
+    let part_time = industry.part_time;
+    let may = industry.roles[usize::from(role)].grade <= part_time.grades;
+    if may && key.below(10) < part_time.of_ten {
+        *pick(key.with("share"), &[50, 60, 80])
+    } else {
+        100
+    }
 }
 
 /// What determines the pay in a company.

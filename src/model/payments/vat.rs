@@ -16,7 +16,22 @@ pub(crate) const WHOLE: u32 = 10_000;
 #[serde(deny_unknown_fields)]
 struct File {
     other_countries: Return,
+    reduced: Vec<Reduced>,
     rate: Vec<Rate>,
+}
+
+/// What is sold at another rate than the standard one.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Reduced {
+    sold: String,
+    /// ISO 3166-1 alpha-2; every country if there are none.
+    #[serde(default)]
+    countries: Vec<String>,
+    basis_points: u32,
+    /// The source of the rate.
+    #[cfg_attr(not(test), expect(dead_code, reason = "only a test reads it"))]
+    source: String,
 }
 
 /// A country's standard rate.
@@ -119,6 +134,17 @@ pub(crate) fn standard(country: &str) -> u32 {
     of(country).map_or(0, |rate| rate.basis_points)
 }
 
+/// The rate of what is sold, such as `food`, in basis points: the standard rate if the table has no other for it.
+pub(crate) fn of_sale(country: &str, sold: &str) -> u32 {
+    let applies = |row: &&Reduced| {
+        row.sold == sold
+            && (row.countries.is_empty() || row.countries.iter().any(|it| it == country))
+    };
+    let reduced = FILE.reduced.iter().find(applies).map(|row| row.basis_points);
+    let standard = standard(country);
+    reduced.map_or(standard, |rate| rate.min(standard))
+}
+
 /// The tax on an amount; halves are rounded to even.
 ///
 /// # Panics
@@ -184,6 +210,28 @@ mod tests {
         assert_eq!((relief("NG", "2026-01-31"), relief("US", "2026-01-31")), (None, None));
         let rules = FILE.rate.iter().filter_map(|rate| rate.bad_debt.as_ref());
         assert!(rules.into_iter().all(|rule| rule.source.len() > 10));
+    }
+
+    /// Sources: `fixtures/vat.toml`.
+    #[test]
+    fn food_health_education_and_exports_have_rates_of_their_own() {
+        let rows = [
+            ("GB", ["food", "health", "education", "export"], [0, 0, 2_000, 0]),
+            ("NG", ["food", "health", "education", "export"], [0, 0, 0, 0]),
+            ("ZA", ["food", "health", "education", "export"], [0, 1_500, 0, 0]),
+            ("DE", ["food", "health", "education", "export"], [700, 0, 0, 0]),
+            ("US", ["food", "health", "education", "export"], [0, 0, 0, 0]),
+        ];
+        for (country, sold, rates) in rows {
+            assert_eq!(sold.map(|sold| of_sale(country, sold)), rates, "{country}");
+            assert_eq!(of_sale(country, ""), standard(country));
+        }
+        for row in &FILE.reduced {
+            assert!(row.source.len() > 10, "{}", row.sold);
+            for country in &row.countries {
+                assert!(standard(country) > row.basis_points, "{} in {country}", row.sold);
+            }
+        }
     }
 
     #[test]

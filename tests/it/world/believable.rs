@@ -159,3 +159,110 @@ fn every_company_has_a_history_of_twelve_paid_months() {
     assert!(number(&caller.get("/api/payments/payouts").expect(200)["meta"]["total"]) > 500);
     caller.audit();
 }
+
+/// Issue 18: e-mail addresses are unique in a world, also where countries are named twice.
+#[test]
+fn people_and_companies_of_a_world_are_distinct() {
+    for countries in ["NG,GB,US,KE,ZA,CA", "GB,IE,GB,AU"] {
+        let flags = ["--companies", "48", "--employees-per-company", "30"];
+        let world = printed(&[&flags[..], &["--countries", countries]].concat());
+        let people = || employees(&world);
+        assert_eq!(distinct(people(), "email").len(), people().count(), "{countries}");
+        assert_eq!(distinct(companies(&world).iter(), "legal_name").len(), 48, "{countries}");
+        for company in companies(&world) {
+            let people = company["employees"].as_array().unwrap();
+            assert_eq!(distinct(people.iter(), "name").len(), 30);
+        }
+        let part_time = people().filter(|it| it["employment_type"] == "part_time").count();
+        assert!((40..400).contains(&part_time), "{countries}: {part_time}");
+    }
+}
+
+#[test]
+fn companies_are_years_old_and_people_joined_in_all_of_them() {
+    let world = printed(&["--companies", "30"]);
+    let year = |day: &str| day[..4].parse::<i64>().unwrap();
+    let founded = distinct(companies(&world).iter(), "founded_on");
+    let years: BTreeSet<i64> = founded.iter().map(|day| year(day)).collect();
+    assert!(years.len() > 12 && years.iter().all(|it| (2003..=2023).contains(it)), "{years:?}");
+    let mut joined = BTreeSet::new();
+    for company in companies(&world) {
+        let founded = text(company, "founded_on");
+        let people = company["employees"].as_array().unwrap();
+        assert_eq!(text(&people[0], "start_date"), founded, "the head began with the company");
+        for person in people {
+            assert!(text(person, "start_date") >= founded, "{person}");
+            joined.insert(year(text(person, "start_date")));
+        }
+    }
+    assert!(joined.len() >= 20, "{joined:?}");
+}
+
+/// IAS 16, paragraph 48 (depreciation); IAS 2, paragraph 34 (stock); IAS 12, paragraph 12 (income tax).
+#[test]
+fn books_begin_with_assets_and_what_was_earned_before() {
+    let world = printed(&["--companies", "30"]);
+    let mut retained = 0;
+    for company in companies(&world) {
+        let entries = company["journal_entries"].as_array().unwrap();
+        let sum = |account: &str, of: &dyn Fn(&Value) -> bool| -> i64 {
+            let lines = entries.iter().filter(|entry| of(entry));
+            let lines = lines.flat_map(|entry| entry["lines"].as_array().unwrap());
+            let signed = lines.filter(|line| line["account"] == account).map(|line| {
+                let amount = number(&line["amount"]);
+                if line["direction"] == "debit" { amount } else { -amount }
+            });
+            signed.sum()
+        };
+        let begun = |entry: &Value| entry["memo"] == "Opening balance";
+        let all = |_: &Value| true;
+        let name = text(company, "legal_name");
+        assert!(sum("fixed_assets", &begun) > 0 && sum("owner_equity", &begun) < 0, "{name}");
+        let value = |of: &dyn Fn(&Value) -> bool| {
+            sum("fixed_assets", of) + sum("accumulated_depreciation", of)
+        };
+        assert!(0 < value(&all) && value(&all) < value(&begun), "{name}");
+        assert_eq!(value(&begun) - value(&all), sum("depreciation", &all), "{name}");
+        assert!(sum("inventory", &all) >= 0, "{name}");
+        assert!(sum("income_tax_payable", &all) <= 0, "{name}");
+        let paid = |entry: &Value| entry["memo"] == "Income tax paid";
+        let accrued = sum("income_tax", &all) - sum("income_tax_payable", &begun);
+        assert_eq!(accrued, sum("income_tax_payable", &paid) - sum("income_tax_payable", &all));
+        retained += i64::from(sum("retained_earnings", &begun) < 0);
+    }
+    assert!(retained >= 20, "{retained} of 30");
+}
+
+/// Value Added Tax Act 1994, Schedule 8, Group 1: food of a kind used for human consumption is zero-rated.
+#[test]
+fn food_is_zero_rated_in_great_britain() {
+    let caller = Caller::instant();
+    let company = caller.company(1);
+    let invoices = caller.all(&format!("/api/payments/invoices?company_id={company}"));
+    let (mut food, mut other) = (0, 0);
+    for invoice in &invoices {
+        let line = &invoice["lines"][0];
+        let is_food = ["Fresh produce, weekly", "Grain delivery", "Dairy supply, monthly"]
+            .contains(&text(line, "description"));
+        let exported = line["description"] == "Export consignment";
+        let rate = if is_food || exported { 0 } else { 2_000 };
+        assert_eq!(number(&line["tax_rate"]), rate, "{line}");
+        let tax = number(&line["amount"]) * rate / 10_000;
+        assert!((tax..=tax + 1).contains(&number(&invoice["tax_total"])), "{invoice}");
+        (food, other) = (food + i64::from(is_food), other + i64::from(rate > 0));
+    }
+    assert!(food > 20 && other > 10, "{food} {other}");
+}
+
+#[test]
+fn a_payslip_has_no_line_without_an_amount() {
+    let caller = Caller::instant();
+    let lists = ["earnings", "taxes", "contributions", "employer_contributions", "deductions"];
+    let payslips = caller.all("/api/business/payslips");
+    for payslip in &payslips {
+        for line in lists.iter().flat_map(|list| payslip[list].as_array().unwrap()) {
+            assert_ne!(number(&line["amount"]), 0, "{line}");
+        }
+    }
+    assert!(payslips.len() > 500);
+}

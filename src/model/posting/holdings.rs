@@ -1,0 +1,65 @@
+//! What a company owns beside money, and the tax on its profit.
+
+use super::{Credit, Debit, Posting};
+use crate::model::{Account, AnyId};
+use crate::value::Currency;
+
+/// What a company owns and owes beside cash when its books begin.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Opening {
+    /// Fixed assets, at cost.
+    pub(crate) fixed: i64,
+    /// What was depreciated of them before.
+    pub(crate) depreciated: i64,
+    pub(crate) stock: i64,
+    /// Tax on profit that is not paid yet.
+    pub(crate) tax: i64,
+}
+
+impl Opening {
+    /// What belongs to the owners.
+    pub(crate) const fn net(&self) -> i64 {
+        self.fixed - self.depreciated + self.stock - self.tax
+    }
+}
+
+/// What the books begin with beside cash. The owners paid in a part of it, and the rest was earned.
+pub(crate) fn opened(company: AnyId, currency: Currency, with: Opening, paid_in: i64) -> Posting {
+    let lines = [
+        (Account::FixedAssets, Debit, with.fixed),
+        (Account::Inventory, Debit, with.stock),
+        (Account::AccumulatedDepreciation, Credit, with.depreciated),
+        (Account::IncomeTaxPayable, Credit, with.tax),
+        (Account::OwnerEquity, Credit, paid_in),
+        (Account::RetainedEarnings, Credit, with.net() - paid_in),
+    ];
+    Posting::new("Opening balance", company, currency, &lines)
+}
+
+/// A month of depreciation (IAS 16, paragraph 48).
+pub(crate) fn depreciated(company: AnyId, currency: Currency, amount: i64) -> Posting {
+    let lines = [
+        (Account::Depreciation, Debit, amount),
+        (Account::AccumulatedDepreciation, Credit, amount),
+    ];
+    Posting::new("Depreciation of the month", company, currency, &lines)
+}
+
+/// The stock at the end of a month is larger than before, or smaller: what is not sold is no expense yet (IAS 2, paragraph 34).
+pub(crate) fn stock_counted(company: AnyId, currency: Currency, change: i64) -> Posting {
+    let lines = [(Account::Inventory, Debit, change), (Account::Purchases, Credit, change)];
+    Posting::new("Stock counted", company, currency, &lines)
+}
+
+/// A month of tax on the profit of the year (IAS 34, paragraph 30(c)).
+pub(crate) fn income_tax_accrued(company: AnyId, currency: Currency, amount: i64) -> Posting {
+    let lines = [(Account::IncomeTax, Debit, amount), (Account::IncomeTaxPayable, Credit, amount)];
+    Posting::new("Income tax of the month", company, currency, &lines)
+}
+
+/// Tax on profit is paid.
+pub(crate) fn income_tax_paid(company: AnyId, currency: Currency, amount: i64) -> Posting {
+    let lines =
+        [(Account::IncomeTaxPayable, Debit, amount), (Account::CashAvailable, Credit, amount)];
+    Posting::new("Income tax paid", company, currency, &lines)
+}
