@@ -29,7 +29,7 @@ pub(crate) mod timers;
 use crate::api::control::{
     clock, decisions, deliveries, diff, event_stream, events, explain, faults, inbound, intervene,
     limits, micro_deposits, process, rails, request_log, reset, scenarios, snapshots,
-    statement_file, statement_truth, trigger, verify, webhooks, worlds,
+    statement_file, statement_truth, trace, trigger, verify, webhooks, worlds,
 };
 use crate::api::operation::Operation;
 
@@ -60,6 +60,7 @@ pub(crate) fn control() -> impl Iterator<Item = &'static Operation> {
         diff::OPERATIONS,
         faults::OPERATIONS,
         limits::OPERATIONS,
+        trace::OPERATIONS,
         request_log::OPERATIONS,
         verify::OPERATIONS,
     ];

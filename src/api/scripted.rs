@@ -22,7 +22,7 @@ fn attempt(world: &mut World, place: u32, deed: &TimelineAction) -> Result<()> {
     let key = key.at(world.log_length()).at(u64::from(place));
     let origin = |operation: String| {
         let id = format!("{}_{}", Kind::Request.prefix(), encode_to_string(key.hash()));
-        Arc::new(RequestRef { id, operation: operation.into(), idempotency_key: None })
+        Arc::new(RequestRef { id, operation: operation.into(), idempotency_key: None, trace: None })
     };
     let resolved = |world: &World, with: &Value| {
         let mut input = with.clone();

@@ -142,7 +142,11 @@ fn run(world: &mut World, take: impl FnOnce(&mut World) -> Option<Timer>) -> Opt
         let row = world.scripted(place);
         world.commit();
         if let Some(row) = row {
+            let cause = timer.cause.as_ref();
+            let trace = cause.and_then(|cause| cause.request.trace.as_deref().copied());
+            let before = world.follow_trace(trace);
             scripted::perform(world, place, &row);
+            world.follow_trace(before);
         }
         return Some(timer.task);
     }

@@ -3,7 +3,7 @@
 use http::header::{ALLOW, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 
-use crate::value::{ApiError, ErrorCode};
+use crate::value::{ApiError, ErrorCode, TraceParent};
 use crate::world::{API_VERSION, ClockMode, World};
 
 pub(super) const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
@@ -16,6 +16,13 @@ pub(super) const JSON: HeaderValue = HeaderValue::from_static("application/json"
 /// The header of a read that only observes.
 const OBSERVER: HeaderName = HeaderName::from_static("sandbox-observer");
 const API_VERSION_HEADER: HeaderName = HeaderName::from_static("api-version");
+
+/// The trace of a call. As the standard says, an invalid one is ignored, and so are several.
+pub(super) fn trace_of(headers: &HeaderMap) -> Option<TraceParent> {
+    let mut values = headers.get_all(TRACEPARENT).iter();
+    let value = values.next().filter(|_| values.next().is_none())?;
+    TraceParent::parse(value.to_str().ok()?)
+}
 
 /// An unknown version of the API is refused, never ignored.
 pub(super) fn check_headers(headers: &HeaderMap) -> Result<(), ApiError> {

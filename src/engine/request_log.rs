@@ -8,7 +8,7 @@ use http::{Method, Response};
 
 use crate::api::operation::{Contract, Operation};
 use crate::engine::fault::Acted;
-use crate::engine::headers::{REQUEST_ID, observes};
+use crate::engine::headers::{REQUEST_ID, observes, trace_of};
 use crate::engine::keys::bearer;
 use crate::engine::recording::Tape;
 use crate::engine::request::{Request, Trace};
@@ -99,6 +99,7 @@ fn write(
     let status = response.status();
     entry.status = Some(status.as_u16());
     entry.body = body;
+    entry.trace = trace_of(&head.headers).map(Box::new);
     if head.method != Method::GET {
         entry.key = key(head, trace.key.get()).map(Box::new);
         entry.resource = trace.resource.take();

@@ -13,7 +13,7 @@ use crate::api::operation::{Call, Contract, Method, Operation};
 use crate::api::reply::Reply;
 use crate::api::{json, system};
 use crate::engine::fork::Forking;
-use crate::engine::headers::{JSON, REQUEST_ID, SANDBOX_TIME};
+use crate::engine::headers::{JSON, REQUEST_ID, SANDBOX_TIME, trace_of};
 use crate::engine::idempotency::{self, IdempotencyKey, Seen};
 use crate::engine::outcomes::{self, SANDBOX_DECISION};
 use crate::engine::recording::{self, Before, Note, Tape};
@@ -135,9 +135,11 @@ fn run(
         id: id.to_str().expect("an id is ASCII").to_owned(),
         operation: row.name.into(),
         idempotency_key: key.map(IdempotencyKey::text),
+        trace: None,
     };
     let before = Before::of(world);
     let logged = world.log_length();
+    world.follow_trace(trace_of(&request.head.headers));
     let performed = guard(world, |world| {
         if let Call::Tester(call) = row.call {
             let tester = &mut *slot.tester();
@@ -149,6 +151,7 @@ fn run(
         }
         system::perform(world, row, Arc::new(origin), request.outcomes.to_vec(), input)
     });
+    world.follow_trace(None);
     if performed.is_err() && is_numbered(row) {
         slot.memory().uncount_tester_call();
     }

@@ -123,6 +123,7 @@ impl Session {
             id: REQUEST_ID.to_owned(),
             operation: row.name.into(),
             idempotency_key: None,
+            trace: None,
         });
         for situation in scenario::sampling(&row.operation_id()) {
             for step in &situation.steps {
@@ -260,7 +261,7 @@ impl Session {
             "fault_id" => return self.tester.wire.rows().first().map(|armed| armed.id.clone()),
             "rule_id" => return intervene::newest_rule(&self.world),
             "snapshot_id" => return Some(self.tester.snapshots.last()?.id.to_string()),
-            "request_id" => {
+            "request_id" | "id" => {
                 self.happen()?;
                 return Some(REQUEST_ID.to_owned());
             }

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use http::Method;
 
-use crate::value::Timestamp;
+use crate::value::{Timestamp, TraceParent};
 use crate::world::script::Fault;
 
 /// Number of entries kept without `--max-requests`.
@@ -55,6 +55,8 @@ pub(crate) struct Entry {
     /// Positions in the log of the first and last event caused directly by the request.
     pub(crate) events: Option<(u64, u64)>,
     pub(crate) wall: Wall,
+    /// The caller's trace.
+    pub(crate) trace: Option<Box<TraceParent>>,
 }
 
 /// When it really happened, in milliseconds of the wall clock since the server started. It differs from run to run, so it is shown only on
@@ -186,6 +188,7 @@ impl Requests {
             resource: None,
             events: None,
             wall: Wall::default(),
+            trace: None,
         });
         self.entries.back_mut()
     }

@@ -17,6 +17,7 @@ pub mod span;
 pub mod stream;
 pub mod text;
 pub mod time;
+pub(crate) mod trace;
 mod wire;
 
 pub(crate) use self::birth_date::BirthDate;
@@ -28,3 +29,4 @@ pub(crate) use self::span::Span;
 pub(crate) use self::stream::Key;
 pub(crate) use self::text::{Email, Metadata, Text};
 pub(crate) use self::time::{Date, Period, Timestamp};
+pub(crate) use self::trace::TraceParent;

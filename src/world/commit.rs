@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::value::TraceParent;
 use crate::world::base::Base;
 use crate::world::event::RequestRef;
 use crate::world::script::OutcomeRule;
@@ -12,6 +13,11 @@ use crate::world::{ClockMode, World};
 impl World {
     /// Begins the transaction of a request.
     pub(crate) fn begin(&mut self, request: Option<Arc<RequestRef>>) {
+        let request = request.map(|request| self.transaction.traced(request));
+        self.start(request);
+    }
+
+    fn start(&mut self, request: Option<Arc<RequestRef>>) {
         assert!(self.transaction.undo.is_empty(), "a transaction began inside another");
         self.transaction.cause = request
             .as_ref()
@@ -24,8 +30,14 @@ impl World {
 
     /// Begins the transaction of a request that chooses outcomes.
     pub(crate) fn begin_with(&mut self, request: Arc<RequestRef>, outcomes: Vec<OutcomeRule>) {
-        self.begin(Some(Arc::clone(&request)));
+        let request = self.transaction.traced(request);
+        self.start(Some(Arc::clone(&request)));
         self.transaction.cause = Some(Arc::new(Cause { request, outcomes }));
+    }
+
+    /// The next requests belong to this trace, until it is replaced. Returns the one before.
+    pub(crate) const fn follow_trace(&mut self, trace: Option<TraceParent>) -> Option<TraceParent> {
+        core::mem::replace(&mut self.transaction.trace, trace)
     }
 
     /// Resets the world to a base, as if nothing had happened.

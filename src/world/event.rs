@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::model::business::Company;
 use crate::model::{AnyId, Kind, Record};
+use crate::value::TraceParent;
 use crate::value::id::Id;
 use crate::value::time::Timestamp;
 use crate::world::decided::Decided;
@@ -46,6 +47,16 @@ impl Event {
         Some(Id::from_bits(self.company)).filter(|id| *id != Id::UNKNOWN)
     }
 
+    /// The request that caused it, directly or by a timer; none if no request did.
+    pub(crate) fn origin(&self) -> Option<&RequestRef> {
+        self.request.as_deref().or(self.cause.as_deref())
+    }
+
+    /// The trace of that request, if it had one.
+    pub(crate) fn trace(&self) -> Option<TraceParent> {
+        self.origin()?.trace.as_deref().copied()
+    }
+
     /// Whether a change is of the subject.
     pub(crate) fn is_of_subject(&self, change: &Change) -> bool {
         change.kind == self.subject.kind && change.after.bits() == self.subject.bits
@@ -65,6 +76,9 @@ pub(crate) struct RequestRef {
     pub(crate) operation: Cow<'static, str>,
     /// The caller's `Idempotency-Key`.
     pub(crate) idempotency_key: Option<String>,
+    /// The caller's trace. It is not part of the world: two worlds that differ only in it have the same digest.
+    #[serde(skip)]
+    pub(crate) trace: Option<Box<TraceParent>>,
 }
 
 /// One changed record, with its state before.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::model::{AnyId, Kind, Record};
+use crate::value::TraceParent;
 use crate::value::time::Timestamp;
 use crate::world::decided::Decided;
 use crate::world::event::{Change, RequestRef};
@@ -13,6 +14,8 @@ use crate::world::timers::Timer;
 /// The staged changes, and how to undo those that are not committed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Transaction {
+    /// The trace of the call that is being executed.
+    pub(super) trace: Option<TraceParent>,
     pub(super) request: Option<Arc<RequestRef>>,
     /// The cause: the request itself, or the one that set the timer.
     pub(super) cause: Option<Arc<Cause>>,
@@ -26,6 +29,16 @@ pub(super) struct Transaction {
 }
 
 impl Transaction {
+    /// The request with the trace of the call.
+    pub(super) fn traced(&self, request: Arc<RequestRef>) -> Arc<RequestRef> {
+        match self.trace {
+            Some(trace) => {
+                Arc::new(RequestRef { trace: Some(Box::new(trace)), ..(*request).clone() })
+            }
+            None => request,
+        }
+    }
+
     /// The decision of a timer about this subject.
     pub(super) fn behind(&self, subject: Option<AnyId>) -> Option<Arc<Decided>> {
         let latest = self.latest.as_ref();

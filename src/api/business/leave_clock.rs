@@ -151,6 +151,7 @@ mod tests {
             id: "req_1".to_owned(),
             operation: "test".into(),
             idempotency_key: None,
+            trace: None,
         });
         let reply = system::perform(world, row, origin, Vec::new(), input);
         let reply = reply.unwrap_or_else(|error| panic!("{name}: {error:?}"));

@@ -11,7 +11,12 @@ use crate::world::{Base, ClockMode, RequestRef, Shape};
 
 /// A request as the origin of events.
 fn origin() -> Arc<RequestRef> {
-    Arc::new(RequestRef { id: "req_1".to_owned(), operation: "test".into(), idempotency_key: None })
+    Arc::new(RequestRef {
+        id: "req_1".to_owned(),
+        operation: "test".into(),
+        idempotency_key: None,
+        trace: None,
+    })
 }
 
 fn call(world: &mut World, name: &str, input: Value) -> Value {

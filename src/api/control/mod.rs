@@ -33,6 +33,7 @@ pub(crate) mod situation;
 pub(crate) mod snapshots;
 pub(crate) mod statement_file;
 pub(crate) mod statement_truth;
+pub(crate) mod trace;
 pub(crate) mod transitions;
 pub(crate) mod trigger;
 pub(crate) mod verify;

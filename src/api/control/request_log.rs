@@ -76,6 +76,9 @@ pub(crate) struct RequestShape {
     /// Times of the wall clock, if requested with `wall=true`.
     #[serde(skip_serializing_if = "Option::is_none")]
     wall: Option<Wall>,
+    /// Its `traceparent`; absent if it had no valid one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    traceparent: Option<String>,
 }
 
 /// A fault that was applied.
@@ -121,6 +124,7 @@ impl RequestShape {
             first_event: entry.events.map(|(first, _)| first),
             last_event: entry.events.map(|(_, last)| last),
             wall: None,
+            traceparent: entry.trace.as_ref().map(ToString::to_string),
         }
     }
 
@@ -136,7 +140,7 @@ fn shown(bytes: &[u8]) -> Value {
 }
 
 /// The operationId of that operation.
-fn operation_id(name: &'static str) -> String {
+pub(crate) fn operation_id(name: &str) -> String {
     let row = product().find(|row| row.name == name);
     row.map_or_else(|| name.to_owned(), Operation::operation_id)
 }

@@ -124,6 +124,7 @@ fn origin(world: &World, logged: u64, place: u64) -> Arc<RequestRef> {
         id: format!("{}_{}", Kind::Request.prefix(), encode_to_string(key.hash())),
         operation: "trigger_event".into(),
         idempotency_key: None,
+        trace: None,
     })
 }
 

@@ -8,14 +8,15 @@ use bytes::Bytes;
 use http::{HeaderValue, StatusCode};
 
 use crate::api::operation::{Call as Row, Contract, Method, Operation};
+use crate::engine::headers::trace_of;
 use crate::engine::idempotency;
 use crate::engine::recording::{Call, KeyHash, Note, Recorder, Step, Tenure, Ticket};
 use crate::engine::request::{Request, request_id};
 use crate::value::{ApiError, Timestamp};
 use crate::world::{ClockMode, World};
 
-/// Headers that affect a write. The type of an accepted body is known.
-const HEADERS: [&str; 3] = ["idempotency-key", "if-match", "sandbox-scenario"];
+/// Headers that affect a write or its webhooks. The type of an accepted body is known.
+const HEADERS: [&str; 4] = ["idempotency-key", "if-match", "sandbox-scenario", "traceparent"];
 
 /// Rows that are not recorded as requests: webhook endpoints, whose bodies contain secrets, the deletion of the world, and reads by POST.
 const BESIDE: [&str; 5] = [
@@ -244,6 +245,9 @@ impl Tape {
             return self.append(Step { call: Some(call), ..step }, world);
         }
         let header = |name: &'static str| {
+            if name == "traceparent" {
+                return trace_of(&request.head.headers).map(|trace| (name, trace.to_string()));
+            }
             let value = request.head.headers.get(name)?.to_str().ok()?;
             Some((name, value.to_owned()))
         };

@@ -143,6 +143,7 @@ fn error_text(error: &hyper::Error) -> String {
 /// The headers of a delivery.
 struct DeliveryHeaders {
     headers: [(&'static str, HeaderValue); 5],
+    traceparent: Option<HeaderValue>,
 }
 
 impl DeliveryHeaders {
@@ -157,6 +158,7 @@ impl DeliveryHeaders {
                 ("sandbox-delivery-id", value(&job.delivery_id)),
                 ("sandbox-attempt", value(&attempt)),
             ],
+            traceparent: message.traceparent.as_deref().map(value),
         }
     }
 
@@ -164,6 +166,9 @@ impl DeliveryHeaders {
         let mut request = post_to(target, body);
         for (name, value) in &self.headers {
             request.headers_mut().insert(*name, value.clone());
+        }
+        if let Some(traceparent) = &self.traceparent {
+            request.headers_mut().insert("traceparent", traceparent.clone());
         }
         request
     }

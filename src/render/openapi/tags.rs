@@ -36,8 +36,8 @@ const TOPICS: &[(&str, &[&str], &str)] = &[
     ("Faults", &["faults", "limits"], "Faults of the exchange, and limits."),
     (
         "Logs",
-        &["events", "requests"],
-        "What happened: events and requests, and their verification.",
+        &["events", "requests", "trace"],
+        "What happened: events and requests, their verification, and the chain of a trace.",
     ),
     (
         "Webhook endpoints",

@@ -20,6 +20,8 @@ pub(crate) struct Message {
     pub(crate) timestamp: i64,
     /// `webhook-signature`: one signature per secret, newest first.
     pub(crate) signatures: String,
+    /// `traceparent`: that of the call that caused the event, if it had one.
+    pub(crate) traceparent: Option<String>,
     pub(crate) body: Bytes,
 }
 
@@ -43,6 +45,7 @@ impl Job {
         if self.spoilt == Some(Shaping::Truncate) {
             body = body.slice(..body.len() / 2);
         }
-        Message { id, timestamp, signatures: signatures.join(" "), body }
+        let traceparent = self.event.trace().map(|trace| trace.to_string());
+        Message { id, timestamp, signatures: signatures.join(" "), traceparent, body }
     }
 }

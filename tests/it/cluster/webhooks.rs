@@ -10,7 +10,7 @@ use crate::harness::Caller;
 use crate::harness::receiver::{Reaction, Receiver};
 
 use super::postgres::Database;
-use super::{arrived, company, process, until};
+use super::{arrived, company, process, process_with, until};
 
 const KEY: &str = "test_webhooks";
 
@@ -64,4 +64,21 @@ fn endpoints_come_with_their_world() {
         receiver.seen().iter().map(|one| one.header("webhook-id").to_owned()).collect();
     let once: BTreeSet<&String> = ids.iter().collect();
     assert!(once.len() >= 2, "{ids:?}");
+}
+
+#[test]
+fn a_trace_comes_with_its_world() {
+    const TRACEPARENT: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    let Some(database) = Database::new() else { return };
+    let receiver = Receiver::taking();
+    let flags = ["--clock", "manual"];
+    let (first, second) = (process_with(&database, &flags), process_with(&database, &flags));
+    let (here, there) = (Caller::with_key(&first, KEY), Caller::with_key(&second, KEY));
+    let body = json!({"url": receiver.url(), "events": ["payroll_run.paid"]});
+    here.post("/_sandbox/webhook-endpoints", &body).expect(201);
+    let run = json!({"company_id": here.company(0), "period": "2026-01"});
+    let request = here.request("POST", "/v1/payroll/run").json(&run);
+    here.send(&request.header("traceparent", TRACEPARENT)).expect(201);
+    arrived(|| there.post("/_sandbox/clock/advance", &json!({"by": "40d"}))).expect(200);
+    assert_eq!(receiver.wait_for(1)[0].header("traceparent"), TRACEPARENT);
 }

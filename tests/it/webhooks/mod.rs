@@ -5,6 +5,7 @@ mod commands;
 mod delivering;
 mod endpoints;
 mod hostile;
+mod traced;
 
 use serde_json::{Value, json};
 
