@@ -12,7 +12,7 @@
 //! | `api` | the operation table and its handlers |
 //! | `engine` | route → key → idempotency → shape → handler → commit; worlds by key |
 //! | `scenario` | scenario files: TOML to checked rows, with diagnostics; the shipped ones |
-//! | `render` | the OpenAPI document and the reference pages, loops over the table |
+//! | `render` | the OpenAPI document, the reference pages and the tools for language models, loops over the table |
 //! | `io` | sockets, signals, the wall clock |
 //! | [`cli`] | one file for each subcommand |
 //!

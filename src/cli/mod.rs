@@ -18,6 +18,7 @@ mod junit;
 mod lab;
 mod listen;
 mod man;
+mod mcp;
 mod offered;
 mod openapi;
 mod persist;
@@ -93,6 +94,8 @@ enum Command {
     Exam(Box<exam::ExamArgs>),
     /// Run an app with every outcome that the outside world can have, and shrink what makes it fail to a scenario file
     Explore(Box<explore::ExploreArgs>),
+    /// Serve tools for language models (Model Context Protocol) over standard input and output
+    Mcp(mcp::McpArgs),
     /// Check that a running sandbox serves: exit code 0 or 1
     Healthcheck(ask::SandboxArgs),
     /// Make an event happen in a running sandbox, with the real calls that cause it
@@ -136,6 +139,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Scenario(args)) => scenario::run(&args),
         Some(Command::Exam(args)) => return exam::run(&args),
         Some(Command::Explore(args)) => return explore::run(&args),
+        Some(Command::Mcp(args)) => mcp::run(&args),
         Some(Command::Healthcheck(args)) => healthcheck::run(&args),
         Some(Command::Trigger(args)) => trigger::run(&args),
         Some(Command::Events(args)) => events::run(&args),

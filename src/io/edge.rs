@@ -4,12 +4,15 @@
 //! Only a request that must wait, for its body or for an injected delay, becomes a future. Deliberately absent: routes, keys and error
 //! documents, which are in the engine ([`RequestHandler`]).
 
+mod mcp;
+mod place;
+
 use std::future::Future;
 use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::AtomicUsize;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -32,11 +35,14 @@ use crate::io::handler::{Lost, RequestHandler};
 use crate::io::limits::Limits;
 use crate::io::log::{AccessLogLine, shown_path};
 use crate::io::metrics::{self, Metrics};
-use crate::io::peers::{Peers, Share};
+use crate::io::peers::Peers;
 use crate::io::quota;
 use crate::io::sent::Sent;
 use crate::io::wal::durable::Durable;
+use crate::render::mcp::Agents;
 use crate::value::ErrorCode;
+
+use self::place::Place;
 
 /// The state that all connections of a server share.
 #[derive(Debug)]
@@ -46,6 +52,7 @@ pub(crate) struct Shared<A> {
     pub(crate) limits: Limits,
     durable: Option<Durable>,
     metrics: Arc<Metrics>,
+    agents: Agents,
     in_flight: AtomicUsize,
     /// The bodies that each peer is sending.
     bodies: Arc<Peers>,
@@ -66,32 +73,11 @@ impl<A> Shared<A> {
             limits,
             durable,
             metrics,
+            agents: Agents::default(),
             in_flight: AtomicUsize::new(0),
             bodies: Peers::sharing(limits.in_flight),
             started: Instant::now(),
         }
-    }
-}
-
-/// A permit of a waiting request; it is returned on drop.
-struct Place<A> {
-    shared: Arc<Shared<A>>,
-    _share: Option<Share>,
-}
-
-impl<A> Place<A> {
-    fn take(shared: &Arc<Shared<A>>, peer: IpAddr) -> Option<Self> {
-        let before = shared.in_flight.fetch_add(1, Ordering::Relaxed);
-        let share = shared.bodies.take(peer);
-        let is_free = before < shared.limits.in_flight && share.is_some();
-        let place = Self { shared: Arc::clone(shared), _share: share };
-        is_free.then_some(place)
-    }
-}
-
-impl<A> Drop for Place<A> {
-    fn drop(&mut self) {
-        self.shared.in_flight.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -148,6 +134,9 @@ impl<A: RequestHandler> hyper::service::Service<Request<Incoming>> for Edge<A> {
         let admitted = match self.shared.guard.judge(&head) {
             GuardDecision::Pass if head.uri.path() == metrics::PATH => {
                 Err(self.shared.metrics.answer(&*self.shared.engine, &head))
+            }
+            GuardDecision::Pass if head.uri.path() == mcp::PATH => {
+                return self.mcp(head, body, line);
             }
             GuardDecision::Pass => self.guarded(&head, |engine| engine.admit(&head)),
             GuardDecision::Preflight => Err(Cors::answer(&head)),

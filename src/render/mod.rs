@@ -1,4 +1,4 @@
-//! The documents about the operations: the OpenAPI documents, the reference pages, the catalogue of events.
+//! The documents about the operations: the OpenAPI documents, the reference pages, the catalogue of events, the tools for language models.
 //! They are loops over the table and contain nothing
 //! else. Beside them: the files of the dashboard.
 //!
@@ -9,6 +9,7 @@ pub(crate) mod assumptions;
 mod dashboard;
 mod events;
 mod llms;
+pub(crate) mod mcp;
 pub(crate) mod openapi;
 pub(crate) mod pages;
 mod samples;

@@ -7,7 +7,7 @@ pub(super) mod header;
 mod links;
 mod overlay;
 pub(super) mod problem;
-mod row;
+pub(super) mod row;
 mod schemas;
 mod served;
 pub(super) mod tags;

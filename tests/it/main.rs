@@ -9,6 +9,7 @@
 )]
 
 mod accounting;
+mod agents;
 mod auditor;
 mod bad_input;
 mod capital;

@@ -1,0 +1,287 @@
+//! Answers of tools: short, escaped, and in pages that can be continued.
+//!
+//! A long answer is stored whole when it is made, so that its next page never repeats a call. Text from a world can be written for a language
+//! model, so it stays inside JSON strings, without characters that hide or reorder text.
+
+use std::collections::VecDeque;
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value, json};
+
+/// The most bytes of an answer, without the member `next`.
+const MOST_BYTES: usize = 5_900;
+/// The most bytes beside the container that is cut.
+const MOST_BESIDE: usize = 1_500;
+/// The most bytes of an entry of it.
+const MOST_OF_ENTRY: usize = MOST_BYTES - MOST_BESIDE - 200;
+/// The most bytes of all stored answers.
+const MOST_STORED: usize = 16 << 20;
+
+/// The rest of long answers.
+#[derive(Debug, Default)]
+pub(super) struct Stored {
+    answers: VecDeque<LongAnswer>,
+    bytes: usize,
+    /// The number of the next one.
+    next: u64,
+}
+
+/// A long answer.
+#[derive(Debug)]
+struct LongAnswer {
+    number: u64,
+    /// A hash of the caller's credentials.
+    caller: u64,
+    is_error: bool,
+    pages: Vec<String>,
+}
+
+/// One page.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Page {
+    pub(super) text: String,
+    pub(super) is_error: bool,
+}
+
+impl Stored {
+    /// The first page of an answer. The others are stored for its caller.
+    pub(super) fn page(&mut self, caller: u64, answer: Value, is_error: bool) -> Page {
+        let mut pages = pages(answer);
+        if pages.len() < 2 {
+            return Page { text: pages.pop().unwrap_or_default(), is_error };
+        }
+        let number = self.next;
+        self.next += 1;
+        let answer = LongAnswer { number, caller, is_error, pages };
+        let first = answer.page(0);
+        self.bytes += answer.bytes();
+        self.answers.push_back(answer);
+        while self.bytes > MOST_STORED
+            && let Some(oldest) = self.answers.pop_front()
+        {
+            self.bytes -= oldest.bytes();
+        }
+        first
+    }
+
+    /// The page that a cursor names, if the caller is the one that got it.
+    pub(super) fn continued(&self, caller: u64, cursor: &str) -> Option<Page> {
+        let (number, place) = cursor.strip_prefix("answer-")?.split_once('-')?;
+        let (number, place): (u64, usize) = (number.parse().ok()?, place.parse().ok()?);
+        let is_it = |answer: &&LongAnswer| answer.number == number && answer.caller == caller;
+        let answer = self.answers.iter().find(is_it)?;
+        (place < answer.pages.len()).then(|| answer.page(place))
+    }
+}
+
+impl LongAnswer {
+    fn bytes(&self) -> usize {
+        self.pages.iter().map(String::len).sum()
+    }
+
+    fn page(&self, place: usize) -> Page {
+        let mut text = self.pages[place].clone();
+        if place + 1 < self.pages.len() {
+            text.pop(); // the end of the object
+            let _ = write!(text, ",\"next\":\"answer-{}-{}\"}}", self.number, place + 1);
+        }
+        Page { text, is_error: self.is_error }
+    }
+}
+
+/// The pages of an answer, each a JSON object.
+fn pages(answer: Value) -> Vec<String> {
+    let mut answer = match answer {
+        Value::Object(_) => answer,
+        other => json!({ "result": other }),
+    };
+    if size(&answer) <= MOST_BYTES {
+        return vec![text(&answer)];
+    }
+    let path = place_to_cut(&answer);
+    let container = at(&mut answer, &path).take();
+    let blank = match &container {
+        Value::Array(_) => Value::Array(Vec::new()),
+        _ => Value::Object(Map::new()),
+    };
+    *at(&mut answer, &path) = blank.clone();
+    let mut later = Value::Object(Map::new());
+    for depth in 1..path.len() {
+        *at(&mut later, &path[..depth]) = Value::Object(Map::new());
+    }
+    *at(&mut later, &path) = blank;
+    let mut pages = Vec::new();
+    let mut page = if path.is_empty() { later.clone() } else { answer };
+    let (mut bytes, mut is_empty) = (size(&page), true);
+    for (name, value) in entries(container) {
+        let value = if size(&value) > MOST_OF_ENTRY { not_shown(&value) } else { value };
+        let more = size(&value) + name.as_ref().map_or(1, |name| name.len() + 4);
+        if bytes + more > MOST_BYTES && !is_empty {
+            pages.push(text(&std::mem::replace(&mut page, later.clone())));
+            bytes = size(&page);
+        }
+        match (at(&mut page, &path), name) {
+            (Value::Array(rows), _) => rows.push(value),
+            (Value::Object(members), Some(name)) => drop(members.insert(name, value)),
+            _ => unreachable!("the container was made above"),
+        }
+        (bytes, is_empty) = (bytes + more, false);
+    }
+    pages.push(text(&page));
+    pages
+}
+
+/// The container whose entries become pages: the largest one that has little beside it.
+fn place_to_cut(answer: &Value) -> Vec<String> {
+    let (mut path, mut current) = (Vec::new(), answer);
+    while let Value::Object(members) = current {
+        let largest = members.iter().max_by_key(|(_, value)| size(value));
+        let Some((name, value)) = largest.filter(|(_, value)| !entries_of(value).is_empty()) else {
+            break;
+        };
+        if size(current) - size(value) > MOST_BESIDE {
+            break;
+        }
+        path.push(name.clone());
+        current = value;
+    }
+    path
+}
+
+fn entries_of(value: &Value) -> &'static str {
+    match value {
+        Value::Array(rows) if rows.len() > 1 => "rows",
+        Value::Object(members) if members.len() > 1 => "members",
+        Value::Object(members) if members.values().any(|value| size(value) > MOST_OF_ENTRY) => {
+            "member"
+        }
+        _ => "",
+    }
+}
+
+fn entries(container: Value) -> Vec<(Option<String>, Value)> {
+    match container {
+        Value::Array(rows) => rows.into_iter().map(|row| (None, row)).collect(),
+        Value::Object(members) => {
+            members.into_iter().map(|(name, value)| (Some(name), value)).collect()
+        }
+        other => vec![(None, other)],
+    }
+}
+
+/// The value at this path; missing members are made.
+fn at<'a>(value: &'a mut Value, path: &[String]) -> &'a mut Value {
+    path.iter().fold(value, |value, name| &mut value[name.as_str()])
+}
+
+fn not_shown(value: &Value) -> Value {
+    format!("({} bytes; call_operation shows its parts with fields)", size(value)).into()
+}
+
+fn size(value: &Value) -> usize {
+    text(value).len()
+}
+
+/// Compact JSON, in which characters that change how text looks are escaped.
+pub(super) fn text(value: &Value) -> String {
+    let plain = value.to_string();
+    if !plain.chars().any(is_hidden) {
+        return plain;
+    }
+    let mut text = String::with_capacity(plain.len() * 2);
+    for letter in plain.chars() {
+        if is_hidden(letter) {
+            let mut units = [0; 2];
+            for unit in letter.encode_utf16(&mut units) {
+                let _ = write!(text, "\\u{unit:04x}");
+            }
+        } else {
+            text.push(letter);
+        }
+    }
+    text
+}
+
+/// Control characters, separators of lines, marks of direction, and characters without a width.
+const fn is_hidden(letter: char) -> bool {
+    matches!(
+        letter,
+        '\u{7f}'..='\u{9f}'
+            | '\u{ad}'
+            | '\u{61c}'
+            | '\u{180e}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e007f}'
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(stored: &mut Stored, answer: Value) -> Vec<Value> {
+        let mut pages = vec![stored.page(1, answer, false)];
+        loop {
+            let last: Value = serde_json::from_str(&pages.last().expect("one").text).expect("JSON");
+            let Some(cursor) = last["next"].as_str() else { break };
+            pages.push(stored.continued(1, cursor).expect("it is stored"));
+        }
+        for page in &pages {
+            assert!(page.text.len() <= 6_000, "{}", page.text.len());
+        }
+        pages.iter().map(|page| serde_json::from_str(&page.text).expect("JSON")).collect()
+    }
+
+    #[test]
+    fn a_long_list_is_cut_between_rows_and_none_is_lost() {
+        let rows: Vec<Value> = (0..200).map(|n| json!({"id": n, "text": "x".repeat(n)})).collect();
+        let pages = all(
+            &mut Stored::default(),
+            json!({"status": 200, "body": {"data": rows, "meta": {"total": 200}}}),
+        );
+        assert!(pages.len() > 3);
+        assert_eq!(pages[0]["body"]["meta"]["total"], 200);
+        let shown: Vec<&Value> =
+            pages.iter().flat_map(|page| page["body"]["data"].as_array().expect("rows")).collect();
+        assert_eq!(shown, rows.iter().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_long_object_is_cut_between_members() {
+        let members: Map<String, Value> =
+            (0..50).map(|n| (format!("m{n}"), "y".repeat(400).into())).collect();
+        let pages = all(&mut Stored::default(), Value::Object(members.clone()));
+        let mut shown = Map::new();
+        for mut page in pages {
+            let members = page.as_object_mut().expect("an object");
+            members.shift_remove("next");
+            shown.append(members);
+        }
+        assert_eq!(shown, members);
+    }
+
+    #[test]
+    fn a_value_that_is_too_long_is_named_and_a_hidden_character_counts_escaped() {
+        let pages = all(&mut Stored::default(), json!({"a": 1, "b": "\u{200b}".repeat(3_000)}));
+        assert_eq!(pages.len(), 1);
+        assert_eq!(pages[0]["b"], "(18002 bytes; call_operation shows its parts with fields)");
+        assert_eq!(text(&json!("a\u{202e}b\u{e0041}")), r#""a\u202eb\udb40\udc41""#);
+    }
+
+    #[test]
+    fn a_cursor_of_another_caller_or_page_is_unknown() {
+        let mut stored = Stored::default();
+        let page = stored.page(1, json!({"rows": vec!["z".repeat(100); 200]}), true);
+        let page: Value = serde_json::from_str(&page.text).expect("JSON");
+        let cursor = page["next"].as_str().expect("there is more");
+        assert!(stored.continued(1, cursor).is_some_and(|page| page.is_error));
+        assert_eq!(stored.continued(2, cursor), None);
+        for wrong in ["", "answer-0-99", "answer-7-1", "answer-0-x", "0-1"] {
+            assert_eq!(stored.continued(1, wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! Finds operations by words, and calls them.
+
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value, json};
+
+use crate::api;
+use crate::api::check::suggestion;
+use crate::api::json::quoted;
+use crate::api::operation::{Method, Operation};
+use crate::render::mcp::calling::{Call, Calling, Done, encoded, lost, read, refusal, unreadable};
+use crate::render::openapi::row::{is_keyed, is_product};
+
+/// The most rows of a search.
+const MOST_FOUND: usize = 10;
+/// Rows of a list without `per_page`.
+const PER_PAGE: u64 = 10;
+/// Words that say nothing about an operation.
+const EMPTY_WORDS: [&str; 14] =
+    ["a", "an", "the", "to", "of", "for", "in", "on", "and", "or", "all", "with", "by", "my"];
+/// What rows of a list show without `fields`, beside the members that filter.
+const ROW_MEMBERS: [&str; 12] = [
+    "id",
+    "name",
+    "legal_name",
+    "status",
+    "type",
+    "kind",
+    "amount",
+    "currency",
+    "period",
+    "country",
+    "choices",
+    "then",
+];
+
+/// All operations.
+fn rows() -> impl Iterator<Item = &'static Operation> + Clone {
+    let rows: Vec<&'static Operation> = api::product().chain(api::control()).collect();
+    rows.into_iter()
+}
+
+/// The operation of that id; the error names the nearest one.
+pub(super) fn operation(arguments: &Value) -> Result<&'static Operation, Value> {
+    let id = arguments["operation"].as_str().unwrap_or_default();
+    rows().find(|row| row.operation_id() == id).ok_or_else(|| {
+        let known: Vec<String> = rows().map(Operation::operation_id).collect();
+        let near = suggestion(id, known.iter().map(String::as_str));
+        let why = format!("there is no operation {}{near}; use find_operation", quoted(id));
+        json!({ "error": why })
+    })
+}
+
+/// The rows that have most of the words.
+pub(super) fn find(arguments: &Value) -> Done {
+    let words = words(arguments["query"].as_str().unwrap_or_default());
+    let words: Vec<&str> =
+        words.iter().map(String::as_str).filter(|word| !EMPTY_WORDS.contains(word)).collect();
+    let mut found: Vec<(usize, &Operation)> =
+        rows().map(|row| (score(row, &words), row)).filter(|(score, _)| *score > 0).collect();
+    found.sort_by_key(|(score, row)| (usize::MAX - score, row.path.len()));
+    if found.is_empty() {
+        return Err(json!({
+            "error": "no operation has these words",
+            "hint": "use words of the domain (payout, invoice, payslip), or a domain: business, payments, identity, capital, sandbox",
+        }));
+    }
+    let shown = found.iter().take(MOST_FOUND).map(|(_, row)| {
+        json!({
+            "operation": row.operation_id(),
+            "method": row.method.name(),
+            "path": row.path,
+            "about": row.summary,
+        })
+    });
+    let shown: Vec<Value> = shown.collect();
+    Ok(json!({ "found": found.len(), "operations": shown }))
+}
+
+/// Words in lower case, without the `s` of a plural.
+fn words(text: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut is_after_small = false;
+    for letter in text.chars() {
+        let starts = letter.is_uppercase() && is_after_small;
+        if starts || !letter.is_alphanumeric() {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut().filter(|_| letter.is_alphanumeric()) {
+            word.extend(letter.to_lowercase());
+        }
+        is_after_small = letter.is_lowercase();
+    }
+    for word in &mut words {
+        if word.len() > 3 && word.ends_with('s') && !word.ends_with("ss") {
+            word.pop();
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// How well a row fits: words of its name, summary and path count more than those of its description.
+fn score(row: &Operation, wanted: &[&str]) -> usize {
+    let domain = format!("{:?}", row.domain).to_lowercase();
+    let (name, path) = (words(&row.operation_id()), words(row.path));
+    let (summary, description) = (words(row.summary), words(row.description));
+    let has = |words: &[String], word: &str| words.iter().any(|own| own == word);
+    let begins = |words: &[String], word: &str| {
+        word.len() > 3
+            && words
+                .iter()
+                .any(|own| own.starts_with(word) || word.starts_with(own) && own.len() > 3)
+    };
+    let points = wanted.iter().map(|word| match () {
+        () if has(&name, word) => 8,
+        () if has(&summary, word) => 6,
+        () if has(&path, word) || domain == **word => 4,
+        () if begins(&name, word) || begins(&summary, word) => 3,
+        () if has(&description, word) => 2,
+        () => 0,
+    });
+    points.sum()
+}
+
+/// One call of an operation.
+pub(super) fn call(calling: &Calling<'_>, arguments: &Value) -> Done {
+    let row = operation(arguments)?;
+    let key = arguments["idempotency_key"].as_str();
+    check(row, key)?;
+    let mut input = arguments["input"].as_object().cloned().unwrap_or_default();
+    let filters: Vec<String> = input.keys().cloned().collect();
+    let is_list = row.method == Method::Get && row.checker().carried("per_page").is_some();
+    if is_list && !input.contains_key("per_page") {
+        input.insert("per_page".to_owned(), PER_PAGE.into());
+    }
+    let call = Call {
+        method: row.method.name(),
+        target: target(row, &mut input)?,
+        idempotency_key: key.filter(|_| is_product(row)).map(str::to_owned),
+        body: if row.method.has_body() { Value::Object(input).to_string() } else { String::new() },
+    };
+    let key = call.idempotency_key.as_deref();
+    let Some(called) = calling.calls.call(&call) else { return Err(lost(key)) };
+    let Some(mut body) = read(&called) else { return Err(unreadable(&called, key)) };
+    if called.status >= 400 {
+        return Err(refusal(&called, body, key));
+    }
+    let mut shown = json!({ "status": called.status });
+    if called.replayed {
+        shown["replayed"] = true.into();
+    }
+    if let Some(fields) = arguments["fields"].as_array() {
+        let fields = fields.iter().filter_map(Value::as_str);
+        let fields: Map<String, Value> =
+            fields.map(|field| (field.to_owned(), selected(&body, field))).collect();
+        shown["fields"] = Value::Object(fields);
+        return Ok(shown);
+    }
+    if is_list && let Some(rows) = body["data"].as_array_mut() {
+        let left_out = shorten(rows, &filters);
+        if !left_out.is_empty() {
+            shown["more_members"] = left_out.into();
+            shown["hint"] = "fields shows other members, such as /data/created_at".into();
+        }
+    }
+    shown["body"] = body;
+    Ok(shown)
+}
+
+/// Refuses calls that are not for this tool, and purchases without a key.
+fn check(row: &Operation, key: Option<&str>) -> Result<(), Value> {
+    let why = if row.streams {
+        "this operation is a stream: use list_events"
+    } else if row.only_pdf {
+        "this operation returns a PDF, which is no text: read the resource instead"
+    } else if row.method != Method::Get && row.path.starts_with("/_sandbox/webhook-endpoints") {
+        "tools cannot make or change webhook endpoints"
+    } else if is_keyed(row) && key.is_none() {
+        "this write needs idempotency_key. One purchase has one key: choose one for a new purchase, and send the same key when you retry it"
+    } else {
+        return Ok(());
+    };
+    Err(json!({ "error": why }))
+}
+
+/// Path and query. Members that the path names leave the input; without a body, all do.
+fn target(row: &Operation, input: &mut Map<String, Value>) -> Result<String, Value> {
+    let mut path = row.path.to_owned();
+    for name in row.path_parameters() {
+        let given = input.shift_remove(name).unwrap_or_default();
+        let text = plain(&given).filter(|text| !text.is_empty()).ok_or_else(|| {
+            json!({ "error": format!("input.{name} is needed: it is a part of the path {}", row.path) })
+        })?;
+        path = path.replace(&format!("{{{name}}}"), &encoded(&text));
+    }
+    if row.method.has_body() {
+        return Ok(path);
+    }
+    let mut mark = '?';
+    for (name, value) in std::mem::take(input) {
+        let values = match value {
+            Value::Null => continue,
+            Value::Array(values) => values,
+            value => vec![value],
+        };
+        for value in values {
+            let text = plain(&value).ok_or_else(|| {
+                json!({ "error": format!("input.{name} must be a text, a number or a boolean") })
+            })?;
+            path.push(mark);
+            let _ = write!(path, "{}={}", encoded(&name), encoded(&text));
+            mark = '&';
+        }
+    }
+    Ok(path)
+}
+
+fn plain(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(is) => Some(is.to_string()),
+        _ => None,
+    }
+}
+
+/// The value at a JSON pointer. A name applies to each row of an array.
+fn selected(value: &Value, pointer: &str) -> Value {
+    let Some(rest) = pointer.strip_prefix('/') else { return value.clone() };
+    let (name, rest) = rest.find('/').map_or((rest, ""), |end| rest.split_at(end));
+    match value {
+        Value::Array(rows) if name.parse::<usize>().is_err() => {
+            rows.iter().map(|row| selected(row, pointer)).collect()
+        }
+        Value::Array(rows) => {
+            let row = name.parse().ok().and_then(|place: usize| rows.get(place));
+            row.map_or(Value::Null, |row| selected(row, rest))
+        }
+        value => {
+            let name = name.replace("~1", "/").replace("~0", "~");
+            value.get(&name).map_or(Value::Null, |value| selected(value, rest))
+        }
+    }
+}
+
+/// Leaves a few members of each row. Returns the names of the others.
+fn shorten(rows: &mut [Value], filters: &[String]) -> String {
+    let mut left_out: Vec<String> = Vec::new();
+    for row in rows {
+        let Some(members) = row.as_object_mut().filter(|members| members.contains_key("id")) else {
+            continue;
+        };
+        members.retain(|name, value| {
+            let stays = ROW_MEMBERS.contains(&name.as_str()) || filters.contains(name);
+            if !stays && !value.is_null() && !left_out.contains(name) {
+                left_out.push(name.clone());
+            }
+            stays
+        });
+    }
+    left_out.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(query: &str) -> Vec<String> {
+        let found = find(&json!({ "query": query })).expect("an operation");
+        let rows = found["operations"].as_array().expect("rows");
+        rows.iter().map(|row| row["operation"].as_str().expect("an id").to_owned()).collect()
+    }
+
+    #[test]
+    fn words_find_the_operation_that_they_mean() {
+        for (query, wanted) in [
+            ("run payroll", "runPayroll"),
+            ("list the employees", "listEmployees"),
+            ("pay a beneficiary", "createPayout"),
+            ("createPayout", "createPayout"),
+            ("advance clock", "advanceClock"),
+            ("lose a reply fault", "addFault"),
+        ] {
+            let found = found(query);
+            assert!(found.iter().take(3).any(|id| id == wanted), "{query}: {found:?}");
+        }
+        assert!(found("payments").len() == MOST_FOUND);
+        assert!(find(&json!({ "query": "xyzzy" })).is_err());
+        assert!(find(&json!({ "query": "" })).is_err());
+    }
+
+    #[test]
+    fn a_path_contains_text_only_as_one_encoded_part() {
+        let row = operation(&json!({ "operation": "getPayout" })).expect("it exists");
+        let of = |id: Value| {
+            let mut input = Map::from_iter([("payout_id".to_owned(), id)]);
+            target(row, &mut input)
+        };
+        let path = |id: &str| of(id.into()).expect("a path");
+        assert_eq!(
+            path("../../_sandbox/reset"),
+            "/api/payments/payouts/..%2F..%2F_sandbox%2Freset"
+        );
+        assert_eq!(path("a?b=c#d\u{0}"), "/api/payments/payouts/a%3Fb%3Dc%23d%00");
+        for wrong in [Value::Null, "".into(), json!({}), json!([1])] {
+            assert!(of(wrong).is_err());
+        }
+    }
+
+    #[test]
+    fn a_query_repeats_the_name_for_each_value() {
+        let row = operation(&json!({ "operation": "listPayouts" })).expect("it exists");
+        let input = json!({"status": ["a", "b"], "n": 1, "yes": true, "none": null});
+        let mut input = input.as_object().cloned().expect("an object");
+        let path = target(row, &mut input).expect("a path");
+        assert_eq!(path, "/api/payments/payouts?status=a&status=b&n=1&yes=true");
+    }
+
+    #[test]
+    fn fields_are_pointers_that_apply_to_rows() {
+        let body = json!({"data": [{"a": {"b/c": 1}}, {"a": 2}], "meta": {"total": 2}});
+        assert_eq!(selected(&body, "/meta/total"), 2);
+        assert_eq!(selected(&body, "/data/a"), json!([{"b/c": 1}, 2]));
+        assert_eq!(selected(&body, "/data/0/a/b~1c"), 1);
+        assert_eq!(selected(&body, "/data/9/a"), Value::Null);
+        assert_eq!(selected(&body, ""), body);
+    }
+}
