@@ -27,8 +27,8 @@ pub(crate) mod system;
 pub(crate) mod timers;
 
 use crate::api::control::{
-    clock, decisions, deliveries, diff, event_stream, events, explain, faults, inbound, intervene,
-    limits, micro_deposits, process, rails, request_log, reset, scenarios, snapshots,
+    clock, decisions, deliveries, diff, event_stream, events, explain, faults, inbound, inputs,
+    intervene, limits, micro_deposits, process, rails, request_log, reset, scenarios, snapshots,
     statement_file, statement_truth, trace, trigger, verify, webhooks, worlds,
 };
 use crate::api::operation::Operation;
@@ -57,6 +57,7 @@ pub(crate) fn control() -> impl Iterator<Item = &'static Operation> {
         deliveries::OPERATIONS,
         snapshots::OPERATIONS,
         worlds::OPERATIONS,
+        inputs::OPERATIONS,
         diff::OPERATIONS,
         faults::OPERATIONS,
         limits::OPERATIONS,

@@ -27,6 +27,7 @@ mod room;
 mod scenario;
 mod scripts;
 mod serve;
+mod share;
 #[cfg(feature = "postgres")]
 mod shared;
 mod trigger;
@@ -86,6 +87,12 @@ enum Command {
     Replay(replay::ReplayArgs),
     /// Pack seed, scenarios and recording into one file for a bug report
     Bundle(bundle::BundleArgs),
+    /// Print the world of a key as one line, from which `sandbox open` makes the same world
+    Share(share::ShareArgs),
+    /// Serve the world of a line that `sandbox share` printed
+    Open(share::open::OpenArgs),
+    /// Compare two keys, recordings, bundles or shared lines, and print the difference in words
+    Diff(share::diff::DiffArgs),
     /// Look into a write-ahead log (--journal), make it smaller, or write it as a recording
     Journal(journal::JournalArgs),
     /// List, check, test and write scenarios: files that decide what the outside world does
@@ -135,6 +142,12 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::GrossToNet(args)) => return gross_to_net_exit(&args),
         Some(Command::Replay(args)) => replay::run(&args),
         Some(Command::Bundle(args)) => bundle::run(&args),
+        Some(Command::Share(args)) => share::run(&args),
+        Some(Command::Open(args)) => share::open::run(&args),
+        Some(Command::Diff(args)) => match share::diff::run(&args) {
+            Ok(differs) => return ExitCode::from(u8::from(differs)),
+            Err(failure) => Err(failure),
+        },
         Some(Command::Journal(args)) => journal::run(&args),
         Some(Command::Scenario(args)) => scenario::run(&args),
         Some(Command::Exam(args)) => return exam::run(&args),

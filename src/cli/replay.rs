@@ -67,6 +67,18 @@ pub(super) fn run(args: &ReplayArgs) -> Result<(), Failure> {
     }
 }
 
+/// Replays a file. Returns its worlds, by keys that open them.
+pub(super) fn worlds(file: &Path) -> Result<(Engine, Vec<String>), Failure> {
+    let Recording { header, entries, .. } = read(file)?;
+    let log = Arc::new(Log::new(header.salt));
+    let engine = engine(&header, &log).opening_recorded();
+    match replay::play(&engine, entries, None) {
+        Ok(played) => Ok((engine, played.keys())),
+        Err(Stopped::Wrong(why)) => Err(Failure::Impossible(format!("{}, {why}", file.display()))),
+        Err(Stopped::Differs(difference)) => Err(Failure::Impossible(difference.text())),
+    }
+}
+
 /// Reads a recording, a file of a write-ahead log, or a bundle.
 pub(super) fn read(file: &Path) -> Result<Recording, Failure> {
     let failed = |why: String| Failure::Impossible(format!("{}, {why}", file.display()));

@@ -135,6 +135,9 @@ impl Run {
             let tasks = self.advance.tasks() - tasks;
             tape.advanced(before, world, tasks, self.advance.is_reached() && !reached);
         }
+        if before.differs(world) {
+            slot.tester().inputs.advanced(world.now());
+        }
         slot.hold_deliveries(false);
         more
     }

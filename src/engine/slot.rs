@@ -17,6 +17,7 @@ use crate::engine::readers::Readers;
 use crate::engine::recording::{Note, Tape};
 use crate::engine::response::WorldTag;
 use crate::tester::Tester;
+use crate::tester::inputs::Inputs;
 use crate::tester::request_log::Requests;
 use crate::tester::snapshots::{Act, Snapshot, TesterPart};
 use crate::value::id::Id;
@@ -187,6 +188,7 @@ impl Slot {
             put.expect("the source of the fork accepted these endpoints");
         }
         tester.put_part(part);
+        tester.inputs = Inputs::of(&world, &tester.scenarios);
         let memory = Memory {
             seen: SeenKeys::with(answers),
             reads: ReadCache::new(WORLD_BYTES),

@@ -182,6 +182,12 @@ impl Engine {
         self
     }
 
+    /// Lets the names of recorded worlds open them. Only for an engine without clients.
+    pub(crate) const fn opening_recorded(mut self) -> Self {
+        self.worlds.opens_recorded = true;
+        self
+    }
+
     /// The clock of a fresh world.
     pub(crate) const fn mode(&self) -> ClockMode {
         self.config.mode

@@ -33,6 +33,8 @@ pub(super) struct Worlds {
     pub(super) room: Room,
     waker: Arc<DeliveryWaker>,
     pub(super) recorder: Option<Arc<dyn Recorder>>,
+    /// Whether the names of recorded worlds open them.
+    pub(super) opens_recorded: bool,
     /// The events that each keeps; all of them if none.
     most_events: Option<u64>,
     /// The scenarios that every world starts with.
@@ -74,6 +76,7 @@ impl Worlds {
     ) -> Self {
         Self {
             recorder,
+            opens_recorded: false,
             room: Room::default(),
             base,
             mode,
@@ -327,9 +330,9 @@ impl Worlds {
         open.values().map(Arc::clone).collect()
     }
 
-    /// The hash of the key names a world whose key is unknown. No request can use this name.
+    /// The hash of the key names a world whose key is unknown. No request of a client can use this name.
     fn check_name(&self, key: &str) -> Result<(), ApiError> {
-        if self.recorder.is_some() && KeyHash::recorded(key).is_some() {
+        if !self.opens_recorded && self.recorder.is_some() && KeyHash::recorded(key).is_some() {
             let detail =
                 "this is the name of a recorded world, not an API key: send the key itself";
             return Err(unauthorized(ErrorCode::InvalidApiKey, detail));

@@ -166,10 +166,13 @@ fn run(
     if matches!(row.call, Call::Tester(_)) {
         slot.tester_used();
     }
+    let status = refusal.as_ref().map_or_else(|| success(request), Response::status);
+    if recording::is_input(request, before, world, status) {
+        let inputs = &mut slot.tester().inputs;
+        inputs.add(recording::shared(request, inputs.len()));
+    }
     if let Some(tape) = &slot.tape {
         slot.note_starts();
-        let refused = refusal.as_ref().map(Response::status);
-        let status = refused.unwrap_or_else(|| success(request));
         tape.wrote(request, before, world, (status, &id));
         if recording::deletes_world(row) && performed.is_ok() {
             // A worker may not note the progress of a delivery after the deletion.

@@ -5,6 +5,7 @@
 
 pub(crate) mod address;
 pub(crate) mod fault;
+pub(crate) mod inputs;
 pub(crate) mod outbox;
 pub(crate) mod request_log;
 pub(crate) mod signature;
@@ -14,6 +15,7 @@ pub(crate) mod wire;
 
 use std::sync::Arc;
 
+use crate::tester::inputs::Inputs;
 use crate::tester::outbox::Outbox;
 use crate::tester::request_log::Requests;
 use crate::tester::snapshots::Snapshots;
@@ -37,6 +39,8 @@ pub(crate) struct Tester {
     pub(crate) wire: Wire,
     /// The request log.
     pub(crate) requests: Requests,
+    /// The inputs of the world, to share it.
+    pub(crate) inputs: Inputs,
 }
 
 impl Tester {

@@ -59,6 +59,7 @@ mod replay;
 mod requests;
 mod room;
 mod scenario;
+mod share;
 mod sizes;
 mod tax_documents;
 mod tax_filings;

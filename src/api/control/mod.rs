@@ -16,6 +16,7 @@ pub(crate) mod hand_move;
 mod identifying;
 pub(crate) mod inbound;
 mod inbound_payments;
+pub(crate) mod inputs;
 pub(crate) mod intervene;
 mod lending;
 pub(crate) mod limits;

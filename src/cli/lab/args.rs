@@ -26,7 +26,12 @@ pub(in crate::cli) struct LabArgs {
     )]
     key: Option<String>,
     /// The running sandbox, such as `http://127.0.0.1:4747`
-    #[arg(long, value_name = "URL", requires = "key")]
+    #[arg(
+        long,
+        value_name = "URL",
+        requires = "key",
+        conflicts_with_all = ["seed", "companies", "employees_per_company", "countries", "start"]
+    )]
     url: Option<String>,
     /// Token of the control routes of the running sandbox, if it has one
     #[arg(long, env = "SANDBOX_ADMIN_TOKEN", hide_env_values = true, value_name = "TOKEN")]

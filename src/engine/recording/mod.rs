@@ -29,7 +29,9 @@ pub(crate) use entry::{
     Removed, Spent,
 };
 pub(crate) use key::{KeyHash, Salt};
-pub(super) use tape::{Before, Tape, changes_endpoints, deletes_world, is_beside, is_stored};
+pub(super) use tape::{
+    Before, Tape, changes_endpoints, deletes_world, is_beside, is_input, is_stored, shared,
+};
 
 /// An input that must be on disk before a reply that shows it is sent. It is in a reply's extensions.
 #[derive(Clone, Debug)]

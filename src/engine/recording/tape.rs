@@ -6,12 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode};
+use serde_json::Value;
 
 use crate::api::operation::{Call as Row, Contract, Method, Operation};
 use crate::engine::headers::trace_of;
 use crate::engine::idempotency;
 use crate::engine::recording::{Call, KeyHash, Note, Recorder, Step, Tenure, Ticket};
 use crate::engine::request::{Request, request_id};
+use crate::tester::inputs::SharedInput;
 use crate::value::{ApiError, Timestamp};
 use crate::world::{ClockMode, World};
 
@@ -52,6 +54,48 @@ pub(in crate::engine) fn deletes_world(row: &Operation) -> bool {
     row.method == Method::Delete && row.path == BESIDE[1]
 }
 
+/// Whether a request that was executed changed its world, or left a stored reply.
+pub(in crate::engine) fn is_input(
+    request: &Request<'_>,
+    before: Before,
+    world: &World,
+    status: StatusCode,
+) -> bool {
+    let row = request.route.operation;
+    let is_remembered = request.head.headers.contains_key("idempotency-key")
+        && idempotency::is_kept(status)
+        && row.contract != Contract::Control;
+    let is_input = status.is_success() || is_remembered || world.version() != before.version;
+    is_input && !is_beside(row) && is_stored(row)
+}
+
+/// The headers of a request that affect it.
+fn headers(request: &Request<'_>) -> Vec<(&'static str, String)> {
+    let header = |name: &'static str| {
+        if name == "traceparent" {
+            return trace_of(&request.head.headers).map(|trace| (name, trace.to_string()));
+        }
+        let value = request.head.headers.get(name)?.to_str().ok()?;
+        Some((name, value.to_owned()))
+    };
+    HEADERS.into_iter().filter_map(header).collect()
+}
+
+/// An input in the form in which it is shared. The key of another world in its body is replaced.
+pub(in crate::engine) fn shared(request: &Request<'_>, number: usize) -> SharedInput {
+    let row = request.route.operation;
+    let mut body = String::from_utf8_lossy(request.body).into_owned();
+    if row.contract == Contract::Control
+        && let Ok(Value::Object(mut members)) = serde_json::from_str(&body)
+        && let Some(key) = members.get_mut("key")
+    {
+        *key = format!("fork_{number}").into();
+        body = Value::Object(members).to_string();
+    }
+    let (method, target) = (row.method.name(), request.target().to_owned());
+    SharedInput { method, target, headers: headers(request), body }
+}
+
 /// The state of a world before a step.
 #[derive(Clone, Copy)]
 pub(in crate::engine) struct Before {
@@ -63,6 +107,11 @@ pub(in crate::engine) struct Before {
 impl Before {
     pub(in crate::engine) fn of(world: &World) -> Self {
         Self { at: world.now(), version: world.version(), log: world.log_length() }
+    }
+
+    /// Whether the world was changed, or its clock was moved.
+    pub(in crate::engine) fn differs(self, world: &World) -> bool {
+        world.version() != self.version || world.now() != self.at
     }
 
     pub(in crate::engine) const fn version(self) -> u64 {
@@ -227,11 +276,7 @@ impl Tape {
     ) {
         let row = request.route.operation;
         let (status, request_id) = reply;
-        let is_remembered = request.head.headers.contains_key("idempotency-key")
-            && idempotency::is_kept(status)
-            && row.contract != Contract::Control;
-        let is_input = status.is_success() || is_remembered || world.version() != before.version;
-        if !is_input || is_beside(row) || !is_stored(row) {
+        if !is_input(request, before, world, status) {
             return;
         }
         if self.is_playing() {
@@ -244,17 +289,10 @@ impl Tape {
             let step = self.step(before, world);
             return self.append(Step { call: Some(call), ..step }, world);
         }
-        let header = |name: &'static str| {
-            if name == "traceparent" {
-                return trace_of(&request.head.headers).map(|trace| (name, trace.to_string()));
-            }
-            let value = request.head.headers.get(name)?.to_str().ok()?;
-            Some((name, value.to_owned()))
-        };
         let call = Call {
             method: row.method.name(),
             target: request.target().to_owned(),
-            headers: HEADERS.into_iter().filter_map(header).collect(),
+            headers: headers(request),
             body: request.body.clone(),
             is_control: row.contract == Contract::Control,
             status: status.as_u16(),

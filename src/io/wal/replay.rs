@@ -87,6 +87,11 @@ pub(crate) fn play(
 }
 
 impl Played {
+    /// Keys that open the worlds, in the order of their numbers.
+    pub(crate) fn keys(&self) -> Vec<String> {
+        self.worlds.values().map(|world| world.as_key()).collect()
+    }
+
     /// The final state of the worlds.
     pub(crate) fn ends(&self, engine: &Engine) -> Vec<EndOf> {
         let number = |key| {

@@ -11,7 +11,7 @@ const TOPICS: &[(&str, &[&str], &str)] = &[
     ("Clock", &["clock"], "The virtual time."),
     (
         "State",
-        &["reset", "snapshots", "fingerprint", "diff", "ledger", "explain"],
+        &["reset", "snapshots", "fingerprint", "diff", "ledger", "explain", "inputs"],
         "The state of a world: reset, snapshots, differences, the check of the books, the parts of amounts.",
     ),
     (

@@ -1,0 +1,85 @@
+//! The inputs of a world, from which another sandbox makes the same world.
+
+use crate::api::prelude::*;
+use crate::tester::inputs::SharedInput;
+use crate::world::{ClockMode, Shape, WORLD_VERSION};
+
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
+    path: "/_sandbox/inputs",
+    summary: "List the inputs of the world",
+    description: "Returns seed, shape and clock of this key's world, and every call that changed it, with its body. The same \
+        calls make the same world in another sandbox. At most 500 calls are kept. `sandbox share` prints them as one line.",
+    errors: &[ErrorCode::InvalidStateTransition],
+    long: true,
+    ..operation!(tester get_inputs)
+}]);
+
+/// A world as its inputs.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct WorldInputs {
+    /// The version of what seeds grow into.
+    world_version: u32,
+    /// The seed.
+    seed: u64,
+    /// Number of companies.
+    companies: u64,
+    /// Number of employees of each.
+    employees_per_company: u64,
+    /// Countries of the companies in turn, ISO 3166-1 alpha-2.
+    countries: Vec<String>,
+    /// Start of virtual time.
+    start: Timestamp,
+    /// The clock: `instant` or `manual`.
+    clock: ClockMode,
+    /// Names of the scenarios that the world started with.
+    scenarios: Vec<String>,
+    /// The calls, in order.
+    inputs: Vec<InputShape>,
+    /// Hash of the whole world after them.
+    digest: String,
+}
+
+/// A call that changed the world.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "WorldInput")]
+struct InputShape {
+    /// The method.
+    method: &'static str,
+    /// Path and query.
+    path: String,
+    /// Headers that affect the call, never a credential.
+    headers: BTreeMap<&'static str, String>,
+    /// The body as it was sent; empty without one.
+    body: String,
+}
+
+impl InputShape {
+    fn of(input: &SharedInput) -> Self {
+        Self {
+            method: input.method,
+            path: input.target.clone(),
+            headers: input.headers.iter().map(|(name, value)| (*name, value.clone())).collect(),
+            body: input.body.clone(),
+        }
+    }
+}
+
+fn get_inputs(session: &mut Session<'_>, _: Nothing) -> Result<Plain<WorldInputs>> {
+    let (base, clock, inputs) = session.tester.inputs.all(session.world).map_err(|why| {
+        let detail = format!("the inputs of this world are not known: {why}");
+        ApiError::new(ErrorCode::InvalidStateTransition, detail)
+    })?;
+    let Shape { companies, employees_per_company, countries, start } = base.shape().clone();
+    Ok(Plain(WorldInputs {
+        world_version: WORLD_VERSION,
+        seed: base.seed(),
+        companies,
+        employees_per_company,
+        countries,
+        start,
+        clock,
+        scenarios: session.tester.inputs.scenarios.clone(),
+        inputs: inputs.iter().map(InputShape::of).collect(),
+        digest: session.world.digest(),
+    }))
+}

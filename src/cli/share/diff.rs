@@ -1,0 +1,212 @@
+//! `sandbox diff`: what two worlds did differently since their start, in words.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::Path;
+
+use bytes::Bytes;
+use clap::Args;
+use http::Request;
+use serde_json::Value;
+
+use crate::cli::ask::SandboxArgs;
+use crate::cli::failure::{Failure, print};
+use crate::cli::lab::canon::{Canon, Masks, Object, Place};
+use crate::cli::replay;
+use crate::cli::share::line::{PREFIX, Shared};
+use crate::cli::share::{get, play};
+use crate::engine::Engine;
+
+/// The effects of a world since its start.
+const EFFECTS: &str = "/_sandbox/diff?from=start&to=now&canonical=true&per_page=1";
+/// The most lines of each part.
+const MOST_LINES: usize = 40;
+
+/// The arguments of `sandbox diff`.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  \
+        sandbox diff test_key test_fork              two keys of a running sandbox\n  \
+        sandbox diff monday.bundle tuesday.rec       two files; monday.bundle@2 is its second world\n  \
+        sandbox diff test_key sandbox-1.xZNbb9o…     a key and a shared line\n\n\
+        It compares effects: payments, resources, sums of money and events. Ids, instants, references, rails and fees are left out.\n\n\
+        Exit codes: 0 the same effects, 1 a difference or a failure, 2 wrong usage.")]
+pub(in crate::cli) struct DiffArgs {
+    /// A key of the running sandbox, a recording or bundle (FILE or FILE@WORLD), or a shared line
+    #[arg(value_name = "A")]
+    one: String,
+    /// The same for the other world
+    #[arg(value_name = "B")]
+    other: String,
+    #[command(flatten)]
+    sandbox: SandboxArgs,
+}
+
+/// What is compared.
+struct Side {
+    canon: Canon,
+    /// The number of events of each type.
+    events: BTreeMap<String, u64>,
+    now: String,
+}
+
+/// Prints the differences, and returns whether there are any.
+pub(in crate::cli) fn run(args: &DiffArgs) -> Result<bool, Failure> {
+    let one = side(args, &args.one)?;
+    let other = side(args, &args.other)?;
+    let mut text = String::new();
+    objects(&one, &other, &mut text);
+    money(&one, &other, &mut text);
+    events(&one, &other, &mut text);
+    let differs = !text.is_empty();
+    if one.now != other.now {
+        let _ = writeln!(text, "time\n  A {}, B {}", one.now, other.now);
+    }
+    if !differs {
+        text.insert_str(0, "A and B have the same effects\n");
+    }
+    print(&text)?;
+    Ok(differs)
+}
+
+/// A world by the name that the command line has for it.
+fn side(args: &DiffArgs, name: &str) -> Result<Side, Failure> {
+    if name.starts_with(PREFIX) {
+        let shared = Shared::decode(name)?;
+        let made = play::play(&shared, play::KEY)?;
+        return of_engine(&made.engine, play::KEY);
+    }
+    let (file, world) = match name.rsplit_once('@') {
+        Some((file, world)) => (file, world.parse::<usize>().ok()),
+        None => (name, None),
+    };
+    for (path, world) in [(name, None), (file, world)] {
+        if Path::new(path).is_file() {
+            let (engine, keys) = replay::worlds(Path::new(path))?;
+            let wrong = |why: String| Failure::Usage(format!("{name}: {why}"));
+            let key = match (world, keys.as_slice()) {
+                (None, [only]) => only,
+                (Some(world), keys) if (1..=keys.len()).contains(&world) => &keys[world - 1],
+                (_, keys) => {
+                    return Err(wrong(format!(
+                        "it has worlds 1 to {}: name one, such as {path}@1",
+                        keys.len()
+                    )));
+                }
+            };
+            return of_engine(&engine, key);
+        }
+    }
+    if name.contains(['/', '\\']) {
+        return Err(Failure::Usage(format!("{name}: there is no such file")));
+    }
+    Ok(read(&get(&args.sandbox, name, EFFECTS)?))
+}
+
+fn of_engine(engine: &Engine, key: &str) -> Result<Side, Failure> {
+    let request = Request::get(EFFECTS).header("authorization", format!("Bearer {key}"));
+    let request = request.body(Bytes::new()).map_err(Failure::impossible)?;
+    let reply = engine.call(request);
+    let answer: Value = serde_json::from_slice(reply.body()).map_err(Failure::impossible)?;
+    if !reply.status().is_success() {
+        let why = answer["detail"].as_str().unwrap_or("the world cannot be compared");
+        return Err(Failure::Impossible(why.to_owned()));
+    }
+    Ok(read(&answer))
+}
+
+fn read(answer: &Value) -> Side {
+    let meta = &answer["meta"];
+    let types = meta["events"]["types"].as_object().cloned().unwrap_or_default();
+    let events = types.into_iter().map(|(name, count)| (name, count.as_u64().unwrap_or_default()));
+    Side {
+        canon: Canon::of(&meta["canonical"]),
+        events: events.collect(),
+        now: meta["to"]["at"].as_str().unwrap_or_default().to_owned(),
+    }
+}
+
+fn objects(one: &Side, other: &Side, text: &mut String) {
+    let masks = Masks::default();
+    for (obligations, title) in [(true, "payments and obligations"), (false, "other resources")] {
+        let (here, there) =
+            (one.canon.groups(&masks, obligations), other.canon.groups(&masks, obligations));
+        let keys: BTreeSet<&Vec<u8>> = here.keys().chain(there.keys()).collect();
+        let lines = keys.into_iter().filter_map(|key| {
+            let (a, b) = (here.get(key), there.get(key));
+            let counts = [a, b].map(|group| group.map_or(0, |group| group.count));
+            let sample = a.or(b)?.sample;
+            let shown = described(sample);
+            match counts {
+                [a, b] if a == b => None,
+                [1, 0] => Some(format!("only A has {shown}")),
+                [0, 1] => Some(format!("only B has {shown}")),
+                [a, b] => Some(format!("A has {a} and B has {b} of {shown}")),
+            }
+        });
+        section(title, lines.collect(), text);
+    }
+}
+
+fn money(one: &Side, other: &Side, text: &mut String) {
+    let masks = Masks::default();
+    let (here, there) = (one.canon.sums(&masks), other.canon.sums(&masks));
+    let places: BTreeSet<&Place> = here.keys().chain(there.keys()).collect();
+    let lines = places.into_iter().filter_map(|place| {
+        let amount = |sums: &BTreeMap<Place, i64>| sums.get(place).copied().unwrap_or_default();
+        let (a, b) = (amount(&here), amount(&there));
+        let party = place.counterparty.as_ref().map(|name| format!(" for {name}"));
+        let party = party.unwrap_or_default();
+        let Place { account, company, currency, .. } = place;
+        (a != b).then(|| format!("{account} of {company}{party}: A {a}, B {b} {currency}"))
+    });
+    section("money (debits minus credits, minor units)", lines.collect(), text);
+}
+
+fn events(one: &Side, other: &Side, text: &mut String) {
+    let names: BTreeSet<&String> = one.events.keys().chain(other.events.keys()).collect();
+    let lines = names.into_iter().filter_map(|name| {
+        let count = |side: &Side| side.events.get(name).copied().unwrap_or_default();
+        let (a, b) = (count(one), count(other));
+        (a != b).then(|| format!("{name}: A {a}, B {b}"))
+    });
+    section("events", lines.collect(), text);
+}
+
+fn section(title: &str, lines: Vec<String>, text: &mut String) {
+    if lines.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "{title}");
+    for line in lines.iter().take(MOST_LINES) {
+        let _ = writeln!(text, "  {line}");
+    }
+    if lines.len() > MOST_LINES {
+        let _ = writeln!(text, "  … and {} more", lines.len() - MOST_LINES);
+    }
+}
+
+/// `payout of 250000 NGN to Adaeze Supplies Ltd, paid`.
+fn described(object: &Object) -> String {
+    let value = &object.value;
+    let mut text = format!("{} {}", object.kind.replace('_', " "), object.id);
+    let plain = |name: &str| match &value[name] {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    };
+    if let Some(amount) = plain("amount").or_else(|| plain("total")).or_else(|| plain("principal"))
+    {
+        let _ = write!(text, " of {amount} {}", plain("currency").unwrap_or_default());
+    }
+    if let Some(name) =
+        object.counterparty.clone().or_else(|| plain("name")).or_else(|| plain("legal_name"))
+    {
+        let _ = write!(text, " ({name})");
+    }
+    for name in ["period", "status"] {
+        if let Some(word) = plain(name) {
+            let _ = write!(text, ", {word}");
+        }
+    }
+    text
+}

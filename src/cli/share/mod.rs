@@ -1,0 +1,105 @@
+//! `sandbox share`, `sandbox open` and `sandbox diff`: a world as one line of text, and the differences of two worlds in words.
+//!
+//! | file | content |
+//! |---|---|
+//! | `line` | the line: compressed seed, flags and inputs |
+//! | `play` | makes the world of a line again |
+//! | `redact` | replaces free text in the inputs |
+//! | `open` | `sandbox open` |
+//! | `diff` | `sandbox diff` |
+
+pub(super) mod diff;
+mod line;
+pub(super) mod open;
+mod play;
+mod redact;
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use clap::Args;
+use serde_json::Value;
+
+use crate::cli::ask::{SandboxArgs, in_header};
+use crate::cli::failure::{Failure, print};
+use crate::cli::share::line::Shared;
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The arguments of `sandbox share`.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  \
+        sandbox share --key test_key              print the world of a running sandbox as one line\n  \
+        sandbox open sandbox-1.xZNbb9o…           serve the same world elsewhere\n\n\
+        The line contains the bodies of all calls that changed the world. --redact replaces names, e-mail addresses, references, metadata and other\n\
+        free text. Ids, dates, amounts, codes and numbers of accounts stay.\n\n\
+        Exit codes: 0 success, 1 failure, 2 wrong usage.")]
+pub(super) struct ShareArgs {
+    /// The key of the world
+    #[arg(
+        long,
+        env = "SANDBOX_KEY",
+        default_value = "test_key",
+        hide_env_values = true,
+        value_name = "KEY"
+    )]
+    key: String,
+    /// Replace free text in the bodies, which gives another digest
+    #[arg(long)]
+    redact: bool,
+    #[command(flatten)]
+    sandbox: SandboxArgs,
+}
+
+/// Prints the line, after its world was made from it once.
+pub(super) fn run(args: &ShareArgs) -> Result<(), Failure> {
+    let inputs = get(&args.sandbox, &args.key, "/_sandbox/inputs")?;
+    let mut shared = Shared::of_inputs(&inputs["data"])?;
+    let made = play::play(&shared, play::KEY)?;
+    if !made.digest.starts_with(&shared.digest) {
+        let why = "the inputs of this world do not make the same world again, so it cannot be shared as a line: use sandbox --record FILE and sandbox bundle";
+        return Err(Failure::Impossible(why.to_owned()));
+    }
+    if args.redact {
+        redact::redact(&mut shared);
+        let redacted = play::play(&shared, play::KEY)?;
+        let changed =
+            redacted.statuses.iter().zip(&made.statuses).position(|(new, old)| new != old);
+        if let Some(place) = changed {
+            let call = &shared.inputs[place];
+            return Err(Failure::Impossible(format!(
+                "call {} ({} {}) needs its text: without it, the answer is {} and not {}",
+                place + 1,
+                call.method,
+                call.path,
+                redacted.statuses[place],
+                made.statuses[place]
+            )));
+        }
+        shared.digest = redacted.digest;
+    }
+    let calls = shared.inputs.len();
+    let note = if args.redact {
+        format!("note: the line contains {calls} calls; free text in their bodies is replaced\n")
+    } else {
+        format!(
+            "warning: the line contains the bodies of {calls} calls; --redact replaces free text in them\n"
+        )
+    };
+    let _ = io::stderr().write_all(note.as_bytes()); // if stderr is closed, there is no reader to warn
+    print(&format!("{}\n", shared.encode()))
+}
+
+/// The body of a reply, which must be a success.
+fn get(sandbox: &SandboxArgs, key: &str, path: &str) -> Result<Value, Failure> {
+    let head = format!("Authorization: Bearer {}\r\n", in_header("--key", key)?);
+    let reply = sandbox.ask(PATIENCE, ("GET", path), &head, "")?;
+    let answer: Value = serde_json::from_slice(&reply.body).map_err(|_| {
+        Failure::Impossible(format!("the answer is not from a sandbox: {:?}", reply.status))
+    })?;
+    if reply.status.contains(" 200 ") {
+        return Ok(answer);
+    }
+    let why = answer["detail"].as_str().unwrap_or(&reply.status);
+    Err(Failure::Impossible(why.to_owned()))
+}

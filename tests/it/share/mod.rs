@@ -1,0 +1,193 @@
+//! `sandbox share`, `sandbox open` and `sandbox diff`, as processes.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::harness::receiver::Receiver;
+use crate::harness::{Caller, Server, command, finish};
+
+/// Runs a subcommand to its end: exit code, stdout, stderr.
+fn run(arguments: &[&str]) -> (i32, String, String) {
+    let output = finish(&mut command(arguments));
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
+}
+
+/// The same for the world of a caller.
+fn of(caller: &Caller, arguments: &[&str]) -> (i32, String, String) {
+    let port = caller.port().to_string();
+    run(&[arguments, &["--port", &port]].concat())
+}
+
+/// The line of a caller's world.
+fn share(caller: &Caller) -> String {
+    let (code, line, stderr) = of(caller, &["share", "--key", caller.key()]);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stderr.contains("warning: the line contains the bodies of"), "{stderr}");
+    assert_eq!(line.lines().count(), 1);
+    line.trim().to_owned()
+}
+
+/// A sandbox that serves a line, and its caller.
+fn open(line: &str) -> Caller {
+    let mut command = command(&["open", line, "--port", "0"]);
+    Caller::with_key(&Arc::new(Server::spawn_after(&mut command)), "test_key")
+}
+
+fn hire(caller: &Caller, company: &str, number: usize) -> Value {
+    let body = json!({"company_id": company, "name": format!("Ada Obi {number}"), "role": "Baker",
+        "department": "Kitchen", "start_date": "2026-02-02"});
+    let request = caller.request("POST", "/api/business/employees").json(&body);
+    let key = format!("6f0c2f7e-4b1d-4c58-9f0e-{number:012}");
+    caller.send(&request.header("Idempotency-Key", &key)).made()
+}
+
+/// Calls of all sorts that change a world.
+fn session(caller: &Caller) {
+    let company = caller.company(0);
+    (0..4).for_each(|number| drop(hire(caller, &company, number)));
+    let rule = json!({"match": {"decision": "payout.settle"}, "outcome": {"then": "returned"}, "times": 1});
+    caller.post("/_sandbox/rules", &rule).expect(201);
+    caller.run_payroll(&company, "2026-01");
+    caller
+        .post("/v1/payroll/run", &json!({"company_id": company}))
+        .refused(422, "validation_failed");
+    caller.advance(&json!({"by": "10bd"}));
+    let taken = caller.post("/_sandbox/snapshots", &json!({})).made();
+    let fork = json!({"key": format!("{}_secret_fork", caller.key())});
+    let path = format!("/_sandbox/snapshots/{}/fork", taken["id"].as_str().unwrap());
+    caller.post(&path, &fork).expect(201);
+    caller.post("/_sandbox/trigger", &json!({"type": "credit_score.completed"})).expect(200);
+    caller.advance(&json!({"until": "idle"}));
+}
+
+#[test]
+fn a_line_makes_the_same_world_again() {
+    for caller in [Caller::manual(), Caller::instant()] {
+        session(&caller);
+        let line = share(&caller);
+        let (code, report, stderr) = run(&["open", &line, "--check"]);
+        assert_eq!(code, 0, "{stderr}");
+        assert!(report.contains(&caller.digest()), "{report}");
+        let again = open(&line);
+        assert_eq!(again.digest(), caller.digest());
+        assert_eq!(again.events(), caller.events());
+        assert_eq!(hire(&again, &again.company(1), 9), hire(&caller, &caller.company(1), 9));
+    }
+}
+
+#[test]
+fn twenty_calls_take_at_most_two_kilobytes() {
+    let caller = Caller::manual();
+    let company = caller.company(0);
+    (0..18).for_each(|number| drop(hire(&caller, &company, number)));
+    caller.run_payroll(&company, "2026-01");
+    caller.advance(&json!({"by": "10bd"}));
+    let line = share(&caller);
+    assert!(line.len() <= 2_048, "{} bytes", line.len());
+}
+
+#[test]
+fn an_advance_with_deliveries_is_shared_without_its_endpoint() {
+    let (caller, receiver) = (Caller::manual(), Receiver::taking());
+    caller.post("/_sandbox/webhook-endpoints", &json!({"url": receiver.url()})).expect(201);
+    caller.run_payroll(&caller.company(0), "2026-01");
+    caller.advance(&json!({"by": "40d"}));
+    let again = open(&share(&caller));
+    assert_eq!(again.digest(), caller.digest());
+    assert!(again.all("/_sandbox/webhook-endpoints").is_empty());
+}
+
+#[test]
+fn a_redacted_line_has_no_names_and_opens() {
+    let caller = Caller::manual();
+    let company = caller.company(0);
+    hire(&caller, &company, 1);
+    let (code, line, stderr) = of(&caller, &["share", "--key", caller.key(), "--redact"]);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stderr.contains("free text in their bodies is replaced"), "{stderr}");
+    let again = open(line.trim());
+    assert_ne!(again.digest(), caller.digest());
+    let found =
+        |caller: &Caller, q: &str| caller.all(&format!("/api/business/employees?q={q}")).len();
+    assert_eq!((found(&caller, "Ada%20Obi"), found(&again, "Ada%20Obi")), (1, 0));
+    assert_eq!(found(&again, "Redacted"), 1);
+}
+
+#[test]
+fn what_cannot_be_shared_or_opened_is_named() {
+    let caller = Caller::manual();
+    hire(&caller, &caller.company(0), 1);
+    let taken = caller.post("/_sandbox/snapshots", &json!({})).made();
+    let key = format!("{}_fork", caller.key());
+    let path = format!("/_sandbox/snapshots/{}/fork", taken["id"].as_str().unwrap());
+    caller.post(&path, &json!({"key": key})).expect(201);
+    let (code, line, stderr) = of(&caller, &["share", "--key", &key]);
+    assert_eq!((code, line.as_str()), (1, ""));
+    assert!(stderr.contains("it began as a fork: share its source"), "{stderr}");
+
+    let line = share(&caller);
+    for (wrong, why) in [
+        ("nonsense", "it must begin with sandbox-1."),
+        (&line[..line.len() - 9], "damaged or incomplete"),
+        ("sandbox-1.", "damaged or incomplete"),
+    ] {
+        let (code, _, stderr) = run(&["open", wrong, "--check"]);
+        assert_eq!(code, 2, "{wrong}: {stderr}");
+        assert!(stderr.contains(why), "{stderr}");
+    }
+    let (code, _, stderr) = run(&["share", "--port", "1"]);
+    assert_eq!(code, 1);
+    assert!(stderr.contains("no sandbox answers at 127.0.0.1:1"), "{stderr}");
+}
+
+#[test]
+fn a_difference_is_told_in_words() {
+    let server = Server::manual();
+    let (one, other) = (Caller::of(&server), Caller::of(&server));
+    for caller in [&one, &other] {
+        caller.run_payroll(&caller.company(0), "2026-01");
+    }
+    let port = one.port().to_string();
+    let diff = |a: &str, b: &str| run(&["diff", a, b, "--port", &port]);
+    let (code, text, _) = diff(one.key(), other.key());
+    assert_eq!((code, text.as_str()), (0, "A and B have the same effects\n"));
+    let line = share(&one);
+    assert_eq!(diff(&line, other.key()).0, 0, "a line and a key");
+
+    other.run_payroll(&other.company(0), "2026-02");
+    let (code, text, _) = diff(&line, other.key());
+    assert_eq!(code, 1);
+    for words in ["only B has payroll run", "2026-02", "payroll_run.created: A 1, B 2"] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let (code, _, stderr) = diff("./no/such.rec", other.key());
+    assert_eq!(code, 2);
+    assert!(stderr.contains("there is no such file"), "{stderr}");
+}
+
+#[test]
+fn recordings_are_compared_by_world() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    for (name, period) in [("a.rec", "2026-01"), ("b.rec", "2026-02")] {
+        let server = Arc::new(Server::start(&["--record", &path(name), "--clock", "manual"]));
+        for key in ["test_one", "test_two"] {
+            let caller = Caller::with_key(&server, key);
+            caller.run_payroll(
+                &caller.company(0),
+                if key == "test_one" { "2026-01" } else { period },
+            );
+        }
+        Arc::into_inner(server).unwrap().end();
+    }
+    let world = |name: &str, world: usize| format!("{}@{world}", path(name));
+    let (code, _, stderr) = run(&["diff", &path("a.rec"), &path("b.rec")]);
+    assert_eq!(code, 2);
+    assert!(stderr.contains("it has worlds 1 to 2"), "{stderr}");
+    assert_eq!(run(&["diff", &world("a.rec", 1), &world("b.rec", 1)]).0, 0);
+    let (code, text, _) = run(&["diff", &world("a.rec", 2), &world("b.rec", 2)]);
+    assert_eq!(code, 1);
+    assert!(text.contains("only A has payroll run") && text.contains("only B has"), "{text}");
+}
