@@ -240,7 +240,12 @@ fn unchunked(mut body: &[u8]) -> Option<Vec<u8>> {
 
 fn read_some(stream: &mut impl Read, bytes: &mut Vec<u8>) -> io::Result<bool> {
     let mut chunk = [0; 16 * 1_024];
-    let read = stream.read(&mut chunk)?;
+    let read = loop {
+        match stream.read(&mut chunk) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            read => break read?,
+        }
+    };
     bytes.extend_from_slice(&chunk[..read]);
     Ok(read > 0)
 }
