@@ -1,6 +1,7 @@
 //! One run of the command in a fork: its environment, its faults, and what it left.
 
 use std::net::TcpListener;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::{Value, json};
 
@@ -180,9 +181,18 @@ impl Hook {
     }
 }
 
+/// A free port below those that systems give to outgoing connections. One of those could be taken again before the command listens on it.
+/// Each call begins after the last port, and each process begins elsewhere.
 fn free_port() -> Result<u16, Failure> {
-    let free = TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr());
-    free.map(|address| address.port()).map_err(Failure::impossible)
+    static TAKEN: AtomicU32 = AtomicU32::new(0);
+    const FIRST: u32 = 20_000;
+    const COUNT: u32 = 12_000;
+    let begin = std::process::id().wrapping_mul(101);
+    (0..COUNT)
+        .map(|_| begin.wrapping_add(TAKEN.fetch_add(1, Ordering::Relaxed)) % COUNT + FIRST)
+        .filter_map(|port| u16::try_from(port).ok())
+        .find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok())
+        .ok_or_else(|| Failure::impossible("no port from 20000 to 31999 is free for the receiver"))
 }
 
 /// The port of a URL without a placeholder.
