@@ -13,17 +13,17 @@ import urllib.parse
 
 ATTEMPTS = 7
 UNKNOWN = 75  # "the outcome is not known: start me again"
-HOST = urllib.parse.urlsplit(os.environ["SANDBOX_URL"]).netloc
+URL = urllib.parse.urlsplit(os.environ["SANDBOX_URL"])
 
 
 def send(method, path, body=None, key=None):
     """One attempt: status, Retry-After and body. An exception or a 5xx says nothing about what happened."""
-    connection = http.client.HTTPConnection(HOST, timeout=2)
+    connection = http.client.HTTPConnection(URL.netloc, timeout=2)
     headers = {"Authorization": "Bearer " + os.environ["SANDBOX_KEY"], "Content-Type": "application/json"}
     if key:
         headers["Idempotency-Key"] = key
     try:
-        connection.request(method, path, json.dumps(body) if body else None, headers)
+        connection.request(method, URL.path + path, json.dumps(body) if body else None, headers)
         reply = connection.getresponse()
         return reply.status, reply.headers.get("Retry-After"), json.loads(reply.read())
     finally:

@@ -9,6 +9,7 @@ use http::Uri;
 
 use crate::cli::failure::Failure;
 use crate::cli::serve::DEFAULT_PORT;
+use crate::engine::contract::BasePath;
 
 /// The most bytes that are read of a reply.
 const MOST_BYTES: u64 = 64 << 20;
@@ -22,6 +23,15 @@ pub(super) struct SandboxArgs {
     /// Port of the sandbox
     #[arg(long, short, env = "SANDBOX_PORT", default_value_t = DEFAULT_PORT, value_name = "P")]
     port: u16,
+    /// Path before every route of the sandbox, if it was started with one
+    #[arg(
+        long,
+        env = "SANDBOX_BASE_PATH",
+        default_value = "",
+        hide_default_value = true,
+        value_name = "PATH"
+    )]
+    base_path: BasePath,
     /// Token of the control routes, if the sandbox has one
     #[arg(long, env = "SANDBOX_ADMIN_TOKEN", hide_env_values = true, value_name = "TOKEN")]
     admin_token: Option<String>,
@@ -64,40 +74,43 @@ impl WorldOfKeyArgs {
 impl WorldOfKeyArgs {
     /// The world of a key in the sandbox at that URL.
     pub(super) fn at(url: &str, api_key: &str, admin_token: Option<&str>) -> Result<Self, String> {
-        let uri: Uri =
-            url.trim_end_matches('/').parse().map_err(|_| "expected a URL".to_owned())?;
-        let is_root = uri.path() == "/" && uri.query().is_none();
-        let host = uri.host().filter(|_| uri.scheme_str() == Some("http") && is_root);
-        let host =
-            host.ok_or_else(|| format!("expected a URL such as http://127.0.0.1:{DEFAULT_PORT}"))?;
-        let sandbox = SandboxArgs {
-            host: host.trim_start_matches('[').trim_end_matches(']').to_owned(),
-            port: uri.port_u16().unwrap_or(80),
-            admin_token: admin_token.map(str::to_owned),
-        };
+        let sandbox = SandboxArgs::parse(url, admin_token.map(str::to_owned))?;
         Ok(Self { api_key: api_key.to_owned(), sandbox })
     }
 }
 
 impl SandboxArgs {
-    /// The sandbox of a URL such as `http://127.0.0.1:4747`.
+    /// The sandbox of a URL such as `http://127.0.0.1:4747` or `http://127.0.0.1:4747/sandbox`.
+    fn parse(url: &str, admin_token: Option<String>) -> Result<Self, String> {
+        let wrong = || format!("expected a URL such as http://127.0.0.1:{DEFAULT_PORT}");
+        let uri: Uri = url.parse().map_err(|_| wrong())?;
+        let is_plain = uri.scheme_str() == Some("http") && uri.query().is_none();
+        let host = uri.host().filter(|_| is_plain && !url.contains('@')).ok_or_else(wrong)?;
+        let path = uri.path().trim_end_matches('/');
+        let base_path = path.parse().map_err(|expected| format!("its path: {expected}"))?;
+        let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
+        Ok(Self { host, port: uri.port_u16().unwrap_or(80), base_path, admin_token })
+    }
+
+    /// The same for the value of a flag.
     pub(super) fn of_url(
         flag: &str,
         url: &str,
         admin_token: Option<String>,
     ) -> Result<Self, Failure> {
-        let wrong = || {
-            Failure::Usage(format!("{flag} {url}: expected a URL such as http://127.0.0.1:4747"))
-        };
-        let rest = url.strip_prefix("http://").ok_or_else(wrong)?;
-        let (host, port) = rest.trim_end_matches('/').rsplit_once(':').ok_or_else(wrong)?;
-        let port = port.parse().map_err(|_| wrong())?;
-        Ok(Self { host: host.to_owned(), port, admin_token })
+        Self::parse(url, admin_token).map_err(|why| Failure::Usage(format!("{flag} {url}: {why}")))
     }
 
-    /// `host:port`, as messages show it.
+    /// `host:port`, as messages show it, and the base path.
     pub(super) fn address(&self) -> String {
-        format!("{}:{}", self.host, self.port)
+        let host = &self.host;
+        let host = if host.contains(':') { format!("[{host}]") } else { host.clone() };
+        format!("{host}:{}{}", self.port, self.base_path)
+    }
+
+    /// The path of a route.
+    pub(super) fn path(&self, route: &str) -> String {
+        format!("{}{route}", self.base_path)
     }
 
     /// The failure of a sandbox that does not answer.
@@ -136,6 +149,7 @@ impl SandboxArgs {
             "" => String::new(),
             body => format!("Content-Type: application/json\r\nContent-Length: {}\r\n", body.len()),
         };
+        let path = self.path(path);
         let request = format!(
             "{method} {path} HTTP/1.1\r\nHost: localhost\r\n{token}{head}{length}Connection: close\r\n\r\n{body}"
         );

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 
 use crate::cli::failure::{Failure, print};
-use crate::engine::contract::Overlay;
+use crate::engine::contract::{BasePath, Overlay};
 use crate::io::input_file;
 use crate::render::assumptions;
 use crate::value::Look;
@@ -26,6 +26,29 @@ pub(super) struct ContractArgs {
     /// Show which assumptions this file replaces; or `published`
     #[arg(long, env = "SANDBOX_CONTRACT", value_name = "FILE|published")]
     contract: Option<PathBuf>,
+}
+
+/// The contract of a server.
+#[derive(Args, Debug)]
+pub(super) struct ServedContractArgs {
+    /// What differs from the assumed contract: a TOML file, or `published` for only the two published
+    /// operations
+    #[arg(long, env = "SANDBOX_CONTRACT", value_name = "FILE|published")]
+    contract: Option<PathBuf>,
+    /// Path before every route, such as /sandbox; overrides `base_path` of the contract
+    #[arg(long, env = "SANDBOX_BASE_PATH", value_name = "PATH")]
+    base_path: Option<BasePath>,
+}
+
+impl ServedContractArgs {
+    /// The overlay of the file, with the base path of the flag.
+    pub(super) fn overlay(&self) -> Result<Overlay, Failure> {
+        let mut overlay = overlay(self.contract.as_deref())?;
+        if let Some(path) = &self.base_path {
+            overlay.base_path = path.clone();
+        }
+        Ok(overlay)
+    }
 }
 
 #[derive(Debug, Subcommand)]

@@ -92,9 +92,8 @@ impl EventsArgs {
             query.push_str("&type=");
             query.extend(utf8_percent_encode(event, NON_ALPHANUMERIC));
         }
-        let head = format!(
-            "GET /_sandbox/events/stream{query} HTTP/1.0\r\nHost: localhost\r\n{key}{token}\r\n"
-        );
+        let path = sandbox.path("/_sandbox/events/stream");
+        let head = format!("GET {path}{query} HTTP/1.0\r\nHost: localhost\r\n{key}{token}\r\n");
         socket.write_all(head.as_bytes()).map_err(failed)?;
         let mut stream = Stream(BufReader::new(socket));
         let status = stream.line().map_err(failed)?.unwrap_or_default();

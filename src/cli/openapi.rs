@@ -23,9 +23,9 @@ pub(super) struct OpenapiArgs {
     /// Keep only the operations of one domain: business, payments, identity or capital; of `--control`, of one tag
     #[arg(long, value_name = "DOMAIN")]
     domain: Option<String>,
-    /// URL of the server in the document
-    #[arg(long, default_value = openapi::SERVER, value_name = "URL")]
-    server: String,
+    /// URL of the server in the document [default: `http://localhost:4747` and the base path of the contract]
+    #[arg(long, value_name = "URL")]
+    server: Option<String>,
     /// What differs from the assumed contract: a TOML file, or `published`
     #[arg(long, env = "SANDBOX_CONTRACT", value_name = "FILE|published")]
     contract: Option<PathBuf>,
@@ -53,6 +53,7 @@ pub(super) fn run(args: &OpenapiArgs) -> Result<(), Failure> {
     if args.openapi == "3.0" {
         variant::in_3_0(&mut document);
     }
-    variant::serve_at(&mut document, &args.server);
+    let own = || format!("{}{}", openapi::SERVER, contract.base_path);
+    variant::serve_at(&mut document, &args.server.clone().unwrap_or_else(own));
     print(&openapi::text(&document))
 }

@@ -12,7 +12,7 @@ use clap::Args;
 use clap::builder::FalseyValueParser;
 use tokio::runtime::Runtime;
 
-use crate::cli::contract;
+use crate::cli::contract::ServedContractArgs;
 use crate::cli::failure::Failure;
 use crate::cli::persist::{Persist, PersistArgs};
 use crate::cli::room::{self, RoomArgs};
@@ -74,10 +74,8 @@ pub(super) struct ServeArgs {
         value_name = "NAME=SECRET"
     )]
     key_space: Vec<String>,
-    /// What differs from the assumed contract: a TOML file, or `published` for only the two published
-    /// operations
-    #[arg(long, env = "SANDBOX_CONTRACT", value_name = "FILE|published")]
-    contract: Option<PathBuf>,
+    #[command(flatten)]
+    contract: ServedContractArgs,
     /// Worlds that can be open at the same time
     #[arg(long, env = "SANDBOX_MAX_WORLDS", default_value_t = 100_000, value_name = "N")]
     max_worlds: usize,
@@ -169,7 +167,7 @@ impl FromStr for Clock {
 /// Serves until a signal comes, or until the standard input closes if the flag says so.
 pub(super) fn run(args: &ServeArgs) -> Result<(), Failure> {
     log::init(args.log, args.log_filter.as_deref()).map_err(Failure::Usage)?;
-    let contract = contract::overlay(args.contract.as_deref())?;
+    let contract = args.contract.overlay()?;
     check_keys(args, &contract)?;
     args.room.check()?;
     let mut config = Config {
@@ -243,6 +241,7 @@ fn listen(
     let server = ServerConfig {
         host: args.host.clone(),
         port: port(args)?,
+        base_path: engine.base_path().to_owned(),
         allowed_hosts: args.allowed_host.clone(),
         cors_origins: args.cors_origin.clone(),
         exposed_headers: engine.exposed_headers(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::CONTENT_TYPE;
+use http::header::{CONTENT_TYPE, LOCATION};
 use http::request::Parts;
 use http::{HeaderValue, Response, StatusCode};
 
@@ -255,6 +255,33 @@ impl Engine {
                 StatusCode::from_u16(route.status).expect("a contract holds HTTP statuses");
         }
         response
+    }
+
+    /// Removes the base path from a request of the network. If the request is outside of it, returns why there is no such route.
+    pub(crate) fn enter_base(&self, head: &mut Parts) -> Option<String> {
+        let base = &self.config.contract.base_path;
+        if base.strip(&mut head.uri) {
+            return None;
+        }
+        let shown: String = head.uri.path().chars().take(100).collect();
+        Some(format!("there is no route {shown}: every path of this server begins with {base}"))
+    }
+
+    /// Adds the base path to the `Location` of a reply to the network.
+    pub(crate) fn leave_base(&self, mut response: Response<Bytes>) -> Response<Bytes> {
+        let base = self.base_path();
+        let location = response.headers().get(LOCATION).filter(|_| !base.is_empty());
+        if let Some(path) = location.and_then(|location| location.to_str().ok())
+            && let Ok(whole) = HeaderValue::try_from(format!("{base}{path}"))
+        {
+            response.headers_mut().insert(LOCATION, whole);
+        }
+        response
+    }
+
+    /// The path before every route; empty by default.
+    pub(crate) fn base_path(&self) -> &str {
+        self.config.contract.base_path.as_str()
     }
 
     /// Gives the headers of a request their internal names, before all other code.

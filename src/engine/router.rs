@@ -261,7 +261,11 @@ fn routes(rows: &Rows) -> &'static [Route] {
         key_required: rows.key_required && operation.method == operation::Method::Post,
         ..Route::of(operation)
     });
-    let routes = product.chain(api::control().map(Route::of)).enumerate();
+    let control = api::control().map(|operation| Route {
+        aliases: rows.product_path(operation).map(|path| &*path.leak()).into_iter().collect(),
+        ..Route::of(operation)
+    });
+    let routes = product.chain(control).enumerate();
     let routes: Vec<Route> = routes.map(|(place, route)| Route { place, ..route }).collect();
     let routes: &'static [Route] = routes.leak();
     for route in routes {

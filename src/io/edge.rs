@@ -129,9 +129,13 @@ impl<A: RequestHandler> hyper::service::Service<Request<Incoming>> for Edge<A> {
             // hyper remembers the method and drops the body of the reply, but not its length.
             head.method = Method::GET;
         }
-        self.shared.engine.enter(&mut head);
+        let outside = self.shared.engine.enter(&mut head);
         self.shared.engine.report_time(line.since(self.shared.started));
         let admitted = match self.shared.guard.judge(&head) {
+            GuardDecision::Pass if outside.is_some() => {
+                let detail = outside.unwrap_or_default();
+                Err(self.refuse(Some(&head), ErrorCode::RouteNotFound, &detail))
+            }
             GuardDecision::Pass if head.uri.path() == metrics::PATH => {
                 Err(self.shared.metrics.answer(&*self.shared.engine, &head))
             }

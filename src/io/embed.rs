@@ -237,7 +237,8 @@ impl Builder {
         });
         let engine = engine.with_max_requests(self.most_requests).with_started(self.started);
         let engine = Arc::new(engine);
-        let config = ServerConfig { port: self.port, ..ServerConfig::default() };
+        let base_path = engine.base_path().to_owned();
+        let config = ServerConfig { port: self.port, base_path, ..ServerConfig::default() };
         let opened = Arc::clone(&engine);
         let server = Background::start_with(config, Arc::clone(&engine), move |addresses| {
             Webhooks::default().open(&opened, addresses, None, Arc::default())

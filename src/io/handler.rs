@@ -14,8 +14,10 @@ pub(crate) trait RequestHandler: Send + Sync + 'static {
     /// A request whose head was accepted.
     type Admitted: Send + 'static;
 
-    /// Changes a head before all checks.
-    fn enter(&self, _: &mut Parts) {}
+    /// Changes a head before all checks. If its path is outside of the base path, returns why there is no such route.
+    fn enter(&self, _: &mut Parts) -> Option<String> {
+        None
+    }
 
     /// All checks before a body is read. An error is the finished refusal.
     fn admit(&self, head: &Parts) -> Result<Self::Admitted, Response<Bytes>>;

@@ -52,8 +52,10 @@ use crate::value::ErrorCode;
 impl handler::RequestHandler for Engine {
     type Admitted = Admitted;
 
-    fn enter(&self, head: &mut Parts) {
+    fn enter(&self, head: &mut Parts) -> Option<String> {
+        let outside = self.enter_base(head);
         self.enter(head);
+        outside
     }
 
     fn admit(&self, head: &Parts) -> Result<Admitted, Response<Bytes>> {
@@ -61,7 +63,7 @@ impl handler::RequestHandler for Engine {
     }
 
     fn answer(&self, admitted: Admitted, head: &Parts, body: Bytes) -> Response<Bytes> {
-        self.answer(admitted, head, body)
+        self.leave_base(self.answer(admitted, head, body))
     }
 
     fn refuse(&self, head: Option<&Parts>, code: ErrorCode, detail: &str) -> Response<Bytes> {

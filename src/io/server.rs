@@ -43,6 +43,8 @@ pub(crate) struct ServerConfig {
     pub(crate) host: Option<String>,
     /// `--port`: 0 for a free one.
     pub(crate) port: u16,
+    /// `--base-path`, for the URL of the server.
+    pub(crate) base_path: String,
     /// `--allowed-host`: further names to accept.
     pub(crate) allowed_hosts: Vec<String>,
     /// `--cors-origin`: pages that may read replies.
@@ -70,6 +72,7 @@ pub(crate) struct Server;
 pub(crate) struct Bound<A> {
     listeners: Vec<TcpListener>,
     addresses: Vec<SocketAddr>,
+    base_path: String,
     shared: Arc<Shared<A>>,
 }
 
@@ -89,7 +92,7 @@ impl Server {
         long_work::install(beside_other_work);
         let (durable, metrics) = (config.durable.clone(), Arc::clone(&config.metrics));
         let shared = Arc::new(Shared::new(engine, guard, config.limits, durable, metrics));
-        Ok(Bound { listeners, addresses, shared })
+        Ok(Bound { listeners, addresses, base_path: config.base_path.clone(), shared })
     }
 }
 
@@ -129,7 +132,7 @@ impl<A: RequestHandler> Bound<A> {
                 [0, 0, 0, 0, 0, 0, 0, 1].into()
             });
         }
-        format!("http://{address}")
+        format!("http://{address}{}", self.base_path)
     }
 
     /// Serves until `shutdown` is done. Then it accepts nothing new and finishes the requests in flight.

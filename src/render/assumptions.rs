@@ -19,6 +19,9 @@ struct Row<'a> {
     answer: &'a str,
     /// The keys of the contract file; empty if it cannot be replaced yet.
     overridden_by: Vec<&'a str>,
+    /// What else changes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    setting: Option<&'a str>,
     /// The keys that this contract sets.
     overrides: Vec<String>,
     proof: &'a str,
@@ -36,6 +39,7 @@ impl Row<'static> {
             question: &one.question,
             answer: &one.answer,
             overridden_by: one.keys(),
+            setting: one.setting.as_deref(),
             overrides: own.map(|(key, value)| format!("{key} = {value}")).collect(),
             proof: &one.proof,
         }
@@ -69,9 +73,11 @@ pub(crate) fn text(overlay: &Overlay) -> String {
         for line in wrapped(row.answer, WIDTH - 6) {
             let _ = writeln!(text, "      {line}");
         }
-        let key = match row.overridden_by.as_slice() {
-            [] => "not overridable yet".to_owned(),
-            keys => format!("override: {}", keys.join(", ")),
+        let key = match (row.overridden_by.as_slice(), row.setting) {
+            ([], None) => "not overridable yet".to_owned(),
+            ([], Some(setting)) => format!("set by {setting}"),
+            (keys, None) => format!("override: {}", keys.join(", ")),
+            (keys, Some(setting)) => format!("override: {}; set by {setting}", keys.join(", ")),
         };
         let _ = writeln!(text, "      [{}; {key}]", row.id);
         for over in row.overrides {
@@ -99,6 +105,9 @@ fn differences(overlay: &Overlay) -> Vec<(String, String)> {
     let mut say = |key: &str, value: String| differences.push((key.to_owned(), value));
     if overlay.rows.published_only {
         say("serve", "\"published\"".to_owned());
+    }
+    if !overlay.base_path.as_str().is_empty() {
+        say("base_path", format!("{:?}", overlay.base_path.as_str()));
     }
     for row in crate::api::product() {
         let Some(changed) = overlay.rows.changed.get(row.name) else { continue };
@@ -131,6 +140,9 @@ fn differences(overlay: &Overlay) -> Vec<(String, String)> {
     }
     if overlay.rows.key_required {
         say("idempotency.required", "true".to_owned());
+    }
+    if let Some(path) = &overlay.rows.webhook_endpoints {
+        say("webhooks.endpoints", format!("{path:?}"));
     }
     for Header { key, name, .. } in Header::ALL {
         match overlay.called(key) {

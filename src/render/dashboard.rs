@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 use bytes::Bytes;
 
 use crate::engine::Page;
+use crate::engine::contract::BasePath;
 use crate::render::pages::prepared_page;
 
 /// Scripts and styles come from our own files only. A payslip is shown from a `blob:` URL, because a frame cannot send the key.
@@ -55,8 +56,14 @@ static PREPARED: LazyLock<Vec<Page>> = LazyLock::new(|| {
 });
 
 /// The file of the dashboard at a path, if there is one.
-pub(super) fn page(path: &str) -> Option<Page> {
+pub(super) fn page(path: &str, base_path: &BasePath) -> Option<Page> {
     let place = FILES.iter().position(|(known, ..)| *known == path)?;
+    if path == "/" && !base_path.as_str().is_empty() {
+        // Only this page has absolute paths: the scripts import by relative ones.
+        let html = include_str!("dashboard/index.html");
+        let html = html.replace("=\"/", &format!("=\"{base_path}/"));
+        return Some(prepared_page(Bytes::from(html), HTML, POLICY));
+    }
     PREPARED.get(place).cloned()
 }
 
@@ -83,7 +90,7 @@ mod tests {
     }
 
     fn text(path: &str) -> String {
-        let page = page(path).expect("it is in the table");
+        let page = page(path, &BasePath::default()).expect("it is in the table");
         String::from_utf8(page.body.to_vec()).expect("it is text")
     }
 
@@ -98,7 +105,7 @@ mod tests {
                     "index.html" => "/".to_owned(),
                     name => format!("/dashboard/{name}"),
                 };
-                assert!(page(&path).is_some(), "{name} is not in the table");
+                assert!(page(&path, &BasePath::default()).is_some(), "{name} is not in the table");
                 served += 1;
             }
         }
@@ -136,7 +143,7 @@ mod tests {
             .collect();
         assert!(loaded.len() >= 3, "{loaded:?}");
         for target in loaded {
-            assert!(page(target).is_some(), "the page loads {target}");
+            assert!(page(target, &BasePath::default()).is_some(), "the page loads {target}");
         }
     }
 
@@ -144,7 +151,8 @@ mod tests {
     #[test]
     fn the_vendored_library_is_unchanged() {
         let sums = include_str!("dashboard/vendor/SHA256SUMS");
-        let library = page("/dashboard/vendor/htm-preact.js").expect("it is in the table");
+        let library = page("/dashboard/vendor/htm-preact.js", &BasePath::default());
+        let library = library.expect("it is in the table");
         let hash = Sha256::digest(&library.body);
         let hash = hash.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
         assert!(sums.contains(&format!("{hash}  htm-preact.js")), "{hash} is not in:\n{sums}");

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::api;
 use crate::api::operation::{Contract, Operation};
 use crate::engine::Page;
-use crate::engine::contract::Overlay;
+use crate::engine::contract::{BasePath, Overlay};
 use crate::render::openapi::tags;
 use crate::render::pages::prepared_page;
 
@@ -35,7 +35,18 @@ pub(super) fn page(path: &str, overlay: &Overlay) -> Option<Page> {
         "/llms-full.txt" => text(overlay, section),
         _ => return None,
     };
+    let text = below(&overlay.base_path, text);
     Some(prepared_page(Bytes::from(text), "text/plain; charset=utf-8", POLICY))
+}
+
+/// The same for a server with a base path.
+fn below(base_path: &BasePath, text: String) -> String {
+    let base = base_path.as_str();
+    if base.is_empty() {
+        return text;
+    }
+    let said = format!("\n- Every path comes after `{base}`: `{base}/v1/payroll/run`.\n- Send");
+    text.replace("](/", &format!("]({base}/")).replacen("\n- Send", &said, 1)
 }
 
 /// All served operations by topic, in the order of the table.

@@ -3,6 +3,7 @@
 //! A document is a `serde_json::Value`, assembled row by row in the table's order. Its schemas are those that
 //! check requests.
 
+mod endpoints;
 pub(super) mod header;
 mod links;
 mod overlay;

@@ -13,7 +13,7 @@ use http::request::Parts;
 use http::uri::Authority;
 
 use crate::engine::Page;
-use crate::engine::contract::Overlay;
+use crate::engine::contract::{BasePath, Overlay};
 use crate::render::openapi::{Plane, SERVER, document_served, variant};
 use crate::render::{dashboard, llms};
 use crate::world::{Base, Shape};
@@ -36,7 +36,8 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'u
 pub(crate) fn page(head: &Parts, overlay: &Overlay, base: &Base) -> Option<Page> {
     let host = head.headers.get(HOST).and_then(|host| host.to_str().ok());
     let host = head.uri.authority().map(Authority::as_str).or(host);
-    let server = host.map_or_else(|| SERVER.to_owned(), |host| format!("http://{host}"));
+    let mut server = host.map_or_else(|| SERVER.to_owned(), |host| format!("http://{host}"));
+    server.push_str(overlay.base_path.as_str());
     find(head.uri.path(), &server, overlay, base)
 }
 
@@ -44,13 +45,17 @@ fn find(path: &str, server: &str, overlay: &Overlay, base: &Base) -> Option<Page
     match path {
         PRODUCT_DOCUMENT => Some(json(Plane::Product, server, overlay, base)),
         CONTROL_DOCUMENT => Some(json(Plane::Control, server, overlay, base)),
-        "/docs" => Some(reference("Sandbox", PRODUCT_DOCUMENT, ("/docs/control", "Control plane"))),
+        "/docs" => {
+            let other = ("/docs/control", "Control plane");
+            Some(reference("Sandbox", PRODUCT_DOCUMENT, other, &overlay.base_path))
+        }
         "/docs/control" => {
-            Some(reference("Sandbox control plane", CONTROL_DOCUMENT, ("/docs", "Product")))
+            let other = ("/docs", "Product");
+            Some(reference("Sandbox control plane", CONTROL_DOCUMENT, other, &overlay.base_path))
         }
         "/docs/rapidoc.js" => Some(script(RAPIDOC, true)),
         "/docs/key.js" => Some(script(include_bytes!("assets/key.js"), false)),
-        _ => llms::page(path, overlay).or_else(|| dashboard::page(path)),
+        _ => llms::page(path, overlay).or_else(|| dashboard::page(path, &overlay.base_path)),
     }
 }
 
@@ -131,12 +136,18 @@ fn script(body: &'static [u8], gzip: bool) -> Page {
     }
 }
 
-fn reference(title: &str, document: &str, (other, label): (&str, &str)) -> Page {
+fn reference(
+    title: &str,
+    document: &str,
+    (other, label): (&str, &str),
+    base_path: &BasePath,
+) -> Page {
     let html = include_str!("assets/docs.html")
         .replace("{title}", title)
         .replace("{document}", document)
         .replace("{other}", other)
-        .replace("{label}", label);
+        .replace("{label}", label)
+        .replace("{base}", base_path.as_str());
     Page {
         content_type: "text/html; charset=utf-8",
         body: Bytes::from(html),

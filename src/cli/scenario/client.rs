@@ -26,6 +26,8 @@ const PAGE: usize = 100;
 pub(in crate::cli) struct Client {
     runtime: Runtime,
     authority: String,
+    /// The path before every route.
+    base_path: String,
     /// The key of the world in which the steps act.
     key: String,
     /// The key of the world in which `@kind:n` is resolved. It is the same world without the scenario, so that
@@ -34,11 +36,14 @@ pub(in crate::cli) struct Client {
 }
 
 impl Client {
-    pub(in crate::cli) fn of(authority: &str, key: &str, look_up: &str) -> Result<Self, String> {
+    /// A client of the server at this address: `host:port` and the base path.
+    pub(in crate::cli) fn of(address: &str, key: &str, look_up: &str) -> Result<Self, String> {
+        let (authority, base_path) = address.split_at(address.find('/').unwrap_or(address.len()));
         let runtime = Builder::new_current_thread().enable_all().build();
         Ok(Self {
             runtime: runtime.map_err(|error| error.to_string())?,
             authority: authority.to_owned(),
+            base_path: base_path.to_owned(),
             key: key.to_owned(),
             look_up: look_up.to_owned(),
         })
@@ -88,7 +93,7 @@ impl Client {
         let authority = &*self.authority;
         let mut request = Request::builder()
             .method(method)
-            .uri(path)
+            .uri(format!("{}{path}", self.base_path))
             .header(header::HOST, authority)
             .header(header::CONNECTION, "close");
         let own = |name: &str| headers.keys().any(|header| header.eq_ignore_ascii_case(name));

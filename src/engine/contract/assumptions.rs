@@ -23,6 +23,8 @@ pub(crate) struct Assumption {
     /// Whether it is an area of operations.
     #[serde(default)]
     area: bool,
+    /// What else changes it: a flag, a scenario or a call.
+    pub(crate) setting: Option<String>,
     /// The test that shows it.
     pub(crate) proof: String,
 }

@@ -7,8 +7,9 @@
 use crate::engine::contract::values::KEYS;
 use crate::value::diagnostic::nearest;
 
-/// Sections, and the one key outside them, without secrets.
-const HARMLESS: [&str; 6] = ["operations", "errors", "paging", "idempotency", "headers", "serve"];
+/// Sections, and the keys outside them, without secrets.
+const HARMLESS: [&str; 8] =
+    ["operations", "errors", "paging", "idempotency", "webhooks", "headers", "serve", "base_path"];
 
 /// The text with stars for possible keys.
 pub(super) fn masked(source: &str) -> String {

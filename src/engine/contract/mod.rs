@@ -11,6 +11,7 @@
 //! once.
 
 pub(crate) mod assumptions;
+mod base_path;
 mod dialect;
 mod mask;
 mod read;
@@ -25,11 +26,14 @@ use std::fmt;
 use crate::api::crud::{MOST_PER_PAGE, PER_PAGE};
 use crate::api::operation::{Contract, Operation};
 
+pub(crate) use self::base_path::BasePath;
 pub(crate) use self::dialect::{Dialect, ENVELOPE, ErrorFormat, Header, LoggedId};
 
 /// The differences from our assumptions; none by default.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub(crate) struct Overlay {
+    /// The path before every route.
+    pub(crate) base_path: BasePath,
     pub(crate) rows: Rows,
     pub(crate) auth: Auth,
     pub(crate) dialect: Dialect,
@@ -39,6 +43,7 @@ impl fmt::Debug for Overlay {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Its keys are secrets.
         out.debug_struct("Overlay")
+            .field("base_path", &self.base_path)
             .field("rows", &self.rows)
             .field("dialect", &self.dialect)
             .finish_non_exhaustive()
@@ -71,7 +76,12 @@ pub(crate) struct Rows {
     pub(crate) paging: Paging,
     /// Whether a POST must have an `Idempotency-Key`.
     pub(crate) key_required: bool,
+    /// Where the product has webhook endpoints; none by default.
+    pub(crate) webhook_endpoints: Option<String>,
 }
+
+/// The webhook endpoints of the control plane.
+pub(crate) const WEBHOOK_ENDPOINTS: &str = "/_sandbox/webhook-endpoints";
 
 /// The changes of one row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -95,6 +105,12 @@ impl Rows {
     /// Further paths of the row.
     pub(crate) fn aliases(&self, row: &Operation) -> &[String] {
         self.changed(row).map_or(&[], |changed| &changed.aliases)
+    }
+
+    /// The path in the product of a row of the control plane.
+    pub(crate) fn product_path(&self, row: &Operation) -> Option<String> {
+        let rest = row.path.strip_prefix(WEBHOOK_ENDPOINTS)?;
+        Some(format!("{}{rest}", self.webhook_endpoints.as_ref()?))
     }
 
     fn changed(&self, row: &Operation) -> Option<&Row> {

@@ -7,14 +7,17 @@ use toml::de::{DeTable, DeValue};
 
 use crate::api::crud::PER_PAGE_CEILING;
 use crate::engine::contract::dialect::{ErrorFormat, Header, Name};
-use crate::engine::contract::values::{KEYS, Reader, Section, expected, kind};
+use crate::engine::contract::values::{Alias, KEYS, Reader, Section, expected, kind};
 use crate::engine::contract::{Overlay, Paging, mask, rows};
 use crate::engine::keys::{is_well_formed, looks_live};
 use crate::value::Diagnostic;
 use crate::value::diagnostic::{Look, nearest, report};
 
 /// Sections of the file.
-const SECTIONS: [&str; 6] = ["operations", "errors", "paging", "auth", "idempotency", "headers"];
+const SECTIONS: [&str; 7] =
+    ["operations", "errors", "paging", "auth", "idempotency", "webhooks", "headers"];
+/// Keys outside of sections.
+const ROOT: [&str; 2] = ["serve", "base_path"];
 
 /// Headers with their own meaning, whose names an overlay cannot use.
 const TAKEN: [&str; 22] = [
@@ -83,10 +86,10 @@ impl Reader {
         let root = Section { name: "", table };
         for (key, _) in table.iter().filter(|(key, _)| {
             let name: &str = key.get_ref();
-            name != "serve" && !SECTIONS.contains(&name)
+            !ROOT.contains(&name) && !SECTIONS.contains(&name)
         }) {
             let name: &str = key.get_ref();
-            let known = SECTIONS.iter().copied().chain(["serve"]);
+            let known = SECTIONS.iter().copied().chain(ROOT);
             self.found.push(
                 Diagnostic::new(key.span(), format!("an overlay has no key `{name}`"))
                     .expected("unknown key")
@@ -100,6 +103,7 @@ impl Reader {
                 _ => self.value(root, "serve", word, span, &["all", "published"]),
             }
         }
+        self.base_path(overlay, root);
         self.operations(overlay, table);
         if let Some(section) = self.section("errors", root) {
             self.errors(overlay, section);
@@ -119,6 +123,27 @@ impl Reader {
         }
         let aliases = core::mem::take(&mut self.aliases);
         self.found.extend(rows::collisions(overlay, &aliases));
+        if let Some(section) = self.section("webhooks", root) {
+            self.webhooks(overlay, section, &aliases);
+        }
+    }
+
+    fn base_path(&mut self, overlay: &mut Overlay, root: Section<'_>) {
+        let Some((path, span)) = self.text(root, "base_path") else { return };
+        match path.parse() {
+            Ok(path) => overlay.base_path = path,
+            Err(expected) => self
+                .found
+                .push(Diagnostic::new(span, "this cannot be the base path").expected(expected)),
+        }
+    }
+
+    fn webhooks(&mut self, overlay: &mut Overlay, section: Section<'_>, aliases: &[Alias]) {
+        let Some((path, span)) = self.text(section, "endpoints") else { return };
+        match rows::check_endpoints(overlay, aliases, path, &span) {
+            None => overlay.rows.webhook_endpoints = Some(path.to_owned()),
+            Some(wrong) => self.found.push(wrong),
+        }
     }
 
     /// A table of the root; reports its unknown keys.

@@ -147,16 +147,35 @@ fn unknown(id: &str, span: Range<usize>) -> Diagnostic {
 
 /// The mistake of an alias by itself.
 fn check(alias: &Alias) -> Option<Diagnostic> {
-    let wrong = |message: String, label: &str| {
-        Some(Diagnostic::new(alias.span.clone(), message).expected(label))
-    };
     let path = alias.path.as_str();
+    if let Some(wrong) = check_path("an alias", path, &alias.span) {
+        return Some(wrong);
+    }
+    let (mut own, mut theirs) = (parameters(path), parameters(alias.row.path));
+    own.sort_unstable();
+    theirs.sort_unstable();
+    if own != theirs {
+        let expected = match theirs.as_slice() {
+            [] => "expected a path without parameters".to_owned(),
+            names => format!("expected exactly {{{}}}", names.join("}, {")),
+        };
+        let message =
+            format!("an alias must have the parameters of its operation, {}", alias.row.path);
+        return Some(Diagnostic::new(alias.span.clone(), message).expected(expected));
+    }
+    None
+}
+
+/// The mistake of a path by itself.
+fn check_path(what: &str, path: &str, span: &Range<usize>) -> Option<Diagnostic> {
+    let wrong =
+        |message: String, label: &str| Some(Diagnostic::new(span.clone(), message).expected(label));
     if path.len() > LONGEST {
-        return wrong(format!("an alias must have at most {LONGEST} characters"), "this is longer");
+        return wrong(format!("{what} must have at most {LONGEST} characters"), "this is longer");
     }
     if !path.starts_with('/') || path.len() < 2 || path.ends_with('/') || path.contains("//") {
         return wrong(
-            "an alias must be a path".to_owned(),
+            format!("{what} must be a path"),
             "expected a path such as \"/v2/payroll/run\"",
         );
     }
@@ -177,19 +196,32 @@ fn check(alias: &Alias) -> Option<Diagnostic> {
             );
         }
     }
-    let (mut own, mut theirs) = (parameters(path), parameters(alias.row.path));
-    own.sort_unstable();
-    theirs.sort_unstable();
-    if own != theirs {
-        let expected = match theirs.as_slice() {
-            [] => "expected a path without parameters".to_owned(),
-            names => format!("expected exactly {{{}}}", names.join("}, {")),
-        };
-        let message =
-            format!("an alias must have the parameters of its operation, {}", alias.row.path);
-        return Some(Diagnostic::new(alias.span.clone(), message).expected(expected));
-    }
     None
+}
+
+/// The mistake of the path of webhook endpoints. Operations with paths below it could not be distinguished from an endpoint.
+pub(super) fn check_endpoints(
+    overlay: &Overlay,
+    aliases: &[Alias],
+    path: &str,
+    span: &Range<usize>,
+) -> Option<Diagnostic> {
+    if let Some(wrong) = check_path("the path of webhook endpoints", path, span) {
+        return Some(wrong);
+    }
+    let wrong = |message: String| Diagnostic::new(span.clone(), message);
+    if path.contains('{') {
+        let message = "the path of webhook endpoints has a parameter".to_owned();
+        return Some(wrong(message).expected("expected a path without parameters"));
+    }
+    let served = api::product().filter(|row| overlay.rows.serves(row)).map(|row| row.path);
+    let mut taken = served.chain(aliases.iter().map(|alias| alias.path.as_str()));
+    let is_within = |other: &&str| {
+        other.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let other = taken.find(is_within)?;
+    let message = format!("{path} is already the path of other operations");
+    Some(wrong(message).expected(format!("{other} is one of them")))
 }
 
 /// The mistakes of an overlay's aliases together.

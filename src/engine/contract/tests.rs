@@ -35,7 +35,7 @@ fn no_text_makes_it_panic() {
 
 #[test]
 fn an_overlay_with_our_own_assumptions_changes_nothing() {
-    let ours = "serve = \"all\"\n[operations.getCompany]\nenabled = true\n[errors]\nformat = \"problem\"\n[paging]\n\
+    let ours = "serve = \"all\"\nbase_path = \"\"\n[operations.getCompany]\nenabled = true\n[errors]\nformat = \"problem\"\n[paging]\n\
                 per_page_default = 25\nper_page_max = 100\n[auth]\nrefuse_live = true\n[idempotency]\nrequired = false\n\
                 [headers]\nrequest_id = \"Request-Id\"\n";
     let overlay = good(ours);

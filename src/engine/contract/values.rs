@@ -25,6 +25,7 @@ const SWITCH: &str = "expected true or false";
 /// All keys. `operations.*` is one section for each operation.
 pub(crate) const KEYS: &[Key] = &[
     key("", "serve", "expected \"all\" or \"published\""),
+    key("", "base_path", "expected a path such as \"/sandbox\""),
     key("operations.*", "status", "expected a status from 200 to 299"),
     key("operations.*", "aliases", "expected a list of paths"),
     key("operations.*", "enabled", SWITCH),
@@ -34,6 +35,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("auth", "keys", "expected a list of keys"),
     key("auth", "refuse_live", SWITCH),
     key("idempotency", "required", SWITCH),
+    key("webhooks", "endpoints", "expected a path such as \"/api/webhook-endpoints\""),
     key("headers", "request_id", HEADER),
     key("headers", "sandbox_time", HEADER),
     key("headers", "sandbox_decision", HEADER),

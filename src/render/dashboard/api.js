@@ -1,6 +1,8 @@
 // Calls to the sandbox. The key stays in this tab (sessionStorage) and goes out only as a header to this origin.
 // Reads say that they only observe, so they are in no request log, use up no fault or rule, and change no verification.
 const KEY = 'sandbox.key', TOKEN = 'sandbox.admin';
+// What comes before every path, if the server has a base path: this file is in its folder `dashboard`.
+export const BASE = new URL('..', import.meta.url).pathname.replace(/\/$/, '');
 let key = sessionStorage.getItem(KEY) || 'test_key', token = sessionStorage.getItem(TOKEN) || '';
 
 export const getKey = () => key;
@@ -21,7 +23,7 @@ export class Problem extends Error {
 async function send(method, path, body, accept = 'application/json', more = {}) {
   let reply;
   try {
-    reply = await fetch(path, {
+    reply = await fetch(BASE + path, {
       method, cache: 'no-store', credentials: 'omit',
       headers: {
         Authorization: `Bearer ${key}`, Accept: accept, ...(token && path.startsWith('/_sandbox') ? { 'Sandbox-Admin-Token': token } : {}),

@@ -1,5 +1,5 @@
 import { html, render, useState, useEffect, useRef } from './vendor/htm-preact.js';
-import { getKey, setKey, setToken, hasToken, looksLive } from './api.js';
+import { BASE, getKey, setKey, setToken, hasToken, looksLive } from './api.js';
 import { start, useStore } from './store.js';
 import { Clock, Past, advance, toPayDay } from './clock.js';
 import { Icon, Bones } from './ui.js';
@@ -53,7 +53,7 @@ function App() {
     <aside class="side"><a class="brand" href="#/overview"><svg viewBox="0 0 20 20" fill="none" aria-hidden="true"><rect x="1" y="1" width="18" height="18" rx="5" fill="currentColor" opacity=".16" /><path d="M5.5 12.8l3-3.6 2.600 2.300L14.600 7" stroke="currentColor" stroke-width="1.800" stroke-linecap="round" stroke-linejoin="round" /></svg>Sandbox</a>
       <nav class="nav" aria-label="Screens">${SCREENS.map((x) => html`<a href=${`#/${x.id}`} aria-label=${x.name} aria-current=${x === screen ? 'page' : undefined}><${Icon} name=${x.id} /><span class="hide-s">${x.name}</span><span class="only-s">${x.short || x.name}</span></a>`)}
         <button class="only-s tabkey" onClick=${ask}><${Icon} name="key" />Key</button></nav>
-      <div class="foot"><button class="world" onClick=${ask}><span class="muted">World of key</span><b class="mono cut">${getKey()}</b></button><span class="muted">Simulated. No real money. <a href="/docs">Reference</a> · <button class="link small" onClick=${() => keys.current.showModal()}>Keys</button></span></div></aside>
+      <div class="foot"><button class="world" onClick=${ask}><span class="muted">World of key</span><b class="mono cut">${getKey()}</b></button><span class="muted">Simulated. No real money. <a href=${`${BASE}/docs`}>Reference</a> · <button class="link small" onClick=${() => keys.current.showModal()}>Keys</button></span></div></aside>
     <div class="main"><${Clock} /><${Past} follows=${screen.past} />
       ${s.link === 'down' && html`<div class="banner" role="alert">The sandbox does not answer. The page tries again every two seconds; what you see may be old.</div>`}
       ${s.link === 'refused' && html`<div class="banner" role="alert">${s.refused?.message || 'The server does not take this key.'} <span class="mono">${getKey()}</span> <button class="btn" onClick=${ask}>Use another key</button></div>`}

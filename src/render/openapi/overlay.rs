@@ -8,7 +8,7 @@ use crate::api;
 use crate::api::operation::Operation;
 use crate::engine::contract::{Dialect, ENVELOPE, ErrorFormat, Header, Overlay, Paging};
 use crate::render::openapi::header::BEARER;
-use crate::render::openapi::{links, problem, webhook};
+use crate::render::openapi::{endpoints, links, problem, webhook};
 
 pub(crate) fn applied(mut document: Value, contract: &Overlay) -> Value {
     if *contract == Overlay::default() {
@@ -22,6 +22,7 @@ pub(crate) fn applied(mut document: Value, contract: &Overlay) -> Value {
         links::without(paths, &unserved.map(Operation::operation_id).collect());
         paths.retain(|_, methods| methods.as_object().is_some_and(|methods| !methods.is_empty()));
     }
+    endpoints::add(&mut document, contract);
     let dialect = &contract.dialect;
     if dialect.errors == ErrorFormat::Envelope {
         document["components"]["schemas"]["Problem"] = envelope_schema();

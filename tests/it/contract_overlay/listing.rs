@@ -88,7 +88,13 @@ fn the_page_of_the_contract_has_the_printed_list() {
                 .iter()
                 .map(|key| format!("`{}`", key.as_str().unwrap()))
                 .collect();
-            let keys = if keys.is_empty() { "not yet".to_owned() } else { keys.join(", ") };
+            let setting = row["setting"].as_str().map(str::to_owned);
+            let ways: Vec<String> = Some(keys.join(", "))
+                .filter(|it| !it.is_empty())
+                .into_iter()
+                .chain(setting)
+                .collect();
+            let keys = if ways.is_empty() { "not yet".to_owned() } else { ways.join("; ") };
             let section = text(row, "section").trim_start_matches('§');
             let (question, answer) = (text(row, "question"), text(row, "answer"));
             format!("| {section} | {question} | {answer} | {keys} |")

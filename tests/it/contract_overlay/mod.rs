@@ -1,6 +1,8 @@
 //! Contract overlays: the effect of each key on the answers and on the document.
 
+mod base_path;
 mod effects;
+mod endpoints;
 mod errors;
 mod listing;
 mod mistakes;

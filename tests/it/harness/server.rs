@@ -179,5 +179,6 @@ impl Drop for Server {
 /// The port of `listening on http://HOST:PORT`.
 fn port_of(ready: &str) -> Option<u16> {
     let address = ready.trim_end().strip_prefix("listening on http://")?;
-    address.rsplit_once(':')?.1.parse().ok()
+    let (authority, _base_path) = address.split_once('/').unwrap_or((address, ""));
+    authority.rsplit_once(':')?.1.parse().ok()
 }
