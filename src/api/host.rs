@@ -2,6 +2,7 @@
 //!
 //! The engine implements [`Host`].
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -32,6 +33,14 @@ pub(crate) trait Host {
 
     /// The scenario that a text describes; the error lists all of its mistakes.
     fn read_scenario(&self, name: &str, text: &str) -> Result<Arc<Scenario>, ApiError>;
+
+    /// The import of these TOML files and of the files that they name, and the world after it. The error lists all mistakes.
+    fn read_import(
+        &self,
+        paths: &[String],
+        files: &BTreeMap<String, String>,
+        world: &World,
+    ) -> Result<(Arc<Scenario>, World), ApiError>;
 
     /// The situation in which an event of that type happens, after those that it needs. Empty if there is none.
     fn situation_showing(&self, event: &str) -> Vec<Arc<Situation>>;

@@ -27,9 +27,10 @@ pub(crate) mod system;
 pub(crate) mod timers;
 
 use crate::api::control::{
-    clock, decisions, deliveries, diff, event_stream, events, explain, faults, inbound, inputs,
-    intervene, limits, micro_deposits, process, rails, request_log, reset, scenarios, snapshots,
-    statement_file, statement_truth, trace, trigger, verify, webhooks, worlds,
+    clock, decisions, deliveries, diff, event_stream, events, explain, export, faults, import,
+    inbound, inputs, intervene, limits, micro_deposits, process, rails, request_log, reset,
+    scenarios, snapshots, statement_file, statement_truth, trace, trigger, verify, webhooks,
+    worlds,
 };
 use crate::api::operation::Operation;
 
@@ -64,6 +65,8 @@ pub(crate) fn control() -> impl Iterator<Item = &'static Operation> {
         trace::OPERATIONS,
         request_log::OPERATIONS,
         verify::OPERATIONS,
+        import::OPERATIONS,
+        export::OPERATIONS,
     ];
     tables.into_iter().flatten()
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use http::Uri;
+use serde_json::Value;
 
 use crate::cli::failure::Failure;
 use crate::cli::serve::DEFAULT_PORT;
@@ -69,9 +70,24 @@ impl WorldOfKeyArgs {
         let key = in_header("--api-key", &self.api_key)?;
         Ok(format!("Authorization: Bearer {key}\r\n"))
     }
-}
 
-impl WorldOfKeyArgs {
+    /// Sends a request, and returns the data of its answer; the inner error is the detail of a refusal.
+    pub(super) fn answer(
+        &self,
+        patience: Duration,
+        asked: (&str, &str),
+        body: &str,
+    ) -> Result<Result<Value, String>, Failure> {
+        let reply = self.sandbox.ask(patience, asked, &self.authorization()?, body)?;
+        let mut answer: Value = serde_json::from_slice(&reply.body).map_err(|_| {
+            Failure::Impossible(format!("the answer is not from a sandbox: {:?}", reply.status))
+        })?;
+        if reply.status.contains(" 200 ") || reply.status.contains(" 201 ") {
+            return Ok(Ok(answer["data"].take()));
+        }
+        Ok(Err(answer["detail"].as_str().unwrap_or(&reply.status).to_owned()))
+    }
+
     /// The world of a key in the sandbox at that URL.
     pub(super) fn at(url: &str, api_key: &str, admin_token: Option<&str>) -> Result<Self, String> {
         let sandbox = SandboxArgs::parse(url, admin_token.map(str::to_owned))?;

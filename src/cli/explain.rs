@@ -35,16 +35,9 @@ pub(super) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     if let Some(pointer) = &args.pointer {
         let _ = write!(path, "?pointer={}", encoded(pointer));
     }
-    let head = args.world.authorization()?;
-    let reply = args.world.sandbox.ask(PATIENCE, ("GET", &path), &head, "")?;
-    let answer: Value = serde_json::from_slice(&reply.body).map_err(|_| {
-        Failure::Impossible(format!("the answer is not from a sandbox: {:?}", reply.status))
-    })?;
-    if !reply.status.contains(" 200 ") {
-        let detail = answer["detail"].as_str().unwrap_or(&reply.status);
-        return Err(Failure::Impossible(detail.to_owned()));
-    }
-    let text = if args.json { format!("{:#}\n", answer["data"]) } else { table(&answer["data"]) };
+    let answer = args.world.answer(PATIENCE, ("GET", &path), "")?;
+    let data = answer.map_err(Failure::Impossible)?;
+    let text = if args.json { format!("{data:#}\n") } else { table(&data) };
     let printed = io::stdout().lock().write_all(text.as_bytes());
     printed.or_else(|error| Failure::of_output(&error))
 }

@@ -10,9 +10,11 @@ mod events;
 mod exam;
 mod explain;
 mod explore;
+mod export;
 mod failure;
 pub mod gross_to_net;
 mod healthcheck;
+mod import;
 mod journal;
 mod junit;
 mod lab;
@@ -103,6 +105,10 @@ enum Command {
     Explore(Box<explore::ExploreArgs>),
     /// Serve tools for language models (Model Context Protocol) over standard input and output
     Mcp(mcp::McpArgs),
+    /// Import companies and people of your own into a running sandbox, or check the files
+    Import(Box<import::ImportArgs>),
+    /// Write the companies of a running sandbox in the format of an import
+    Export(export::ExportArgs),
     /// Check that a running sandbox serves: exit code 0 or 1
     Healthcheck(ask::SandboxArgs),
     /// Make an event happen in a running sandbox, with the real calls that cause it
@@ -153,6 +159,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Exam(args)) => return exam::run(&args),
         Some(Command::Explore(args)) => return explore::run(&args),
         Some(Command::Mcp(args)) => mcp::run(&args),
+        Some(Command::Import(args)) => import::run(&args),
+        Some(Command::Export(args)) => export::run(&args),
         Some(Command::Healthcheck(args)) => healthcheck::run(&args),
         Some(Command::Trigger(args)) => trigger::run(&args),
         Some(Command::Events(args)) => events::run(&args),

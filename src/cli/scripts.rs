@@ -8,11 +8,13 @@ use clap::Args;
 use clap::builder::FalseyValueParser;
 
 use crate::cli::failure::Failure;
+use crate::cli::import::files;
 use crate::cli::offered::Offered;
 use crate::cli::scenario::load;
 use crate::engine::{Config, Engine};
 use crate::scenario;
 use crate::world::script::Scenario;
+use crate::world::{Base, World};
 
 /// How often the files are checked for changes.
 const LOOK: Duration = Duration::from_millis(250);
@@ -24,6 +26,9 @@ pub(super) struct ScriptArgs {
     /// overrides the flags
     #[arg(long, env = "SANDBOX_SCENARIO", value_delimiter = ',', value_name = "NAME|FILE", value_parser = Offered::SCENARIOS, hide_possible_values = true)]
     scenario: Vec<String>,
+    /// Start every world with companies and people of your own: a TOML file, or a folder of them; repeatable
+    #[arg(long, env = "SANDBOX_IMPORT", value_delimiter = ',', value_name = "FILE|DIR")]
+    import: Vec<String>,
     /// Offer the scenario files (*.toml) of a folder by name, without running them
     #[arg(long, env = "SANDBOX_SCENARIO_DIR", value_name = "DIR")]
     scenario_dir: Option<PathBuf>,
@@ -37,6 +42,8 @@ pub(super) struct ScriptArgs {
 #[derive(Debug)]
 pub(super) struct Scripts {
     pub(super) started: Vec<Arc<Scenario>>,
+    /// The paths of the imports.
+    imports: Vec<String>,
     /// Those that can only be loaded by name.
     offered: Vec<Arc<Scenario>>,
     /// The paths of the scenarios that are files.
@@ -82,7 +89,8 @@ impl ScriptArgs {
             return Err(Failure::Usage(why.to_owned()));
         }
         let folder = self.scenario_dir.clone();
-        Ok(Scripts { started, offered, files, folder, watch: self.watch })
+        let imports = self.import.clone();
+        Ok(Scripts { started, imports, offered, files, folder, watch: self.watch })
     }
 }
 
@@ -110,7 +118,7 @@ fn is_file(asked: &str) -> bool {
 
 impl Scripts {
     /// Sets seed, shape and clock from the scenarios, and makes the scenarios of files available by name.
-    pub(super) fn apply(&self, config: &mut Config) -> Result<(), Failure> {
+    pub(super) fn apply(&mut self, config: &mut Config) -> Result<(), Failure> {
         for scenario in &self.started {
             let part = &scenario.world;
             config.shape = part.shape(config.shape.clone());
@@ -118,6 +126,20 @@ impl Scripts {
             config.mode = part.clock.unwrap_or(config.mode);
         }
         config.shape.check().map_err(Failure::Usage)?;
+        let base = Base::new(config.seed, config.shape.clone());
+        let (mut world, mut imports) = (World::new(base.into(), config.mode), Vec::new());
+        for path in &self.imports {
+            let (import, after) = files::load(path, &world)?;
+            if imports.iter().any(|other: &Arc<Scenario>| other.name == import.name) {
+                let why = format!(
+                    "--import {path}: another import has the same name; give the file another one"
+                );
+                return Err(Failure::Usage(why));
+            }
+            imports.push(import);
+            world = after;
+        }
+        self.started.splice(0..0, imports);
         let own = self.started.iter().filter(|own| !scenario::is_shipped(own));
         config.scenarios = own.chain(&self.offered).cloned().collect();
         Ok(())

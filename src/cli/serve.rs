@@ -183,7 +183,7 @@ pub(super) fn run(args: &ServeArgs) -> Result<(), Failure> {
         library: scenario::LIBRARY,
         recorder: None,
     };
-    let scripts = args.scripts.read()?;
+    let mut scripts = args.scripts.read()?;
     scripts.apply(&mut config)?;
     let persist = Persist::open(&args.persist, &mut config, &scripts.started, args.clock.speed)?;
     let engine = Engine::new(config)

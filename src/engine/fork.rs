@@ -1,6 +1,7 @@
 //! The fork of a request: it opens its key when the request is recorded, so that nothing can be written to it before.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::api::host::{Host, OpenWorld};
@@ -43,6 +44,15 @@ impl Host for Forking<'_> {
 
     fn scenario(&self, name: &str) -> Result<Arc<Scenario>, ApiError> {
         self.host.scenario(name)
+    }
+
+    fn read_import(
+        &self,
+        paths: &[String],
+        files: &BTreeMap<String, String>,
+        world: &World,
+    ) -> Result<(Arc<Scenario>, World), ApiError> {
+        self.host.read_import(paths, files, world)
     }
 
     fn read_scenario(&self, name: &str, text: &str) -> Result<Arc<Scenario>, ApiError> {

@@ -4,6 +4,7 @@
 //! the comparison of results, which belong to the reader of the recording (`io::wal`).
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -220,6 +221,15 @@ impl Host for Player<'_> {
 
     fn scenario(&self, name: &str) -> Result<Arc<Scenario>, ApiError> {
         self.engine.scenario(name)
+    }
+
+    fn read_import(
+        &self,
+        paths: &[String],
+        files: &BTreeMap<String, String>,
+        world: &World,
+    ) -> Result<(Arc<Scenario>, World), ApiError> {
+        self.engine.read_import(paths, files, world)
     }
 
     fn read_scenario(&self, name: &str, text: &str) -> Result<Arc<Scenario>, ApiError> {

@@ -33,7 +33,7 @@ impl Engine {
         }
         let (place, world) = (form.place(request.target()), slot.world());
         request.trace.now.set(Some(world.now()));
-        let untouched = world.version() == 0 && world.is_fresh();
+        let untouched = world.is_fresh();
         // If the wall clock drives the world, time alone changes the answers.
         let is_lasting = world.mode() != ClockMode::Real;
         let (kept, time) = {

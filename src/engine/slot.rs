@@ -25,7 +25,7 @@ use crate::value::long_work;
 use crate::value::time::Timestamp;
 use crate::world::World;
 use crate::world::base::Base;
-use crate::world::script::Scenario;
+use crate::world::script::{Scenario, imports};
 
 /// Iterations of the loop that waits for a step to end: about ten microseconds.
 const SPINS: u32 = 300;
@@ -240,7 +240,8 @@ impl Slot {
         is_recorded: bool,
     ) -> bool {
         let memory = self.memory();
-        let is_unchanged = memory.state.version == 0 && Arc::ptr_eq(&memory.base, base);
+        let is_unchanged =
+            memory.state.version == imports(started) && Arc::ptr_eq(&memory.base, base);
         if !is_unchanged || memory.tester_calls > 0 && is_recorded {
             return false;
         }

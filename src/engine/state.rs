@@ -1,5 +1,6 @@
 //! The engine's state: its configuration, the worlds, and the wall clock that some of them follow.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
@@ -41,7 +42,13 @@ pub(crate) struct Library {
     pub(crate) read: fn(&str, &str) -> Result<Arc<Scenario>, ApiError>,
     /// The situation in which an event of that type happens, after those that it needs.
     pub(crate) situations: fn(&str) -> Vec<Arc<Situation>>,
+    /// The import of TOML files and of the files that they name, and a world after it.
+    pub(crate) import: Import,
 }
+
+/// Reads an import, and tries it in a copy of a world.
+pub(crate) type Import =
+    fn(&[String], &BTreeMap<String, String>, &World) -> Result<(Arc<Scenario>, World), ApiError>;
 
 #[cfg(test)]
 impl Library {
@@ -50,6 +57,7 @@ impl Library {
         scenario: |_| None,
         read: |_, _| Ok(Arc::default()),
         situations: |_| Vec::new(),
+        import: |_, _, world| Ok((Arc::default(), world.clone())),
     };
 }
 
@@ -102,7 +110,7 @@ pub(crate) struct Engine {
     pub(super) is_ending: AtomicBool,
     /// Whether a proxy must send requests to another process.
     pub(super) is_leaving: AtomicBool,
-    /// Scenarios of files; see [`Config::scenarios`].
+    /// Scenarios of files that can be loaded; see [`Config::scenarios`].
     scenarios: RwLock<Vec<Arc<Scenario>>>,
 }
 
@@ -127,7 +135,9 @@ impl Engine {
             router: Router::new(&config.contract.rows),
             edge_ms: AtomicU64::new(0),
             untouched: Mutex::new(ReadCache::new(SHARED_BYTES)),
-            scenarios: RwLock::new(config.scenarios.clone()),
+            scenarios: RwLock::new(
+                config.scenarios.iter().filter(|known| !known.is_import()).cloned().collect(),
+            ),
             archive: OnceLock::new(),
             owing: Mutex::default(),
             is_ending: AtomicBool::new(false),
@@ -138,7 +148,7 @@ impl Engine {
 
     /// Starts every world with these scenarios. Must be called before the first request.
     pub(crate) fn with_started(mut self, scenarios: Vec<Arc<Scenario>>) -> Self {
-        self.worlds.started = RwLock::new(scenarios);
+        self.worlds.start_with(scenarios);
         self
     }
 
@@ -165,7 +175,7 @@ impl Engine {
                 let tester = &mut *slot.tester();
                 let mut session = Session { world, tester, host: self };
                 session.end_scenarios();
-                for scenario in renewed {
+                for scenario in renewed.into_iter().filter(|scenario| !scenario.is_import()) {
                     session.begin_scenario(scenario);
                 }
                 slot.rearm(tester);
@@ -329,6 +339,15 @@ impl Host for Engine {
 
     fn read_scenario(&self, name: &str, text: &str) -> Result<Arc<Scenario>, ApiError> {
         (self.config.library.read)(name, text)
+    }
+
+    fn read_import(
+        &self,
+        paths: &[String],
+        files: &BTreeMap<String, String>,
+        world: &World,
+    ) -> Result<(Arc<Scenario>, World), ApiError> {
+        (self.config.library.import)(paths, files, world)
     }
 
     fn operations(&self) -> Vec<&'static Operation> {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockWriteGuard};
 
+use crate::api::control::import;
 use crate::api::host::OpenWorld;
 use crate::engine::contract::Auth;
 use crate::engine::delivery_waker::DeliveryWaker;
@@ -16,12 +17,11 @@ use crate::engine::slot::{Opening, Slot};
 use crate::tester::snapshots::TesterPart;
 use crate::tester::{Tester, request_log};
 use crate::value::{ApiError, ErrorCode};
-use crate::world::script::Scenario;
+use crate::world::script::{Scenario, imports};
 use crate::world::{Base, ClockMode, World};
 
 pub(super) struct Worlds {
     pub(super) base: Arc<Base>,
-    mode: ClockMode,
     /// The only accepted keys; any if empty.
     keys: Vec<String>,
     /// The teams whose keys are accepted, beside those keys.
@@ -35,10 +35,10 @@ pub(super) struct Worlds {
     pub(super) recorder: Option<Arc<dyn Recorder>>,
     /// Whether the names of recorded worlds open them.
     pub(super) opens_recorded: bool,
-    /// The events that each keeps; all of them if none.
-    most_events: Option<u64>,
     /// The scenarios that every world starts with.
     pub(super) started: RwLock<Vec<Arc<Scenario>>>,
+    /// A fresh world after the imports of `started`, before its other scenarios.
+    imported: World,
     /// The requests that each world's request log keeps.
     pub(super) most_requests: usize,
     pub(super) open: RwLock<Open>,
@@ -74,19 +74,20 @@ impl Worlds {
         most_events: Option<u64>,
         recorder: Option<Arc<dyn Recorder>>,
     ) -> Self {
+        let mut imported = World::new(Arc::clone(&base), mode);
+        imported.limit_events(most_events);
         Self {
             recorder,
             opens_recorded: false,
             room: Room::default(),
             base,
-            mode,
             keys: auth.keys,
             spaces: Vec::new(),
             refuse_live: auth.refuse_live,
             most,
             waker: Arc::default(),
-            most_events,
             started: RwLock::default(),
+            imported,
             most_requests: request_log::DEFAULT_MOST,
             open: RwLock::default(),
             opened: AtomicU64::new(0),
@@ -130,6 +131,16 @@ impl Worlds {
     pub(super) fn started(&self) -> Vec<Arc<Scenario>> {
         let started = self.started.read();
         started.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Starts every world with these scenarios. An import is performed once, and each world begins with a copy of the result.
+    pub(super) fn start_with(&mut self, scenarios: Vec<Arc<Scenario>>) {
+        let mut world = self.imported.clone();
+        match import::begin(&mut world, &scenarios) {
+            Ok(()) => self.imported = world,
+            Err(error) => tracing::error!(why = %error.detail, "worlds begin without the imports"),
+        }
+        self.started = RwLock::new(scenarios);
     }
 
     /// The content of a fresh tester.
@@ -368,12 +379,11 @@ impl Worlds {
     }
 
     fn fresh(&self) -> World {
-        let mut world = World::new(Arc::clone(&self.base), self.mode);
-        world.limit_events(self.most_events);
-        for scenario in self.started() {
-            world.load(&scenario);
+        let (mut world, started) = (self.imported.clone(), self.started());
+        for scenario in started.iter().filter(|scenario| !scenario.is_import()) {
+            world.load(scenario);
         }
-        world.begins_here();
+        world.begins_here(imports(&started));
         world.is_like_every_fresh_one();
         world
     }

@@ -2,6 +2,7 @@
 //! it was asked and what it answered are the examples of the documents, so that they are never made
 //! up and never out of date.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use schemars::SchemaGenerator;
@@ -9,6 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::api::control::intervene;
 use crate::api::control::situation::Saves;
+use crate::api::control::trigger;
 use crate::api::host::{Host, OpenWorld, Process};
 use crate::api::operation::{Call, Method, Operation};
 use crate::api::{host, system};
@@ -64,6 +66,15 @@ impl Host for Alone {
 
     fn read_scenario(&self, name: &str, text: &str) -> Result<Arc<Scenario>, ApiError> {
         (scenario::LIBRARY.read)(name, text)
+    }
+
+    fn read_import(
+        &self,
+        paths: &[String],
+        files: &BTreeMap<String, String>,
+        world: &World,
+    ) -> Result<(Arc<Scenario>, World), ApiError> {
+        (scenario::LIBRARY.import)(paths, files, world)
     }
 
     fn operations(&self) -> Vec<&'static Operation> {
@@ -127,8 +138,10 @@ impl Session {
         });
         for situation in scenario::sampling(&row.operation_id()) {
             for step in &situation.steps {
+                let (row, outcomes) = (trigger::row(&step.call), &situation.outcomes);
+                let called = (&step.with, step.save.as_deref());
                 let done =
-                    saves.perform(&mut self.world, step, &Map::new(), &situation.outcomes, &origin);
+                    saves.perform(&mut self.world, row, called, &Map::new(), outcomes, &origin);
                 if let Err(error) = done {
                     panic!("{} has no example: {}: {}", row.name, step.source, error.detail);
                 }

@@ -3,18 +3,17 @@
 //! A function of the caller reads the files, so this module does no IO.
 
 use core::ops::Range;
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use toml::de::{DeArray, DeTable};
 
 use crate::api::json::quoted;
 use crate::scenario::form::FILE;
+use crate::scenario::judged::Judged;
 use crate::scenario::origin::{Missing, Origin, normal, target};
 use crate::scenario::reading::{Fields, Reading, meant};
 use crate::scenario::shipped;
-use crate::value::diagnostic::report;
-use crate::value::{ApiError, Diagnostic, Look, Violation};
+use crate::value::{ApiError, Diagnostic, Look};
 use crate::world::script::{Limits, Scenario, WorldPart};
 
 /// The largest allowed file; a scenario is written by hand.
@@ -34,42 +33,15 @@ pub(crate) struct Checked {
     files: Vec<Judged>,
 }
 
-/// One file and its mistakes.
-#[derive(Debug)]
-struct Judged {
-    path: String,
-    source: String,
-    found: Vec<Diagnostic>,
-    /// Why it was not parsed.
-    refused: Option<String>,
-}
-
 impl Checked {
     /// All mistakes and warnings, as text; empty if there are none.
     pub(crate) fn report(&self, look: Look) -> String {
-        let mut text = String::new();
-        for file in &self.files {
-            if let Some(why) = &file.refused {
-                let _ = writeln!(text, "error: {}: {why}", file.path);
-            }
-            if !file.found.is_empty() {
-                text.push_str(&report(&file.path, &file.source, &file.found, look));
-            }
-        }
-        text
+        Judged::report(&self.files, look)
     }
 
-    /// Each mistake, without the warnings.
-    fn violations(&self) -> Vec<Violation> {
-        let mut found = Vec::new();
-        for file in &self.files {
-            let mistakes = file.found.iter().filter(|one| !one.is_warning());
-            let mistakes = mistakes.map(|one| one.sentence(&file.source));
-            for detail in mistakes.chain(file.refused.clone()) {
-                found.push(Violation::new("/text", "scenario", format!("{}: {detail}", file.path)));
-            }
-        }
-        found
+    /// The scenario and the files that were read.
+    pub(super) fn parts(self) -> (Option<Scenario>, Vec<Judged>) {
+        (self.scenario, self.files)
     }
 }
 
@@ -91,12 +63,8 @@ pub(crate) fn check_text(name: &str, text: &str) -> Checked {
 /// The scenario of a text. The refusal contains the report, and each mistake with its line.
 pub(crate) fn of_text(name: &str, text: &str) -> Result<Arc<Scenario>, ApiError> {
     let checked = check_text(name, text);
-    let report = checked.report(Look::Plain);
-    checked.scenario.clone().map(Arc::new).ok_or_else(|| {
-        let mut refusal = ApiError::invalid(checked.violations());
-        report.trim_end().clone_into(&mut refusal.detail);
-        refusal
-    })
+    let scenario = checked.scenario.map(Arc::new);
+    scenario.ok_or_else(|| Judged::refusal(&checked.files, "scenario"))
 }
 
 /// The same of a shipped one.
@@ -109,19 +77,12 @@ fn gather(origin: Origin, read: &Read<'_>) -> Checked {
     let scenario = match gathering.source(&origin) {
         Ok(bytes) => gathering.file(origin, &bytes),
         Err(why) => {
-            gathering.files.push(Judged {
-                path: origin.path(),
-                source: String::new(),
-                found: Vec::new(),
-                refused: Some(why),
-            });
+            let refused = Some(why);
+            gathering.files.push(Judged { refused, ..Judged::new(origin.path(), String::new()) });
             Scenario::default()
         }
     };
-    let wrong = |file: &Judged| {
-        file.refused.is_some() || file.found.iter().any(|found| !found.is_warning())
-    };
-    let sound = !gathering.files.iter().any(wrong);
+    let sound = !gathering.files.iter().any(Judged::is_wrong);
     Checked { scenario: sound.then_some(scenario), files: gathering.files }
 }
 
@@ -163,21 +124,11 @@ impl Gathering<'_> {
     /// Reads a file and the files that it includes.
     fn file(&mut self, origin: Origin, bytes: &[u8]) -> Scenario {
         let place = self.files.len();
-        self.files.push(Judged {
-            path: origin.path(),
-            source: String::from_utf8_lossy(bytes).into_owned(),
-            found: Vec::new(),
-            refused: None,
-        });
-        let source = match core::str::from_utf8(bytes) {
+        self.files.push(Judged::new(origin.path(), String::from_utf8_lossy(bytes).into_owned()));
+        let source = match utf8(bytes) {
             Ok(source) => source,
-            Err(error) => {
-                let at = error.valid_up_to();
-                self.files[place].found.push(
-                    Diagnostic::new(at..at + 1, "the file is not UTF-8")
-                        .expected(format!("the byte 0x{:02x} begins no character", bytes[at]))
-                        .help("save it as UTF-8"),
-                );
+            Err(wrong) => {
+                self.files[place].found.push(wrong);
                 return Scenario::default();
             }
         };
@@ -235,6 +186,7 @@ impl Gathering<'_> {
             limits,
             steps,
             expect: expect.unwrap_or_default(),
+            imports: Vec::new(),
         };
         if let Some(list) = reading.list(&file, "include") {
             self.includes(origin, reading, list, &mut scenario);
@@ -307,6 +259,16 @@ impl Gathering<'_> {
     }
 }
 
+/// The text of a file.
+pub(super) fn utf8(bytes: &[u8]) -> Result<&str, Diagnostic> {
+    core::str::from_utf8(bytes).map_err(|error| {
+        let at = error.valid_up_to();
+        Diagnostic::new(at..at + 1, "the file is not UTF-8")
+            .expected(format!("the byte 0x{:02x} begins no character", bytes[at]))
+            .help("save it as UTF-8")
+    })
+}
+
 /// A row of the file.
 pub(crate) struct Placed<T> {
     pub(crate) row: T,
@@ -340,7 +302,7 @@ fn rows<T>(placed: Vec<Placed<T>>) -> Vec<T> {
 }
 
 /// The value of the file itself wins over an included one.
-fn merge(scenario: &mut Scenario, other: Scenario) {
+pub(super) fn merge(scenario: &mut Scenario, other: Scenario) {
     scenario.outcomes.extend(other.outcomes);
     scenario.webhooks.extend(other.webhooks);
     scenario.faults.extend(other.faults);
@@ -364,7 +326,11 @@ fn merge(scenario: &mut Scenario, other: Scenario) {
 
 /// Reports invalid syntax and other mistakes. For a table with invalid syntax, only the syntax is reported,
 /// because other messages would be guesses.
-fn beside(source: &str, broken: &[toml::de::Error], found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+pub(super) fn beside(
+    source: &str,
+    broken: &[toml::de::Error],
+    found: Vec<Diagnostic>,
+) -> Vec<Diagnostic> {
     let heads: Vec<usize> = source
         .match_indices('\n')
         .map(|(end, _)| end + 1)

@@ -7,6 +7,7 @@ use crate::api::json::quoted;
 use crate::scenario::reading::{Found, Reading, meant};
 use crate::scenario::vocabulary::{Callable, vocabulary};
 use crate::value::Diagnostic;
+use crate::world::facts::EXTERNAL;
 
 /// A text that refers to a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +16,8 @@ pub(crate) enum Reference {
     Nth { kind: String, place: u64 },
     /// `@run.data.id`: a value that an earlier step saved.
     Saved { name: String, path: Vec<String> },
+    /// `@ext:E-17`: the resource with the caller's own id.
+    External(String),
     /// `@@text`: the text `@text` itself.
     Literal(String),
 }
@@ -27,6 +30,11 @@ impl Reference {
             return Some(Ok(Self::Literal(rest.to_owned())));
         }
         if let Some((kind, place)) = rest.split_once(':') {
+            if kind == EXTERNAL {
+                let expected = "expected an id of your own, such as @ext:E-17";
+                let id = (!place.is_empty()).then(|| Self::External(place.to_owned()));
+                return Some(id.ok_or_else(|| expected.to_owned()));
+            }
             let digits = !place.is_empty() && place.bytes().all(|byte| byte.is_ascii_digit());
             let place = digits.then(|| place.parse().ok()).flatten();
             return Some(match place {
@@ -119,7 +127,7 @@ impl<'a> Reading<'a> {
             Diagnostic::new(found.span(), format!("{} refers to {what}", quoted(text)))
         };
         match Reference::read(text) {
-            None | Some(Ok(Reference::Literal(_))) => {}
+            None | Some(Ok(Reference::Literal(_) | Reference::External(_))) => {}
             Some(Err(expected)) => self.note(refused("nothing").expected(expected)),
             Some(Ok(Reference::Nth { kind, .. })) => {
                 let known = &vocabulary().kinds;
@@ -180,7 +188,7 @@ impl<'a> Reading<'a> {
 
 /// Whether a text is a reference.
 pub(crate) fn is_reference(text: &str) -> bool {
-    matches!(Reference::read(text), Some(Ok(Reference::Nth { .. } | Reference::Saved { .. })))
+    matches!(Reference::read(text), Some(Ok(reference)) if !matches!(reference, Reference::Literal(_)))
 }
 
 /// The position in the file of a JSON pointer: of its deepest existing part.

@@ -7,6 +7,8 @@
 
 mod file;
 mod form;
+pub(crate) mod import;
+mod judged;
 mod library_form;
 mod members;
 mod origin;
@@ -40,4 +42,5 @@ pub(crate) const LIBRARY: Library = Library {
     scenario: shipped::named,
     read: file::of_text,
     situations: showing,
+    import: import::of_texts,
 };

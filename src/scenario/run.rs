@@ -31,6 +31,9 @@ pub(crate) trait Runner {
     /// timeline means the same.
     fn nth(&mut self, kind: &str, places: Places, place: u64) -> Result<Option<String>, String>;
 
+    /// The id of the resource with the caller's own id.
+    fn external(&mut self, name: &str) -> Result<Option<String>, String>;
+
     /// Advances the clock.
     fn advance(&mut self, by: Span) -> Result<(), String>;
 
@@ -232,6 +235,7 @@ fn referred(
 ) -> Result<Option<Value>, String> {
     match reference {
         Reference::Literal(text) => Ok(Some(Value::from(text.as_str()))),
+        Reference::External(name) => Ok(runner.external(name)?.map(Value::from)),
         Reference::Nth { kind, place } => match vocabulary().kinds.get(kind.as_str()) {
             Some(&places) => Ok(runner.nth(kind, places, *place)?.map(Value::from)),
             None => Ok(None),

@@ -171,6 +171,7 @@ impl<'a> Reading<'a> {
                 Some(Ok(Reference::Nth { kind, place })) if kind == name => {
                     Some(Wanted::Reference(place))
                 }
+                Some(Ok(Reference::External(_))) => Some(Wanted::Is(Value::from(text.as_ref()))),
                 Some(_) => None,
                 None => parse(kind.prefix(), text).map(|_| Wanted::Is(Value::from(text.as_ref()))),
             },

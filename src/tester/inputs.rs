@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::value::Timestamp;
-use crate::world::script::Scenario;
+use crate::world::script::{Scenario, imports};
 use crate::world::{Base, ClockMode, World};
 
 /// The most inputs that are kept.
@@ -27,8 +27,8 @@ pub(crate) struct SharedInput {
 pub(crate) struct Inputs {
     /// What the world was opened with.
     start: Option<(Arc<Base>, ClockMode)>,
-    /// Names of the scenarios that it was opened with.
-    pub(crate) scenarios: Vec<String>,
+    /// The scenarios and imports that it was opened with.
+    pub(crate) scenarios: Vec<Arc<Scenario>>,
     kept: Vec<SharedInput>,
     bytes: usize,
     /// Why they are not all of them, if so.
@@ -38,11 +38,11 @@ pub(crate) struct Inputs {
 impl Inputs {
     /// Those of a world that was just opened.
     pub(crate) fn of(world: &World, scenarios: &[Arc<Scenario>]) -> Self {
-        let scenarios = scenarios.iter().map(|scenario| scenario.name.clone()).collect();
         let start = Some((Arc::clone(world.base()), world.mode()));
-        let is_fork = world.version() > 0 || world.log_length() > 0;
+        let imports = imports(scenarios);
+        let is_fork = world.version() != imports || imports == 0 && world.log_length() > 0;
         let missing = is_fork.then_some("it began as a fork: share its source");
-        Self { start, scenarios, missing, ..Self::default() }
+        Self { start, scenarios: scenarios.to_vec(), missing, ..Self::default() }
     }
 
     /// The clock was moved to this time by a part of an advance. Parts without another input between them are one advance.

@@ -199,9 +199,14 @@ impl World {
         self.commit();
     }
 
-    /// The loaded scenarios are part of the world's start, and count as no change.
-    pub(crate) const fn begins_here(&mut self) {
-        self.version = 0;
+    /// The loaded scenarios are part of the world's start, and count as no change. An import counts as one.
+    pub(crate) const fn begins_here(&mut self, imports: u64) {
+        self.version = imports;
+    }
+
+    /// All changes since that version count as one.
+    pub(crate) const fn is_one_change_since(&mut self, version: u64) {
+        self.version = version + 1;
     }
 
     /// Ends every scenario, with its rows and their timers. Rules made at run time stay.

@@ -12,6 +12,9 @@ use crate::value::id::parse;
 use crate::world::World;
 use crate::world::script::{Comparison, Selector, Wanted};
 
+/// The first part of a reference: `@ext:E-17`, or `@ext:employee:E-17`.
+pub(crate) const EXTERNAL: &str = "ext";
+
 /// One resource that a selector may use.
 pub(crate) struct Fact {
     pub(crate) id: AnyId,
@@ -126,7 +129,9 @@ impl World {
         if let Some(kind) = kind {
             let of_kind = facts.iter().find(|fact| fact.id.kind == kind);
             return of_kind.is_some_and(|fact| match &selector.wanted {
-                Wanted::Is(id) => id.as_str() == Some(&fact.id.to_string()),
+                Wanted::Is(_) => {
+                    matches!(self.resolved(&selector.wanted), Wanted::Is(id) if id.as_str() == Some(&fact.id.to_string()))
+                }
                 Wanted::Ordinal(place) => {
                     fact.place.or_else(|| self.place(fact.id)) == Some(*place)
                 }
@@ -193,6 +198,10 @@ impl World {
                 else {
                     return Ok(());
                 };
+                if name == EXTERNAL {
+                    *text = self.external(place)?.to_string();
+                    return Ok(());
+                }
                 let kind = kind_named(name).zip(place.parse().ok());
                 let id = kind.and_then(|(kind, place)| self.at_place(kind, place));
                 *text = id

@@ -19,6 +19,7 @@ pub(crate) mod diff;
 pub(crate) mod digest;
 pub(crate) mod envelope;
 pub(crate) mod event;
+pub(crate) mod external;
 pub(crate) mod facts;
 pub(crate) mod filing_history;
 pub(crate) mod grow;
@@ -102,9 +103,9 @@ pub(crate) struct World {
     /// The transactions in rows of reconciliations.
     #[serde(default, skip_serializing_if = "Reconciled::is_empty")]
     reconciled: Reconciled,
-    /// Whether it has the default start of its process.
+    /// The version that a world with the default start of its process begins with, if this is one.
     #[serde(skip)]
-    fresh: bool,
+    fresh: Option<u64>,
     #[serde(skip)]
     transaction: Transaction,
 }
@@ -125,7 +126,7 @@ impl World {
             script: Script::default(),
             decided: Vector::new(),
             reconciled: Reconciled::default(),
-            fresh: false,
+            fresh: None,
             transaction: Transaction::default(),
         }
     }
@@ -150,15 +151,14 @@ impl World {
         self.now.date()
     }
 
-    /// Whether it has the default start of its process: until their first change, all such worlds return the
-    /// same answers.
-    pub(crate) const fn is_fresh(&self) -> bool {
-        self.fresh
+    /// Whether it has the default start of its process and no change since: all such worlds return the same answers.
+    pub(crate) fn is_fresh(&self) -> bool {
+        self.fresh == Some(self.version)
     }
 
     /// Marks that it has the default start of its process.
     pub(crate) const fn is_like_every_fresh_one(&mut self) {
-        self.fresh = true;
+        self.fresh = Some(self.version);
     }
 
     /// The number of changes.

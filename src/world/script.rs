@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::model::decision::Decision;
 use crate::model::payments::{FeeSchedule, RailId};
-use crate::value::{Span, Timestamp};
+use crate::value::{Date, Span, Timestamp};
 pub(crate) use crate::world::selector::{Comparison, Range, Selector, Wanted, When};
 use crate::world::{Base, Shape};
 
@@ -31,6 +31,39 @@ pub(crate) struct Scenario {
     pub(crate) limits: Limits,
     pub(crate) steps: Vec<Step>,
     pub(crate) expect: Expectation,
+    /// The calls that create what an import describes. Only an import has some.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) imports: Vec<ImportCall>,
+}
+
+impl Scenario {
+    /// Whether it is an import: it belongs to the start of its world, and no load or reset ends it.
+    pub(crate) const fn is_import(&self) -> bool {
+        !self.imports.is_empty()
+    }
+}
+
+/// The number of imports among these scenarios.
+pub(crate) fn imports(scenarios: &[Arc<Scenario>]) -> u64 {
+    scenarios.iter().filter(|scenario| scenario.is_import()).count() as u64
+}
+
+/// A call that an import makes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct ImportCall {
+    /// The operationId.
+    pub(crate) call: String,
+    /// The members of path and body, by name; they may refer to replies of earlier calls: `@c1.data.id`.
+    pub(crate) with: Value,
+    /// The name under which later calls find its reply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) save: Option<String>,
+    /// The names of the replies that it needs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) needs: Vec<String>,
+    /// The call is left out while this day is in the future.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) not_before: Option<Date>,
 }
 
 /// `[world]`: the shape of the world that the scenario starts. An absent key does not change it.

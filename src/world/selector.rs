@@ -74,6 +74,9 @@ impl Selector {
                 let place = number.as_u64().filter(|place| *place > 0);
                 Wanted::Ordinal(place.ok_or("expected a position from 1")?)
             }
+            Value::String(text) if is_kind && text.starts_with("@ext:") => {
+                Wanted::Is(wanted.clone())
+            }
             Value::String(text) if is_kind => match text.strip_prefix('@') {
                 Some(reference) => {
                     let place = reference.split_once(':').map(|(_, place)| place.parse());

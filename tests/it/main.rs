@@ -43,6 +43,7 @@ mod hosting;
 mod idempotency;
 mod identity;
 mod import_cycles;
+mod imports;
 mod layers;
 mod leave;
 mod lists;

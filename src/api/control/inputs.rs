@@ -1,5 +1,7 @@
 //! The inputs of a world, from which another sandbox makes the same world.
 
+use serde_json::{Map, Value, json};
+
 use crate::api::prelude::*;
 use crate::tester::inputs::SharedInput;
 use crate::world::{ClockMode, Shape, WORLD_VERSION};
@@ -33,6 +35,8 @@ pub(crate) struct WorldInputs {
     clock: ClockMode,
     /// Names of the scenarios that the world started with.
     scenarios: Vec<String>,
+    /// Imports that the world started with, with the calls that they make.
+    imports: Vec<Map<String, Value>>,
     /// The calls, in order.
     inputs: Vec<InputShape>,
     /// Hash of the whole world after them.
@@ -69,6 +73,8 @@ fn get_inputs(session: &mut Session<'_>, _: Nothing) -> Result<Plain<WorldInputs
         let detail = format!("the inputs of this world are not known: {why}");
         ApiError::new(ErrorCode::InvalidStateTransition, detail)
     })?;
+    let (imports, scenarios): (Vec<_>, Vec<_>) =
+        session.tester.inputs.scenarios.iter().partition(|scenario| scenario.is_import());
     let Shape { companies, employees_per_company, countries, start } = base.shape().clone();
     Ok(Plain(WorldInputs {
         world_version: WORLD_VERSION,
@@ -78,7 +84,8 @@ fn get_inputs(session: &mut Session<'_>, _: Nothing) -> Result<Plain<WorldInputs
         countries,
         start,
         clock,
-        scenarios: session.tester.inputs.scenarios.clone(),
+        scenarios: scenarios.into_iter().map(|scenario| scenario.name.clone()).collect(),
+        imports: imports.into_iter().filter_map(|it| json!(it).as_object().cloned()).collect(),
         inputs: inputs.iter().map(InputShape::of).collect(),
         digest: session.world.digest(),
     }))

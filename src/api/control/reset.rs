@@ -85,17 +85,20 @@ fn reset_world(session: &mut Session<'_>, input: ResetWorld) -> Result<Plain<Res
     }
     // The members of the call come after the scenario's world.
     let base = wanted.base(&base).map_err(invalid)?;
+    *session.world = session.restarted(base, mode)?;
     let running = std::mem::take(&mut session.tester.scenarios);
+    let (imports, running): (Vec<_>, Vec<_>) =
+        running.into_iter().partition(|scenario| scenario.is_import());
     let running = match (input.scenario, named) {
         (None, _) => running,
         (Some(_), named) => named.into_iter().collect(),
     };
-    session.world.restart(base, mode);
+    session.tester.scenarios = imports;
     session.tester.follow_scenarios(session.world.base());
     for scenario in running {
         session.begin_scenario(scenario);
     }
-    session.world.begins_here();
+    session.begins_here();
     let Shape { companies, employees_per_company, countries, .. } =
         session.world.base().shape().clone();
     let name = |scenario: &Arc<Scenario>| scenario.name.clone();

@@ -1,7 +1,9 @@
 //! Scenarios of one world: which can be loaded, which run, and which rows have acted.
 
+use crate::api::control::import;
 use crate::api::prelude::*;
-use crate::world::script::Scenario;
+use crate::world::script::{Scenario, imports};
+use crate::world::{Base, ClockMode};
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
     Operation {
@@ -191,16 +193,17 @@ fn run(
             format!("[world] of {}: {detail}", scenario.name),
         )
     })?;
+    let mode = scenario.world.clock.unwrap_or(session.world.mode());
+    let world = base.map(|base| session.restarted(base, mode)).transpose()?;
     if !add {
         session.end_scenarios();
     }
-    if let Some(base) = base {
-        let mode = scenario.world.clock.unwrap_or(session.world.mode());
-        session.world.restart(base, mode);
+    if let Some(world) = world {
+        *session.world = world;
     }
     session.begin_scenario(Arc::clone(scenario));
     if grown {
-        session.world.begins_here();
+        session.begins_here();
     }
     Ok(grown)
 }
@@ -215,7 +218,8 @@ pub(crate) struct Ended {
 
 fn end_scenario(session: &mut Session<'_>, _: Nothing) -> Result<Plain<Ended>> {
     let name = |scenario: &Arc<Scenario>| scenario.name.clone();
-    let ended = session.tester.scenarios.iter().map(name).collect();
+    let running = session.tester.scenarios.iter().filter(|scenario| !scenario.is_import());
+    let ended = running.map(name).collect();
     session.end_scenarios();
     Ok(Plain(Ended { ended }))
 }
@@ -274,10 +278,27 @@ impl Session<'_> {
         self.tester.follow_scenarios(self.world.base());
     }
 
+    /// Ends all scenarios except imports, which belong to the start of the world.
     pub(crate) fn end_scenarios(&mut self) {
         self.world.unload();
-        self.tester.scenarios.clear();
+        self.tester.scenarios.retain(|scenario| scenario.is_import());
+        for import in &self.tester.scenarios {
+            self.world.load(import);
+        }
         self.tester.follow_scenarios(self.world.base());
+    }
+
+    /// The world as it would begin with that base: with its imports, but no other scenario.
+    pub(crate) fn restarted(&self, base: Arc<Base>, mode: ClockMode) -> Result<World> {
+        let mut world = self.world.clone();
+        world.restart(base, mode);
+        import::begin(&mut world, &self.tester.scenarios)?;
+        Ok(world)
+    }
+
+    /// The imports and the loaded scenarios are the world's start.
+    pub(crate) fn begins_here(&mut self) {
+        self.world.begins_here(imports(&self.tester.scenarios));
     }
 
     fn coverage(&self) -> Vec<RowCoverage> {

@@ -6,33 +6,40 @@ use serde_json::{Map, Value, json};
 
 use crate::api::business::accounting_periods::is_open;
 use crate::api::business::pay_periods::{first_free_month, paid_until, schedules};
+use crate::api::check::Checker;
 use crate::api::operation::Call;
 use crate::api::prelude::*;
-use crate::api::{control, product, system};
+use crate::api::system;
 use crate::model::business::{CompanyStatus, Employee, EmployeeStatus};
 use crate::model::payments::Invoice;
+use crate::value::id::encode_to_string;
 use crate::world::RequestRef;
-use crate::world::script::{CallStep, OutcomeRule};
+use crate::world::script::OutcomeRule;
 
 /// The operation of the control plane whose resource may be overridden by the name of its kind.
 const TRANSITION: &str = "transition_resource";
 
 /// Replies that earlier steps have saved.
 #[derive(Default)]
-pub(crate) struct Saves(BTreeMap<String, Value>);
+pub(crate) struct Saves {
+    replies: BTreeMap<String, Value>,
+    /// The checkers of the operations that were called: to compile one takes longer than most calls.
+    checkers: BTreeMap<&'static str, Checker>,
+}
 
 impl Saves {
-    /// Performs one step. `own` replaces members of its input, `outcomes` are what the outside world answers to it.
+    /// Performs one step, a call of that row: its input, and the name under which its reply is stored. `own` replaces members of the input,
+    /// `outcomes` are what the outside world answers to it.
     pub(crate) fn perform(
         &mut self,
         world: &mut World,
-        step: &CallStep,
+        row: &'static Operation,
+        (with, save): (&Value, Option<&str>),
         own: &Map<String, Value>,
         outcomes: &[OutcomeRule],
         origin: &Arc<RequestRef>,
     ) -> Result<(), ApiError> {
-        let row = row(&step.call);
-        let mut input = step.with.clone();
+        let mut input = with.clone();
         let own = if row.name == TRANSITION { moved(own)? } else { own.clone() };
         if let Some(members) = input.as_object_mut() {
             members.extend(own);
@@ -40,14 +47,15 @@ impl Saves {
         self.fill_in(world, &mut input)?;
         let resolved = world.resolve(&mut input);
         resolved.map_err(|detail| ApiError::new(ErrorCode::ResourceNotFound, detail))?;
-        row.check(&input)?;
+        let checker = self.checkers.entry(row.name).or_insert_with(|| row.checker());
+        ApiError::if_any(checker.check(&input))?;
         let reply = match row.call {
             Call::Read(call) => call(world, input)?,
             _ => system::perform(world, row, Arc::clone(origin), outcomes.to_vec(), input)?,
         };
-        if let Some(name) = &step.save {
+        if let Some(name) = save {
             let body = serde_json::from_slice(&reply.into_bytes());
-            self.0.insert(name.clone(), body.expect("a reply is JSON"));
+            self.replies.insert(name.to_owned(), body.expect("a reply is JSON"));
         }
         Ok(())
     }
@@ -60,7 +68,7 @@ impl Saves {
                 let root = match parts.next().unwrap_or_default() {
                     "world" => of_world(world, parts.next().unwrap_or_default())?,
                     // Text of an override that names nothing stays as it is.
-                    name => match self.0.get(name) {
+                    name => match self.replies.get(name) {
                         Some(saved) => Some(saved.clone()),
                         None => return Ok(()),
                     },
@@ -91,13 +99,6 @@ fn missing(reference: &str) -> ApiError {
         "the calls left nothing for {reference}: the override, a rule or the state of the world prevented it"
     );
     ApiError::invalid(vec![Violation::new("/type", "not_caused", detail)])
-}
-
-/// The row that a step calls.
-fn row(operation: &str) -> &'static Operation {
-    let mut rows = product().chain(control());
-    let found = rows.find(|row| row.operation_id() == operation);
-    found.expect("a test checks the operations of all situations")
 }
 
 /// Members that choose the resource of a transition, under the name of the transition's own member.
@@ -239,4 +240,20 @@ fn payable(
         "no company has {people} employees who can be paid: reset the world, or verify employees"
     );
     Err(ApiError::new(ErrorCode::EmployeeNotPayable, detail))
+}
+
+/// The request of a step: its number, and the length of the log before the first step.
+pub(crate) fn origin(
+    world: &World,
+    (purpose, operation): (&str, &'static str),
+    logged: u64,
+    place: u64,
+) -> Arc<RequestRef> {
+    let key = world.base().key().with(purpose).at(logged).at(place);
+    Arc::new(RequestRef {
+        id: format!("{}_{}", Kind::Request.prefix(), encode_to_string(key.hash())),
+        operation: operation.into(),
+        idempotency_key: None,
+        trace: None,
+    })
 }

@@ -3,12 +3,11 @@
 use serde_json::{Map, Value};
 
 use crate::api::check::suggestion;
-use crate::api::control::situation::Saves;
+use crate::api::control::situation::{Saves, origin};
 use crate::api::prelude::*;
-use crate::api::system;
-use crate::value::id::encode_to_string;
+use crate::api::{control, product, system};
+use crate::world::EventShape;
 use crate::world::situation::Situation;
-use crate::world::{EventShape, RequestRef};
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
 Operation {
@@ -97,8 +96,10 @@ fn follow(
     let mut saves = Saves::default();
     for (place, (step, outcomes)) in (1..).zip(steps) {
         let is_last = place == count;
-        let origin = origin(world, logged, place as u64);
-        saves.perform(world, step, if is_last { own } else { &none }, outcomes, &origin)?;
+        let origin = origin(world, ("trigger", "trigger_event"), logged, place as u64);
+        let own = if is_last { own } else { &none };
+        let called = (&step.with, step.save.as_deref());
+        saves.perform(world, row(&step.call), called, own, outcomes, &origin)?;
         // … nor over before the last call is made.
         let deadlines = by_deadline && is_last;
         while !happened(world, logged, name) && system::run_caused(world, &origin.id, deadlines) {}
@@ -114,18 +115,15 @@ fn follow(
     Ok(Plain(Triggered { event: EventShape::of(event), events }))
 }
 
-fn happened(world: &World, logged: u64, name: &str) -> bool {
-    system::events_since(world, logged).any(|event| event.name == name)
+/// The row that a step of a situation calls.
+pub(crate) fn row(operation: &str) -> &'static Operation {
+    let mut rows = product().chain(control());
+    let found = rows.find(|row| row.operation_id() == operation);
+    found.expect("a test checks the operations of all situations")
 }
 
-fn origin(world: &World, logged: u64, place: u64) -> Arc<RequestRef> {
-    let key = world.base().key().with("trigger").at(logged).at(place);
-    Arc::new(RequestRef {
-        id: format!("{}_{}", Kind::Request.prefix(), encode_to_string(key.hash())),
-        operation: "trigger_event".into(),
-        idempotency_key: None,
-        trace: None,
-    })
+fn happened(world: &World, logged: u64, name: &str) -> bool {
+    system::events_since(world, logged).any(|event| event.name == name)
 }
 
 /// The refusal that lists the types.

@@ -193,6 +193,12 @@ impl Runner for Client {
         Ok(page["data"][0]["data"]["object"]["id"].as_str().map(str::to_owned))
     }
 
+    fn external(&mut self, name: &str) -> Result<Option<String>, String> {
+        let path = format!("/_sandbox/external-ids?reference={}", encoded(name));
+        let mut found = self.control("GET", &path, None)?;
+        Ok(found[0]["id"].take().as_str().map(str::to_owned))
+    }
+
     fn advance(&mut self, by: Span) -> Result<(), String> {
         let body = json!({ "by": by });
         self.control("POST", "/_sandbox/clock/advance", Some(&body))?;

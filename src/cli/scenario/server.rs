@@ -32,10 +32,16 @@ pub(super) struct Served {
 }
 
 impl Served {
-    /// Starts a server.
-    pub(super) fn start(scenario: &Arc<Scenario>) -> Result<Self, String> {
+    /// Starts a server whose worlds begin with these imports.
+    pub(super) fn start(
+        scenario: &Arc<Scenario>,
+        imports: &[Arc<Scenario>],
+    ) -> Result<Self, String> {
         let world = &scenario.world;
         let mut builder = Sandbox::builder().known(Arc::clone(scenario));
+        for import in imports {
+            builder = builder.started(Arc::clone(import));
+        }
         if let Some(seed) = world.seed {
             builder = builder.seed(seed);
         }
@@ -100,6 +106,10 @@ impl Runner for Served {
 
     fn nth(&mut self, kind: &str, places: Places, place: u64) -> Result<Option<String>, String> {
         self.client.nth(kind, places, place)
+    }
+
+    fn external(&mut self, name: &str) -> Result<Option<String>, String> {
+        self.client.external(name)
     }
 
     fn advance(&mut self, by: Span) -> Result<(), String> {

@@ -8,12 +8,17 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::cli::failure::{Failure, print};
+use crate::cli::import::files;
 use crate::cli::junit::{Case, Junit, Verdict};
 use crate::cli::offered::Offered;
 use crate::cli::scenario::check;
 use crate::cli::scenario::server::Served;
 use crate::scenario::{self, RunReport};
 use crate::world::script::Scenario;
+use crate::world::{Base, ClockMode, Shape, World};
+
+/// The seed of a scenario that names none.
+const SEED: u64 = 42;
 
 /// The arguments of `sandbox scenario test`.
 #[derive(Args, Debug)]
@@ -21,6 +26,9 @@ pub(super) struct TestArgs {
     /// Scenario files, or names of shipped scenarios
     #[arg(required = true, value_name = "FILE|NAME", value_parser = Offered::SCENARIOS, hide_possible_values = true)]
     scenarios: Vec<String>,
+    /// Start the world with companies and people of your own: an import file, or a folder of them; repeatable
+    #[arg(long, value_name = "FILE|DIR")]
+    import: Vec<String>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -65,7 +73,8 @@ pub(super) fn run(args: &TestArgs) -> Result<(), Failure> {
 fn run_all(args: &TestArgs, all: &mut Vec<Tested>) -> Result<(), Failure> {
     for wanted in &args.scenarios {
         let scenario = Arc::new(find(wanted)?);
-        let tested = test(&scenario)
+        let imports = imports(args, &scenario)?;
+        let tested = test(&scenario, &imports)
             .map_err(|why| Failure::Impossible(format!("{}: {why}", scenario.name)))?;
         if !args.json {
             print(&as_text(&tested))?;
@@ -76,6 +85,20 @@ fn run_all(args: &TestArgs, all: &mut Vec<Tested>) -> Result<(), Failure> {
         print(&format!("{:#}\n", Value::Array(all.iter().map(as_json).collect())))?;
     }
     Ok(())
+}
+
+/// The imports, checked in the world of the scenario.
+fn imports(args: &TestArgs, scenario: &Scenario) -> Result<Vec<Arc<Scenario>>, Failure> {
+    let base =
+        Base::new(scenario.world.seed.unwrap_or(SEED), scenario.world.shape(Shape::default()));
+    let mode = scenario.world.clock.unwrap_or(ClockMode::Instant);
+    let (mut world, mut imports) = (World::new(base.into(), mode), Vec::new());
+    for path in &args.import {
+        let (import, after) = files::load(path, &world)?;
+        imports.push(import);
+        world = after;
+    }
+    Ok(imports)
 }
 
 /// A case for each scenario: those that ran, the one that could not be run, those after it.
@@ -109,8 +132,8 @@ pub(in crate::cli) fn find(wanted: &str) -> Result<Scenario, Failure> {
     check::load(wanted).ok_or_else(|| Failure::Impossible(format!("{wanted} cannot be used")))
 }
 
-fn test(scenario: &Arc<Scenario>) -> Result<Tested, String> {
-    let once = || scenario::run(scenario, &mut Served::start(scenario)?);
+fn test(scenario: &Arc<Scenario>, imports: &[Arc<Scenario>]) -> Result<Tested, String> {
+    let once = || scenario::run(scenario, &mut Served::start(scenario, imports)?);
     let (outcome, again) = (once()?, once()?);
     // Both runs are compared as text, the bytes that a client reads.
     let lines = |outcome: &RunReport| -> Vec<String> {

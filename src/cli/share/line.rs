@@ -1,6 +1,7 @@
 //! A world as one line: `sandbox-1.` and the compressed seed, flags and inputs in base64.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -10,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::cli::failure::Failure;
+use crate::world::script::Scenario;
 use crate::world::{ClockMode, Shape, WORLD_VERSION};
 
 /// The beginning of a line, with the version of its form.
@@ -33,6 +35,8 @@ pub(super) struct Shared {
     pub(super) clock: ClockMode,
     #[serde(rename = "n", default, skip_serializing_if = "Vec::is_empty")]
     pub(super) scenarios: Vec<String>,
+    #[serde(rename = "o", default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) imports: Vec<Arc<Scenario>>,
     /// The first digits of the digest after the inputs.
     #[serde(rename = "d")]
     pub(super) digest: String,
@@ -90,6 +94,7 @@ impl Shared {
             shape: serde_json::from_value(shape).map_err(unreadable)?,
             clock: serde_json::from_value(member("clock")).map_err(unreadable)?,
             scenarios: serde_json::from_value(member("scenarios")).map_err(unreadable)?,
+            imports: serde_json::from_value(member("imports")).map_err(unreadable)?,
             digest: found["digest"].as_str().unwrap_or_default().chars().take(DIGEST).collect(),
             inputs: inputs.collect::<serde_json::Result<_>>().map_err(unreadable)?,
         })
@@ -142,6 +147,7 @@ mod tests {
             shape: Shape { companies: 1, ..Shape::default() },
             clock: ClockMode::Manual,
             scenarios: vec!["late-return".to_owned()],
+            imports: vec![Arc::default()],
             digest: "0123456789abcdef01234567".to_owned(),
             inputs: vec![input.clone(), Input { method: "DELETE".to_owned(), ..input }],
         };

@@ -60,6 +60,10 @@ pub(super) fn run(args: &ShareArgs) -> Result<(), Failure> {
         let why = "the inputs of this world do not make the same world again, so it cannot be shared as a line: use sandbox --record FILE and sandbox bundle";
         return Err(Failure::Impossible(why.to_owned()));
     }
+    if args.redact && !shared.imports.is_empty() {
+        let why = "the world starts with an import, whose texts cannot be replaced: share it without --redact";
+        return Err(Failure::Impossible(why.to_owned()));
+    }
     if args.redact {
         redact::redact(&mut shared);
         let redacted = play::play(&shared, play::KEY)?;

@@ -33,7 +33,8 @@ pub(super) fn play(shared: &Shared, key: &str) -> Result<Made, Failure> {
             ))
         })
     });
-    let started: Vec<_> = started.collect::<Result<_, _>>()?;
+    let mut started: Vec<_> = started.collect::<Result<_, _>>()?;
+    started.splice(0..0, shared.imports.iter().cloned());
     let engine = Engine::new(Config {
         seed: shared.seed,
         shape: shared.shape.clone(),

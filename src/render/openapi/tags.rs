@@ -11,8 +11,19 @@ const TOPICS: &[(&str, &[&str], &str)] = &[
     ("Clock", &["clock"], "The virtual time."),
     (
         "State",
-        &["reset", "snapshots", "fingerprint", "diff", "ledger", "explain", "inputs"],
-        "The state of a world: reset, snapshots, differences, the check of the books, the parts of amounts.",
+        &[
+            "reset",
+            "import",
+            "export",
+            "external-ids",
+            "snapshots",
+            "fingerprint",
+            "diff",
+            "ledger",
+            "explain",
+            "inputs",
+        ],
+        "The state of a world: reset, import and export, snapshots, differences, the check of the books, the parts of amounts.",
     ),
     (
         "Outside world",

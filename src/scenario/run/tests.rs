@@ -29,6 +29,10 @@ impl Runner for Played {
         Ok((place < 9).then(|| format!("{kind}#{place}")))
     }
 
+    fn external(&mut self, name: &str) -> Result<Option<String>, String> {
+        Ok((name != "nobody").then(|| format!("ext#{name}")))
+    }
+
     fn advance(&mut self, by: Span) -> Result<(), String> {
         self.asked.push(format!("advance {by}"));
         Ok(())

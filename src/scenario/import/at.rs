@@ -1,0 +1,91 @@
+//! Where the rows of an import and their members are written.
+
+use core::ops::Range;
+use std::collections::BTreeMap;
+
+use toml::de::DeValue;
+
+use crate::scenario::reading::Found;
+use crate::value::Diagnostic;
+
+/// Bytes of a file, by its place in the list.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    pub(super) file: usize,
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+impl Place {
+    pub(super) const fn new(file: usize, span: &Range<usize>) -> Self {
+        Self { file, start: span.start, end: span.end }
+    }
+
+    /// A mistake there.
+    pub(super) fn mistake(&self, message: impl Into<String>) -> (usize, Diagnostic) {
+        (self.file, Diagnostic::new(self.start..self.end, message))
+    }
+}
+
+/// Where a row and its members are written.
+#[derive(Clone, Debug)]
+pub(super) struct At {
+    pub(super) head: Place,
+    /// The key and the value of each member, by JSON pointer.
+    pub(super) members: BTreeMap<String, (Place, Place)>,
+}
+
+impl At {
+    /// The key and the value of a member, of the deepest part that is written, or else the head of the row.
+    fn find(&self, pointer: &str) -> (&Place, &Place) {
+        let mut pointer = pointer;
+        loop {
+            if let Some((key, value)) = self.members.get(pointer) {
+                return (key, value);
+            }
+            match pointer.rsplit_once('/') {
+                Some((parent, _)) => pointer = parent,
+                None => return (&self.head, &self.head),
+            }
+        }
+    }
+
+    pub(super) fn value(&self, pointer: &str) -> &Place {
+        self.find(pointer).1
+    }
+
+    pub(super) fn key(&self, pointer: &str) -> &Place {
+        self.find(pointer).0
+    }
+
+    /// The member at `pointer` of the call is written as another key.
+    pub(super) fn alias(&mut self, pointer: &str, key: &str) {
+        if let Some(place) = self.members.get(&format!("/{key}")).cloned() {
+            self.members.entry(pointer.to_owned()).or_insert(place);
+        }
+    }
+
+    /// Adds the members of a table or a list.
+    pub(super) fn add(&mut self, file: usize, pointer: &str, found: Found<'_>) {
+        match found.get_ref() {
+            DeValue::Table(entries) => {
+                for (key, value) in entries {
+                    let name = key.get_ref().replace('~', "~0").replace('/', "~1");
+                    let pointer = format!("{pointer}/{name}");
+                    let places = (Place::new(file, &key.span()), Place::new(file, &value.span()));
+                    self.members.insert(pointer.clone(), places);
+                    self.add(file, &pointer, value);
+                }
+            }
+            DeValue::Array(items) => {
+                for (number, item) in items.iter().enumerate() {
+                    let pointer = format!("{pointer}/{number}");
+                    let place = Place::new(file, &item.span());
+                    self.members.insert(pointer.clone(), (place.clone(), place));
+                    self.add(file, &pointer, item);
+                }
+            }
+            _ => {}
+        }
+    }
+}

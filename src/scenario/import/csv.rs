@@ -1,0 +1,106 @@
+//! CSV with the position of each cell (RFC 4180), for messages about cells.
+
+use core::ops::Range;
+
+use crate::value::Diagnostic;
+
+/// A cell, and its bytes in the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Cell {
+    pub(super) text: String,
+    pub(super) span: Range<usize>,
+}
+
+/// The lines of a file that are not empty. A quoted cell can contain separators, line ends and doubled quotes.
+pub(super) fn parse(source: &str, separator: u8) -> Result<Vec<Vec<Cell>>, Diagnostic> {
+    let bytes = source.as_bytes();
+    let mut at = if source.starts_with('\u{feff}') { 3 } else { 0 };
+    let (mut rows, mut row) = (Vec::new(), Vec::new());
+    loop {
+        let cell = if bytes.get(at) == Some(&b'"') {
+            quoted(source, at, separator)?
+        } else {
+            let ends = |byte: &u8| matches!(byte, b'\n' | b'\r') || *byte == separator;
+            let length = bytes[at..].iter().position(ends).unwrap_or(bytes.len() - at);
+            let span = at..at + length;
+            Cell { text: source[span.clone()].trim().to_owned(), span }
+        };
+        at = cell.span.end;
+        row.push(cell);
+        if bytes.get(at) == Some(&separator) {
+            at += 1;
+            continue;
+        }
+        let row = std::mem::take(&mut row);
+        if row.iter().any(|cell| !cell.text.is_empty()) {
+            rows.push(row);
+        }
+        match &bytes[at..] {
+            [] => return Ok(rows),
+            [b'\r', b'\n', ..] => at += 2,
+            _ => at += 1,
+        }
+        if at == bytes.len() {
+            return Ok(rows);
+        }
+    }
+}
+
+/// The cell whose quote is at this byte.
+fn quoted(source: &str, start: usize, separator: u8) -> Result<Cell, Diagnostic> {
+    let (bytes, mut text, mut at) = (source.as_bytes(), String::new(), start + 1);
+    loop {
+        let Some(length) = source[at..].find('"') else {
+            return Err(Diagnostic::new(start..start + 1, "the quote of this cell has no end")
+                .expected("expected a second quote after the text")
+                .help("write a quote inside a quoted cell twice"));
+        };
+        text.push_str(&source[at..at + length]);
+        at += length + 1;
+        match bytes.get(at) {
+            Some(b'"') => {
+                text.push('"');
+                at += 1;
+            }
+            None | Some(b'\n' | b'\r') => break,
+            Some(byte) if *byte == separator => break,
+            Some(_) => {
+                return Err(Diagnostic::new(at..at + 1, "text follows the end of a quoted cell")
+                    .expected("expected a separator or the end of the line")
+                    .help("write a quote inside a quoted cell twice"));
+            }
+        }
+    }
+    Ok(Cell { text, span: start..at })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(source: &str) -> Vec<Vec<String>> {
+        let rows = parse(source, b',').expect("rows");
+        rows.into_iter().map(|row| row.into_iter().map(|cell| cell.text).collect()).collect()
+    }
+
+    #[test]
+    fn cells_end_at_separators_and_quotes_hide_them() {
+        assert_eq!(texts("a,b\r\n1, 2 \n"), [["a", "b"], ["1", "2"]]);
+        assert_eq!(texts("\u{feff}\"a,\"\"b\"\"\nc\",d"), [["a,\"b\"\nc", "d"]]);
+        assert_eq!(texts("a,\n,\n\n,b\n"), [["a", ""], ["", "b"]]);
+        assert!(texts("").is_empty() && texts("\n\n").is_empty());
+    }
+
+    #[test]
+    fn a_cell_knows_its_bytes() {
+        let rows = parse("é,\"b\",c", b',').expect("rows");
+        let spans: Vec<_> = rows[0].iter().map(|cell| cell.span.clone()).collect();
+        assert_eq!(spans, [0..2, 3..6, 7..8]);
+    }
+
+    #[test]
+    fn quotes_without_an_end_are_refused_with_their_place() {
+        assert_eq!(parse("a,\"b\n", b',').expect_err("no end").start(), 2);
+        assert_eq!(parse("\"a\"b,c", b',').expect_err("text after it").start(), 3);
+    }
+}
