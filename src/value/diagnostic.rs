@@ -59,6 +59,11 @@ impl Diagnostic {
         self.harmless
     }
 
+    /// Whether both are about the same bytes.
+    pub(crate) fn is_of_same_place(&self, other: &Self) -> bool {
+        self.span == other.span
+    }
+
     /// The line, the column, what is wrong, what was expected and how to fix it, in one line.
     pub(crate) fn sentence(&self, source: &str) -> String {
         let before = source.get(..self.span.start).unwrap_or(source);

@@ -2,7 +2,7 @@
 
 pub(super) mod files;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -55,14 +55,18 @@ pub(super) fn run(args: &ImportArgs) -> Result<(), Failure> {
         return print(&format!("{path}: no mistakes; {}\n", summary(&json!(created))));
     }
     let paths = files(path).map_err(Failure::Impossible)?;
-    let texts = RefCell::new(BTreeMap::new());
+    let (texts, is_complete) = (RefCell::new(BTreeMap::new()), Cell::new(true));
     let remember = |path: &str| {
-        let bytes = read(path)?;
+        let bytes = read(path).inspect_err(|_| is_complete.set(false))?;
         let text = String::from_utf8(bytes.clone()).map_err(|_| "is not UTF-8".to_owned())?;
         texts.borrow_mut().insert(path.to_owned(), text);
         Ok(bytes)
     };
-    import::read_all(&paths, &remember);
+    let gathered = import::read_all(&paths, &remember);
+    if !is_complete.get() {
+        let report = gathered.report();
+        return Err(Failure::Report(format!("{report}error: nothing was imported\n")));
+    }
     let body = json!({ "paths": paths, "files": texts.into_inner() }).to_string();
     match args.world.answer(PATIENCE, ("POST", "/_sandbox/import"), &body)? {
         Ok(created) => print(&format!("imported {}\n", summary(&created))),

@@ -50,6 +50,11 @@ impl At {
         }
     }
 
+    /// Where the mistake of a member is: at the key of an unknown one, otherwise at its value.
+    pub(super) fn place_of(&self, code: &str, pointer: &str) -> &Place {
+        if code == "unknown_member" { self.key(pointer) } else { self.value(pointer) }
+    }
+
     pub(super) fn value(&self, pointer: &str) -> &Place {
         self.find(pointer).1
     }

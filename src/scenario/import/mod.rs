@@ -56,6 +56,7 @@ pub(crate) fn read_all<'r>(paths: &[String], read: &'r Read<'r>) -> Gathering<'r
         files: Vec::new(),
         rows: Rows::default(),
         scenario: Scenario { name: name_of(paths), ..Scenario::default() },
+        is_cut_off: false,
     };
     for path in paths {
         gathering.file(&normal(path));
@@ -66,7 +67,7 @@ pub(crate) fn read_all<'r>(paths: &[String], read: &'r Read<'r>) -> Gathering<'r
 /// Reads these TOML files and the files that they name as one import, and tries it in a copy of the world.
 pub(crate) fn check(paths: &[String], read: &Read<'_>, world: &World) -> Checked {
     let before = world.version();
-    let Gathering { mut files, mut rows, mut scenario, .. } = read_all(paths, read);
+    let Gathering { mut files, mut rows, mut scenario, is_cut_off, .. } = read_all(paths, read);
     rows.finish();
     rows.move_found(&mut files);
     let plan = Plan::of(&rows);
@@ -76,13 +77,16 @@ pub(crate) fn check(paths: &[String], read: &Read<'_>, world: &World) -> Checked
             first.refused = Some(why.to_owned());
         }
     }
-    if files.iter().any(Judged::is_wrong) {
+    if is_cut_off || files.iter().any(|file| file.refused.is_some()) {
         return Checked { imported: None, files };
     }
+    // The trial also follows other mistakes, so that one report contains all.
     let mut world = world.clone();
     for Refused { place, error } in perform(&mut world, &plan.calls) {
         for (at, diagnostic) in plan.refusal(place, &error) {
-            files[at].found.push(diagnostic);
+            if !files[at].found.iter().any(|known| known.is_of_same_place(&diagnostic)) {
+                files[at].found.push(diagnostic);
+            }
         }
     }
     if files.iter().any(Judged::is_wrong) {
@@ -126,9 +130,16 @@ pub(crate) struct Gathering<'r> {
     rows: Rows,
     /// The rows of the scenarios that the files name.
     scenario: Scenario,
+    /// Whether a file is no TOML, so that rows and members may be absent.
+    is_cut_off: bool,
 }
 
 impl Gathering<'_> {
+    /// The mistakes that were found while the files were read, as text.
+    pub(crate) fn report(&self) -> String {
+        Judged::report(&self.files, Look::Plain)
+    }
+
     /// The text of a file, whose place is the last one of `files`.
     fn open(&mut self, path: &str, most: usize) -> Result<String, String> {
         let bytes = (self.read)(path)?;
@@ -174,6 +185,7 @@ impl Gathering<'_> {
         }
         let mut found = reading.found;
         if !broken.is_empty() {
+            self.is_cut_off = true;
             found = beside(&source, &broken, found);
         }
         self.files[place].found.extend(found);

@@ -17,7 +17,7 @@ use crate::scenario::vocabulary::{resolved, vocabulary};
 use crate::value::{Currency, Diagnostic};
 
 /// The value of a cell whose mistake is reported: a reference, because the check leaves references out.
-const REPORTED: &str = "@ext:reported";
+pub(super) const REPORTED: &str = "@ext:reported";
 
 /// A column that gives a member.
 struct Column {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use crate::scenario::import::at::At;
+use crate::scenario::import::people::REPORTED;
 use crate::scenario::import::rows::{Row, Rows, is_elsewhere};
 use crate::value::{ApiError, Date, Diagnostic};
 use crate::world::script::ImportCall;
@@ -179,17 +180,21 @@ impl Plan {
         }
     }
 
-    /// A refused call as mistakes of the file that contains its row.
+    /// A refused call as mistakes of the file that contains its row. A call with a cell that was reported has none.
     pub(super) fn refusal(&self, place: usize, error: &ApiError) -> Vec<(usize, Diagnostic)> {
         let (at, head) = &self.rows[place];
-        let operation = &self.calls[place].call;
+        let ImportCall { call: operation, with, .. } = &self.calls[place];
+        if mentions(with, REPORTED) {
+            return Vec::new();
+        }
         let what = format!("{operation} refuses this {head}");
         if error.errors.is_empty() {
             let (file, wrong) = at.head.mistake(what);
             return vec![(file, wrong.expected(error.detail.clone()))];
         }
         let mistakes = error.errors.iter().map(|violation| {
-            let (file, wrong) = at.value(&violation.pointer).mistake(what.clone());
+            let place = at.place_of(violation.code, &violation.pointer);
+            let (file, wrong) = place.mistake(what.clone());
             let member = violation.pointer.trim_start_matches('/').replace('/', ".");
             let label = match member.as_str() {
                 "" => violation.detail.clone(),
@@ -198,6 +203,16 @@ impl Plan {
             (file, wrong.expected(label))
         });
         mistakes.collect()
+    }
+}
+
+/// Whether a value contains this text.
+fn mentions(value: &Value, wanted: &str) -> bool {
+    match value {
+        Value::String(text) => text == wanted,
+        Value::Object(members) => members.values().any(|member| mentions(member, wanted)),
+        Value::Array(items) => items.iter().any(|item| mentions(item, wanted)),
+        _ => false,
     }
 }
 

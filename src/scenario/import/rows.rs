@@ -210,10 +210,7 @@ impl Rows {
                 "unknown_member" => format!("{head} has no `{member}`"),
                 _ => format!("`{member}` is wrong"),
             };
-            let place = match violation.code {
-                "unknown_member" => at.key(&violation.pointer),
-                _ => at.value(&violation.pointer),
-            };
+            let place = at.place_of(violation.code, &violation.pointer);
             self.note(place, what, |wrong| wrong.expected(violation.detail));
         }
     }

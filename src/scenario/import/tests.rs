@@ -101,13 +101,25 @@ fn what_a_world_has_already_is_refused_and_nothing_is_created() {
 #[test]
 fn all_mistakes_are_reported_at_once() {
     let text = "[[company]]\nid = \"a\"\ncountry = \"GB\"\ncurrency = \"GBP\"\n\n\
-        [[employee]]\nid = \"e\"\ncompany = \"b\"\nstart_date = \"soon\"\n";
+        [[employee]]\nid = \"e\"\ncompany = \"b\"\nstart_date = \"soon\"\n\n\
+        [[company]]\nid = \"c\"\nlegal_name = \"C\"\ncountry = \"GB\"\ncurrency = \"GBP\"\ncolour = 1\n\n\
+        [[company]]\nid = \"n\"\nlegal_name = \"N\"\ncountry = \"NX\"\ncurrency = \"NGN\"\n\n\
+        [[employee]]\nid = \"f\"\ncompany = \"c\"\nname = \"F\"\nrole = \"R\"\ndepartment = \"D\"\nstart_date = 2025-01-01\n\
+        payment_method = { type = \"bank\", bank_code = \"200000\", account_number = \"12\" }\n";
     let report = of_text(text, &world()).report(Look::Plain);
-    for expected in
-        ["needs `legal_name`", "has the id \"b\"", "`start_date` is wrong", "needs `name`"]
-    {
+    for expected in [
+        "needs `legal_name`",
+        "has the id \"b\"",
+        "`start_date` is wrong",
+        "needs `name`",
+        "no key \"colour\"",
+        "i.toml:21:11", // the country
+        "payment_method.account_number",
+    ] {
         assert!(report.contains(expected), "{expected}: {report}");
     }
+    let all = report.lines().filter(|line| line.contains("-->")).count();
+    assert!(all >= 8 && report.contains(&format!("{all} mistakes in i.toml")), "{report}");
 }
 
 #[test]

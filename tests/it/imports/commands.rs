@@ -76,6 +76,12 @@ fn a_folder_is_one_import_and_the_export_is_its_file() {
     let other = ["--port", &port, "--api-key", "test_other"];
     assert_eq!(run(folder.path(), &[&["import", "out.toml"], &other[..]].concat()).0, 0);
     assert_eq!(caller.digest(), Caller::with_key(&server, "test_other").digest());
+    let (code, out, err) = run(folder.path(), &[&["import", "absent.toml"], &at[..]].concat());
+    assert_eq!((code, out.as_str()), (1, ""));
+    assert!(
+        err.starts_with("error: absent.toml: ") && err.contains("nothing was imported"),
+        "{err}"
+    );
     assert_eq!(run(folder.path(), &[&["export", "--company", "x y"], &at[..]].concat()).0, 1);
     assert_eq!(run(folder.path(), &[&["export", "--company", "com_1"], &at[..]].concat()).0, 1);
 }
