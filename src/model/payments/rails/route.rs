@@ -176,11 +176,12 @@ impl Services {
 
 /// The first rail of the table that serves an account of that country and currency.
 pub(crate) fn route(service: Service, country: &str, currency: Currency) -> RailId {
+    // The cheapest question first: this runs for each payment.
     let serves = |rail: &PaymentRail| {
-        let there = rail.country == country || rail.area.iter().any(|other| other == country);
-        (there || rail.country == "*")
+        let there = || rail.country == country || rail.area.iter().any(|other| other == country);
+        rail.serves.time(service).is_some()
             && (rail.currency == "*" || rail.currency == currency.code())
-            && rail.serves.time(service).is_some()
+            && (rail.country == "*" || there())
     };
     let place = all().iter().position(serves);
     let place = place.expect("a rail of every country serves each service: a test checks");
