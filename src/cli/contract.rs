@@ -1,18 +1,13 @@
 //! `sandbox contract`: lists every assumption about the real service, and checks the files that replace some.
 
-use std::io::{self, IsTerminal, Read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use crate::cli::contract_file::{overlay, read};
 use crate::cli::failure::{Failure, print};
-use crate::engine::contract::{BasePath, Overlay};
-use crate::io::input_file;
+use crate::cli::learn::{self, LearnArgs};
 use crate::render::assumptions;
-use crate::value::Look;
-
-/// The most bytes of an overlay.
-const MOST_BYTES: u64 = 1024 * 1024;
 
 /// The arguments of `sandbox contract`.
 #[derive(Args, Debug)]
@@ -28,29 +23,6 @@ pub(super) struct ContractArgs {
     contract: Option<PathBuf>,
 }
 
-/// The contract of a server.
-#[derive(Args, Debug)]
-pub(super) struct ServedContractArgs {
-    /// What differs from the assumed contract: a TOML file, or `published` for only the two published
-    /// operations
-    #[arg(long, env = "SANDBOX_CONTRACT", value_name = "FILE|published")]
-    contract: Option<PathBuf>,
-    /// Path before every route, such as /sandbox; overrides `base_path` of the contract
-    #[arg(long, env = "SANDBOX_BASE_PATH", value_name = "PATH")]
-    base_path: Option<BasePath>,
-}
-
-impl ServedContractArgs {
-    /// The overlay of the file, with the base path of the flag.
-    pub(super) fn overlay(&self) -> Result<Overlay, Failure> {
-        let mut overlay = overlay(self.contract.as_deref())?;
-        if let Some(path) = &self.base_path {
-            overlay.base_path = path.clone();
-        }
-        Ok(overlay)
-    }
-}
-
 #[derive(Debug, Subcommand)]
 enum ContractCommand {
     /// Check a contract file without serving it: prints every mistake; exit code 1 if there is one
@@ -59,10 +31,15 @@ enum ContractCommand {
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
+    /// Compare every assumption with what the real service did or promises, and write the contract file that follows
+    Learn(LearnArgs),
 }
 
-/// Prints the assumptions, or checks a file.
-pub(super) fn run(args: &ContractArgs) -> Result<(), Failure> {
+/// Prints the assumptions, checks a file or learns from files. Returns whether a difference remains.
+pub(super) fn run(args: &ContractArgs) -> Result<bool, Failure> {
+    if let Some(ContractCommand::Learn(args)) = &args.command {
+        return learn::run(args);
+    }
     let text = if let Some(ContractCommand::Check { file }) = &args.command {
         let overlay = read(file)?;
         format!(
@@ -74,36 +51,5 @@ pub(super) fn run(args: &ContractArgs) -> Result<(), Failure> {
         let overlay = overlay(args.contract.as_deref())?;
         if args.json { assumptions::json(&overlay) } else { assumptions::text(&overlay) }
     };
-    print(&text)
-}
-
-/// The overlay that `--contract` names.
-pub(super) fn overlay(named: Option<&Path>) -> Result<Overlay, Failure> {
-    match named {
-        None => Ok(Overlay::default()),
-        Some(name) if name == "published" => Ok(Overlay::published()),
-        Some(file) => read(file),
-    }
-}
-
-fn read(file: &Path) -> Result<Overlay, Failure> {
-    let name = file.display().to_string();
-    let cannot =
-        |error: &dyn std::fmt::Display| Failure::Impossible(format!("cannot read {name}: {error}"));
-    let opened = input_file::open(file).map_err(|why| cannot(&why))?;
-    let mut bytes = Vec::new();
-    opened.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| cannot(&error))?;
-    if bytes.len() as u64 > MOST_BYTES {
-        return Err(cannot(&format_args!(
-            "a contract file may have at most {MOST_BYTES} bytes, and this one has more"
-        )));
-    }
-    let source = String::from_utf8(bytes).map_err(|error| {
-        let good = error.utf8_error().valid_up_to();
-        let before = &error.as_bytes()[..good];
-        let line = before.split(|byte| *byte == b'\n').count();
-        cannot(&format_args!("line {line} is not UTF-8, at byte {good} of the file"))
-    })?;
-    let look = if io::stderr().is_terminal() { Look::Coloured } else { Look::Plain };
-    Overlay::parse(&name, &source, look).map_err(Failure::Report)
+    print(&text).map(|()| false)
 }

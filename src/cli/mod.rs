@@ -6,6 +6,7 @@ mod ask;
 mod bundle;
 mod completions;
 mod contract;
+mod contract_file;
 mod events;
 mod exam;
 mod explain;
@@ -18,6 +19,7 @@ mod import;
 mod journal;
 mod junit;
 mod lab;
+mod learn;
 mod listen;
 mod man;
 mod mcp;
@@ -144,16 +146,13 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Serve(args)) => serve::run(&args),
         Some(Command::World(args)) => world::run(&args),
         Some(Command::Openapi(args)) => openapi::run(&args),
-        Some(Command::Contract(args)) => contract::run(&args),
+        Some(Command::Contract(args)) => return compared(contract::run(&args)),
         Some(Command::GrossToNet(args)) => return gross_to_net_exit(&args),
         Some(Command::Replay(args)) => replay::run(&args),
         Some(Command::Bundle(args)) => bundle::run(&args),
         Some(Command::Share(args)) => share::run(&args),
         Some(Command::Open(args)) => share::open::run(&args),
-        Some(Command::Diff(args)) => match share::diff::run(&args) {
-            Ok(differs) => return ExitCode::from(u8::from(differs)),
-            Err(failure) => Err(failure),
-        },
+        Some(Command::Diff(args)) => return compared(share::diff::run(&args)),
         Some(Command::Journal(args)) => journal::run(&args),
         Some(Command::Scenario(args)) => scenario::run(&args),
         Some(Command::Exam(args)) => return exam::run(&args),
@@ -171,6 +170,11 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Man(args)) => man::run(&args, Cli::command()),
     };
     done.map_or_else(|failure| failed(&failure), |()| ExitCode::SUCCESS)
+}
+
+/// The exit code of a comparison: 1 for a difference.
+fn compared(differs: Result<bool, failure::Failure>) -> ExitCode {
+    differs.map_or_else(|failure| failed(&failure), |differs| ExitCode::from(u8::from(differs)))
 }
 
 fn gross_to_net_exit(args: &gross_to_net::Args) -> ExitCode {

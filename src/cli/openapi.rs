@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cli::contract;
+use crate::cli::contract_file;
 use crate::cli::failure::{Failure, print};
 use crate::render::openapi::{self, Plane, variant};
 
@@ -34,7 +34,7 @@ pub(super) struct OpenapiArgs {
 /// Prints the document.
 pub(super) fn run(args: &OpenapiArgs) -> Result<(), Failure> {
     let plane = if args.control { Plane::Control } else { Plane::Product };
-    let contract = contract::overlay(args.contract.as_deref())?;
+    let contract = contract_file::overlay(args.contract.as_deref())?;
     let mut document = openapi::document_under(plane, &contract);
     let tags = document["tags"].as_array().into_iter().flatten();
     let tags: Vec<_> = tags.filter_map(|tag| tag["name"].as_str().map(str::to_owned)).collect();

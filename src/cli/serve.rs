@@ -12,7 +12,7 @@ use clap::Args;
 use clap::builder::FalseyValueParser;
 use tokio::runtime::Runtime;
 
-use crate::cli::contract::ServedContractArgs;
+use crate::cli::contract_file::ServedContractArgs;
 use crate::cli::failure::Failure;
 use crate::cli::persist::{Persist, PersistArgs};
 use crate::cli::room::{self, RoomArgs};

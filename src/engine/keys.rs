@@ -99,7 +99,7 @@ impl fmt::Debug for KeySpace {
 }
 
 /// The usual forms of live keys.
-pub(super) fn looks_live(key: &str) -> bool {
+pub(crate) fn looks_live(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
     key.starts_with("live_")
         || key.starts_with("live-")

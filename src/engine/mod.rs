@@ -20,7 +20,7 @@ mod flight;
 mod fork;
 mod headers;
 mod idempotency;
-mod keys;
+pub(crate) mod keys;
 mod outcomes;
 mod player;
 mod problem;

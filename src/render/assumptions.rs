@@ -17,11 +17,14 @@ struct Row<'a> {
     section: &'a str,
     question: &'a str,
     answer: &'a str,
-    /// The keys of the contract file; empty if it cannot be replaced yet.
+    /// The keys of the contract file; empty if it has none.
     overridden_by: Vec<&'a str>,
     /// What else changes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     setting: Option<&'a str>,
+    /// Why nothing changes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fixed: Option<&'a str>,
     /// The keys that this contract sets.
     overrides: Vec<String>,
     proof: &'a str,
@@ -40,6 +43,7 @@ impl Row<'static> {
             answer: &one.answer,
             overridden_by: one.keys(),
             setting: one.setting.as_deref(),
+            fixed: one.fixed.as_deref(),
             overrides: own.map(|(key, value)| format!("{key} = {value}")).collect(),
             proof: &one.proof,
         }
@@ -74,7 +78,7 @@ pub(crate) fn text(overlay: &Overlay) -> String {
             let _ = writeln!(text, "      {line}");
         }
         let key = match (row.overridden_by.as_slice(), row.setting) {
-            ([], None) => "not overridable yet".to_owned(),
+            ([], None) => format!("fixed: {}", row.fixed.unwrap_or_default()),
             ([], Some(setting)) => format!("set by {setting}"),
             (keys, None) => format!("override: {}", keys.join(", ")),
             (keys, Some(setting)) => format!("override: {}; set by {setting}", keys.join(", ")),
@@ -99,8 +103,29 @@ pub(crate) fn overridden(overlay: &Overlay) -> String {
     keys.join(", ")
 }
 
+/// A contract as a file, without its API keys.
+pub(crate) fn file(overlay: &Overlay) -> String {
+    let (mut text, mut section) = (String::new(), "");
+    let differences = differences(overlay);
+    if differences.is_empty() {
+        return "# The assumed contract: nothing is different.\n".to_owned();
+    }
+    for (key, value) in &differences {
+        let (own, name) = key.rsplit_once('.').unwrap_or(("", key));
+        if key == "auth.keys" {
+            continue;
+        }
+        if own != section {
+            let _ = writeln!(text, "{}[{own}]", if text.is_empty() { "" } else { "\n" });
+            section = own;
+        }
+        let _ = writeln!(text, "{name} = {value}");
+    }
+    text
+}
+
 /// The differences of a contract, key by key in the form of its file. API keys are counted, not shown.
-fn differences(overlay: &Overlay) -> Vec<(String, String)> {
+pub(crate) fn differences(overlay: &Overlay) -> Vec<(String, String)> {
     let mut differences = Vec::new();
     let mut say = |key: &str, value: String| differences.push((key.to_owned(), value));
     if overlay.rows.published_only {

@@ -25,12 +25,20 @@ pub(crate) struct Assumption {
     area: bool,
     /// What else changes it: a flag, a scenario or a call.
     pub(crate) setting: Option<String>,
+    /// Why nothing changes it.
+    pub(crate) fixed: Option<String>,
     /// The test that shows it.
     pub(crate) proof: String,
 }
 
 impl Assumption {
-    /// Keys of the overlay that override it; none if it cannot be overridden yet.
+    /// The path of an area: the first one in its answer.
+    pub(crate) fn area_path(&self) -> Option<&str> {
+        let start = self.answer.find("/api/").filter(|_| self.area)?;
+        self.answer[start..].split('`').next()
+    }
+
+    /// Keys of the overlay that override it; none if it has no key.
     pub(crate) fn keys(&self) -> Vec<&str> {
         if self.area { AREA.to_vec() } else { self.keys.iter().map(String::as_str).collect() }
     }

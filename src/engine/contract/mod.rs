@@ -27,7 +27,7 @@ use crate::api::crud::{MOST_PER_PAGE, PER_PAGE};
 use crate::api::operation::{Contract, Operation};
 
 pub(crate) use self::base_path::BasePath;
-pub(crate) use self::dialect::{Dialect, ENVELOPE, ErrorFormat, Header, LoggedId};
+pub(crate) use self::dialect::{Dialect, ENVELOPE, ErrorFormat, Header, LoggedId, Name};
 
 /// The differences from our assumptions; none by default.
 #[derive(Clone, Default, PartialEq, Eq)]

@@ -112,6 +112,12 @@ fn every_row_of_the_list_is_whole() {
             one.id
         );
         assert!(!one.proof.is_empty(), "{}", one.id);
+        let is_open = !one.keys().is_empty() || one.setting.is_some();
+        assert!(
+            is_open != one.fixed.is_some(),
+            "{}: either something changes it, or `fixed` says why not",
+            one.id
+        );
         for key in one.keys() {
             let known = |known: &super::values::Key| {
                 format!("{}.{}", known.section, known.name).trim_start_matches('.') == key

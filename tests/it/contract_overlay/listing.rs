@@ -89,12 +89,14 @@ fn the_page_of_the_contract_has_the_printed_list() {
                 .map(|key| format!("`{}`", key.as_str().unwrap()))
                 .collect();
             let setting = row["setting"].as_str().map(str::to_owned);
+            let fixed = row["fixed"].as_str().map(|why| format!("fixed: {why}"));
             let ways: Vec<String> = Some(keys.join(", "))
                 .filter(|it| !it.is_empty())
                 .into_iter()
                 .chain(setting)
+                .chain(fixed)
                 .collect();
-            let keys = if ways.is_empty() { "not yet".to_owned() } else { ways.join("; ") };
+            let keys = ways.join("; ");
             let section = text(row, "section").trim_start_matches('§');
             let (question, answer) = (text(row, "question"), text(row, "answer"));
             format!("| {section} | {question} | {answer} | {keys} |")

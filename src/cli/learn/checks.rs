@@ -1,0 +1,379 @@
+//! What calls show about the contract: statuses, headers, the form of errors, and pages.
+
+use std::collections::BTreeMap;
+
+use http::HeaderName;
+
+use crate::cli::learn::call::{Call, Headers, Key, Shape};
+use crate::cli::learn::compare::area;
+use crate::cli::learn::learned::Learned;
+use crate::cli::learn::matching::success;
+use crate::engine::contract::{ErrorFormat, Header, Name, Overlay};
+use crate::value::ErrorCode;
+
+/// What calls show: a value, and the call that shows it.
+type Shown<'c, T> = Vec<(T, &'c Call)>;
+
+/// The largest number of rows of a page that a contract can have.
+const MOST_ROWS: u64 = 1_000;
+
+/// Runs every check.
+pub(super) fn all(calls: &[Call], learned: &mut Learned) {
+    statuses(calls, learned);
+    errors(calls, learned);
+    codes(calls, learned);
+    page_sizes(calls, learned);
+    page_parameters(calls, learned);
+    idempotency(calls, learned);
+    headers(calls, learned);
+    keys(calls, learned);
+    tags_and_traces(calls, learned);
+    required_members(calls, learned);
+    for call in calls {
+        if let Some(area) = call.row.and_then(area) {
+            learned.confirm(area, call);
+        }
+    }
+}
+
+/// Compares what was shown with ours. If nothing shown is ours, the most frequent value is set; `set` returns whether the contract can
+/// have it.
+fn settle<T: Ord + Clone>(
+    learned: &mut Learned,
+    (id, key): (&str, &str),
+    (ours, shown): (&T, &Shown<'_, T>),
+    words: impl Fn(&T) -> String,
+    set: impl FnOnce(&mut Overlay, &T) -> bool,
+) {
+    let mut counts: BTreeMap<&T, usize> = BTreeMap::new();
+    for (value, _) in shown {
+        *counts.entry(value).or_default() += 1;
+    }
+    let most = counts.iter().max_by_key(|(_, count)| **count).map(|(value, _)| (*value).clone());
+    let Some(most) = most else { return };
+    let is_set = !counts.contains_key(ours) && set(&mut learned.contract, &most);
+    for (value, call) in shown {
+        if value == ours {
+            learned.confirm(id, call);
+        } else {
+            learned.differ(id, words(value), call, (is_set && *value == most).then_some(key));
+        }
+    }
+}
+
+/// The statuses of successes.
+fn statuses(calls: &[Call], learned: &mut Learned) {
+    let mut shown: BTreeMap<&str, Shown<'_, u16>> = BTreeMap::new();
+    for call in calls.iter().filter(|call| call.succeeds()) {
+        let Some(row) = call.row else { continue };
+        shown.entry(row.name).or_default().push((call.status, call));
+    }
+    for shown in shown.values() {
+        let Some(row) = shown.first().and_then(|(_, call)| call.row) else { continue };
+        let operation = row.operation_id();
+        let ours = learned.contract.rows.status(row);
+        let key = format!("operations.{operation}.status");
+        let words = |status: &u16| format!("{operation} returns {status}");
+        settle(learned, (success(row), &key), (&ours, shown), words, |contract, &status| {
+            if row.name == "list_employees" || matches!(status, 204..=206) {
+                return false;
+            }
+            contract.rows.changed.entry(row.name).or_default().status = Some(status);
+            true
+        });
+    }
+}
+
+/// The form of an error response.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Form {
+    Problem,
+    Envelope,
+    Other,
+}
+
+fn form(reply: &Shape) -> Option<Form> {
+    let Shape::Object(members) = reply else {
+        return (*reply != Shape::Unknown).then_some(Form::Other);
+    };
+    let inner = reply.member("error");
+    let has = |shape: &Shape, name: &str| shape.member(name).is_some();
+    Some(match inner {
+        Some(inner) if has(inner, "code") && has(inner, "message") => Form::Envelope,
+        None if has(reply, "code") && has(reply, "title") && members.contains_key("status") => {
+            Form::Problem
+        }
+        _ => Form::Other,
+    })
+}
+
+fn errors(calls: &[Call], learned: &mut Learned) {
+    let refused = calls.iter().filter(|call| call.is_refused());
+    let shown = refused.filter_map(|call| Some((form(&call.reply)?, call))).collect();
+    let ours = match learned.contract.dialect.errors {
+        ErrorFormat::Problem => Form::Problem,
+        ErrorFormat::Envelope => Form::Envelope,
+    };
+    let words = |form: &Form| {
+        match form {
+            Form::Problem => "an error is a problem document with `code`",
+            Form::Envelope => "an error is `{\"error\": {…}}` with `code` and `message`",
+            Form::Other => "an error is neither a problem document nor `{\"error\": {…}}`",
+        }
+        .to_owned()
+    };
+    let names = ("error-format", "errors.format");
+    settle(learned, names, (&ours, &shown), words, |contract, form| {
+        contract.dialect.errors = match form {
+            Form::Problem => ErrorFormat::Problem,
+            Form::Envelope => ErrorFormat::Envelope,
+            Form::Other => return false,
+        };
+        true
+    });
+}
+
+/// The codes of errors that were seen.
+fn codes(calls: &[Call], learned: &mut Learned) {
+    for call in calls.iter().filter(|call| call.is_refused() && call.is_seen) {
+        let inner = call.reply.member("error").unwrap_or(&call.reply);
+        let Some(code) = inner.member("code").and_then(Shape::text) else { continue };
+        let status = call.status;
+        let id = match status {
+            400 => "codes-400",
+            401 | 403 => "codes-401-403",
+            402 => "codes-402",
+            404 | 405 => "codes-404-405",
+            406 => "accept",
+            409 | 412 => "codes-409-412",
+            413 => "payload-limit",
+            415 => "content-type",
+            422 => "codes-422",
+            429 => "rate-limit",
+            500.. => "codes-5xx",
+            _ => "error-order",
+        };
+        let mut known = ErrorCode::ALL.iter().filter(|known| known.status() == status);
+        let is_known = known.any(|known| known.code() == code);
+        learned.check(id, is_known, &format!("status {status} has the code `{code}`"), call);
+    }
+}
+
+/// The number of rows of a page, without `per_page` and at most.
+fn page_sizes(calls: &[Call], learned: &mut Learned) {
+    let ours = learned.contract.rows.paging;
+    let (mut defaults, mut most) = (Shown::new(), Shown::new());
+    for call in calls.iter().filter(|call| call.succeeds() && call.row.is_some()) {
+        if let Some(declared) = call.parameter("per_page") {
+            defaults.extend(declared.default.map(|rows| (rows, call)));
+            let limit = declared.maximum.filter(|rows| *rows <= MOST_ROWS);
+            most.extend(limit.map(|rows| (rows, call)));
+        }
+        let Some(Shape::List(rows)) = call.reply.member("data") else { continue };
+        let total = call.reply.member("meta").and_then(|meta| meta.member("total"));
+        let Some(total) = total.and_then(Shape::number) else { continue };
+        let (rows, total) = (rows.len() as u64, total.unsigned_abs());
+        let is_first = call.query.get("page").is_none_or(|page| page == "1");
+        if !call.is_seen || !is_first || rows == 0 {
+            continue;
+        }
+        match call.query.get("per_page").map(|wanted| wanted.parse::<u64>()) {
+            None if rows < total => defaults.push((rows, call)),
+            Some(Ok(wanted)) if rows < wanted && rows < total => most.push((rows, call)),
+            Some(Ok(wanted)) if rows == wanted && wanted > ours.most => most.push((rows, call)),
+            _ => {}
+        }
+    }
+    let words = |rows: &u64| format!("a page has at most {rows} rows");
+    let names = ("page-size-limit", "paging.per_page_max");
+    settle(learned, names, (&ours.most, &most), words, |contract, &rows| {
+        contract.rows.paging.most = rows;
+        contract.rows.paging.default = contract.rows.paging.default.min(rows);
+        (1..=MOST_ROWS).contains(&rows)
+    });
+    let words = |rows: &u64| format!("a page has {rows} rows without `per_page`");
+    let names = ("page-size", "paging.per_page_default");
+    settle(learned, names, (&ours.default, &defaults), words, |contract, &rows| {
+        contract.rows.paging.default = rows;
+        contract.rows.paging.most = contract.rows.paging.most.max(rows);
+        (1..=MOST_ROWS).contains(&rows)
+    });
+}
+
+/// The names of the parameters that select a page, and what is after the last one.
+fn page_parameters(calls: &[Call], learned: &mut Learned) {
+    for call in calls.iter().filter(|call| call.row.is_some() && call.succeeds()) {
+        let declared = call.parameters.iter().filter(|it| it.place == "query");
+        let names: Vec<&str> = declared
+            .map(|it| it.name.as_str())
+            .chain(call.query.keys().map(String::as_str))
+            .collect();
+        for (id, ours, others) in [
+            ("page", "page", ["cursor", "offset", "starting_after", "page_token"].as_slice()),
+            ("page-size", "per_page", ["limit", "page_size", "pageSize", "perPage"].as_slice()),
+        ] {
+            if names.contains(&ours) {
+                if id == "page" {
+                    learned.confirm(id, call);
+                }
+            } else if let Some(other) = others.iter().find(|other| names.contains(*other))
+                && call.row.is_some_and(|row| row.checker().names().any(|name| name == ours))
+            {
+                learned.differ(id, format!("`{other}` replaces `{ours}`"), call, None);
+            }
+        }
+        let page = call.query.get("page").and_then(|page| page.parse::<u64>().ok());
+        if let (Some(2..), Some(Shape::List(rows))) = (page, call.reply.member("data"))
+            && rows.is_empty()
+        {
+            learned.confirm("past-the-end", call);
+        }
+    }
+}
+
+/// Whether a POST needs an idempotency key.
+fn idempotency(calls: &[Call], learned: &mut Learned) {
+    let mut shown = Shown::new();
+    for call in calls.iter().filter(|call| call.method == "POST" && call.row.is_some()) {
+        let Some(sent) = &call.sent else { continue };
+        let declared = call.parameters.iter().find(|it| is_idempotency(&it.name));
+        if let Some(declared) = declared {
+            shown.push((declared.is_required, call));
+        }
+        if call.is_seen && named(sent, is_idempotency).is_none() {
+            let inner = call.reply.member("error").unwrap_or(&call.reply);
+            let code = inner.member("code").and_then(Shape::text).unwrap_or_default();
+            if call.succeeds() {
+                shown.push((false, call));
+            } else if is_idempotency(code) {
+                shown.push((true, call));
+            }
+        }
+    }
+    let words = |required: &bool| {
+        let which = if *required { "needs" } else { "does not need" };
+        format!("a POST {which} an idempotency key")
+    };
+    let ours = learned.contract.rows.key_required;
+    let names = ("idempotency", "idempotency.required");
+    settle(learned, names, (&ours, &shown), words, |contract, &required| {
+        contract.rows.key_required = required;
+        true
+    });
+}
+
+fn is_idempotency(name: &str) -> bool {
+    name.to_ascii_lowercase().contains("idempotency")
+}
+
+/// The header whose name fits.
+fn named(headers: &Headers, fits: impl Fn(&str) -> bool) -> Option<&str> {
+    headers.iter().find(|(lower, _)| fits(lower)).map(|(_, (written, _))| written.as_str())
+}
+
+/// The names of headers. A reply without an id shows that the header does not exist.
+fn headers(calls: &[Call], learned: &mut Learned) {
+    type Fits = fn(&str) -> bool;
+    let is_id: Fits =
+        |name| ["request-id", "requestid", "correlation-id"].iter().any(|part| name.contains(part));
+    let rows: [(&str, &str, Fits); 4] = [
+        ("request-id", "request_id", is_id),
+        ("idempotency-replayed", "idempotent_replayed", |name| name.contains("replay")),
+        ("idempotency", "idempotency_key", is_idempotency),
+        ("api-version", "api_version", |name| name.ends_with("api-version") || name == "version"),
+    ];
+    for (id, key, fits) in rows {
+        let Some(header) = Header::ALL.into_iter().find(|header| header.key == key) else {
+            continue;
+        };
+        let mut shown = Shown::new();
+        for call in calls.iter().filter(|call| call.row.is_some()) {
+            let headers = if header.of_requests { &call.sent } else { &call.replied };
+            let Some(headers) = headers else { continue };
+            let name = named(headers, fits).map(str::to_owned);
+            if name.is_some() || key == "request_id" && !headers.is_empty() {
+                shown.push((name, call));
+            }
+        }
+        let ours = learned.contract.called(key).map(str::to_owned);
+        for (name, _) in &mut shown {
+            // The case of a header's name means nothing.
+            if ours
+                .as_ref()
+                .zip(name.as_ref())
+                .is_some_and(|(ours, it)| ours.eq_ignore_ascii_case(it))
+            {
+                name.clone_from(&ours);
+            }
+        }
+        let words = |name: &Option<String>| match name {
+            Some(name) => format!("the header is `{name}`"),
+            None => "there is no such header".to_owned(),
+        };
+        let key = format!("headers.{key}");
+        settle(learned, (id, &key), (&ours, &shown), words, |contract, name| {
+            rename(contract, header, name.as_deref())
+        });
+    }
+}
+
+/// Gives a header this name, or removes it.
+fn rename(contract: &mut Overlay, header: Header, name: Option<&str>) -> bool {
+    let wire = name.map(|name| HeaderName::try_from(name).map(|wire| (name.to_owned(), wire)));
+    let Ok(new) = wire.transpose() else { return false };
+    contract.dialect.headers.retain(|(other, _)| *other != header);
+    match new {
+        Some((_, wire)) if wire == header.own() => {}
+        new => {
+            let name = new.map(|(written, wire)| Name { written, wire });
+            contract.dialect.headers.push((header, name));
+        }
+    }
+    true
+}
+
+/// Calls without a key, and with one that looks live.
+fn keys(calls: &[Call], learned: &mut Learned) {
+    // An export can leave credentials out.
+    if !calls.iter().any(|call| matches!(call.key, Key::Test | Key::Live)) {
+        return;
+    }
+    for call in calls {
+        match (call.key, call.status) {
+            (Key::Absent, status) => {
+                let what = format!("a call without a key returns {status}");
+                learned.check("no-key", status == 401, &what, call);
+            }
+            (Key::Live, 401) => learned.confirm("live-keys", call),
+            _ => {}
+        }
+    }
+}
+
+/// `ETag` on single resources, and the trace of a request.
+fn tags_and_traces(calls: &[Call], learned: &mut Learned) {
+    for call in calls.iter().filter(|call| call.succeeds() && call.is_seen) {
+        let (Some(row), Some(replied)) = (call.row, &call.replied) else { continue };
+        if call.method == "GET" && row.path.ends_with('}') {
+            let what = "a single resource has no `ETag`";
+            learned.check("tags", replied.contains_key("etag"), what, call);
+        }
+        let sent = call.sent.as_ref().and_then(|sent| sent.get("traceparent"));
+        if let Some((_, trace)) = sent {
+            let is_returned = replied.get("traceparent").is_some_and(|(_, it)| it == trace);
+            learned.check("trace", is_returned, "`traceparent` is not returned", call);
+        }
+    }
+}
+
+/// The members that a payroll run needs.
+fn required_members(calls: &[Call], learned: &mut Learned) {
+    let runs = calls.iter().filter(|call| call.row.is_some_and(|row| row.name == "run_payroll"));
+    for call in runs.filter(|call| !call.is_seen) {
+        let Shape::Object(members) = &call.request else { continue };
+        let required = members.iter().filter(|(_, (_, required))| *required);
+        let required: Vec<&str> = required.map(|(name, _)| name.as_str()).collect();
+        let what = format!("the required members are {}", required.join(", "));
+        learned.check("run-required", required == ["company_id", "period"], &what, call);
+    }
+}

@@ -1,0 +1,161 @@
+//! Which operation of the sandbox a call uses: by its path below the base path, by an alias, or by its operationId.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::api;
+use crate::api::operation::Operation;
+use crate::cli::learn::call::Call;
+use crate::cli::learn::compare::area;
+use crate::cli::learn::learned::Learned;
+
+/// Paths of the sandbox itself.
+const OWN: [&str; 3] = ["/_sandbox", "/docs", "/openapi.json"];
+
+/// Finds the operation of each call, and learns the base path and the aliases. Calls of other hosts, and calls that no program makes,
+/// are removed.
+pub(super) fn find(calls: &mut Vec<Call>, learned: &mut Learned) {
+    calls.retain(|call| !OWN.iter().any(|own| call.path.contains(own)));
+    let base = base_path(calls, learned);
+    let mut known = BTreeSet::new();
+    for call in &mut *calls {
+        let Some(rest) = call.path.strip_prefix(&base) else { continue };
+        let (rest, method) = (rest.to_owned(), call.method.clone());
+        call.row = by_path(&method, &rest, learned).or_else(|| by_alias(call, &rest, learned));
+        if call.row.is_some() {
+            known.insert(call.host.clone());
+        }
+    }
+    calls.retain(|call| known.contains(&call.host));
+    for call in &*calls {
+        let shows_json = call.reply.name() != "unknown" || !call.is_seen;
+        if call.row.is_none() && shows_json {
+            let what = format!("`{} {}` is no operation of the sandbox", call.method, call.path);
+            learned.differ("paths", what, call, None);
+        }
+    }
+    calls.retain(|call| call.row.is_some());
+}
+
+/// Notes the assumptions on which the calls of a recording depend. Their paths have no base path.
+pub(super) fn used(calls: &[Call], learned: &mut Learned) -> usize {
+    let mut found = 0;
+    for call in calls {
+        let Some(row) = by_path(&call.method, &call.path, learned) else { continue };
+        found += 1;
+        if let Some(area) = area(row) {
+            learned.uses(area, call);
+        }
+        learned.uses(success(row), call);
+        if call.sent.as_ref().is_some_and(|sent| sent.contains_key("idempotency-key")) {
+            learned.uses("idempotency", call);
+        }
+    }
+    found
+}
+
+/// The assumption about the status of an operation's success.
+pub(super) fn success(row: &Operation) -> &'static str {
+    if row.name == "run_payroll" { "run-status" } else { "statuses" }
+}
+
+/// The path before every route, as most calls have it.
+fn base_path(calls: &[Call], learned: &mut Learned) -> String {
+    let mut found: BTreeMap<String, (usize, &Call)> = BTreeMap::new();
+    for call in calls {
+        let prefixes = api::product().filter(|row| row.method.name() == call.method);
+        let prefix =
+            prefixes.filter_map(|row| prefix(row.path, &call.path)).min_by_key(String::len);
+        if let Some(prefix) = prefix {
+            found.entry(prefix).or_insert((0, call)).0 += 1;
+        }
+    }
+    let ours = learned.contract.base_path.as_str().to_owned();
+    let Some((base, (_, call))) = found.into_iter().max_by_key(|(_, (count, _))| *count) else {
+        return ours;
+    };
+    if base == ours {
+        learned.confirm("base-path", call);
+        return base;
+    }
+    let what = if base.is_empty() {
+        "paths begin after host and port".to_owned()
+    } else {
+        format!("paths begin with {base}")
+    };
+    match base.parse() {
+        Ok(path) => {
+            learned.contract.base_path = path;
+            learned.differ("base-path", what, call, Some("base_path"));
+        }
+        Err(_) => learned.differ("base-path", what, call, None),
+    }
+    base
+}
+
+/// What stands before a path of the table in a path.
+fn prefix(template: &str, path: &str) -> Option<String> {
+    let own: Vec<&str> = template.split('/').skip(1).collect();
+    let parts: Vec<&str> = path.split('/').skip(1).collect();
+    let before = parts.len().checked_sub(own.len())?;
+    let is_same = own.iter().zip(&parts[before..]).all(|(own, part)| is_same_part(own, part));
+    is_same.then(|| parts[..before].iter().flat_map(|part| ["/", part]).collect())
+}
+
+fn is_same_part(template: &str, part: &str) -> bool {
+    if template.starts_with('{') { !part.is_empty() } else { template == part }
+}
+
+fn matches(template: &str, path: &str) -> bool {
+    prefix(template, path).is_some_and(|before| before.is_empty())
+}
+
+fn by_path(method: &str, path: &str, learned: &mut Learned) -> Option<&'static Operation> {
+    let mut rows = api::product().filter(|row| row.method.name() == method);
+    // A path without parameters wins: `/payouts/batch` is no payout.
+    let mut found: Vec<_> = rows
+        .by_ref()
+        .filter(|row| {
+            let aliases = learned.contract.rows.aliases(row);
+            matches(row.path, path) || aliases.iter().any(|alias| matches(alias, path))
+        })
+        .collect();
+    found.sort_by_key(|row| row.path.matches('{').count());
+    found.first().copied()
+}
+
+/// The row that a document names by its operationId, or that has the same end of its path: the part after `/v1` or `/api/payments`.
+fn by_alias(call: &Call, path: &str, learned: &mut Learned) -> Option<&'static Operation> {
+    let rows = || api::product().filter(|row| row.method.name() == call.method);
+    let id = call.operation_id.as_deref();
+    let named = rows().find(|row| id == Some(row.operation_id().as_str()));
+    let mut ends = rows().filter_map(|row| Some((row, prefix(tail(row.path), path)?)));
+    let ended = ends.next().filter(|_| ends.next().is_none());
+    let (row, alias) = match (named, ended) {
+        (Some(row), _) => (row, renamed(path, row)?),
+        (None, Some((row, before))) => (row, format!("{before}{}", tail(row.path))),
+        (None, None) => return None,
+    };
+    let what = format!("`{} {alias}` is {}", call.method, row.operation_id());
+    let changed = learned.contract.rows.changed.entry(row.name).or_default();
+    changed.aliases.push(alias);
+    let key = format!("operations.{}.aliases", row.operation_id());
+    learned.differ("paths", what, call, Some(&key));
+    Some(row)
+}
+
+/// The path of a document with the parameter names of the row; none if it has another number of them.
+fn renamed(path: &str, row: &Operation) -> Option<String> {
+    let mut names = row.path.split('/').filter(|part| part.starts_with('{'));
+    let mut parts = Vec::new();
+    for part in path.split('/') {
+        parts.push(if part.starts_with('{') { names.next()? } else { part });
+    }
+    names.next().is_none().then(|| parts.join("/"))
+}
+
+/// The path after `/v1`, or after `/api` and the domain.
+fn tail(path: &str) -> &str {
+    let skipped = if path.starts_with("/api/") { 3 } else { 2 };
+    let start = path.match_indices('/').nth(skipped - 1).map_or(0, |(at, _)| at);
+    &path[start..]
+}
