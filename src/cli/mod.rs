@@ -75,6 +75,24 @@ struct Cli {
     serve: serve::ServeArgs,
 }
 
+/// The same without subcommands. Their flags take longer to declare than the server takes to start.
+#[derive(Debug, Parser)]
+#[command(name = "sandbox", version)]
+struct Server {
+    #[command(flatten)]
+    serve: serve::ServeArgs,
+}
+
+impl Cli {
+    fn parse_all(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
+        let arguments: Vec<OsString> = arguments.into_iter().collect();
+        match Server::try_parse_from(&arguments) {
+            Ok(Server { serve }) => Ok(Self { command: None, serve }),
+            Err(_) => Self::try_parse_from(arguments),
+        }
+    }
+}
+
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Serve the simulated API (the default without a subcommand)
@@ -133,7 +151,7 @@ enum Command {
 /// Runs the program. The first argument is the name of the program.
 #[must_use]
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let cli = match Cli::try_parse_from(arguments) {
+    let cli = match Cli::parse_all(arguments) {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version are "errors" that go to stdout with code 0. If stdout is closed, there is no reader to tell.

@@ -173,6 +173,5 @@ static PLAIN: LazyLock<Calendar> = LazyLock::new(|| {
 });
 
 static CALENDARS: LazyLock<Sections<Calendar>> = LazyLock::new(|| {
-    let text = include_str!("../../fixtures/calendars.toml");
-    Sections::cut("calendars.toml", text, "[[country]]\n")
+    Sections::of("calendars.toml", include!(concat!(env!("OUT_DIR"), "/calendars.rs")))
 });

@@ -55,7 +55,7 @@ impl EmployeePage {
         self.push("\",\"name\":\"");
         self.push(person.person.first);
         if let Some(initial) = person.middle() {
-            write!(self.body, " {initial}.").expect("a vector takes every byte");
+            self.body.extend_from_slice(&[b' ', initial, b'.']);
         }
         self.body.push(b' ');
         self.push(person.person.last);

@@ -256,6 +256,5 @@ pub(crate) fn find_or_first(code: &str) -> &'static Country {
 }
 
 static COUNTRIES: LazyLock<Sections<Country>> = LazyLock::new(|| {
-    let text = include_str!("../../../fixtures/growth/countries.toml");
-    Sections::cut("growth/countries.toml", text, "[[country]]\n")
+    Sections::of("growth/countries.toml", include!(concat!(env!("OUT_DIR"), "/countries.rs")))
 });

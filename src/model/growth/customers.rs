@@ -9,8 +9,6 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Deserializer, de};
 
-use super::table;
-
 /// The customers of an industry.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -66,7 +64,8 @@ pub(crate) fn by_id<'de, D: Deserializer<'de>>(from: D) -> Result<&'static Mix, 
 }
 
 static CUSTOMERS: LazyLock<File> = LazyLock::new(|| {
-    table("growth/customers.toml", include_str!("../../../fixtures/growth/customers.toml"))
+    let text = include_str!("../../../fixtures/growth/customers.toml");
+    toml::from_str(text).unwrap_or_else(|error| panic!("fixtures/growth/customers.toml: {error}"))
 });
 
 #[derive(Deserialize)]

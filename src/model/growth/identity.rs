@@ -182,7 +182,7 @@ pub(crate) fn email(person: Numbered, domain: &str) -> String {
     spell(first, &mut address);
     if let Some(initial) = person.middle() {
         address.push('.');
-        address.push(initial.to_ascii_lowercase());
+        address.push(char::from(initial.to_ascii_lowercase()));
     }
     address.push('.');
     spell(last, &mut address);

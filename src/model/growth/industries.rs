@@ -148,9 +148,6 @@ pub(crate) fn at(place: usize) -> &'static Industry {
     INDUSTRIES.at(place)
 }
 
-const FILE: &str = "growth/industries.toml";
-const TEXT: &str = include_str!("../../../fixtures/growth/industries.toml");
-const HEADING: &str = "[[industry]]\n";
-
-static INDUSTRIES: LazyLock<Sections<Industry>> =
-    LazyLock::new(|| Sections::cut(FILE, TEXT, HEADING));
+static INDUSTRIES: LazyLock<Sections<Industry>> = LazyLock::new(|| {
+    Sections::of("growth/industries.toml", include!(concat!(env!("OUT_DIR"), "/industries.rs")))
+});

@@ -3,8 +3,8 @@
 //! Imports only `crate::value`, std, serde, toml and `fake`'s name lists. Every function depends only on its arguments. Each value is drawn
 //! from `key.with("its purpose")`, so adding a value never changes another.
 //!
-//! The tables are in `fixtures/growth/*.toml`. They are parsed once, at first use, into `&'static` structures. A mistake in them is a
-//! mistake in the binary: it panics with file and line, and a test reads every table. Deliberately absent: state, and values chosen by a
+//! The tables are in `fixtures/growth/*.toml`. The build script turns them into JSON. They are parsed once, at first use, into `&'static`
+//! structures. A mistake in them is a mistake in the binary: it panics with file and table, and a test reads every table. Deliberately absent: state, and values chosen by a
 //! caller.
 
 pub(crate) mod accounts;
@@ -23,7 +23,6 @@ pub(crate) mod workforce;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use serde::Deserialize;
@@ -44,16 +43,10 @@ struct Section<T> {
 }
 
 impl<T: Deserialize<'static>> Sections<T> {
-    /// Splits a file before each `[[name]]` heading; the first value of a table is its id.
-    pub(crate) fn cut(file: &'static str, text: &'static str, heading: &str) -> Self {
-        let starts: Vec<usize> = text.match_indices(heading).map(|(start, _)| start).collect();
-        let ends = starts.iter().skip(1).copied().chain([text.len()]);
-        let row = |(start, end): (&usize, usize)| {
-            let text = &text[*start..end];
-            let id = text.split('"').nth(1).expect("a table begins with its id");
-            Section { id, text, value: OnceLock::new() }
-        };
-        Self { file, rows: starts.iter().zip(ends).map(row).collect() }
+    /// The tables of a file, each with its id and its text in JSON, as the build script wrote them.
+    pub(crate) fn of(file: &'static str, tables: &[(&'static str, &'static str)]) -> Self {
+        let row = |&(id, text)| Section { id, text, value: OnceLock::new() };
+        Self { file, rows: tables.iter().map(row).collect() }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -70,17 +63,13 @@ impl<T: Deserialize<'static>> Sections<T> {
 
     /// The table at this place of the file.
     pub(crate) fn at(&self, place: usize) -> &T {
-        let section = &self.rows[place];
-        section.value.get_or_init(|| {
-            let tables: BTreeMap<String, Vec<T>> = table(self.file, section.text);
-            tables.into_values().flatten().next().expect("a section is one table")
+        let Section { id, text, value } = &self.rows[place];
+        value.get_or_init(|| {
+            // Its strings are slices of the binary.
+            let read = serde_json::from_str(text);
+            read.unwrap_or_else(|error| panic!("fixtures/{}, table {id}: {error}", self.file))
         })
     }
-}
-
-/// Reads one embedded table; its strings are slices of the binary.
-fn table<T: Deserialize<'static>>(file: &str, text: &'static str) -> T {
-    toml::from_str(text).unwrap_or_else(|error| panic!("fixtures/{file}: {error}"))
 }
 
 /// The pair with this number in a keyed permutation of all pairs of `sizes`, and how often the pairs were all used before.

@@ -31,10 +31,10 @@ pub(crate) struct Numbered {
 const INITIALS: &[u8] = b"ABCDEFGHJKLMNOPRSTW";
 
 impl Numbered {
-    /// The initial of a middle name, if an earlier person has the same names.
-    pub(crate) fn middle(self) -> Option<char> {
+    /// The initial of a middle name, an ASCII letter, if an earlier person has the same names.
+    pub(crate) fn middle(self) -> Option<u8> {
         let place = self.again.checked_sub(1)? % INITIALS.len() as u64;
-        Some(char::from(INITIALS[usize::try_from(place).unwrap_or_default()]))
+        Some(INITIALS[usize::try_from(place).unwrap_or_default()])
     }
 
     /// The number after the last name in an e-mail address, if initials do not suffice.
@@ -49,7 +49,7 @@ impl fmt::Display for Numbered {
         let Person { first, last } = self.person;
         match self.middle() {
             None => write!(f, "{first} {last}"),
-            Some(initial) => write!(f, "{first} {initial}. {last}"),
+            Some(initial) => write!(f, "{first} {}. {last}", char::from(initial)),
         }
     }
 }
@@ -172,8 +172,7 @@ impl NameTable {
 }
 
 static TABLES: LazyLock<Sections<NameTable>> = LazyLock::new(|| {
-    let text = include_str!("../../../fixtures/growth/names.toml");
-    Sections::cut("growth/names.toml", text, "[[table]]\n")
+    Sections::of("growth/names.toml", include!(concat!(env!("OUT_DIR"), "/names.rs")))
 });
 
 #[derive(Deserialize)]
