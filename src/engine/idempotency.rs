@@ -8,6 +8,7 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderName, HeaderValue, Method, Response, StatusCode};
 use imbl::OrdMap;
+use serde_json::{Map, Value};
 
 use crate::api::json;
 use crate::engine::headers::REPLAYED;
@@ -109,7 +110,8 @@ pub(super) struct Answers {
 
 #[derive(Debug)]
 struct Kept {
-    body: Vec<u8>,
+    /// As it was sent.
+    body: Box<[u8]>,
     status: StatusCode,
     headers: Box<[(HeaderName, HeaderValue)]>,
     answer: Bytes,
@@ -123,12 +125,11 @@ impl SeenKeys {
         Self { answers, ..Self::default() }
     }
 
-    /// The state of a key for this canonical body. A new key is running until its `end`.
+    /// The state of a key for this body. A new key is running until its `end`.
     pub(super) fn begin(&mut self, key: &IdempotencyKey, body: &[u8], now: Timestamp) -> Seen {
         self.answers.forget(now);
         match self.answers.by_key.get(key) {
-            Some(kept) if kept.body == body => Seen::Replay(kept.replay()),
-            Some(kept) => Seen::OtherBody(other_body(&kept.body, body)),
+            Some(kept) => kept.seen(body),
             None if self.running.insert(key.clone()) => Seen::Never,
             None => {
                 let detail = "a request with this key is still being processed: retry in a moment";
@@ -163,7 +164,7 @@ impl SeenKeys {
     pub(super) fn store(
         &mut self,
         key: IdempotencyKey,
-        body: Vec<u8>,
+        body: &[u8],
         response: &Response<Bytes>,
         now: Timestamp,
     ) {
@@ -182,7 +183,7 @@ impl SeenKeys {
         // The reply's own buffer may be twice as large.
         let (status, answer) = (response.status(), Bytes::copy_from_slice(response.body()));
         let error = response.extensions().get().copied();
-        let answer = Kept { body, status, headers, answer, error };
+        let answer = Kept { body: body.into(), status, headers, answer, error };
         by_key.insert(key, Arc::new(answer));
     }
 }
@@ -200,6 +201,21 @@ impl Answers {
 }
 
 impl Kept {
+    /// What a request with its key and this body gets: the answer, if both bodies mean the same.
+    fn seen(&self, body: &[u8]) -> Seen {
+        if *self.body == *body {
+            return Seen::Replay(self.replay());
+        }
+        // Only an empty body, which counts as an empty object, was accepted without being JSON.
+        let parse = |text: &[u8]| json::parse(text).unwrap_or_else(|_| Map::new().into());
+        let (kept, sent) = (parse(&self.body), parse(body));
+        if json::canonical(&kept) == json::canonical(&sent) {
+            Seen::Replay(self.replay())
+        } else {
+            Seen::OtherBody(other_body(&kept, &sent))
+        }
+    }
+
     fn replay(&self) -> Response<Bytes> {
         let mut response = Response::new(self.answer.clone());
         *response.status_mut() = self.status;
@@ -214,9 +230,8 @@ impl Kept {
     }
 }
 
-fn other_body(kept: &[u8], sent: &[u8]) -> ApiError {
-    let parse = |text: &[u8]| serde_json::from_slice(text).unwrap_or_default();
-    let pointers = json::differing_pointers(&parse(kept), &parse(sent));
+fn other_body(kept: &Value, sent: &Value) -> ApiError {
+    let pointers = json::differing_pointers(kept, sent);
     let detail = format!(
         "this key was used with another body: the bodies differ at {}",
         pointers.join(", ")

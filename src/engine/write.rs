@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::api::host::{Host, Session};
 use crate::api::operation::{Call, Contract, Method, Operation};
 use crate::api::reply::Reply;
-use crate::api::{json, system};
+use crate::api::system;
 use crate::engine::fork::Forking;
 use crate::engine::headers::{JSON, REQUEST_ID, SANDBOX_TIME, trace_of};
 use crate::engine::idempotency::{self, IdempotencyKey, Seen};
@@ -26,8 +26,6 @@ use crate::world::{RequestRef, World};
 /// The parts of a write that need no world. Each part is refused only at its place in the order.
 struct Prepared {
     key: Result<Option<IdempotencyKey>, ApiError>,
-    /// The canonical body, if there is an idempotency key.
-    fingerprint: Option<Vec<u8>>,
     input: Result<Value, ApiError>,
 }
 
@@ -40,9 +38,7 @@ impl Prepared {
             Contract::Control => Ok(None),
             _ => IdempotencyKey::of(request.head, request.route.key_required),
         };
-        let keyed = matches!(key, Ok(Some(_)));
-        let fingerprint = keyed.then(|| json::canonical(body.as_ref().unwrap_or(&Value::Null)));
-        Ok(Self { key, fingerprint, input: request.bind(body) })
+        Ok(Self { key, input: request.bind(body) })
     }
 }
 
@@ -109,7 +105,7 @@ impl Ran {
         if let Some(header) = self.decided {
             response.headers_mut().insert(SANDBOX_DECISION, header);
         }
-        running.store_reply(&response, self.now);
+        running.store_reply(request.body, &response, self.now);
         response
     }
 }
@@ -237,9 +233,9 @@ impl<'a> Ready<'a> {
         world: &World,
         slot: &'a Slot,
     ) -> Result<Self, ApiError> {
-        let keyed = prepared.key?.zip(prepared.fingerprint);
-        if let Some((key, body)) = &keyed {
-            let seen = slot.memory().seen.begin(key, body, world.now());
+        let key = prepared.key?;
+        if let Some(key) = &key {
+            let seen = slot.memory().seen.begin(key, request.body, world.now());
             request.trace.key.set(Some(seen.outcome()));
             match seen {
                 Seen::Never => {}
@@ -248,7 +244,7 @@ impl<'a> Ready<'a> {
             }
         }
         let age = slot.memory().seen.age();
-        let running = Running { slot, keyed, age };
+        let running = Running { slot, key, age };
         let input = prepared.input?;
         check_if_match(request, world)?;
         Ok(Self::Run { running, input })
@@ -258,19 +254,19 @@ impl<'a> Ready<'a> {
 /// A key whose request is running. A drop releases it, so that every end of a request does.
 struct Running<'a> {
     slot: &'a Slot,
-    keyed: Option<(IdempotencyKey, Vec<u8>)>,
+    key: Option<IdempotencyKey>,
     /// The generation of the answers at its start.
     age: u64,
 }
 
 impl Running<'_> {
-    fn key(&self) -> Option<&IdempotencyKey> {
-        self.keyed.as_ref().map(|(key, _)| key)
+    const fn key(&self) -> Option<&IdempotencyKey> {
+        self.key.as_ref()
     }
 
     /// Stores the answer under the key, if it is one to store.
-    fn store_reply(mut self, response: &Response<Bytes>, now: Timestamp) {
-        if let Some((key, body)) = self.keyed.take() {
+    fn store_reply(mut self, body: &[u8], response: &Response<Bytes>, now: Timestamp) {
+        if let Some(key) = self.key.take() {
             let seen = &mut self.slot.memory().seen;
             seen.end(&key);
             if idempotency::is_kept(response.status()) && seen.age() == self.age {
@@ -282,7 +278,7 @@ impl Running<'_> {
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
-        if let Some((key, _)) = &self.keyed {
+        if let Some(key) = &self.key {
             self.slot.memory().seen.end(key);
         }
     }
