@@ -166,6 +166,23 @@ fn a_canadian_bonus_is_taxed_by_the_bonus_method() {
     assert_eq!(question.line("ontario_tax"), 102_297);
 }
 
+/// CRA T4127 ch. 4 step 1: A of regular pay is P x (I - F - F2 - F5A - U1) - HD - F1. B1, the earlier payments of the year, is only in the tax of
+/// a bonus (step 3). So regular pay after a bonus bears the tax of regular pay.
+#[test]
+fn a_canadian_bonus_is_not_taxed_again_by_later_pays() {
+    let salary = [("basic", 600_000)];
+    let january = Question { pack: "CA", earnings: &salary, ..MONTH };
+    let later = [("gross", 1_200_000), ("irregular", 600_000), ("cpp", 69_665), ("ei", 19_560)];
+    let february = Question { number: 2, ytd: &later, ..january };
+    for month in [&january, &february] {
+        assert_eq!((month.line("federal_tax"), month.line("ontario_tax")), (63_918, 33_595));
+    }
+    let bonus = [("basic", 600_000), ("bonus", 600_000)];
+    let again = Question { earnings: &bonus, ..february };
+    // 638.89 of regular pay, whose F5A is lower in such a month, and 20.5 % of 6,000 - F5B: K2 is at its maximum.
+    assert_eq!(again.line("federal_tax"), 63_889 + 121_800);
+}
+
 /// NTA 2025 s. 58 and fourth schedule: the bands are of the year, so a bonus is not multiplied by twelve.
 #[test]
 fn a_nigerian_bonus_counts_once_in_the_year() {

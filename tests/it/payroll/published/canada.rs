@@ -196,9 +196,8 @@ fn case(f: &Figures, name: &str, pay: Pay) -> Case {
     let all = contributions(f, &pay, cents(pay.regular + pay.bonus));
     let (without, with) = (annual(f, &pay, false), annual(f, &pay, true));
     let [federal_tax, ontario_tax] = [federal, ontario].map(|tax| {
-        let periods = whole(i128::from(pay.period.per_year()));
-        let regular = to_cent(tax(f, &pay, &without) / periods);
-        regular + to_cent(tax(f, &pay, &with) - tax(f, &pay, &without))
+        let bonus = to_cent(tax(f, &pay, &with) - tax(f, &pay, &without));
+        tax_of_regular(f, &pay, tax) + bonus
     });
     case.expected = vec![
         ("federal_tax", federal_tax),
@@ -211,15 +210,16 @@ fn case(f: &Figures, name: &str, pay: Pay) -> Case {
     ];
     if with.income <= f.number("irregular.low_income") {
         let low = cents(pay.bonus) * f.number("irregular.low_rate");
-        case.expected[0].1 = to_cent(tax_of_regular(f, &pay, &without) + low);
-        case.expected[1].1 =
-            to_cent(ontario(f, &pay, &without) / whole(i128::from(pay.period.per_year())));
+        case.expected[0].1 = to_cent(tax_of_regular(f, &pay, federal) + low);
+        case.expected[1].1 = tax_of_regular(f, &pay, ontario);
     }
     case
 }
 
-fn tax_of_regular(f: &Figures, pay: &Pay, without: &Annual) -> Exact {
-    to_cent(federal(f, pay, without) / whole(i128::from(pay.period.per_year())))
+/// Chapter 4, step 1: A of regular pay has no B1, and K2 no contributions on it.
+fn tax_of_regular(f: &Figures, pay: &Pay, tax: fn(&Figures, &Pay, &Annual) -> Exact) -> Exact {
+    let year = annual(f, &Pay { earlier: 0, ..*pay }, false);
+    to_cent(tax(f, pay, &year) / whole(i128::from(pay.period.per_year())))
 }
 
 pub(super) fn cases() -> Vec<Case> {
@@ -266,7 +266,7 @@ fn example(f: &Figures) -> Case {
         before: Before::default(),
     };
     let mut example = case(f, "example", pay);
-    let regular = tax_of_regular(f, &Pay { bonus: 0, ..pay }, &annual(f, &pay, false));
+    let regular = tax_of_regular(f, &pay, federal);
     let printed = regular + f.number("irregular.example");
     assert_eq!(example.expected[0].1, printed, "the evaluator gives the printed tax");
     example.expected.truncate(2);
