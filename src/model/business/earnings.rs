@@ -85,6 +85,7 @@ pub(super) fn profile(
         pack.set_company(&mut profile, |fact| match fact {
             CompanyFact::Headcount => employer.headcount,
             CompanyFact::AnnualPayroll => employer.annual_payroll,
+            CompanyFact::InRun => 1,
         });
     }
     profile

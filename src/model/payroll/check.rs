@@ -71,7 +71,8 @@ fn build(code: &str, raw: RawPack) -> Result<Pack, Problem> {
     for kind in &mut deduction_types {
         let used =
             |line: &RuleLine| line.formula.names().any(|name| name == Name::Input(kind.input));
-        kind.counts |= lines.iter().any(used);
+        // A type of which a part is taken has relief from its provider: it is after tax, also where the base of an order is less by it.
+        kind.counts |= kind.taken.is_none() && lines.iter().any(used);
     }
     let taxable = taxable(raw.taxable.as_deref(), &lines, &role_lines, &scope)?;
     let counts_periods = counts_periods(&lines, &scope.inputs);

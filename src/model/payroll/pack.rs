@@ -135,6 +135,8 @@ pub enum CompanyFact {
     Headcount,
     /// A year of their present pay, in minor units.
     AnnualPayroll,
+    /// 1: the pay is one of its runs.
+    InRun,
 }
 
 /// The part of the payslip that a line is on.

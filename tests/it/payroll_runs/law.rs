@@ -255,3 +255,43 @@ fn deductions_leave_the_part_of_wages_that_the_law_protects() {
     let run = calculated(&caller, &draft_of(&caller, &person));
     assert_eq!(number(&items(&caller, &run)[0]["net"]), 1_666_666);
 }
+
+/// The payslip of a run that pays one British employee, with Class 1 contributions of category A and no student loan.
+fn british(amount: i64, attributes: &Value, deductions: &Value) -> Value {
+    let (caller, person) = payable_in("GB");
+    let mut all = json!({
+        "tax_code": "BR", "tax_basis": "w1m1", "ni_category": "A", "student_loan": "none",
+        "postgraduate_loan": "no",
+    });
+    let more = attributes.as_object().unwrap().clone();
+    all.as_object_mut().unwrap().extend(more);
+    caller.patch(&path(&person), &json!({"tax_attributes": all})).expect(200);
+    set_pay(&caller, &person, amount, deductions);
+    let run = paid(&caller, &calculated(&caller, &draft_of(&caller, &person)));
+    caller.audit();
+    payslip(&caller, &run)
+}
+
+/// DWP, Direct earnings attachment: a guide for employers; Council Tax (Administration and Enforcement) Regulations 1992 reg. 32(1): the tables are
+/// of pay less income tax, Class 1 contributions and pension contributions.
+#[test]
+fn orders_by_a_table_take_from_net_earnings() {
+    let none = json!([]);
+    let pension = json!([{"label": "Pension", "amount": 50_000, "type": "pension_net_pay"}]);
+    let at_source =
+        json!([{"label": "Pension", "amount": 50_000, "type": "pension_relief_at_source"}]);
+    let rows = [
+        // 15 % of 2,500 - 500 - 116.16
+        (250_000, "dea_rate", "standard", &none, 28_258),
+        (300_000, "dea_rate", "higher", &none, 89_754),
+        (300_000, "council_tax_order", "england", &none, 45_532),
+        // 11 % of 2,500 - 400 - 116.16 - 500, and 15 % of 2,500 - 500 - 116.16 - 400 less: both below 1,615
+        (250_000, "dea_rate", "standard", &pension, 16_322),
+        (250_000, "dea_rate", "standard", &at_source, 16_322),
+    ];
+    for (amount, attribute, value, deductions, expected) in rows {
+        let payslip = british(amount, &json!({attribute: value}), deductions);
+        let order = if attribute == "dea_rate" { "direct_earnings_attachment" } else { attribute };
+        assert_eq!(line(&payslip["contributions"], order), expected, "{payslip}");
+    }
+}
