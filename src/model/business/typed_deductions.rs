@@ -63,6 +63,12 @@ pub(super) struct Wages {
     pub(super) disposable: i64,
 }
 
+/// The amounts of the lines of these types.
+fn of_types(lines: &[PayLine], types: &[String]) -> i64 {
+    let is_one = |line: &&PayLine| line.kind.as_ref().is_some_and(|kind| types.contains(kind));
+    lines.iter().filter(is_one).map(|line| line.amount).sum()
+}
+
 /// Takes the deductions from the pay, in their order. Returns what later pays still owe.
 pub(super) fn fit(
     pack: &Pack,
@@ -73,13 +79,15 @@ pub(super) fn fit(
     let Wages { gross, disposable } = wages;
     let (mut left, mut taken_by) = (disposable - pack.least_net_of(gross), BTreeMap::new());
     let mut carried = Vec::new();
-    for line in lines.iter_mut() {
-        let law = type_of(pack, line);
+    for place in 0..lines.len() {
+        let law = type_of(pack, &lines[place]);
         let short = law.map_or(Short::Drop, |kind| kind.short);
         let most = law.and_then(|kind| {
             let most = kind.most.as_ref()?;
+            let disposable = disposable - of_types(lines, &most.less);
             Some(most.of(gross, disposable, period) - sum_of(&taken_by, &kind.id, &most.with))
         });
+        let line = &mut lines[place];
         let room = left - line.protected.unwrap_or(0);
         let fits = line.amount.min(most.map_or(room, |most| most.min(room)).max(0));
         let taken = if short == Short::Refuse && fits < line.amount { 0 } else { fits };
@@ -179,6 +187,13 @@ mod tests {
     #[test]
     fn protected_earnings_stay_with_the_employee() {
         assert_eq!(taken("GB", vec![line("child_maintenance", 90_000)], 200_000).0, [80_000]);
+        // Regulation 8(5): net earnings are less contributions to a pension. Order 1 and order 5 of the pack.
+        for pension in ["pension_net_pay", "pension_relief_at_source", "salary_sacrifice"] {
+            let lines = vec![line(pension, 50_000), line("child_maintenance", 200_000)];
+            let (mut amounts, _) = taken("GB", lines, 198_384);
+            amounts.sort_unstable();
+            assert_eq!(amounts, [50_000, 59_353], "{pension}");
+        }
         let order = PayLine { protected: Some(150_000), ..line("court_order", 90_000) };
         let rest = PayLine { amount: 40_000, ..order.clone() };
         assert_eq!(taken("GB", vec![order], 200_000), (vec![50_000], vec![rest]));

@@ -115,8 +115,8 @@ pub(super) fn deductions(
                 .then_some(())
                 .ok_or_else(|| format!("deduction `{}`: `{name}` is not a deduction", raw.id))
         };
-        let with = raw.most.as_ref().map_or(&[][..], |most| &most.with);
-        raw.annual_limit_with.iter().chain(with).try_for_each(known)?;
+        let listed = raw.most.iter().flat_map(|most| most.with.iter().chain(&most.less));
+        raw.annual_limit_with.iter().chain(listed).try_for_each(known)?;
         if raw.annual_limit.is_some_and(|limit| limit <= 0) {
             return Err(format!("deduction `{}`: `annual_limit` must be above 0", raw.id));
         }
@@ -139,7 +139,7 @@ pub(super) fn deductions(
 
 fn most_of_pay(id: &str, raw: RawMost) -> Result<MostOfPay, String> {
     let rate = part(&raw.rate).map_err(|error| format!("deduction `{id}`, `most`: {error}"))?;
-    Ok(MostOfPay { rate, of: raw.of, above: raw.above, with: raw.with })
+    Ok(MostOfPay { rate, of: raw.of, above: raw.above, with: raw.with, less: raw.less })
 }
 
 /// A rate of at most 1.

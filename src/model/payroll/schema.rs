@@ -137,6 +137,9 @@ pub(super) struct RawMost {
     /// Other types whose amounts count.
     #[serde(default)]
     pub(super) with: Vec<String>,
+    /// Types that disposable pay is less by.
+    #[serde(default)]
+    pub(super) less: Vec<String>,
 }
 
 /// A `[[version]]`: other figures of some lines, for pay dates until a day of the tax year.

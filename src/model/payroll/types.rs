@@ -127,6 +127,8 @@ pub struct MostOfPay {
     pub(super) above: BTreeMap<PayPeriod, i64>,
     /// Other types whose amounts count towards it.
     pub with: Vec<String>,
+    /// Types that disposable pay is less by, such as contributions to a pension.
+    pub less: Vec<String>,
 }
 
 impl MostOfPay {

@@ -295,3 +295,14 @@ fn orders_by_a_table_take_from_net_earnings() {
         assert_eq!(line(&payslip["contributions"], order), expected, "{payslip}");
     }
 }
+
+/// Child Support (Collection and Enforcement) Regulations 1992 reg. 8(5) and 11(2): 40 % of earnings less tax, contributions and pension.
+#[test]
+fn child_maintenance_takes_from_pay_after_the_pension() {
+    let deductions = json!([
+        {"id": "pension", "label": "Pension", "amount": 50_000, "type": "pension_net_pay"},
+        {"id": "deo", "label": "Child maintenance", "amount": 200_000, "type": "child_maintenance"},
+    ]);
+    let payslip = british(250_000, &json!({}), &deductions);
+    assert_eq!(line(&payslip["deductions"], "deo"), 59_353, "40 % of 1,483.84: {payslip}");
+}
