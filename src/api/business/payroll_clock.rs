@@ -223,12 +223,6 @@ pub(crate) fn items(world: &World, run: Id<PayrollRun>) -> Vec<Arc<PayrollItem>>
     world.children::<PayrollItem>(run.bits()).map(|id| get(world, id)).collect()
 }
 
-/// The cost of the run, without excluded employees.
-pub(crate) fn cost_of(world: &World, run: Id<PayrollRun>) -> RunCost {
-    let items = items(world, run);
-    RunCost::of(items.iter().map(AsRef::as_ref))
-}
-
 /// Accrues wages and withholdings, and returns the entries. The money is reserved at the cut-off of the business day before the pay date.
 pub(crate) fn approve_run(
     world: &mut World,
@@ -242,7 +236,8 @@ pub(crate) fn approve_run(
             world.stage(item);
         }
     }
-    let cost = cost_of(world, run.id);
+    let items = items(world, run.id);
+    let cost = RunCost::of(items.iter().map(AsRef::as_ref));
     let wallet = world
         .wallet_of(run.company_id, run.currency)
         .expect("a company has a wallet of its currency");
@@ -256,7 +251,7 @@ pub(crate) fn approve_run(
     });
     run.enter_because(RunStatus::Approved, world.now(), reason);
     let run = world.stage(run);
-    let accruals = accrue(world, &run, &cost);
+    let accruals = accrue(world, &run, &items);
     world.emit("payroll_run.approved", &run);
     for &(party, amount) in cost.owed.iter().filter(|(_, amount)| *amount != 0) {
         owe(world, &run, (party.account, party.form), amount);

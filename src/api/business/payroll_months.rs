@@ -1,18 +1,20 @@
 //! The months in which the cost of a run counts: those in which its employees worked (IAS 19, paragraph 11), by working days.
 
+use std::collections::BTreeMap;
+
 use crate::api::business::accounting_periods::is_open;
 use crate::api::prelude::*;
 use crate::model::JournalEntry;
-use crate::model::business::PayrollRun;
+use crate::model::business::{PayrollItem, PayrollRun};
 use crate::model::posting::{self, Posting, RunCost};
 
 /// Accrues the cost of an approved run: one entry for each month of its pay period, in order.
 pub(crate) fn accrue(
     world: &mut World,
     run: &PayrollRun,
-    cost: &RunCost,
+    items: &[Arc<PayrollItem>],
 ) -> Vec<Arc<JournalEntry>> {
-    let parts = cost.by_month(&months(world, run), &RunCost::default());
+    let parts = by_month(&months(world, run), items, &[]);
     let posted = parts.into_iter().filter_map(|(month, part)| {
         let posting = posting::run_approved(AnyId::of(run.id), run.currency, &part);
         let day = day_in(world, run.company_id, month);
@@ -37,16 +39,16 @@ pub(crate) fn unaccrue(
     mirrored.collect()
 }
 
-/// Takes back the cost of reversed items in the months in which it was accrued. `rest` is the cost of the items that stay.
+/// Takes back the cost of reversed items in the months in which it was accrued. `rest` are the items that stay.
 pub(crate) fn take_back(
     world: &mut World,
     (run, reversal): (&PayrollRun, &PayrollRun),
-    cost: &RunCost,
-    rest: &RunCost,
+    items: &[Arc<PayrollItem>],
+    rest: &[Arc<PayrollItem>],
 ) -> Vec<Arc<JournalEntry>> {
     let accrued = accruals(world, run);
     let accrued: Vec<Period> = accrued.iter().map(|entry| entry.effective_on.period()).collect();
-    let parts = cost.by_month(&months(world, run), rest);
+    let parts = by_month(&months(world, run), items, rest);
     let posted = parts.into_iter().filter_map(|(month, part)| {
         const MEMO: &str = "Payroll reversed";
         let posting = posting::run_mirrored(MEMO, AnyId::of(reversal.id), run.currency, &part);
@@ -56,6 +58,44 @@ pub(crate) fn take_back(
         world.post_on(run.company_id, posting, day)
     });
     posted.collect()
+}
+
+/// The cost of items in each month. A whole pay is divided by the working days of the months, pay for a part of the pay period by the days
+/// that it is for. `rest` are the run's other items.
+fn by_month(
+    months: &[(Period, u32)],
+    items: &[Arc<PayrollItem>],
+    rest: &[Arc<PayrollItem>],
+) -> Vec<(Period, RunCost)> {
+    let mut alike: BTreeMap<Option<Vec<u32>>, (RunCost, RunCost)> = BTreeMap::new();
+    for item in items {
+        alike.entry(own_days(item, months)).or_default().0.add_item(item);
+    }
+    for item in rest {
+        if let Some((_, rest)) = alike.get_mut(&own_days(item, months)) {
+            rest.add_item(item);
+        }
+    }
+    let mut sums: Vec<_> = months.iter().map(|(month, _)| (*month, RunCost::default())).collect();
+    for (days, (cost, rest)) in alike {
+        let mut months = months.to_vec();
+        for ((_, of_month), days) in months.iter_mut().zip(days.into_iter().flatten()) {
+            *of_month = days;
+        }
+        for ((_, sum), (_, part)) in sums.iter_mut().zip(cost.by_month(&months, &rest)) {
+            sum.add_cost(part);
+        }
+    }
+    sums
+}
+
+/// The days of each month that an item pays, if it pays only a part of the pay period.
+fn own_days(item: &PayrollItem, months: &[(Period, u32)]) -> Option<Vec<u32>> {
+    let paid = &item.calculation.extras()?.paid_months;
+    let of =
+        |month: &Period| paid.iter().find(|(paid, _)| paid == month).map_or(0, |(_, days)| *days);
+    let days: Vec<u32> = months.iter().map(|(month, _)| of(month)).collect();
+    days.iter().any(|days| *days > 0).then_some(days)
 }
 
 /// The working days of each month of the run's pay period.

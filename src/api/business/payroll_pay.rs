@@ -160,13 +160,14 @@ pub(crate) fn by_terms(world: &World, employee: &Employee, span: PaySpan) -> Due
     let away = unpaid_leave(world, employee.id, from, to);
     let mut due = Due::default();
     let (mut parts, mut allowances) = (Shares::default(), Shares::default());
+    let worked = |from: Date, to: Date| {
+        let absent =
+            away.iter().map(|&(begin, end)| calendar.working_days(begin.max(from), end.min(to)));
+        calendar.working_days(from, to) - absent.sum::<u32>()
+    };
     let mut paid_days = 0;
     for (terms, from, to) in stretches(employee.terms(), from, to) {
-        let absent: u32 = away
-            .iter()
-            .map(|&(begin, end)| calendar.working_days(begin.max(from), end.min(to)))
-            .sum();
-        let worked = calendar.working_days(from, to) - absent;
+        let worked = worked(from, to);
         paid_days += worked;
         let share = Proration { paid_days: worked, days };
         for part in &terms.components {
@@ -191,8 +192,22 @@ pub(crate) fn by_terms(world: &World, employee: &Employee, span: PaySpan) -> Due
     due.parts = parts.0.into_iter().map(component).collect();
     due.extras.allowances = allowances.0;
     due.extras.allowances.retain(|line| line.amount != 0);
-    due.extras.proration = (paid_days != days).then_some(Proration { paid_days, days });
+    if paid_days != days {
+        due.extras.proration = Some(Proration { paid_days, days });
+        due.extras.paid_months =
+            paid_months(span, |first, last| worked(first.max(from), last.min(to)));
+    }
     due
+}
+
+/// The paid working days of each month of the pay period, if it has several months.
+fn paid_months(span: PaySpan, worked: impl Fn(Date, Date) -> u32) -> Vec<(Period, u32)> {
+    let months = span.months();
+    if months.len() == 1 {
+        return Vec::new();
+    }
+    let paid = months.into_iter().map(|month| (month, worked(month.first_day(), month.last_day())));
+    paid.filter(|(_, days)| *days > 0).collect()
 }
 
 /// Sums of shares by id, in order of first appearance.

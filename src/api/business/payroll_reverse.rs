@@ -100,9 +100,8 @@ fn reverse_payroll_run(world: &mut World, input: ReversePayrollRun) -> Result<Si
     }
     world.record("payroll_run.reversed", original);
     let taken: BTreeSet<_> = chosen.iter().map(|item| item.id).collect();
-    let stay = standing.iter().filter(|item| !taken.contains(&item.id));
-    let rest = RunCost::of(stay.map(AsRef::as_ref));
-    let void = give_back(world, (&run, &reversal), &chosen, (&cost, &rest));
+    let stay = standing.into_iter().filter(|item| !taken.contains(&item.id));
+    let void = give_back(world, (&run, &reversal), (&chosen, &stay.collect::<Vec<_>>()), &cost);
     tax_clock::relieve(world, &void);
     void_payslips(world, &chosen);
     let wallet = world.wallet_of(run.company_id, run.currency);
@@ -211,11 +210,11 @@ fn reversal(
 fn give_back(
     world: &mut World,
     (run, reversal): (&PayrollRun, &PayrollRun),
-    chosen: &[Arc<PayrollItem>],
-    (cost, rest): (&RunCost, &RunCost),
+    (chosen, stay): (&[Arc<PayrollItem>], &[Arc<PayrollItem>]),
+    cost: &RunCost,
 ) -> Vec<Arc<TaxLiability>> {
     let (source, currency) = (AnyId::of(reversal.id), run.currency);
-    let entries = take_back(world, (run, reversal), cost, rest);
+    let entries = take_back(world, (run, reversal), chosen, stay);
     let arrived = chosen.iter().filter(|item| item.status == ItemStatus::Paid);
     let arrived = RunCost::of(arrived.map(AsRef::as_ref));
     // Nothing was reserved for items that the wallet did not cover. Pay of zero needs no payout.

@@ -39,6 +39,9 @@ pub(crate) struct Extras {
     /// The part of the month that is paid, if it is not the whole month.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) proration: Option<Proration>,
+    /// The paid working days of each month, if a part of a pay period of several months is paid.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) paid_months: Vec<(Period, u32)>,
 }
 
 /// The rule of one deduction of a pay.
@@ -139,6 +142,7 @@ impl Extras {
             carried: Vec::new(),
             reimbursements: turned(&self.reimbursements),
             proration: self.proration,
+            paid_months: self.paid_months.clone(),
         }
     }
 }

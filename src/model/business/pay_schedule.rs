@@ -81,13 +81,20 @@ impl PaySpan {
         (!self.is_month()).then_some(self)
     }
 
+    /// Its months in order.
+    pub(crate) fn months(self) -> Vec<Period> {
+        let (first, last) = self.whole();
+        let next = |month: &Period| Some(month.plus_months(1));
+        let months = core::iter::successors(Some(first.period()), next);
+        months.take_while(|month| *month <= last.period()).collect()
+    }
+
     /// Its months in order, each with its working days. Months without any are left out, except if no day is a working day.
     pub(crate) fn working_days_by_month(self, calendar: &Calendar) -> Vec<(Period, u32)> {
         let (first, last) = self.whole();
-        let months = core::iter::successors(Some(first.period()), |month| {
-            Some(month.plus_months(1)).filter(|next| *next <= last.period())
-        });
-        let mut months: Vec<_> = months
+        let mut months: Vec<_> = self
+            .months()
+            .into_iter()
             .map(|month| {
                 let (from, to) = (first.max(month.first_day()), last.min(month.last_day()));
                 (month, calendar.working_days(from, to))

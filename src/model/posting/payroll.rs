@@ -93,7 +93,7 @@ impl RunCost {
         cost
     }
 
-    fn add_item(&mut self, item: &PayrollItem) {
+    pub(crate) fn add_item(&mut self, item: &PayrollItem) {
         let pay = item.value();
         self.gross += pay.gross;
         self.fees += fee(&item.calculation, pay.gross);
@@ -115,6 +115,10 @@ impl RunCost {
             value: fx.value(),
             fee: fx.fee_amount,
         };
+        self.add_abroad(new);
+    }
+
+    fn add_abroad(&mut self, new: Abroad) {
         let same = |it: &&mut Abroad| (it.currency, it.payable) == (new.currency, new.payable);
         match self.abroad.iter_mut().find(same) {
             Some(known) => {
@@ -123,6 +127,23 @@ impl RunCost {
                 known.fee += new.fee;
             }
             None => self.abroad.push(new),
+        }
+    }
+
+    /// Adds the cost of other items.
+    pub(crate) fn add_cost(&mut self, other: Self) {
+        self.gross += other.gross;
+        self.fees += other.fees;
+        self.employer_contributions += other.employer_contributions;
+        self.net += other.net;
+        self.net_fees += other.net_fees;
+        self.deductions += other.deductions;
+        self.reimbursed += other.reimbursed;
+        for (party, amount) in other.owed {
+            add_to(&mut self.owed, party, amount);
+        }
+        for abroad in other.abroad {
+            self.add_abroad(abroad);
         }
     }
 

@@ -140,6 +140,59 @@ fn a_run_that_fails_or_is_cancelled_leaves_no_wages_in_any_month() {
     caller.audit();
 }
 
+/// IAS 1.27 and 19.11: pay for a part of a pay period counts in the months of the days that it is for, and a joiner's from the first day of work.
+#[test]
+fn pay_for_a_part_of_a_pay_period_counts_in_the_months_of_its_own_days() {
+    let (caller, company) = on_10_february();
+    let people = caller.payable(&company);
+    let (away, whole) = (&people[0], &people[1]);
+    let body = json!({
+        "employee_id": away, "type": "unpaid", "start_date": "2025-12-22", "end_date": "2025-12-31",
+    });
+    let asked = caller.post("/api/business/leave-requests", &body).made();
+    let path = format!("/api/business/leave-requests/{}/decide", id(&asked));
+    caller.post(&path, &json!({"decision": "approve"})).expect(200);
+    let hire = json!({
+        "company_id": company, "name": "Ada Obi", "role": "Clerk", "department": "Finance",
+        "start_date": "2026-01-01", "tax_id": "801234567",
+        "compensation": {"amount": 400_000, "currency": "USD", "interval": "month"},
+        "payment_method": {"type": "bank", "bank_code": "021000021", "account_number": "123456789"},
+    });
+    let joiner = caller.post("/api/business/employees", &hire).made();
+    let path = format!("/api/business/employees/{}/verify-payroll", id(&joiner));
+    caller.post(&path, &json!({})).expect(202);
+    let path = format!("/api/business/employees/{}/activate", id(&joiner));
+    caller.post(&path, &json!({})).expect(200);
+    caller.advance(&json!({"by": "2d"}));
+    let before = expensed(&caller, &company);
+    let body = json!({
+        "company_id": company, "period": "2026-01", "employees": [away, whole, id(&joiner)],
+    });
+    let run = caller.post("/v1/payroll/run", &body).made();
+    caller.advance(&json!({"by": "1m"}));
+    let run = caller.run(id(&run));
+    let items = caller.all(&format!("/api/business/payroll-runs/{}/items", id(&run)));
+    let of = |person: &str| items.iter().find(|item| item["employee_id"] == *person).unwrap();
+    // 4,000 a month is 1,846.15 a fortnight; two of its ten working days are 369.23.
+    assert_eq!(of(id(&joiner))["gross"], 36_923);
+    assert_eq!(of(away)["proration"], json!({"paid_days": 2, "days": 10}));
+    let december = ["gross", "employer_contributions"].map(|it| number(&of(whole)[it]) * 8 / 10);
+    let [first, second, ..] = more(expensed(&caller, &company), before);
+    assert_eq!([first[0], first[2]], december, "two of the three did not work in December");
+    assert_eq!(first[0] + second[0], cost(&run)[0]);
+    caller.advance(&json!({"by": "20d"}));
+    let reverse = |people: &[&str]| {
+        let body = json!({"reason": "Twice", "employee_ids": people});
+        caller.post(&format!("/api/business/payroll-runs/{}/reverse", id(&run)), &body).expect(200);
+    };
+    reverse(&[id(&joiner)]);
+    let [first, ..] = more(expensed(&caller, &company), before);
+    assert_eq!([first[0], first[2]], december, "no wages of the joiner in December");
+    reverse(&[away, whole]);
+    assert_eq!(expensed(&caller, &company), before);
+    caller.audit();
+}
+
 /// The part of a closed month counts in the first open month, and is taken back there.
 #[test]
 fn the_part_of_a_closed_month_counts_in_the_first_open_one() {
