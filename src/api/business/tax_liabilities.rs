@@ -59,6 +59,7 @@ pub(crate) fn accrue(world: &mut World, new: Accrual) {
         tax_filing_id: None,
         amount: new.amount,
         input_tax: new.input_tax,
+        credit_used: None,
         currency: new.currency,
         created_at: now,
         updated_at: now,

@@ -4,10 +4,12 @@
 //! An authority that has received more than the filings declare keeps it as a credit, which the next filing uses; the amount reserved for
 //! that part becomes available again.
 
+use std::collections::BTreeSet;
+
 use crate::api::business::tax_liabilities;
 use crate::api::prelude::*;
 use crate::model::business::tax_return::account_of;
-use crate::model::business::{FilingLine, FilingStatus, TaxFiling};
+use crate::model::business::{FilingLine, FilingStatus, LiabilityStatus, TaxFiling, TaxLiability};
 use crate::model::{Account, posting};
 
 /// The payment of a filing.
@@ -95,6 +97,48 @@ impl Payment {
         filing.amount_paid = filing.lines.iter().map(|line| line.amount_paid).sum();
         -aside
     }
+
+    /// The credits of failed and reversed runs that the filing uses, in order. One that is used up is paid; no filing declares it.
+    pub(crate) fn credits(&self, world: &World, filing: &TaxFiling) -> Vec<TaxLiability> {
+        let mut changed = Vec::new();
+        for (line, payment) in filing.lines.iter().zip(&self.lines) {
+            let mut left = (payment.owed - payment.money).max(0);
+            for credit in given_back(world, filing.company_id, &line.authority) {
+                let open = -credit.amount - credit.credit_used.unwrap_or(0);
+                let used = left.min(open);
+                if used == 0 || credit.status.is_closed() {
+                    continue;
+                }
+                left -= used;
+                let mut credit = (*credit).clone();
+                *credit.credit_used.get_or_insert(0) += used;
+                credit.updated_at = world.now();
+                if used == open {
+                    credit.enter(LiabilityStatus::Paid, world.now());
+                }
+                changed.push(credit);
+            }
+        }
+        changed
+    }
+}
+
+/// Negative liabilities of runs that no filing declares, also those that later filings have used.
+fn given_back(world: &World, company: Id<Company>, authority: &str) -> Vec<Arc<TaxLiability>> {
+    let negative = tax_liabilities::of_company(world, company).filter(|liability| {
+        liability.payroll_run_id.is_some()
+            && liability.status != LiabilityStatus::Void
+            && liability.amount < 0
+            && liability.authority == authority
+    });
+    let negative: Vec<_> = negative.collect();
+    if negative.is_empty() {
+        return negative;
+    }
+    let filings = world.children::<TaxFiling>(company.bits()).filter_map(|id| world.find(id));
+    let declared: BTreeSet<_> =
+        filings.flat_map(|filing| filing.tax_liability_ids.clone()).collect();
+    negative.into_iter().filter(|liability| !declared.contains(&liability.id)).collect()
 }
 
 impl LinePayment {
@@ -163,12 +207,6 @@ fn credit(world: &World, filing: &TaxFiling, authority: &str) -> i128 {
         .filter(|line| line.authority == authority)
         .map(|line| i128::from(line.amount_paid) - i128::from(line.amount))
         .sum();
-    let given_back = tax_liabilities::of_company(world, filing.company_id).filter(|liability| {
-        liability.payroll_run_id.is_some()
-            && liability.tax_filing_id.is_none()
-            && !liability.status.is_closed()
-            && liability.amount < 0
-            && liability.authority == authority
-    });
-    declared - given_back.map(|liability| i128::from(liability.amount)).sum::<i128>()
+    let given_back = given_back(world, filing.company_id, authority);
+    declared - given_back.iter().map(|liability| i128::from(liability.amount)).sum::<i128>()
 }

@@ -64,6 +64,12 @@ fn submit_tax_filing(world: &mut World, input: SubmitTaxFiling) -> Result<Single
     let payment = Payment::of(world, &filing);
     payment.is_covered(world, &filing)?;
     let moved = payment.make(world, &mut filing);
+    let credits = payment.credits(world, &filing).into_iter();
+    let (used_up, rest): (Vec<_>, Vec<_>) =
+        credits.partition(|credit| credit.status == LiabilityStatus::Paid);
+    for credit in rest {
+        world.stage(credit);
+    }
     filing.late |= filing.due_on.is_some_and(|day| day < world.today());
     filing.declaration = Some(input.declaration.into_string());
     filing.enter(status, now);
@@ -77,6 +83,9 @@ fn submit_tax_filing(world: &mut World, input: SubmitTaxFiling) -> Result<Single
         let mut liability = (**liability).clone();
         liability.enter(LiabilityStatus::Paid, now);
         world.record("tax_liability.paid", liability);
+    }
+    for credit in used_up {
+        world.record("tax_liability.paid", credit);
     }
     tax_clock::relieve(world, &liabilities);
     tax_clock::send(world, filing.id);

@@ -47,6 +47,10 @@ resource! {
         /// The tax on purchases in a liability for tax on sales, in minor units: the amount is the tax on sales less this. 0 for a run.
         #[serde(default)]
         input_tax: i64,
+        /// The part of a negative amount that later filings have used, if there is one. What remains lowers the next payment to the
+        /// authority; if nothing does, the status is `paid`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        credit_used: Option<i64>,
         /// Currency of the amount.
         currency: Currency,
     }

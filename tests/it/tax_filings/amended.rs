@@ -256,5 +256,23 @@ fn tax_of_a_failed_run_that_was_paid_is_used_by_the_next_return() {
     assert!(amount > 0);
     assert_eq!(number(&next["credit_used"]), amount.min(paid));
     assert_eq!(number(&next["amount_paid"]), amount - amount.min(paid));
+    // A credit that is used up is paid; another shows what was used.
+    let path = format!("/api/business/tax-liabilities?company_id={company}&authority=HMRC");
+    let credits = |status: &str| -> Vec<Value> {
+        let all = caller.all(&format!("{path}&status={status}"));
+        all.into_iter().filter(|it| number(&it["amount"]) < 0).collect()
+    };
+    let used = |credits: &[Value]| -> i64 {
+        let used = credits.iter().filter_map(|it| it["credit_used"].as_i64());
+        used.sum()
+    };
+    let (closed, open) = (credits("paid"), credits("accrued"));
+    assert_eq!(used(&closed) + used(&open), amount.min(paid), "{closed:?} {open:?}");
+    assert!(closed.iter().all(|it| it["tax_filing_id"].is_null()), "no return declares it");
+    let sum = |credits: &[Value]| credits.iter().map(|it| number(&it["amount"])).sum::<i64>();
+    assert_eq!(sum(&closed) + sum(&open), -paid);
+    assert_eq!(open.is_empty(), amount >= paid);
+    let all = caller.all(&format!("{path}&status=paid"));
+    assert_eq!(sum(&all) - used(&open), paid + number(&next["amount_paid"]), "the payments");
     caller.audit();
 }
