@@ -323,3 +323,34 @@ fn a_state_has_a_pack_of_its_own() {
     assert!(library().of_region("US", "WY", day).is_none());
     assert_eq!(library().in_force("US", day).pack.code, "US");
 }
+
+/// Income Tax Act (South Africa), Fourth Schedule par. 2(4), s. 11F and 18A: a directive's percentage is of the balance of remuneration, which
+/// contributions lower by at most 27.5 % and donations by at most 5 %.
+#[test]
+fn a_directive_is_of_the_balance_that_the_limits_leave() {
+    fn question<'a>(
+        pack: &'a str,
+        earnings: &'a [(&'a str, i64)],
+        inputs: &'a [(&'a str, i64)],
+    ) -> Question<'a> {
+        Question { pack, inputs, earnings, ..MONTH }
+    }
+    for pack in ["ZA", "ZA-2025"] {
+        let attributes = [("directive", "percentage")];
+        let inputs = [("deduction.retirement_annuity", 1_500_000), ("directive_rate", 2_500)];
+        let earnings = [("basic", 3_000_000)];
+        let percentage = Question { attributes: &attributes, ..question(pack, &earnings, &inputs) };
+        assert_eq!(percentage.line("paye"), 543_750);
+        let inputs = [("deduction.donation", 200_000), ("directive_rate", 2_500)];
+        let percentage = Question { attributes: &attributes, ..question(pack, &earnings, &inputs) };
+        assert_eq!(percentage.line("paye"), 712_500, "25 % of 30,000 less 5 %");
+        let taxable = |pay, contribution| {
+            let (earnings, inputs) =
+                ([("basic", pay)], [("deduction.retirement_annuity", contribution)]);
+            question(pack, &earnings, &inputs).pay().1.taxable
+        };
+        assert_eq!(taxable(2_000_000, 800_000), Some(1_450_000));
+        let most = if pack == "ZA" { 3_583_333 } else { 2_916_667 };
+        assert_eq!(taxable(20_000_000, 5_000_000), Some(20_000_000 - most));
+    }
+}
