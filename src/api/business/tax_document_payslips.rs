@@ -6,7 +6,9 @@ use crate::api::business::payroll_clock::{get, items};
 use crate::api::business::tax_document_periods::Days;
 use crate::api::pay_history::{GrownPayments, pays};
 use crate::api::prelude::*;
+use crate::model::business::tax_document_boxes::Opening;
 use crate::model::business::{ItemStatus, PayrollRun, Payslip, PayslipStatus};
+use crate::model::payroll::{self, YearToDate};
 
 /// The payslips of a company that are not voided, in the order of their pay dates: all, those paid on some days, those of an employee.
 pub(crate) fn payslips(
@@ -54,4 +56,27 @@ pub(crate) fn employees(
 ) -> BTreeMap<Id<Employee>, Arc<Employee>> {
     let ids: BTreeSet<Id<Employee>> = payslips.iter().map(|payslip| payslip.employee_id).collect();
     ids.into_iter().filter_map(|id| Some((id, world.find(id)?))).collect()
+}
+
+/// The totals that employees brought into the tax year of their payslips. The history of a grown employee has its own.
+pub(crate) fn openings(
+    world: &World,
+    employees: &BTreeMap<Id<Employee>, Arc<Employee>>,
+    payslips: &[Arc<Payslip>],
+) -> BTreeMap<Id<Employee>, Opening> {
+    let mut openings = BTreeMap::new();
+    for payslip in payslips {
+        let Some(employee) = employees.get(&payslip.employee_id) else { continue };
+        let (pay, told) = (&payslip.calculation, employee.brought_in.as_ref());
+        let told = told.filter(|told| told.tax_year_start == pay.tax_year);
+        let (Some(told), Some(pack)) = (told, payroll::library().pack(&pay.pack)) else { continue };
+        let Ok(totals) = YearToDate::from_names(pack, &told.totals) else { continue };
+        let of_employment = employee.start_date < employee.created_at.date();
+        openings.insert(employee.id, Opening { pack, totals, of_employment });
+    }
+    let grown = payslips.iter().filter(|payslip| world.base().index_of(payslip.id).is_some());
+    for payslip in grown {
+        openings.remove(&payslip.employee_id);
+    }
+    openings
 }

@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use crate::api::business::reports::reports;
-use crate::api::business::tax_document_payslips::{employees, payslips};
+use crate::api::business::tax_document_payslips::{employees, openings, payslips};
 use crate::api::business::tax_document_pdf::tax_document_pdf;
 use crate::api::business::tax_document_periods::Days;
 use crate::api::operation::decode;
@@ -243,6 +243,7 @@ fn get_tax_document(world: &World, input: GetTaxDocument) -> Result<Data<TaxDocu
     let subject = Subject {
         company: &company,
         employees: &employees,
+        openings: &openings(world, &employees, &found),
         first_day: days.first,
         last_day: days.last,
     };

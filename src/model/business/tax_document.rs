@@ -146,7 +146,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::model::business::tax_document_content::{Content, Limit, TermAmount};
+    use crate::model::business::tax_document_content::{Content, Limit, TermAmount, Total};
     use crate::model::payroll::Pack;
 
     fn packs(country: &str) -> impl Iterator<Item = &'static Pack> {
@@ -167,6 +167,12 @@ mod tests {
                     || ["basic", "housing", "transport"].contains(&&**id)
             }
             TermAmount::Deduction(id) => pack.deduction_type(id).is_some(),
+            TermAmount::Opening { total: Total::Line(id), .. } => {
+                is_known(pack, &TermAmount::Line(id.clone()))
+            }
+            TermAmount::Opening { total: Total::Base(id), .. } => {
+                is_known(pack, &TermAmount::Base(id.clone()))
+            }
         }
     }
 

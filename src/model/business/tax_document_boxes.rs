@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::business::tax_document::{Form, RowsBy};
 use crate::model::business::tax_document_content::{
-    Content, Count, Fact, FormBox, Term, TermAmount, Window,
+    Content, Count, Fact, FormBox, Term, TermAmount, Total, Window,
 };
 use crate::model::business::{Employee, PayLine, Payslip};
+use crate::model::payroll::{Pack, YearToDate};
 use crate::model::prelude::*;
 
 /// A box of a document. It has an amount, a number or a text; a text that is not known is absent.
@@ -60,8 +61,18 @@ pub(crate) struct Subject<'a> {
     pub(crate) company: &'a Company,
     /// The employees of the payslips.
     pub(crate) employees: &'a BTreeMap<Id<Employee>, Arc<Employee>>,
+    /// The totals with which the tax year of the payslips began.
+    pub(crate) openings: &'a BTreeMap<Id<Employee>, Opening>,
     pub(crate) first_day: Date,
     pub(crate) last_day: Date,
+}
+
+/// Totals of a tax year that an employee brought in.
+pub(crate) struct Opening {
+    pub(crate) pack: &'static Pack,
+    pub(crate) totals: YearToDate,
+    /// Whether the employment had begun before: then they are of this employment, and else of others.
+    pub(crate) of_employment: bool,
 }
 
 /// The boxes of the form for these payslips, which are in the order of their pay dates.
@@ -82,7 +93,8 @@ pub(crate) fn reporting(
     let threshold = form.threshold.as_ref()?;
     let of = form.boxes.iter().find(|it| it.id == threshold.of)?;
     let Content::Sum { terms, window } = &of.content else { return None };
-    let total = terms.iter().map(|term| sum(term, window.as_ref(), payslips)).sum();
+    let none = BTreeMap::new();
+    let total = terms.iter().map(|term| sum(term, window.as_ref(), &none, payslips)).sum();
     let threshold = threshold.amount_on(last_day);
     Some(Reporting { total, threshold, required: total >= threshold })
 }
@@ -133,7 +145,9 @@ fn filled(form_box: &FormBox, subject: &Subject<'_>, payslips: &[Arc<Payslip>]) 
     }
     match &form_box.content {
         Content::Sum { terms, window } => {
-            it.amount = Some(terms.iter().map(|term| sum(term, window.as_ref(), payslips)).sum());
+            let window = window.as_ref();
+            let term = |term| sum(term, window, subject.openings, payslips);
+            it.amount = Some(terms.iter().map(term).sum());
         }
         Content::Fact(fact) => it.text = known(*fact, subject, payslips),
         Content::Attribute(name) => it.text = attribute(name),
@@ -150,7 +164,19 @@ fn filled(form_box: &FormBox, subject: &Subject<'_>, payslips: &[Arc<Payslip>]) 
     it
 }
 
-fn sum(term: &Term, window: Option<&Window>, payslips: &[Arc<Payslip>]) -> i64 {
+fn sum(
+    term: &Term,
+    window: Option<&Window>,
+    openings: &BTreeMap<Id<Employee>, Opening>,
+    payslips: &[Arc<Payslip>],
+) -> i64 {
+    if let TermAmount::Opening { total, of_employment } = &term.amount {
+        let people: BTreeSet<_> = payslips.iter().map(|it| it.employee_id).collect();
+        let openings = people.iter().filter_map(|id| openings.get(id));
+        let wanted = openings.filter(|opening| opening.of_employment || !of_employment);
+        let sum: i64 = wanted.map(|opening| opening.amount(total, window)).sum();
+        return if term.is_negative { -sum } else { sum };
+    }
     let to_date = matches!(term.amount, TermAmount::LineToDate(_) | TermAmount::BaseToDate(_));
     let amount = |payslip: &Arc<Payslip>| amount(&term.amount, window, payslip);
     let sum: i64 = if to_date {
@@ -190,6 +216,24 @@ fn amount(term: &TermAmount, window: Option<&Window>, payslip: &Payslip) -> i64 
             of_kind(pay.earnings(), kind) + of_kind(pay.benefit_lines(), kind)
         }
         TermAmount::Deduction(kind) => of_kind(pay.deduction_lines(), kind),
+        TermAmount::Opening { .. } => 0, // of no payslip
+    }
+}
+
+impl Opening {
+    /// The total, or the part of it that is in the window.
+    fn amount(&self, total: &Total, window: Option<&Window>) -> i64 {
+        let amount = match total {
+            Total::Line(id) => {
+                let place = self.pack.lines().iter().position(|line| line.id == *id);
+                place.map_or(0, |place| self.totals.line(place))
+            }
+            Total::Base(name) => {
+                let place = self.pack.base_names().position(|base| base == name);
+                place.map_or(0, |place| self.totals.base(place))
+            }
+        };
+        window.map_or(amount, |window| window.part(&self.pack.code, amount))
     }
 }
 

@@ -57,6 +57,18 @@ pub(crate) enum TermAmount {
     LineToDate(String),
     /// The base's total of the tax year on the last payslip.
     BaseToDate(String),
+    /// What the employee brought in: totals of the tax year before the first payslip.
+    Opening {
+        total: Total,
+        of_employment: bool,
+    },
+}
+
+/// A total of a tax year.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Total {
+    Line(String),
+    Base(String),
 }
 
 /// A part of an employee's year: amounts count from `over` to `upto`.
@@ -180,6 +192,14 @@ fn read_term(text: &str) -> Result<Term, String> {
             Some(("base", id)) => TermAmount::BaseToDate(id.to_owned()),
             _ => return Err(format!("`{text}` is not a total to date of a line or a base")),
         },
+        Some((opening @ ("opening" | "opening_here"), rest)) => {
+            let total = match rest.split_once('.') {
+                Some(("line", id)) => Total::Line(id.to_owned()),
+                Some(("base", id)) => Total::Base(id.to_owned()),
+                _ => return Err(format!("`{text}` is not an opening total of a line or a base")),
+            };
+            TermAmount::Opening { total, of_employment: opening == "opening_here" }
+        }
         _ => return Err(format!("`{text}` is not an amount of a payslip")),
     };
     Ok(Term { is_negative, amount })
@@ -194,6 +214,7 @@ mod tests {
         let rows = [
             ("sum = [\"pay\"]", "not an amount"),
             ("sum = [\"to_date.net\"]", "not a total"),
+            ("sum = [\"opening.net\"]", "not an opening total"),
             ("", "one of"),
             ("text = \"12\"\ncount = \"months\"", "one of"),
         ];

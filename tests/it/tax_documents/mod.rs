@@ -2,6 +2,7 @@
 
 mod agreement;
 mod contractors;
+mod openings;
 mod refusals;
 
 use serde_json::{Value, json};

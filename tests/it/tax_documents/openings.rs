@@ -1,0 +1,90 @@
+//! Totals that an employee brings into the tax year: on the forms of this employer, or of others.
+
+use serde_json::{Value, json};
+
+use super::{amount, of, off_cycle, world};
+use crate::harness::Caller;
+use crate::harness::world::id;
+
+/// A verified employee of the company with totals of the tax year.
+fn hired(caller: &Caller, company: &str, more: &Value) -> String {
+    let mut body = json!({
+        "company_id": company, "name": "Ada Obi", "role": "Clerk", "department": "Finance",
+    });
+    body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let person = caller.post("/api/business/employees", &body).made();
+    let path = format!("/api/business/employees/{}/verify-payroll", id(&person));
+    caller.post(&path, &json!({})).expect(202);
+    let path = format!("/api/business/employees/{}/activate", id(&person));
+    caller.post(&path, &json!({})).expect(200);
+    caller.advance(&json!({"by": "2d"}));
+    id(&person).to_owned()
+}
+
+fn bonus(caller: &Caller, company: &str, person: &str, amount: i64) {
+    let line = json!({"id": "bonus", "label": "Bonus", "amount": amount, "type": "bonus"});
+    off_cycle(caller, company, "2026-01", &json!({"employee_id": person, "earnings": [line]}));
+    caller.advance(&json!({"by": "30d"}));
+}
+
+/// IRS, General Instructions for Forms W-2 and W-3: the boxes have all wages of the year from this employer. 26 USC 3121(a)(1): the base of
+/// 184,500 in 2026 is that of each employer, so totals that count towards it are of this one.
+#[test]
+fn a_w2_has_the_totals_that_a_year_began_with() {
+    let caller = world(&[]);
+    let company = caller.company(2);
+    let totals = json!({
+        "gross": 18_400_000, "fica_wages": 18_400_000, "income_tax_wages": 18_400_000,
+        "social_security": 1_140_800, "federal_income_tax": 3_000_000,
+    });
+    let person = hired(
+        &caller,
+        &company,
+        &json!({
+            "start_date": "2026-01-01", "tax_id": "801234567",
+            "compensation": {"amount": 909_091, "currency": "USD", "interval": "month"},
+            "payment_method": {"type": "bank", "bank_code": "021000021", "account_number": "123456789"},
+            "year_to_date": {"tax_year_start": "2026-01-01", "totals": totals},
+        }),
+    );
+    bonus(&caller, &company, &person, 909_091);
+    let w2 = of(&caller, "W-2", &company, "2026", Some(&person)).data();
+    assert_eq!(amount(&w2, "1"), 19_309_091);
+    assert_eq!(amount(&w2, "2"), 3_000_000 + 200_000, "22 % of the bonus");
+    assert_eq!(amount(&w2, "3"), 18_450_000);
+    assert_eq!(amount(&w2, "4"), 1_143_900, "6.2 % of 184,500");
+    assert_eq!(amount(&w2, "5"), 19_309_091);
+}
+
+/// HMRC, P60 (Single sheet): pay in previous employments is that of the P45. An employment that had begun before the employee was recorded here has
+/// its own earlier pay.
+#[test]
+fn a_p60_tells_earlier_pay_of_this_employment_from_that_of_others() {
+    let caller = world(&[]);
+    let company = caller.company(1);
+    let (nothing, totals) = ((0, 0), (2_000_000, 300_000));
+    let rows = [("2026-01-01", totals, nothing), ("2024-03-04", nothing, totals)];
+    for (start, before, here) in rows {
+        let person = hired(
+            &caller,
+            &company,
+            &json!({
+                "start_date": start, "tax_id": "MW123456A",
+                "tax_attributes": {"tax_code": "BR", "tax_basis": "w1m1"},
+                "compensation": {"amount": 300_000, "currency": "GBP", "interval": "month"},
+                "payment_method": {"type": "bank", "bank_code": "200000", "account_number": "55779911"},
+                "year_to_date": {
+                    "tax_year_start": "2025-04-06",
+                    "totals": {"gross": 2_000_000, "income_tax": 300_000},
+                },
+            }),
+        );
+        caller.advance(&json!({"by": "5d"}));
+        bonus(&caller, &company, &person, 100_000);
+        let p60 = of(&caller, "P60", &company, "2025", Some(&person)).data();
+        let boxes = |pay, tax| (amount(&p60, pay), amount(&p60, tax));
+        assert_eq!(boxes("Previous pay", "Previous tax"), before, "{start}");
+        assert_eq!(boxes("Pay", "Tax"), (here.0 + 100_000, here.1 + 20_000), "{start}");
+        assert_eq!(boxes("Total pay", "Total tax"), (2_100_000, 320_000), "{start}");
+    }
+}
