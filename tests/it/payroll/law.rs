@@ -354,3 +354,24 @@ fn a_directive_is_of_the_balance_that_the_limits_leave() {
         assert_eq!(taxable(20_000_000, 5_000_000), Some(20_000_000 - most));
     }
 }
+
+/// T4127 ch. 4: TC and TCP are the total claim amounts of forms TD1 and TD1ON. An amount in dollars replaces the claim code.
+#[test]
+fn a_claim_in_dollars_replaces_the_claim_code() {
+    let earnings = [("basic", 600_000)];
+    let taxes = |attributes: &[(&str, &str)], inputs: &[(&str, i64)]| {
+        let question = Question { pack: "CA", attributes, inputs, earnings: &earnings, ..MONTH };
+        (question.line("federal_tax"), question.line("ontario_tax"))
+    };
+    let same = [("federal_claim", 1_645_200), ("ontario_claim", 1_298_900)];
+    assert_eq!(taxes(&[], &same), taxes(&[], &[]), "the amounts of code 1");
+    let more = [("federal_claim", 2_645_200), ("ontario_claim", 2_298_900)];
+    let (federal, ontario) = taxes(&[], &more);
+    assert_eq!((63_918 - federal, 33_595 - ontario), (11_666, 4_208), "14 % and 5.05 % of 10,000");
+    for code in ["0", "5"] {
+        let codes = [("federal_claim_code", code), ("ontario_claim_code", code)];
+        assert_eq!(taxes(&codes, &more), (federal, ontario), "code {code}");
+    }
+    let exempt = [("federal_claim_code", "E")];
+    assert_eq!(taxes(&exempt, &more).0, 0);
+}
