@@ -330,8 +330,15 @@ fn below_minimum(run: &PayrollRun, employee: &Employee) -> Option<String> {
     if employee.employment_type != EmploymentType::FullTime && !hourly {
         return None;
     }
+    let of_run = run.inputs.iter().filter(|input| input.employee_id == employee.id);
+    let deductions = of_run.flat_map(|input| &input.deductions).chain(&terms.deductions);
+    let given_up = deductions.filter(|deduction| {
+        let kind = deduction.kind.as_ref().and_then(|kind| pack.deduction_type(kind));
+        kind.is_some_and(|kind| kind.contract_pay)
+    });
     let paid = Compensation::monthly(terms.amount, terms.interval)
-        + terms.allowances.iter().map(|allowance| allowance.amount).sum::<i64>();
+        + terms.allowances.iter().map(|allowance| allowance.amount).sum::<i64>()
+        - given_up.map(|deduction| deduction.amount).sum::<i64>();
     (paid < minimum).then(|| {
         format!(
             "a month's pay of {} is below the minimum wage of {} ({})",

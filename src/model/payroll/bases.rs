@@ -125,6 +125,7 @@ pub(super) fn deductions(
             annual_limit: raw.annual_limit,
             annual_limit_with: raw.annual_limit_with,
             most,
+            contract_pay: raw.contract_pay,
             taken: raw.taken.map(|taken| taken.parse()).transpose()?,
             id: raw.id,
             label: raw.label,

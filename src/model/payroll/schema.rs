@@ -117,6 +117,9 @@ pub(super) struct RawDeduction {
     #[serde(default)]
     pub(super) annual_limit_with: Vec<String>,
     pub(super) most: Option<RawMost>,
+    /// Whether the pay by contract is lower by it.
+    #[serde(default)]
+    pub(super) contract_pay: bool,
     #[expect(
         dead_code,
         reason = "a remark for readers of the TOML, accepted so that it is not an unknown key"

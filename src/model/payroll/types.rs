@@ -106,6 +106,8 @@ pub struct DeductionType {
     pub annual_limit_with: Vec<String>,
     /// The part of disposable pay that the law lets it take.
     pub most: Option<MostOfPay>,
+    /// Whether the pay by contract is lower by it, so that it does not count as pay for the minimum wage.
+    pub contract_pay: bool,
 }
 
 /// The pay of which an order takes at most a part.

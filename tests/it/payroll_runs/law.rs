@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::{Value, json};
 
-use super::{calculated, draft, items, paid};
+use super::{calculated, draft, items, paid, verb};
 use crate::harness::Caller;
 use crate::harness::server::Server;
 use crate::harness::world::{id, number};
@@ -305,4 +305,21 @@ fn child_maintenance_takes_from_pay_after_the_pension() {
     ]);
     let payslip = british(250_000, &json!({}), &deductions);
     assert_eq!(line(&payslip["deductions"], "deo"), 59_353, "40 % of 1,483.84: {payslip}");
+}
+
+/// National Minimum Wage Regulations 2015 reg. 8 and 10: pay that is given up is not paid, so it does not count. 12.21 an hour is 2,116.40 a month.
+#[test]
+fn a_salary_sacrifice_below_the_minimum_wage_is_a_warning() {
+    let (caller, person) = payable_in("GB");
+    let sacrifice = |amount: i64| {
+        let line = json!({"label": "Pension", "amount": amount, "type": "salary_sacrifice"});
+        set_pay(&caller, &person, 250_000, &json!([line]));
+        let run = calculated(&caller, &draft_of(&caller, &person));
+        verb(&caller, &run, "cancel", &json!({"reason": "Another amount"})).expect(200);
+        run["warnings"].clone()
+    };
+    assert_eq!(sacrifice(38_360), Value::Null);
+    let warned = sacrifice(60_000);
+    assert_eq!(warned[0]["code"], "below_minimum_wage", "{warned}");
+    assert!(warned[0]["detail"].as_str().unwrap().contains("1900.00 GBP"), "{warned}");
 }
