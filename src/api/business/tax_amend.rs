@@ -40,7 +40,7 @@ pub(crate) struct AmendTaxFiling {
 pub(crate) struct AdjustmentInput {
     /// The authority. Optional if the filing declares to only one.
     authority: Option<Text<32>>,
-    /// Change in minor units, positive or negative; not 0.
+    /// Change in minor units, positive or negative; not 0. All changes together take back at most what is declared.
     #[schemars(range(min = -Amount::MAX, max = Amount::MAX))]
     amount: i64,
     /// Why.
@@ -51,7 +51,7 @@ fn amend_tax_filing(world: &mut World, input: AmendTaxFiling) -> Result<Single<T
     let mut old = (*world.get(input.tax_filing_id)?).clone();
     let status = step("amend", "the filing", old.id, old.status)?;
     let mut lines = old.lines.clone();
-    let adjustments = adjust(&mut lines, input.adjustments)?;
+    let adjustments = adjust(&old.lines, &mut lines, input.adjustments)?;
     let now = world.now();
     old.enter_because(status, now, Some(input.reason.into_string()));
     let old = world.record("tax_filing.amended", old);
@@ -84,7 +84,11 @@ fn amend_tax_filing(world: &mut World, input: AmendTaxFiling) -> Result<Single<T
 const MOST: i64 = i64::MAX / 1_000;
 
 /// Changes the lines and records the changes, or refuses an invalid adjustment.
-fn adjust(lines: &mut [FilingLine], inputs: Vec<AdjustmentInput>) -> Result<Vec<Adjustment>> {
+fn adjust(
+    declared: &[FilingLine],
+    lines: &mut [FilingLine],
+    inputs: Vec<AdjustmentInput>,
+) -> Result<Vec<Adjustment>> {
     let known: Vec<String> = lines.iter().map(|line| line.authority.clone()).collect();
     let mut adjustments = Vec::with_capacity(inputs.len());
     for (place, input) in inputs.into_iter().enumerate() {
@@ -116,5 +120,31 @@ fn adjust(lines: &mut [FilingLine], inputs: Vec<AdjustmentInput>) -> Result<Vec<
             reason: input.reason.into_string(),
         });
     }
+    not_below_zero(declared, lines, &adjustments)?;
     Ok(adjustments)
+}
+
+/// An amendment takes back at most what the filing declares. A filing that declares a credit already may not declare a larger one.
+fn not_below_zero(
+    declared: &[FilingLine],
+    lines: &[FilingLine],
+    adjustments: &[Adjustment],
+) -> Result<()> {
+    for (before, after) in declared.iter().zip(lines) {
+        if after.amount >= before.amount.min(0) {
+            continue;
+        }
+        let lowers = |it: &Adjustment| it.authority == after.authority && it.amount < 0;
+        let place = adjustments.iter().rposition(lowers).unwrap_or_default();
+        let detail = format!(
+            "the filing declares {} to {}: an amendment takes back at most that",
+            before.amount, before.authority
+        );
+        return Err(ApiError::of_member(
+            format!("/adjustments/{place}/amount"),
+            "below_zero",
+            detail,
+        ));
+    }
+    Ok(())
 }

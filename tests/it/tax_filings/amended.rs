@@ -141,6 +141,29 @@ fn a_rejected_return_is_amended_and_filed() {
 }
 
 #[test]
+fn an_amendment_takes_back_at_most_what_is_declared() {
+    let caller = Caller::instant();
+    let (_, first) = filed(&caller);
+    let declared = number(&first["amount"]);
+    let less = |amount: i64| json!({"amount": amount, "reason": "Nobody worked"});
+    let digest = caller.digest();
+    for (adjustments, place) in [
+        (json!([less(-1_000_000_000_000)]), 0),
+        (json!([less(-declared - 1)]), 0),
+        (json!([less(1), less(-declared), less(-2)]), 2),
+    ] {
+        let refused = amend(&caller, &first, &adjustments).refused(422, "validation_failed");
+        assert_eq!(pointers(&refused), [format!("/adjustments/{place}/amount")]);
+        assert_eq!(refused["errors"][0]["code"], "below_zero");
+    }
+    assert_eq!(caller.digest(), digest);
+    let order = json!([less(-declared - 5), less(5)]);
+    let nothing = amend(&caller, &first, &order).expect(201)["data"].take();
+    assert_eq!(nothing["amount"], 0);
+    caller.audit();
+}
+
+#[test]
 fn adjustments_name_a_line_and_change_something() {
     let caller = Caller::instant();
     let (company, first) = filed(&caller);
