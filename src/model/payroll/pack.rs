@@ -12,7 +12,7 @@ use super::filing::{Filing, MinimumWage, Payslip, Source};
 use super::period::{PayPeriod, period_number};
 use super::profile::Code;
 use super::rule::{Bound, Formula, Frame, Lookup, Name, RuleLine};
-use super::types::{CountedEarnings, DeductionType, EarningType, part_of};
+use super::types::{CountedEarnings, DeductionType, EarningType, part_of_up};
 
 /// The largest input without a limit of its own: the largest amount of the API. A year of such pay still fits into 64 bits.
 pub(super) const MOST_INPUT: i64 = 1_000_000_000_000_000;
@@ -209,7 +209,7 @@ impl Pack {
     /// The least that all deductions together leave of gross pay in money.
     #[must_use]
     pub fn least_net_of(&self, gross: i64) -> i64 {
-        self.least_net.map_or(0, |rate| part_of(gross, rate))
+        self.least_net.map_or(0, |rate| part_of_up(gross, rate))
     }
 
     /// Names of the bases, in the order of [`super::Pay::bases`].

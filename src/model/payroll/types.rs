@@ -158,6 +158,11 @@ pub(super) fn part_of(amount: i64, rate: Ratio) -> i64 {
     part().unwrap_or(0)
 }
 
+/// The same, rounded up.
+pub(super) fn part_of_up(amount: i64, rate: Ratio) -> i64 {
+    Ratio::ONE.minus(rate).map_or(0, |rest| amount.max(0) - part_of(amount, rest))
+}
+
 impl DeductionType {
     /// Whether it lowers a base, or a line of the pack uses it.
     #[must_use]
