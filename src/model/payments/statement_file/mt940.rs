@@ -8,7 +8,7 @@ mod information;
 mod movement;
 mod rest;
 
-use self::envelope::{Field, Message, messages};
+use self::envelope::{Field, Message, Mt940Line, messages};
 use self::information::Information;
 use self::movement::movement;
 use self::rest::Rest;
@@ -142,7 +142,7 @@ impl<'a, 'b> Fields<'a, 'b> {
             Wrong::at(next.place, format!("expected {what}, but found :{}:", next.tag))
         })?;
         if let Some(line) = found.more.first() {
-            return Err(Wrong::at(line.place, "expected a field such as :61:"));
+            check_bic(line)?;
         }
         if found.value.text.trim().is_empty() {
             let detail = format!("expected a value after :{}:", found.tag);
@@ -150,6 +150,15 @@ impl<'a, 'b> Fields<'a, 'b> {
         }
         Ok(found)
     }
+}
+
+/// The second line of `:25P:`, the bank of the account.
+fn check_bic(line: &Mt940Line<'_>) -> Result<(), Wrong> {
+    let text = line.text.trim_end();
+    let is_bic = matches!(text.len(), 8 | 11)
+        && text.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
+    let detail = "expected a field such as :61:, or the BIC of the account's bank";
+    is_bic.then_some(()).ok_or_else(|| Wrong::at(line.place, detail))
 }
 
 /// `5n[/5n]`; banks write more digits.

@@ -139,7 +139,11 @@ impl<'a> Splitter<'a> {
 
     /// Whether the last field can have further lines.
     fn takes_more(&self) -> bool {
-        self.fields.last().is_some_and(|field| matches!(field.tag, "61" | "86" | "NS"))
+        self.fields.last().is_some_and(|field| match field.tag {
+            "61" | "86" | "NS" => true,
+            "25P" => field.more.is_empty(), // the BIC of the account's bank
+            _ => false,
+        })
     }
 
     /// Whether the open message has its closing balance.

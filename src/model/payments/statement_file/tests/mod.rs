@@ -147,6 +147,23 @@ fn a_file_that_ends_too_early_is_refused_or_has_all_entries() {
     assert!(taken <= 4, "only ends without a mark: {taken}");
 }
 
+/// SWIFT, MT 940: field 25P is the account and, in its second line, the BIC of its bank.
+#[test]
+fn an_account_can_have_the_bic_of_its_bank() {
+    let account = MT940.lines().find(|line| line.starts_with(":25:")).expect("an account");
+    let of = |bic: &str| spoilt(MT940, account, &format!(":25P:{}\r\n{bic}", &account[4..]));
+    let plain = good(StatementFormat::Mt940, MT940);
+    for bic in ["DEUTDEFF", "DEUTDEFF500"] {
+        let read = good(StatementFormat::Mt940, &of(bic));
+        let amounts = read.entries.iter().map(|entry| entry.amount);
+        assert!(amounts.eq(plain.entries.iter().map(|entry| entry.amount)), "{bic}");
+    }
+    for other in ["DEUTDEF", "DEUTDEFF\r\nDEUTDEFF"] {
+        let mistake = refused(StatementFormat::Mt940, &of(other));
+        assert!(mistake.contains("expected a field such as :61:"), "{mistake}");
+    }
+}
+
 #[test]
 fn noise_in_a_file_never_ends_in_a_panic() {
     for (format, text) in [
