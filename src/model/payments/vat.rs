@@ -96,6 +96,8 @@ struct ReturnDue {
     day: Option<i8>,
     /// Where a day that is no business day moves. It stays if absent.
     moved: Option<Roll>,
+    /// The calendar whose business days count, if not that of the country.
+    calendar: Option<String>,
 }
 
 impl Return {
@@ -115,7 +117,8 @@ impl Return {
     pub(crate) fn due_on(&self, country: &str, period: Period) -> Date {
         let month = period.plus_months(self.due.months_after);
         let day = self.due.day.map_or(month.last_day(), |day| month.day(day));
-        Calendar::of(country).rolled(day, self.due.moved)
+        let calendar = self.due.calendar.as_deref().unwrap_or(country);
+        Calendar::of(calendar).rolled(day, self.due.moved)
     }
 }
 
@@ -180,7 +183,8 @@ mod tests {
             ("GB", "2026-01", "2026-03", "2026-05-07"),
             ("GB", "2026-06", "2026-06", "2026-08-07"),
             ("GB", "2025-12", "2025-12", "2026-02-06"), // the 7th is a Saturday
-            ("NG", "2026-01", "2026-01", "2026-02-21"),
+            ("NG", "2026-01", "2026-01", "2026-02-21"), // a Saturday is no holiday: Interpretation Act s. 15(4)
+            ("NG", "2026-05", "2026-05", "2026-06-22"), // the 21st is a Sunday
             ("KE", "2026-05", "2026-05", "2026-06-20"), // a Saturday, and it stays
             ("ZA", "2026-02", "2026-03", "2026-04-30"),
             ("ZA", "2026-04", "2026-05", "2026-06-30"),
