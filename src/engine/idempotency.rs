@@ -2,7 +2,7 @@
 //! `docs/conventions.md`).
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
 use http::request::Parts;
@@ -11,6 +11,7 @@ use imbl::OrdMap;
 use serde_json::{Map, Value};
 
 use crate::api::json;
+use crate::api::reply::Reply;
 use crate::engine::headers::REPLAYED;
 use crate::tester::request_log::KeyOutcome;
 use crate::value::{ApiError, ErrorCode, Timestamp, Violation};
@@ -114,9 +115,16 @@ struct Kept {
     body: Box<[u8]>,
     status: StatusCode,
     headers: Box<[(HeaderName, HeaderValue)]>,
-    answer: Bytes,
+    answer: LazyLock<Bytes, Box<dyn FnOnce() -> Bytes + Send>>,
     /// The code of a refusal, for the request log.
     error: Option<ErrorCode>,
+}
+
+/// The body of an answer.
+pub(super) enum Body<'a> {
+    Written(&'a [u8]),
+    /// It is written when it is first needed.
+    Later(Reply),
 }
 
 impl SeenKeys {
@@ -160,12 +168,12 @@ impl SeenKeys {
         self.age += 1;
     }
 
-    /// Stores an answer.
+    /// Stores the answer to the request with this key and body.
     pub(super) fn store(
         &mut self,
-        key: IdempotencyKey,
-        body: &[u8],
-        response: &Response<Bytes>,
+        (key, sent): (IdempotencyKey, &[u8]),
+        head: &Response<Bytes>,
+        body: Body<'_>,
         now: Timestamp,
     ) {
         let Answers { by_key, expiry, kept } = &mut self.answers;
@@ -178,12 +186,18 @@ impl SeenKeys {
         *kept += 1;
         let key = Arc::new(key);
         expiry.insert((now.plus_millis(LIFETIME_MS), *kept), Arc::clone(&key));
-        let headers = response.headers().iter();
+        let headers = head.headers().iter();
         let headers = headers.map(|(name, value)| (name.clone(), value.clone())).collect();
-        // The reply's own buffer may be twice as large.
-        let (status, answer) = (response.status(), Bytes::copy_from_slice(response.body()));
-        let error = response.extensions().get().copied();
-        let answer = Kept { body: body.into(), status, headers, answer, error };
+        let answer: Box<dyn FnOnce() -> Bytes + Send> = match body {
+            Body::Written(body) => {
+                let body = Bytes::copy_from_slice(body); // the reply's own buffer may be twice as large
+                Box::new(|| body)
+            }
+            Body::Later(reply) => Box::new(|| reply.into_bytes().into()),
+        };
+        let (status, answer) = (head.status(), LazyLock::new(answer));
+        let error = head.extensions().get().copied();
+        let answer = Kept { body: sent.into(), status, headers, answer, error };
         by_key.insert(key, Arc::new(answer));
     }
 }

@@ -12,6 +12,7 @@ mod advance;
 mod cache;
 mod columns;
 pub(crate) mod contract;
+mod created;
 mod delivery_waker;
 mod evict;
 pub(crate) mod export;

@@ -4,17 +4,18 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, ETAG, IF_MATCH, LOCATION, VARY};
-use http::{HeaderValue, Response, StatusCode};
+use http::header::IF_MATCH;
+use http::{HeaderValue, Response};
 use serde_json::Value;
 
 use crate::api::host::{Host, Session};
 use crate::api::operation::{Call, Contract, Method, Operation};
 use crate::api::reply::Reply;
 use crate::api::system;
+use crate::engine::created;
 use crate::engine::fork::Forking;
-use crate::engine::headers::{JSON, REQUEST_ID, SANDBOX_TIME, trace_of};
-use crate::engine::idempotency::{self, IdempotencyKey, Seen};
+use crate::engine::headers::{SANDBOX_TIME, trace_of};
+use crate::engine::idempotency::{self, Body, IdempotencyKey, Seen};
 use crate::engine::outcomes::{self, SANDBOX_DECISION};
 use crate::engine::recording::{self, Before, Note, Tape};
 use crate::engine::request::{Request, etag, request_id};
@@ -77,7 +78,7 @@ pub(super) fn replay(request: &Request<'_>, slot: &Arc<Slot>, host: &dyn Host) -
             drop(held);
             let refusal = ran.performed.as_ref().err().cloned();
             if running.key().is_some() {
-                ran.respond(request, running);
+                ran.keep(request, running);
             }
             refusal
         }
@@ -99,14 +100,31 @@ impl Ran {
     /// Makes the reply, and stores it under the key of the request.
     fn respond(self, request: &Request<'_>, running: Running<'_>) -> Response<Bytes> {
         let mut response = match (self.performed, self.refusal) {
-            (Ok(reply), _) => created(request, reply, &self.id, self.time),
+            (Ok(reply), _) => created::whole(request, reply, &self.id, self.time),
             (Err(_), refusal) => refusal.expect("made of the error"),
         };
         if let Some(header) = self.decided {
             response.headers_mut().insert(SANDBOX_DECISION, header);
         }
-        running.store_reply(request.body, &response, self.now);
+        let body = Body::Written(response.body());
+        running.store_reply(request, &response, body, self.now);
         response
+    }
+
+    /// Stores the reply under the key of the request. Its body is written when a client repeats the request.
+    fn keep(self, request: &Request<'_>, running: Running<'_>) {
+        let reply = match self.performed {
+            Ok(reply) if !created::is_tagged(request, &reply) => reply,
+            performed => {
+                Self { performed, ..self }.respond(request, running);
+                return;
+            }
+        };
+        let mut head = created::head(request, &reply, &self.id, self.time);
+        if let Some(header) = self.decided {
+            head.headers_mut().insert(SANDBOX_DECISION, header);
+        }
+        running.store_reply(request, &head, Body::Later(reply), self.now);
     }
 }
 
@@ -162,7 +180,7 @@ fn run(
     if matches!(row.call, Call::Tester(_)) {
         slot.tester_used();
     }
-    let status = refusal.as_ref().map_or_else(|| success(request), Response::status);
+    let status = refusal.as_ref().map_or_else(|| created::success(request), Response::status);
     if recording::is_input(request, before, world, status) {
         let inputs = &mut slot.tester().inputs;
         inputs.add(recording::shared(request, inputs.len()));
@@ -265,12 +283,18 @@ impl Running<'_> {
     }
 
     /// Stores the answer under the key, if it is one to store.
-    fn store_reply(mut self, body: &[u8], response: &Response<Bytes>, now: Timestamp) {
+    fn store_reply(
+        mut self,
+        request: &Request<'_>,
+        head: &Response<Bytes>,
+        body: Body<'_>,
+        now: Timestamp,
+    ) {
         if let Some(key) = self.key.take() {
             let seen = &mut self.slot.memory().seen;
             seen.end(&key);
-            if idempotency::is_kept(response.status()) && seen.age() == self.age {
-                seen.store(key, body, response, now);
+            if idempotency::is_kept(head.status()) && seen.age() == self.age {
+                seen.store((key, request.body), head, body, now);
             }
         }
     }
@@ -302,46 +326,6 @@ pub(super) fn guard<T>(
             "this is a bug of the sandbox; the request changed nothing",
         ))
     })
-}
-
-fn success(request: &Request<'_>) -> StatusCode {
-    StatusCode::from_u16(request.route.operation.success).expect("rows hold HTTP statuses")
-}
-
-/// The reply to a successful write.
-fn created(
-    request: &Request<'_>,
-    reply: Reply,
-    id: &HeaderValue,
-    time: HeaderValue,
-) -> Response<Bytes> {
-    let operation = request.route.operation;
-    let mut response = Response::new(Bytes::new());
-    *response.status_mut() = success(request);
-    let headers = response.headers_mut();
-    if request.form.is_export() {
-        export::mark(headers, request);
-    } else {
-        headers.insert(CONTENT_TYPE, JSON);
-    }
-    headers.insert(REQUEST_ID, id.clone());
-    headers.insert(SANDBOX_TIME, time);
-    if let (201, Some(path), Some(id)) = (operation.success, request.route.reads_at(), &reply.id) {
-        let location =
-            HeaderValue::try_from(path.replace("{}", id)).expect("paths and ids are ASCII");
-        headers.insert(LOCATION, location);
-    }
-    request.trace.resource.set(reply.id.clone());
-    if reply.list {
-        headers.insert(VARY, HeaderValue::from_static("Accept"));
-    }
-    let tagged = reply.single && operation.success != 201;
-    let body = reply.into_bytes();
-    if tagged {
-        response.headers_mut().insert(ETAG, etag(&body));
-    }
-    *response.body_mut() = Bytes::from(body);
-    response
 }
 
 /// `If-Match` requires that the resource has the version that the caller read (412 otherwise).

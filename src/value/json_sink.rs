@@ -2,11 +2,10 @@
 //!
 //! Every resource is written to this type, so that its code is compiled once and not once per output.
 
-use std::io;
-
 use serde::Serialize;
 use serde_json::Value;
-use serde_json::ser::Formatter;
+
+use super::json_writer::Writer;
 
 /// The number of bytes that are collected before the function is called.
 const PIECE: usize = 8 * 1_024;
@@ -16,7 +15,7 @@ type Next<'a> = &'a mut dyn FnMut(&[u8]);
 
 /// An output of JSON.
 pub(crate) struct JsonSink<'a> {
-    bytes: Vec<u8>,
+    pub(super) bytes: Vec<u8>,
     /// The number of bytes that are passed on together.
     full: usize,
     next: Option<Next<'a>>,
@@ -39,10 +38,24 @@ impl<'a> JsonSink<'a> {
 
     /// Writes a value.
     pub(crate) fn add(&mut self, value: &impl Serialize) {
-        let mut serializer = serde_json::Serializer::with_formatter(self, Compact { depth: 0 });
-        value
-            .serialize(&mut serializer)
-            .expect("the value serialises, and memory accepts every byte");
+        let written = value.serialize(&mut Writer::new(self));
+        written.expect("the value serialises, and memory accepts every byte");
+        self.pass_on_if_full();
+    }
+
+    /// A member of the outermost object begins or ends here.
+    #[inline]
+    pub(super) fn mark(&mut self) {
+        if let Some(marks) = &mut self.marks {
+            marks.push(self.bytes.len());
+        }
+    }
+
+    #[inline]
+    pub(super) fn pass_on_if_full(&mut self) {
+        if self.bytes.len() >= self.full {
+            self.pass_on();
+        }
     }
 
     /// Passes the last piece to the function and returns the empty memory, or returns the bytes.
@@ -57,81 +70,6 @@ impl<'a> JsonSink<'a> {
             next(&self.bytes);
             self.bytes.clear();
         }
-    }
-}
-
-impl io::Write for JsonSink<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.write_all(bytes)?;
-        Ok(bytes.len())
-    }
-
-    #[inline]
-    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.bytes.extend_from_slice(bytes);
-        if self.bytes.len() >= self.full {
-            self.pass_on();
-        }
-        Ok(())
-    }
-
-    /// [`Compact`] calls it where a member of the outermost object begins or ends.
-    #[inline]
-    fn flush(&mut self) -> io::Result<()> {
-        if let Some(marks) = &mut self.marks {
-            marks.push(self.bytes.len());
-        }
-        Ok(())
-    }
-}
-
-/// JSON without spaces.
-struct Compact {
-    /// The number of open objects.
-    depth: u32,
-}
-
-impl Compact {
-    #[inline]
-    fn mark<W: ?Sized + io::Write>(&self, writer: &mut W) -> io::Result<()> {
-        if self.depth == 1 { writer.flush() } else { Ok(()) }
-    }
-}
-
-impl Formatter for Compact {
-    #[inline]
-    fn begin_object<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.depth += 1;
-        writer.write_all(b"{")
-    }
-
-    #[inline]
-    fn end_object<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.depth -= 1;
-        writer.write_all(b"}")
-    }
-
-    #[inline]
-    fn begin_object_key<W: ?Sized + io::Write>(
-        &mut self,
-        writer: &mut W,
-        first: bool,
-    ) -> io::Result<()> {
-        if !first {
-            writer.write_all(b",")?;
-        }
-        self.mark(writer)
-    }
-
-    #[inline]
-    fn begin_object_value<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        writer.write_all(b":")?;
-        self.mark(writer)
-    }
-
-    #[inline]
-    fn end_object_value<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.mark(writer)
     }
 }
 

@@ -8,6 +8,7 @@ pub(crate) mod diagnostic;
 pub mod error;
 pub mod id;
 pub(crate) mod json_sink;
+mod json_writer;
 pub(crate) mod long_work;
 pub mod money;
 #[cfg(test)]

@@ -30,12 +30,12 @@ fn body(event: &Arc<Event>) -> Vec<u8> {
     while let Some(name) = largest_member(&mut envelope) {
         omitted.push(Value::String(name));
         envelope["data"]["omitted"] = Value::Array(omitted.clone());
-        let cut = serde_json::to_vec(&envelope).expect("an envelope serialises");
+        let cut = json_sink::to_vec(&envelope);
         if cut.len() < MOST_BYTES {
             return cut;
         }
     }
-    serde_json::to_vec(&envelope).expect("an envelope serialises")
+    json_sink::to_vec(&envelope)
 }
 
 /// Removes the largest member of the event's object and of its previous values. Returns the member's name.

@@ -1,0 +1,67 @@
+//! The reply to a successful write.
+
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, ETAG, LOCATION, VARY};
+use http::{HeaderValue, Response, StatusCode};
+
+use crate::api::reply::Reply;
+use crate::engine::export;
+use crate::engine::headers::{JSON, REQUEST_ID, SANDBOX_TIME};
+use crate::engine::request::{Request, etag};
+
+/// Its status.
+pub(super) fn success(request: &Request<'_>) -> StatusCode {
+    StatusCode::from_u16(request.route.operation.success).expect("rows hold HTTP statuses")
+}
+
+/// The reply to a successful write.
+pub(super) fn whole(
+    request: &Request<'_>,
+    reply: Reply,
+    id: &HeaderValue,
+    time: HeaderValue,
+) -> Response<Bytes> {
+    let mut response = head(request, &reply, id, time);
+    let is_tagged = is_tagged(request, &reply);
+    let body = reply.into_bytes();
+    if is_tagged {
+        response.headers_mut().insert(ETAG, etag(&body));
+    }
+    *response.body_mut() = Bytes::from(body);
+    response
+}
+
+/// Whether the reply has a tag of its body.
+pub(super) fn is_tagged(request: &Request<'_>, reply: &Reply) -> bool {
+    reply.single && request.route.operation.success != 201
+}
+
+/// The reply to a successful write without its body, and without the tag of the body.
+pub(super) fn head(
+    request: &Request<'_>,
+    reply: &Reply,
+    id: &HeaderValue,
+    time: HeaderValue,
+) -> Response<Bytes> {
+    let operation = request.route.operation;
+    let mut response = Response::new(Bytes::new());
+    *response.status_mut() = success(request);
+    let headers = response.headers_mut();
+    if request.form.is_export() {
+        export::mark(headers, request);
+    } else {
+        headers.insert(CONTENT_TYPE, JSON);
+    }
+    headers.insert(REQUEST_ID, id.clone());
+    headers.insert(SANDBOX_TIME, time);
+    if let (201, Some(path), Some(id)) = (operation.success, request.route.reads_at(), &reply.id) {
+        let location =
+            HeaderValue::try_from(path.replace("{}", id)).expect("paths and ids are ASCII");
+        headers.insert(LOCATION, location);
+    }
+    request.trace.resource.set(reply.id.clone());
+    if reply.list {
+        headers.insert(VARY, HeaderValue::from_static("Accept"));
+    }
+    response
+}
