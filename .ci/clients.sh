@@ -106,6 +106,7 @@ start_server() {
     mkdir -p "$WORK/generated"
     "$binary" openapi --client >"$WORK/generated/client.json"
     "$binary" openapi --client --openapi 3.0 >"$WORK/generated/client-3.0.json"
+    "$binary" openapi --client --openapi 3.0 --domain payments >"$WORK/generated/payments-3.0.json"
     rm -f "$WORK/port"
     exec {held}> >(exec "$binary" --port 0 --port-file "$WORK/port" --quiet --exit-with-stdin >/dev/null)
     local attempt
@@ -114,11 +115,11 @@ start_server() {
     url="http://127.0.0.1:$(<"$WORK/port")"
 }
 
-# `generate GENERATOR OPTIONS…`, with openapi-generator.
+# `generate GENERATOR OPTIONS…`, with openapi-generator, of `$document` if it is set.
 generate() {
     local generator="$1" options="$2"
     shift 2
-    java -jar "$jar" generate -g "$generator" -i ../client-3.0.json -o generated "--additional-properties=$options" "$@" \
+    java -jar "$jar" generate -g "$generator" -i "../${document:-client-3.0.json}" -o generated "--additional-properties=$options" "$@" \
         --global-property apis,models,supportingFiles,apiDocs=false,modelDocs=false,apiTests=false,modelTests=false >generate.log 2>&1 ||
         { tail -20 generate.log >&2; return 1; }
 }
@@ -148,6 +149,12 @@ test_generated_go() {
     mv generated/*.go .
     go vet . ./flow
     go run ./flow "$url"
+    # The document of one domain.
+    rm -rf generated
+    document=payments-3.0.json generate go packageName=payments,isGoSubmodule=false,withGoMod=false,enumClassPrefix=true
+    mkdir payments
+    mv generated/*.go payments/
+    go vet ./payments
 }
 
 test_generated_java() {

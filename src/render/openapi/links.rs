@@ -66,10 +66,13 @@ pub(crate) fn without(paths: &mut Map<String, Value>, gone: &BTreeSet<String>) {
     for (_, operation) in paths.values_mut().flat_map(operations) {
         let responses = operation["responses"].as_object_mut();
         for response in responses.into_iter().flatten().map(|(_, response)| response) {
-            let Some(links) = response["links"].as_object_mut() else { continue };
+            // Not by an index, which would add `links` to a response without them.
+            let Some(response) = response.as_object_mut() else { continue };
+            let links = response.get_mut("links").and_then(Value::as_object_mut);
+            let Some(links) = links else { continue };
             links.retain(|name, _| !gone.contains(name));
             if links.is_empty() {
-                response.as_object_mut().map(|it| it.shift_remove("links"));
+                response.shift_remove("links");
             }
         }
     }
