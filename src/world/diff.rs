@@ -9,10 +9,9 @@ use std::sync::Arc;
 
 use imbl::Vector;
 
-use crate::model::business::{
-    Company, ComplianceRequirement, Employee, PayrollItem, PayrollRun, Payslip, TaxLiability,
-};
-use crate::model::payments::{Payout, Wallet};
+use crate::model::business::Company;
+use crate::model::kind::{for_each_kind, typed};
+use crate::model::payments::Wallet;
 use crate::model::{AnyId, Entity, Kind, Record};
 use crate::value::Id;
 use crate::world::books::Book;
@@ -164,23 +163,26 @@ fn untouched(world: &World, id: AnyId) -> Option<Record> {
     }
 }
 
-/// The grown resource, if there is one.
-fn grown(base: &Base, id: AnyId) -> Option<Record> {
-    fn of<T: Grow>(base: &Base, id: AnyId) -> Option<Record> {
-        let index = base.index_of(Id::<T>::from_bits(id.bits))?;
-        base.record::<T>(index).map(Entity::into_record)
-    }
-    match id.kind {
-        Kind::Company => of::<Company>(base, id),
-        Kind::Employee => of::<Employee>(base, id),
-        Kind::PayrollRun => of::<PayrollRun>(base, id),
-        Kind::PayrollItem => of::<PayrollItem>(base, id),
-        Kind::Payslip => of::<Payslip>(base, id),
-        Kind::TaxLiability => of::<TaxLiability>(base, id),
-        Kind::ComplianceRequirement => of::<ComplianceRequirement>(base, id),
-        Kind::Wallet => of::<Wallet>(base, id),
-        Kind::Payout => of::<Payout>(base, id),
-        // The other kinds are not stored as records.
-        _ => None,
-    }
+/// Generates [`grown`] for every kind, so that none can be missing.
+macro_rules! grown_kinds {
+    (
+        kept { $($kind:ident $prefix:literal $name:literal $module:tt $states:tt $growth:ident $wire:ident;)* }
+        named { $($bare:ident $bare_prefix:literal $bare_name:literal;)* }
+    ) => {
+        /// The grown resource, if there is one.
+        fn grown(base: &Base, id: AnyId) -> Option<Record> {
+            match id.kind {
+                $(Kind::$kind => grown_of::<typed!($module $kind)>(base, id),)*
+                // No record of these is kept.
+                $(Kind::$bare)|* => None,
+            }
+        }
+    };
+}
+
+for_each_kind!(grown_kinds);
+
+fn grown_of<T: Grow>(base: &Base, id: AnyId) -> Option<Record> {
+    let index = base.index_of(Id::<T>::from_bits(id.bits))?;
+    base.record::<T>(index).map(Entity::into_record)
 }

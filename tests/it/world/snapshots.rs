@@ -182,6 +182,30 @@ fn differences_are_listed_field_by_field() {
 }
 
 #[test]
+fn what_the_world_begins_with_is_changed_and_not_created() {
+    let caller = Caller::instant();
+    let company = caller.company(0);
+    let first = |path: &str| caller.all(&format!("{path}&company_id={company}"))[0].clone();
+    let paid = first("/api/payments/collections?status=settled");
+    let late = first("/api/payments/invoices?status=overdue");
+    let before = take(&caller, "before");
+    let refunds = format!("/api/payments/collections/{}/refunds", id(&paid));
+    caller.post(&refunds, &json!({"amount": 100, "reason": "damaged"})).expect(201);
+    let write_off = format!("/api/payments/invoices/{}/write-off", id(&late));
+    caller.post(&write_off, &json!({"reason": "insolvent"})).expect(200);
+    for from in [before.as_str(), "start"] {
+        let found = diff(&caller, &format!("from={from}&per_page=100"));
+        for (of, member) in [(&paid, "/amount_refunded"), (&late, "/status")] {
+            let mut rows = found["data"].as_array().unwrap().iter();
+            let row = rows.find(|row| row["id"] == of["id"]).unwrap();
+            assert_eq!(row["change"], "changed", "{row}");
+            let fields = row["fields"].as_array().unwrap();
+            assert!(fields.iter().any(|field| field["field"] == member), "{row}");
+        }
+    }
+}
+
+#[test]
 fn differences_of_a_payroll_run_reach_the_wallets_balance() {
     let caller = Caller::instant();
     let company = caller.company(0);
