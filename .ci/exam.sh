@@ -24,7 +24,7 @@ result() { # NAME OK DETAIL
     [[ "$2" == ok ]] || failed=1
 }
 
-for app in one_key lists_before never_retries parallel one_attempt database marketplace; do
+for app in one_key lists_before never_retries parallel one_attempt database marketplace two_refunds two_parts absolute_patch; do
     for seed in 42 7 1001; do
         if exam "$app" "$seed" --json "$work/report.json" >"$work/text" 2>&1 && ! grep -q '"rule"' "$work/report.json"; then
             result "$app $seed" ok "$(grep -m1 'commit point' "$work/text")"

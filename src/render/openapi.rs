@@ -8,7 +8,7 @@ pub(super) mod header;
 mod links;
 mod overlay;
 pub(super) mod problem;
-pub(super) mod row;
+pub(crate) mod row;
 mod schemas;
 mod served;
 pub(super) mod tags;

@@ -54,7 +54,7 @@ struct CanonicalObject {
     id: String,
     /// Its kind.
     kind: &'static str,
-    /// Whether it moves money or obliges a party to.
+    /// Whether it is new, and moves money or obliges a party to.
     obligation: bool,
     /// The name of the recipient or payer; null without one.
     counterparty: Option<String>,
@@ -102,7 +102,7 @@ impl Canonical {
             if !is_new {
                 value["id"] = id.as_str().into();
             }
-            let (kind, obligation) = (any.kind.name(), is_obligation(any.kind));
+            let (kind, obligation) = (any.kind.name(), *is_new && is_obligation(any.kind));
             let counterparty = counterparty(after, wire);
             CanonicalObject { id: id.clone(), kind, obligation, counterparty, value }
         });

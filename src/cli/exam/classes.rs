@@ -11,6 +11,9 @@ use crate::cli::lab::canon::{Canon, Masks};
 /// The class of a request.
 pub(super) type Class = String;
 
+/// The names of resources by their ids.
+pub(super) type Known = BTreeMap<String, String>;
+
 /// The calls of a run by class.
 pub(super) type Classes = BTreeMap<Class, Used>;
 
@@ -26,10 +29,10 @@ pub(super) struct Used {
 
 /// The classes of a run's writes.
 pub(super) fn classes(calls: &[Call], canon: &Canon, masks: &Masks) -> Classes {
-    let texts = canon.texts(masks);
+    let known = identities(calls, canon, masks);
     let mut classes = Classes::new();
     for call in calls.iter().filter(|call| !call.is_read()) {
-        let used = classes.entry(class(call, &texts)).or_default();
+        let used = classes.entry(class(call, &known)).or_default();
         match &call.key {
             Some(key) => drop(used.keys.insert(key.clone())),
             None => used.bare += 1,
@@ -43,9 +46,33 @@ pub(super) fn classes(calls: &[Call], canon: &Canon, masks: &Masks) -> Classes {
     classes
 }
 
-/// The class of one request. `texts` are the resources that the run created, by their ids: another run has other ids.
-pub(super) fn class(call: &Call, texts: &BTreeMap<&str, String>) -> Class {
-    let known = |id: &str| texts.get(id).cloned().unwrap_or_else(|| id.to_owned());
+/// Names for the resources that the run created, by their ids: another run has other ids. The name of a resource is its kind and its place in
+/// the order of creation, because its final state can differ after a fault. Resources that existed before keep their ids. What no call of the
+/// app created, such as an item of a payroll run, is known by its text.
+pub(super) fn identities(calls: &[Call], canon: &Canon, masks: &Masks) -> Known {
+    let mut known = Known::new();
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for call in calls.iter().filter(|call| call.creates()) {
+        let Some(id) = call.resource.as_deref() else { continue };
+        if canon.existed(id) || known.contains_key(id) {
+            continue;
+        }
+        let prefix = id.split('_').next().unwrap_or_default();
+        let count = counts.entry(prefix).or_default();
+        *count += 1;
+        known.insert(id.to_owned(), format!("{prefix}#{count}"));
+    }
+    for (id, text) in canon.texts(masks) {
+        if !canon.existed(id) {
+            known.entry(id.to_owned()).or_insert(text);
+        }
+    }
+    known
+}
+
+/// The class of one request.
+pub(super) fn class(call: &Call, known: &Known) -> Class {
+    let known = |id: &str| known.get(id).cloned().unwrap_or_else(|| id.to_owned());
     let path: Vec<String> = call.path.split('/').map(known).collect();
     let mut members = Map::new();
     for (name, value) in call.body.as_object().into_iter().flatten() {

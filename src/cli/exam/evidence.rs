@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use crate::api;
-use crate::cli::exam::classes::{Class, class};
+use crate::cli::exam::classes::{Class, class, identities};
 use crate::cli::exam::learn::Learned;
 use crate::cli::exam::trial::{Call, Ran};
 use crate::cli::lab::canon::{Group, Groups, Place};
@@ -43,17 +43,17 @@ pub(super) struct Entry {
 
 /// The requests of the classes on which a fault acted; all writes if there is none.
 pub(super) fn requests(ran: &Ran, learned: &Learned) -> Vec<Request> {
-    let texts = ran.canon.texts(&learned.masks);
-    let of = |call: &Call| class(call, &texts);
+    let known = identities(&ran.calls, &ran.canon, &learned.masks);
+    let of = |call: &Call| class(call, &known);
     let hit: BTreeSet<Class> =
         ran.calls.iter().filter(|call| call.fault.is_some()).map(of).collect();
-    let shown = ran
+    let about_them = ran
         .calls
         .iter()
         .filter(|call| !call.is_read() && (hit.is_empty() || hit.contains(&of(call))));
     let mut letters: BTreeMap<&str, String> = BTreeMap::new();
     let mut requests = Vec::new();
-    for (place, call) in shown.take(MOST).enumerate() {
+    for (place, call) in about_them.take(MOST).enumerate() {
         let next = letter(letters.len());
         let key = call.key.as_deref().map(|key| letters.entry(key).or_insert(next).clone());
         let name = learned.classes.get(&of(call)).and_then(|used| used.counterparty.as_deref());

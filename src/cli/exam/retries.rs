@@ -2,12 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::api;
 use crate::cli::exam::cases::Planned;
-use crate::cli::exam::classes::{Class, class, meant};
+use crate::cli::exam::classes::{Class, class, identities, meant};
 use crate::cli::exam::judge::Found;
 use crate::cli::exam::learn::Learned;
 use crate::cli::exam::rules::{self, Rule};
 use crate::cli::exam::trial::{Call, Ran};
+use crate::render::openapi::row::is_keyed;
 
 /// Retries of an outage whose pauses are compared, and the sum that they must reach if the pauses do not grow.
 const RETRIES: usize = 4;
@@ -22,8 +24,8 @@ pub(super) fn is_timed(rule: &Rule) -> bool {
 
 /// What the requests of the first run say.
 pub(super) fn judge(planned: &Planned<'_>, learned: &Learned, ran: &Ran) -> Vec<Found> {
-    let texts = ran.canon.texts(&learned.masks);
-    let classes: Vec<Class> = ran.calls.iter().map(|call| class(call, &texts)).collect();
+    let known = identities(&ran.calls, &ran.canon, &learned.masks);
+    let classes: Vec<Class> = ran.calls.iter().map(|call| class(call, &known)).collect();
     let mut found = Vec::new();
     if planned.case.unknown {
         found.extend(keys(learned, &ran.calls, &classes));
@@ -46,17 +48,18 @@ pub(super) fn judge(planned: &Planned<'_>, learned: &Learned, ran: &Ran) -> Vec<
 fn keys(learned: &Learned, calls: &[Call], classes: &[Class]) -> Vec<Found> {
     let mut found: BTreeMap<&'static Rule, Vec<String>> = BTreeMap::new();
     for (place, faulted) in calls.iter().enumerate() {
-        if faulted.fault.is_none() || faulted.is_read() {
+        if faulted.fault.is_none() || !takes_key(faulted) {
             continue;
         }
         let own = &classes[place];
+        // Without such a purchase in the reference, nothing says how often it is right.
+        let Some(reference) = learned.classes.get(own) else { continue };
         let later = calls.iter().zip(classes).skip(place + 1);
         let mut later = later.take_while(|(call, _)| !call.is_read());
         if !later.any(|(_, class)| class == own) {
             continue;
         }
         let of_class = || calls.iter().zip(classes).filter(|(_, class)| *class == own);
-        let reference = learned.classes.get(own).cloned().unwrap_or_default();
         let bare = of_class().filter(|(call, _)| call.key.is_none()).count();
         if bare > reference.bare.max(1) {
             let what = format!("{bare} calls without a key (without faults: {})", reference.bare);
@@ -83,6 +86,12 @@ fn keys(learned: &Learned, calls: &[Call], classes: &[Class]) -> Vec<Found> {
         }
     }
     found.into_iter().collect()
+}
+
+/// Whether its operation takes an idempotency key. A PATCH or PUT with the same body can be repeated without one.
+fn takes_key(call: &Call) -> bool {
+    let wanted = call.operation.as_deref();
+    api::product().any(|row| is_keyed(row) && Some(row.operation_id().as_str()) == wanted)
 }
 
 /// Whether a request comes again before nine tenths of the time that its refusal named.

@@ -89,6 +89,12 @@ impl Call {
         self.method == "GET"
     }
 
+    /// Whether its resource can be new: a POST to a path without the resource.
+    pub(super) fn creates(&self) -> bool {
+        let resource = self.resource.as_deref().unwrap_or_default();
+        self.method == "POST" && !self.path.split('/').any(|part| part == resource)
+    }
+
     /// Whether it changed something for the first time.
     pub(super) fn is_commit(&self) -> bool {
         self.status.is_some_and(|status| (200..300).contains(&status)) && !self.is_replay

@@ -137,6 +137,11 @@ impl Canon {
         kinds
     }
 
+    /// Whether a resource existed before the run. It has its id in its text.
+    pub(in crate::cli) fn existed(&self, id: &str) -> bool {
+        self.objects.iter().any(|object| object.id == id && object.value["id"] == id)
+    }
+
     /// The text of each object, by its id.
     pub(in crate::cli) fn texts(&self, masks: &Masks) -> BTreeMap<&str, String> {
         let text = |object: &Object| String::from_utf8_lossy(&masks.text(object)).into_owned();

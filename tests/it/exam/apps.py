@@ -169,6 +169,51 @@ def database(keeps_key=True):
     stored("bill-1", lambda key: call("POST", "/api/payments/payouts", payout(to, 500_000, "bill-1"), key, attempts=1))
 
 
+def settled():
+    """A collection that the world begins with, and that can be refunded."""
+    rows = call("GET", "/api/payments/collections?per_page=100&company_id=" + COMPANY)
+    return next(row["id"] for row in rows if row["status"] in ("settled", "succeeded", "paid", "collected"))
+
+
+def refund(collection, key, **how):
+    call("POST", f"/api/payments/collections/{collection}/refunds", {"amount": 1000, "reason": "damaged"}, key, **how)
+
+
+def each_once(*works):
+    """One attempt at each. It goes on after silence, and then says that the outcome is not known."""
+    lost = 0
+    for work in works:
+        try:
+            work()
+        except NotKnown:
+            lost += 1
+    if lost:
+        raise NotKnown
+
+
+def two_refunds():
+    """Two equal refunds of one collection that existed before."""
+    collection = settled()
+    each_once(*(lambda key=key: refund(collection, key, attempts=1) for key in ("first", "second")))
+
+
+def two_parts():
+    """Two equal payments of one bill that it created."""
+    bill = {"company_id": COMPANY, "vendor": {"name": "Lagos Power Ltd"}, "number": "LP-1077", "currency": "NGN",
+            "lines": [{"description": "Electricity", "quantity": 1, "unit_amount": 20_000_000}],
+            "issued_on": "2026-01-01", "due_date": "2026-01-31"}
+    path = "/api/payments/bills/" + call("POST", "/api/payments/bills", bill, "bill")["id"]
+    call("POST", path + "/approve", {}, "approve")
+    part = {"wallet_id": WALLET, "amount": 1000}
+    each_once(*(lambda key=key: call("POST", path + "/pay", part, key, attempts=1) for key in ("first", "second")))
+
+
+def absolute_patch():
+    """A PATCH takes no key. The same values twice are the same state."""
+    person = call("GET", "/api/business/employees?company_id=" + COMPANY)[0]["id"]
+    call("PATCH", "/api/business/employees/" + person, {"department": "Moon"})
+
+
 class Hooks:
     """A receiver of webhooks: verifies, remembers ids and compares sequences, unless told otherwise."""
 
@@ -262,6 +307,9 @@ APPS = {
     "one_attempt": one_attempt,
     "database": database,
     "marketplace": marketplace,
+    "two_refunds": two_refunds,
+    "two_parts": two_parts,
+    "absolute_patch": absolute_patch,
     "fresh_keys": lambda: pay_two(lambda name: fresh),
     "no_key": lambda: pay_two(lambda name: None),
     "no_back_off": lambda: pay_two(lambda name: name, pause=0),

@@ -206,6 +206,32 @@ fn correct_designs_have_no_finding() {
 }
 
 #[test]
+fn equal_payments_of_one_thing_and_a_repeated_patch_have_no_finding() {
+    if !has_python() {
+        return;
+    }
+    for (app, on) in [
+        ("two_refunds", "createRefund"),
+        ("two_parts", "payBill"),
+        ("absolute_patch", "updateEmployee"),
+    ] {
+        let mut flags = vec!["--on", on];
+        for case in ["lost_reply", "cut_before", "503", "503_retry_after", "429", "outage"] {
+            flags.extend(["--case", case]);
+        }
+        let examined = exam(app, &flags);
+        assert_eq!(
+            (examined.code, examined.failures()),
+            (0, Vec::new()),
+            "{app}: {}",
+            examined.text
+        );
+        let cases = examined.report["cases"].as_array().expect("cases").len();
+        assert_eq!(examined.verdicts("pass") + examined.verdicts("gave_up"), cases, "{app}");
+    }
+}
+
+#[test]
 fn two_reports_are_the_same_bytes() {
     if !has_python() {
         return;

@@ -202,6 +202,11 @@ fn what_the_world_begins_with_is_changed_and_not_created() {
             let fields = row["fields"].as_array().unwrap();
             assert!(fields.iter().any(|field| field["field"] == member), "{row}");
         }
+        let canonical = diff(&caller, &format!("from={from}&canonical=true"));
+        let objects = canonical["meta"]["canonical"]["objects"].as_array().unwrap();
+        let obliging = objects.iter().filter(|one| one["obligation"] == true);
+        let kinds: Vec<_> = obliging.map(|one| one["kind"].as_str().unwrap()).collect();
+        assert_eq!(kinds, ["refund"]);
     }
 }
 
