@@ -56,6 +56,7 @@ acts_twice money.moved_twice
 last_hook money.moved_twice
 silent money.unpaid_but_ok
 forgets_key money.moved_twice_on_rerun
+refund_twice money.moved_twice retry.fresh_key
 APPS
 
 for app in fresh_keys last_hook; do

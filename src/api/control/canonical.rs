@@ -37,6 +37,9 @@ const LEFT_OUT: [&str; 16] = [
     "virtual_account",
 ];
 
+/// Members of an obligation that follow from other effects, which are compared by themselves.
+const DERIVED: [&str; 3] = ["amount_refunded", "refund_status", "tax_amount"];
+
 /// The effects between two states of a world.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "CanonicalDiff")]
@@ -93,7 +96,7 @@ impl Canonical {
         let shallow: BTreeMap<&str, Value> = created
             .map(|(id, (any, wire, _))| {
                 let inner = |id: &str| wires.get(id).map(|(any, ..)| Value::from(any.kind.name()));
-                (id.as_str(), with_object(*any, stripped(wire, &inner)))
+                (id.as_str(), with_object(*any, underived(any.kind, stripped(wire, &inner))))
             })
             .collect();
         let objects = wires.iter().filter(|(_, (_, wire, _))| !is_dead(wire));
@@ -103,6 +106,9 @@ impl Canonical {
                 value["id"] = id.as_str().into();
             }
             let (kind, obligation) = (any.kind.name(), *is_new && is_obligation(any.kind));
+            if obligation {
+                value = underived(any.kind, value);
+            }
             let counterparty = counterparty(after, wire);
             CanonicalObject { id: id.clone(), kind, obligation, counterparty, value }
         });
@@ -141,6 +147,14 @@ fn any_id(id: &str) -> Option<AnyId> {
     let (prefix, _) = id.split_once('_')?;
     let kind = *Kind::ALL.iter().find(|kind| kind.prefix() == prefix)?;
     Some(AnyId { kind, bits: parse(prefix, id)? })
+}
+
+/// An obligation without what follows from other effects.
+fn underived(kind: Kind, mut value: Value) -> Value {
+    if let Some(members) = value.as_object_mut().filter(|_| is_obligation(kind)) {
+        members.retain(|name, _| !DERIVED.contains(&name.as_str()));
+    }
+    value
 }
 
 fn with_object(id: AnyId, mut value: Value) -> Value {

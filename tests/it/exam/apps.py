@@ -310,6 +310,7 @@ APPS = {
     "two_refunds": two_refunds,
     "two_parts": two_parts,
     "absolute_patch": absolute_patch,
+    "refund_twice": lambda: refund(settled(), fresh),
     "fresh_keys": lambda: pay_two(lambda name: fresh),
     "no_key": lambda: pay_two(lambda name: None),
     "no_back_off": lambda: pay_two(lambda name: name, pause=0),

@@ -92,6 +92,15 @@ const PLANTED: &[Row] = &[
         ],
     ),
     (
+        "refund_twice",
+        &["--on", "createRefund", "--case", "lost_reply", "--case", "503"],
+        &[
+            "createRefund#1 lost_reply money.moved_twice",
+            "createRefund#1 lost_reply retry.fresh_key",
+            "createRefund#1 503 retry.fresh_key",
+        ],
+    ),
+    (
         "no_key",
         &["--case", "slow"],
         &[
@@ -164,7 +173,8 @@ fn each_planted_mistake_is_named_by_its_rule() {
         return;
     }
     for (app, cases, expected) in PLANTED {
-        let examined = exam(app, &[&["--on", "createPayout"], *cases].concat());
+        let on: &[&str] = if cases.contains(&"--on") { &[] } else { &["--on", "createPayout"] };
+        let examined = exam(app, &[on, *cases].concat());
         assert_eq!(examined.failures(), *expected, "{app} {cases:?}: {}", examined.text);
         assert_eq!(examined.code, 1, "{app}");
         assert!(examined.text.contains("fix: "), "{app}: {}", examined.text);
