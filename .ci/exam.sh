@@ -57,9 +57,10 @@ last_hook money.moved_twice
 silent money.unpaid_but_ok
 forgets_key money.moved_twice_on_rerun
 refund_twice money.moved_twice retry.fresh_key
+random_payee money.moved_twice retry.fresh_key
 APPS
 
-for app in fresh_keys last_hook; do
+for app in fresh_keys last_hook random_payee; do
     for run in 1 2; do
         exam "$app" 42 --json "$work/$run.json" --junit "$work/$run.xml" -v >"$work/$run.txt" || true
     done

@@ -8,7 +8,7 @@ use crate::api;
 use crate::cli::exam::classes::{Class, class, identities};
 use crate::cli::exam::learn::Learned;
 use crate::cli::exam::trial::{Call, Ran};
-use crate::cli::lab::canon::{Group, Groups, Place};
+use crate::cli::lab::canon::{Group, Groups, Masks, Place};
 
 /// The most requests that a finding shows.
 const MOST: usize = 12;
@@ -57,6 +57,7 @@ pub(super) fn requests(ran: &Ran, learned: &Learned) -> Vec<Request> {
         let next = letter(letters.len());
         let key = call.key.as_deref().map(|key| letters.entry(key).or_insert(next).clone());
         let name = learned.classes.get(&of(call)).and_then(|used| used.counterparty.as_deref());
+        let name = name.map(|name| shown(name, &learned.masks));
         requests.push(Request {
             n: place + 1,
             method: call.method.clone(),
@@ -69,6 +70,11 @@ pub(super) fn requests(ran: &Ran, learned: &Learned) -> Vec<Request> {
         });
     }
     requests
+}
+
+/// The name of a recipient or payer, unless it differs from run to run.
+fn shown<'a>(name: &'a str, masks: &Masks) -> &'a str {
+    if masks.hide_names() { "a recipient" } else { name }
 }
 
 /// A, B, … Z, A1, B1, …
@@ -144,7 +150,7 @@ pub(super) fn entries(now: &BTreeMap<Place, i64>, reference: &BTreeMap<Place, i6
 }
 
 /// `paid: Ada Supplies 500000 NGN, twice (without faults: once)`, for each object that is there more or less often.
-pub(super) fn counts(now: &Groups<'_>, reference: &Groups<'_>) -> Vec<String> {
+pub(super) fn counts(now: &Groups<'_>, reference: &Groups<'_>, masks: &Masks) -> Vec<String> {
     let texts: BTreeSet<&Vec<u8>> = now.keys().chain(reference.keys()).collect();
     let count = |groups: &Groups<'_>, text| groups.get(text).map_or(0, |group| group.count);
     let mut lines = Vec::new();
@@ -173,6 +179,7 @@ pub(super) fn counts(now: &Groups<'_>, reference: &Groups<'_>) -> Vec<String> {
             };
             let name = sample.value["name"].as_str().map(str::to_owned);
             let name = sample.counterparty.clone().or(name);
+            let name = name.map(|name| shown(&name, masks).to_owned());
             let what: Vec<String> =
                 [name, amount, currency, status].into_iter().flatten().collect();
             let what = what.join(" ");

@@ -254,8 +254,8 @@ impl Compared {
             is_elsewhere: more(&now, &before, Some(false)),
             is_less: more(&before, &now, None),
             sums_differ: canon.sums(masks) != learned.reference.sums(masks),
-            lines: counts(&now, &before),
-            others: counts(&objects, &reference),
+            lines: counts(&now, &before, masks),
+            others: counts(&objects, &reference, masks),
         }
     }
 }

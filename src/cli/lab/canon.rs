@@ -202,7 +202,7 @@ impl Masks {
     }
 
     /// Whether the names of recipients and payers differ from run to run.
-    fn hide_names(&self) -> bool {
+    pub(in crate::cli) fn hide_names(&self) -> bool {
         let names = ["name", "recipient", "payer", "customer", "first_name", "last_name"];
         self.0.iter().any(|(_, member)| names.contains(&member.as_str()))
     }

@@ -280,6 +280,13 @@ def marketplace(acts_by_key=True, repeats_unpaid=False, **how):
 # --- one mistake each -------------------------------------------------------------------------------------------------
 
 
+def random_payee():
+    """A new key for each attempt, and a recipient of another name in each run."""
+    name = f"Supplier {random.randrange(10**9)}"
+    to = call("POST", "/api/payments/beneficiaries", payee(name), "supplier")["id"]
+    call("POST", "/api/payments/payouts", payout(to, 500_000, fresh()), fresh)
+
+
 def other_rail():
     """Takes a 503 for a refusal, and pays by another rail."""
     to = call("POST", "/api/payments/beneficiaries", payee(), "supplier")["id"]
@@ -311,6 +318,7 @@ APPS = {
     "two_parts": two_parts,
     "absolute_patch": absolute_patch,
     "refund_twice": lambda: refund(settled(), fresh),
+    "random_payee": random_payee,
     "fresh_keys": lambda: pay_two(lambda name: fresh),
     "no_key": lambda: pay_two(lambda name: None),
     "no_back_off": lambda: pay_two(lambda name: name, pause=0),

@@ -242,6 +242,23 @@ fn equal_payments_of_one_thing_and_a_repeated_patch_have_no_finding() {
 }
 
 #[test]
+fn a_name_that_the_app_makes_up_is_in_no_report() {
+    if !has_python() {
+        return;
+    }
+    let reports = [1, 2].map(|_| {
+        let examined =
+            exam("random_payee", &["--on", "createPayout", "--case", "lost_reply", "-v"]);
+        let expected = ["money.moved_twice", "retry.fresh_key"];
+        let expected = expected.map(|rule| format!("createPayout#1 lost_reply {rule}"));
+        assert_eq!(examined.failures(), expected, "{}", examined.text);
+        assert!(examined.text.contains("500000 NGN to a recipient"), "{}", examined.text);
+        (examined.text, examined.files)
+    });
+    assert_eq!(reports[0], reports[1]);
+}
+
+#[test]
 fn two_reports_are_the_same_bytes() {
     if !has_python() {
         return;
