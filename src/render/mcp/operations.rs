@@ -11,6 +11,18 @@ use crate::api::operation::{Method, Operation};
 use crate::render::mcp::calling::{Call, Calling, Done, encoded, lost, read, refusal, unreadable};
 use crate::render::openapi::row::{is_keyed, is_product};
 
+/// Operations that forget what was done, and the tools for them, which ask for a confirmation or say what they forget.
+const OF_TOOLS: [(&str, &str); 5] = [
+    ("resetWorld", "use the tool reset, with confirm: true"),
+    ("deleteWorld", "use the tool reset, with confirm: true"),
+    ("restoreSnapshot", "use the tool snapshot, with action: restore"),
+    (
+        "loadScenario",
+        "give keep_world: true, or use the tool reset, with scenario and confirm: true",
+    ),
+    ("addScenario", "give keep_world: true or run: false"),
+];
+
 /// The most rows of a search.
 const MOST_FOUND: usize = 10;
 /// Rows of a list without `per_page`.
@@ -127,7 +139,7 @@ fn score(row: &Operation, wanted: &[&str]) -> usize {
 pub(super) fn call(calling: &Calling<'_>, arguments: &Value) -> Done {
     let row = operation(arguments)?;
     let key = arguments["idempotency_key"].as_str();
-    check(row, key)?;
+    check(row, key, &arguments["input"])?;
     let mut input = arguments["input"].as_object().cloned().unwrap_or_default();
     let filters: Vec<String> = input.keys().cloned().collect();
     let is_list = row.method == Method::Get && row.checker().carried("per_page").is_some();
@@ -169,13 +181,19 @@ pub(super) fn call(calling: &Calling<'_>, arguments: &Value) -> Done {
 }
 
 /// Refuses calls that are not for this tool, and purchases without a key.
-fn check(row: &Operation, key: Option<&str>) -> Result<(), Value> {
+fn check(row: &Operation, key: Option<&str>, input: &Value) -> Result<(), Value> {
+    let keeps = input["keep_world"] == true || input["run"] == false;
     let why = if row.streams {
         "this operation is a stream: use list_events"
     } else if row.only_pdf {
         "this operation returns a PDF, which is no text: read the resource instead"
     } else if row.method != Method::Get && row.path.starts_with("/_sandbox/webhook-endpoints") {
         "tools cannot make or change webhook endpoints"
+    } else if let Some((_, help)) =
+        OF_TOOLS.iter().find(|(id, _)| !keeps && *id == row.operation_id())
+    {
+        let why = format!("this operation can forget all that was done: {help}");
+        return Err(json!({ "error": why }));
     } else if is_keyed(row) && key.is_none() {
         "this write needs idempotency_key. One purchase has one key: choose one for a new purchase, and send the same key when you retry it"
     } else {

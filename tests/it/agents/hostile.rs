@@ -72,6 +72,23 @@ fn hostile_arguments_get_a_clear_error_and_change_nothing() {
             json!({"operation": "createPayout", "idempotency_key": "k", "input": {"amount": -1}}),
             "/amount",
         ),
+        ("call_operation", json!({"operation": "resetWorld"}), "use the tool reset"),
+        ("call_operation", json!({"operation": "deleteWorld"}), "use the tool reset"),
+        (
+            "call_operation",
+            json!({"operation": "restoreSnapshot", "input": {"snapshot_id": "snp_1"}}),
+            "use the tool snapshot",
+        ),
+        (
+            "call_operation",
+            json!({"operation": "loadScenario", "input": {"name": "happy-path"}}),
+            "use the tool reset",
+        ),
+        (
+            "call_operation",
+            json!({"operation": "addScenario", "input": {"name": "a", "text": "title = 'a'"}}),
+            "keep_world",
+        ),
         ("call_operation", json!([]), "the arguments are invalid"),
         ("describe_operation", json!({"operation": "x".repeat(5_000)}), "/operation"),
         ("find_operation", json!({"query": "xyzzy"}), "no operation has these words"),
