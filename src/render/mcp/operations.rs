@@ -140,6 +140,13 @@ pub(super) fn call(calling: &Calling<'_>, arguments: &Value) -> Done {
     let row = operation(arguments)?;
     let key = arguments["idempotency_key"].as_str();
     check(row, key, &arguments["input"])?;
+    let fields = arguments["fields"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    if let Some(wrong) =
+        fields.into_iter().find(|field| !field.is_empty() && !field.starts_with('/'))
+    {
+        let why = format!("fields: {} is no JSON pointer, such as /data/status", quoted(wrong));
+        return Err(json!({ "error": why }));
+    }
     let mut input = arguments["input"].as_object().cloned().unwrap_or_default();
     let filters: Vec<String> = input.keys().cloned().collect();
     let is_list = row.method == Method::Get && row.checker().carried("per_page").is_some();

@@ -89,6 +89,11 @@ fn hostile_arguments_get_a_clear_error_and_change_nothing() {
             json!({"operation": "addScenario", "input": {"name": "a", "text": "title = 'a'"}}),
             "keep_world",
         ),
+        (
+            "call_operation",
+            json!({"operation": "listEmployees", "fields": ["/data/id", "data/x"]}),
+            "\"data/x\" is no JSON pointer",
+        ),
         ("call_operation", json!([]), "the arguments are invalid"),
         ("describe_operation", json!({"operation": "x".repeat(5_000)}), "/operation"),
         ("find_operation", json!({"query": "xyzzy"}), "no operation has these words"),
