@@ -78,6 +78,7 @@ func (c *Client) Paginate(ctx context.Context, path string, query url.Values, ea
 // Do sends a request, and repeats it if that is safe and can help. A POST has an Idempotency-Key; `header` may set it.
 func (c *Client) Do(ctx context.Context, method, path string, query url.Values, body any, header http.Header) (*Reply, error) {
 	var content []byte
+	method = strings.ToUpper(method)
 	sent := http.Header{"Authorization": {"Bearer " + c.APIKey}, "Accept": {"application/json"}}
 	if method == "POST" {
 		key := make([]byte, 16)

@@ -4,7 +4,8 @@ import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 /** A refusal of the API (RFC 9457), or a reply that cannot be read (`status` 0). */
 export class Problem extends Error {
   constructor(status, body, retryAfter, cause) {
-    const { code = 'unknown', detail, title, errors = [], request_id: requestId, retryable } = body;
+    const { code = 'unknown', detail, title, request_id: requestId, retryable } = body;
+    const errors = Array.isArray(body.errors) ? body.errors.filter(isObject) : []; // a proxy can send anything
     const places = errors.map((error) => `\n  ${error.pointer}: ${error.detail}`).join('');
     super(`${status} ${code}: ${detail ?? title ?? 'no detail'}${places}`, { cause });
     Object.assign(this, { name: 'Problem', status, code, title, detail, errors, requestId, body, retryAfter });
@@ -41,7 +42,8 @@ export class Client {
   }
 
   /** Sends a request. A POST has an `Idempotency-Key`, which is the same in every retry. */
-  async request(method, path, { query = {}, body, headers = {}, idempotencyKey = randomUUID() } = {}) {
+  async request(verb, path, { query = {}, body, headers = {}, idempotencyKey = randomUUID() } = {}) {
+    const method = verb.toUpperCase();
     const url = new URL(this.baseUrl + path);
     for (const [name, value] of Object.entries(query)) if (value != null) url.searchParams.append(name, value);
     const sent = { authorization: `Bearer ${this.apiKey}`, accept: 'application/json', ...this.headers };
@@ -74,9 +76,13 @@ export class Client {
     const parsed = isJson ? parse(bytes) : bytes;
     if (reply.ok && parsed !== undefined) return { status: reply.status, headers: reply.headers, body: parsed };
     if (reply.ok) throw new Problem(0, { code: 'invalid_reply', detail: `${method} ${url.pathname}: the body is not JSON` }, 0);
-    const problem = isJson && parsed ? (parsed.error ?? parsed) : { detail: bytes.toString() };
+    const problem = [parsed?.error, parsed].find(isObject) ?? { detail: bytes.toString() };
     throw new Problem(reply.status, problem, seconds(reply.headers.get('retry-after') ?? ''));
   }
+}
+
+function isObject(value) {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !Buffer.isBuffer(value);
 }
 
 /** The seconds of a `Retry-After`, which is a number or a date. */

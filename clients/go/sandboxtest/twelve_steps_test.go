@@ -195,6 +195,30 @@ func TestTheAnswersOfAProxy(t *testing.T) {
 	equal(t, fmt.Sprint(calls), "[GET GET PATCH]")
 }
 
+func TestErrorsOfOthersInJSONAreProblemsAndAMethodInLowerCaseHasAKey(t *testing.T) {
+	body, keys := "", []string{}
+	proxy := httptest.NewServer(http.HandlerFunc(func(writer http.ResponseWriter, request *http.Request) {
+		keys = append(keys, request.Header.Get("Idempotency-Key"))
+		writer.Header().Set("Content-Type", "application/json")
+		writer.WriteHeader(503)
+		fmt.Fprint(writer, body)
+	}))
+	defer proxy.Close()
+	client := sandbox.New(proxy.URL, "test_key")
+	client.Retries = 1
+	var problem *sandbox.Problem
+	for _, body = range []string{`{"error":"upstream"}`, `{"error":null}`, `{"errors":null}`, `{"errors":["a"]}`, `[1]`, `7`, `null`, `"down"`} {
+		keys = nil
+		_, err := client.Do(ctx, "post", "/", nil, M{}, nil)
+		equal(t, errors.As(err, &problem) && problem.Status == 503 && problem.Retryable && len(problem.Errors) == 0, true)
+		equal(t, len(keys) == 2 && keys[0] != "" && keys[0] == keys[1], true)
+	}
+	body = `{"error":{"code":"down","errors":["a",{"pointer":"/b","detail":"c"}]}}`
+	_, err := client.Get(ctx, "/", nil)
+	equal(t, errors.As(err, &problem) && problem.Code == "down", true)
+	equal(t, fmt.Sprint(problem.Errors), "[{/b  c}]")
+}
+
 func TestPagesBeginWhereTheCallerSays(t *testing.T) {
 	world, count := sandboxtest.NewWorld(t), 0
 	each := func(json.RawMessage) error { count++; return nil }

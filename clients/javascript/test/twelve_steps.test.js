@@ -135,6 +135,27 @@ test('the answers of a proxy', async (context) => {
   assert.deepEqual(calls, ['GET', 'GET', 'PATCH']);
 });
 
+test('errors of others in JSON are problems, and a method in lower case has a key', async (context) => {
+  let body = '', keys = [];
+  const proxy = createServer((request, reply) => {
+    keys.push(request.headers['idempotency-key']);
+    reply.writeHead(503, { 'content-type': 'application/json' }).end(body);
+  });
+  context.after(() => {
+    proxy.closeAllConnections();
+    proxy.close();
+  });
+  await new Promise((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  const client = new Client({ baseUrl: `http://127.0.0.1:${proxy.address().port}`, retries: 1 });
+  for (body of ['{"error":"upstream"}', '{"error":null}', '{"errors":null}', '{"errors":["a"]}', '[1]', '7', 'null', '"down"']) {
+    keys = [];
+    await assert.rejects(client.request('post', '/', { body: {} }), { name: 'Problem', status: 503, errors: [], retryable: true }, body);
+    assert.ok(keys.length === 2 && keys[0] && keys[0] === keys[1], `${body}: ${keys}`);
+  }
+  body = '{"error":{"code":"down","errors":["a",{"pointer":"/b","detail":"c"}]}}';
+  await assert.rejects(client.get('/'), { code: 'down', errors: [{ pointer: '/b', detail: 'c' }] });
+});
+
 it('test_live_updates is a name of a world', async (world) => {
   assert.equal((await world.client.get('/api/business/companies')).status, 200);
 });

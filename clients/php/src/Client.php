@@ -73,6 +73,7 @@ final class Client
         array $headers = [],
         ?string $idempotencyKey = null,
     ): Reply {
+        $method = strtoupper($method);
         $query = array_filter($query, static fn (mixed $value): bool => $value !== null);
         $url = $this->baseUrl . $path . ($query === [] ? '' : '?' . http_build_query($query));
         $sent = ['Authorization' => "Bearer $this->apiKey", 'Accept' => 'application/json'] + ['Expect' => ''];
@@ -130,8 +131,8 @@ final class Client
         $isJson = str_contains($received['content-type'] ?? '', 'json');
         $parsed = $isJson ? json_decode($body, true) : $body;
         if ($status >= 400) {
-            $problem = is_array($parsed) ? $parsed['error'] ?? $parsed : ['detail' => $body];
-            throw new Problem($status, $problem, self::seconds($received['retry-after'] ?? ''));
+            $problem = is_array($parsed) ? $parsed : ['detail' => $body];
+            throw new Problem($status, is_array($problem['error'] ?? null) ? $problem['error'] : $problem, self::seconds($received['retry-after'] ?? ''));
         }
         if ($parsed === null) {
             throw new Problem(0, ['code' => 'invalid_reply', 'detail' => "$method $url: the body is not JSON"]);

@@ -18,12 +18,18 @@ final class Problem extends \RuntimeException
     /** @param array<string, mixed> $body */
     public function __construct(public readonly int $status, public readonly array $body, public readonly int $retryAfter = 0)
     {
-        $code = $body['code'] ?? 'unknown';
-        $this->detail = $body['detail'] ?? $body['title'] ?? null;
-        $this->requestId = $body['request_id'] ?? null;
-        $this->errors = $body['errors'] ?? [];
-        $this->retryable = $body['retryable'] ?? in_array($status, [0, 408, 429, 502, 503, 504], true);
-        $places = array_map(static fn (array $error): string => "\n  {$error['pointer']}: {$error['detail']}", $this->errors);
+        // A proxy can send anything.
+        $text = static fn (string $name): ?string => is_string($body[$name] ?? null) ? $body[$name] : null;
+        $code = $text('code') ?? 'unknown';
+        $this->detail = $text('detail') ?? $text('title');
+        $this->requestId = $text('request_id');
+        $errors = $body['errors'] ?? null;
+        $this->errors = is_array($errors) ? array_values(array_filter($errors, 'is_array')) : [];
+        $says = $body['retryable'] ?? null;
+        $this->retryable = is_bool($says) ? $says : in_array($status, [0, 408, 429, 502, 503, 504], true);
+        $plain = static fn (mixed $value): string => is_string($value) ? $value : (string) json_encode($value);
+        $place = static fn (array $error): string => "\n  {$plain($error['pointer'] ?? '')}: {$plain($error['detail'] ?? '')}";
+        $places = array_map($place, $this->errors);
         parent::__construct("$status $code: " . ($this->detail ?? 'no detail') . implode('', $places));
         $this->code = $code;
     }

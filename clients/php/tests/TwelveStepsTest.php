@@ -178,6 +178,40 @@ final class TwelveStepsTest extends TestCase
         }
     }
 
+    public function testErrorsOfOthersInJsonAreProblemsAndAMethodInLowerCaseHasAKey(): void
+    {
+        $router = tempnam(sys_get_temp_dir(), 'proxy');
+        file_put_contents($router, <<<'PHP'
+            <?php
+            file_put_contents(__FILE__ . '.keys', ($_SERVER['HTTP_IDEMPOTENCY_KEY'] ?? 'none') . ' ', FILE_APPEND);
+            header('Content-Type: application/json');
+            http_response_code(503);
+            readfile(__FILE__ . '.body');
+            PHP);
+        $free = stream_socket_server('tcp://127.0.0.1:0');
+        $address = stream_socket_get_name($free, false);
+        fclose($free);
+        $proxy = proc_open([PHP_BINARY, '-S', $address, $router], [['pipe', 'r'], ['pipe', 'w'], ['pipe', 'w']], $pipes);
+        try {
+            fgets($pipes[2]); // it listens
+            $client = new Client("http://$address", retries: 1);
+            foreach (['{"error":"upstream"}', '{"error":null}', '{"errors":null}', '{"errors":["a"]}', '[1]', '7', 'null', '"down"'] as $body) {
+                file_put_contents("$router.body", $body);
+                file_put_contents("$router.keys", '');
+                $problem = $this->problem(fn () => $client->request('post', '/', []));
+                $this->assertSame([503, [], true], [$problem->status, $problem->errors, $problem->retryable], $body);
+                $keys = explode(' ', trim(file_get_contents("$router.keys")));
+                $this->assertTrue(count($keys) === 2 && $keys[0] !== 'none' && $keys[0] === $keys[1], $body);
+            }
+            file_put_contents("$router.body", '{"error":{"code":"down","errors":["a",{"pointer":"/b","detail":"c"}]}}');
+            $problem = $this->problem(fn () => $client->get('/'));
+            $this->assertSame(['down', [['pointer' => '/b', 'detail' => 'c']]], [$problem->getCode(), $problem->errors]);
+        } finally {
+            proc_terminate($proxy);
+            array_map('unlink', glob("$router*"));
+        }
+    }
+
     public function test_live_updates_is_a_name_of_a_world(): void
     {
         $this->assertSame(200, $this->world()->client->get('/api/business/companies')->status);

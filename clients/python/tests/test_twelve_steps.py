@@ -167,6 +167,41 @@ def test_the_answers_of_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     assert calls == ["GET", "GET", "PATCH"]
 
 
+def test_errors_of_others_in_json_are_problems_and_a_method_in_lower_case_has_a_key() -> None:
+    keys: list[str] = []
+    body = ""
+
+    class Proxy(BaseHTTPRequestHandler):
+        def answer(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            keys.append(self.headers.get("Idempotency-Key", ""))
+            self.send_response(503)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body.encode())
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+        do_GET = do_POST = answer
+
+    with HTTPServer(("127.0.0.1", 0), Proxy) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        client = Client(f"http://127.0.0.1:{server.server_address[1]}", retries=1)
+        for body in ('{"error":"upstream"}', '{"error":null}', '{"errors":null}', '{"errors":["a"]}', "[1]", "7", "null", '"down"'):
+            keys.clear()
+            with pytest.raises(Problem) as refused:
+                client.request("post", "/", {})
+            assert (refused.value.status, refused.value.errors, refused.value.retryable) == (503, [], True), body
+            assert len(keys) == 2 and keys[0] and keys[0] == keys[1], body
+        body = '{"error":{"code":"down","errors":["a",{"pointer":"/b","detail":"c"}]}}'
+        with pytest.raises(Problem) as refused:
+            client.get("/")
+        assert (refused.value.code, refused.value.errors) == ("down", [{"pointer": "/b", "detail": "c"}])
+        server.shutdown()
+
+
 def test_live_updates_is_a_name_of_a_world(world: World) -> None:
     assert world.client.get("/api/business/companies").status == 200
 

@@ -16,7 +16,7 @@ module FinanceSandbox
       @status, @body, @retry_after = status, body, retry_after
       @code, @title, @detail, @request_id = body.values_at("code", "title", "detail", "request_id")
       @code ||= "unknown"
-      @errors = body.fetch("errors", [])
+      @errors = Array(body["errors"]).grep(Hash) # a proxy can send anything
       @retryable = body.fetch("retryable") { [0, 408, 429, 502, 503, 504].include?(status) }
       places = @errors.map { |error| "\n  #{error["pointer"]}: #{error["detail"]}" }.join
       super("#{status} #{@code}: #{@detail || @title || "no detail"}#{places}")
@@ -95,7 +95,8 @@ module FinanceSandbox
       is_json = reply["Content-Type"].to_s.include?("json")
       parsed = is_json ? parse(content) : content
       if status >= 400
-        problem = parsed.is_a?(Hash) ? parsed.fetch("error", parsed) : { "detail" => content }
+        problem = parsed.is_a?(Hash) ? parsed : { "detail" => content }
+        problem = problem["error"] if problem["error"].is_a?(Hash)
         raise Problem.new(status, problem, seconds(reply["Retry-After"].to_s))
       end
       raise Problem.new(0, { "code" => "invalid_reply", "detail" => "#{call.method} #{uri.path}: the body is not JSON" }) if parsed.nil?

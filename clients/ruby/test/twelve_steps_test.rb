@@ -154,6 +154,36 @@ class TwelveStepsTest < Minitest::Test
     proxy.close
   end
 
+  def test_errors_of_others_in_json_are_problems_and_a_method_in_lower_case_has_a_key
+    proxy, keys, body = TCPServer.new("127.0.0.1", 0), [], ""
+    thread = Thread.new do
+      loop do
+        socket = proxy.accept
+        head = []
+        while (line = socket.gets.chomp) != ""
+          head << line
+        end
+        socket.read(head.grep(/\Acontent-length/i).first.to_s[/\d+/].to_i)
+        keys << head.grep(/\Aidempotency-key/i).first
+        socket.write("HTTP/1.1 503 Answer\r\nContent-Type: application/json\r\nContent-Length: #{body.bytesize}\r\nConnection: close\r\n\r\n#{body}")
+        socket.close
+      end
+    end
+    client = FinanceSandbox::Client.new(base_url: "http://127.0.0.1:#{proxy.addr[1]}", retries: 1)
+    ['{"error":"upstream"}', '{"error":null}', '{"errors":null}', '{"errors":["a"]}', "[1]", "7", "null", '"down"'].each do |foreign|
+      body, keys = foreign, []
+      problem = assert_raises(FinanceSandbox::Problem, foreign) { client.request("post", "/", body: {}) }
+      assert_equal [503, [], true], [problem.status, problem.errors, problem.retryable], foreign
+      assert_equal [2, 1], [keys.compact.size, keys.uniq.size], foreign
+    end
+    body = '{"error":{"code":"down","errors":["a",{"pointer":"/b","detail":"c"}]}}'
+    problem = assert_raises(FinanceSandbox::Problem) { client.get("/") }
+    assert_equal ["down", [{ "pointer" => "/b", "detail" => "c" }]], [problem.code, problem.errors]
+  ensure
+    thread.kill
+    proxy.close
+  end
+
   def test_live_updates_is_a_name_of_a_world
     assert_equal 200, world.client.get("/api/business/companies").status
   end

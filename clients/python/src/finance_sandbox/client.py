@@ -28,7 +28,8 @@ class Problem(Exception):
         self.code: str = body.get("code", "unknown")
         self.title: str | None = body.get("title")
         self.detail: str | None = body.get("detail")
-        self.errors: list[dict[str, Any]] = body.get("errors", [])
+        errors = body.get("errors")  # a proxy can send anything
+        self.errors: list[dict[str, Any]] = [one for one in errors if isinstance(one, dict)] if isinstance(errors, list) else []
         self.request_id: str | None = body.get("request_id")
         self.retryable: bool = body.get("retryable", status in (0, 408, 429, 502, 503, 504))
         places = "".join(f"\n  {error.get('pointer')}: {error.get('detail')}" for error in self.errors)
@@ -77,6 +78,7 @@ class Client:
     def request(self, method: str, path: str, body: Any = None, query: Mapping[str, Any] | None = None,
                 headers: Mapping[str, str] | None = None, idempotency_key: str | None = None) -> Reply:  # fmt: skip
         """Sends a request. A POST has an `Idempotency-Key`, which is the same in every retry."""
+        method = method.upper()
         given = {name: value for name, value in (query or {}).items() if value is not None}
         url = self.base_url + path + ("?" + urllib.parse.urlencode(given, doseq=True) if given else "")
         sent = {"Authorization": f"Bearer {self.api_key}", "Accept": "application/json", **self.headers}
@@ -115,8 +117,9 @@ class Client:
             except ValueError:
                 parsed = None
         if reply.status >= 400:
-            problem = parsed.get("error", parsed) if isinstance(parsed, dict) else {"detail": content.decode(errors="replace")}
-            raise Problem(reply.status, problem, _seconds(reply.headers.get("Retry-After", "")))
+            problem = parsed if isinstance(parsed, dict) else {"detail": content.decode(errors="replace")}
+            inner = problem.get("error")
+            raise Problem(reply.status, inner if isinstance(inner, dict) else problem, _seconds(reply.headers.get("Retry-After", "")))
         if parsed is None:
             raise Problem(0, {"code": "invalid_reply", "detail": f"{request.method} {request.selector}: the body is not JSON"})
         return Reply(reply.status, reply.headers, parsed)

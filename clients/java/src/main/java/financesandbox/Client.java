@@ -10,15 +10,16 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.HashMap;
-import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.IntFunction;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /** A thin client: it knows the conventions of the API and none of its operations. It has no dependencies. */
 public final class Client {
@@ -60,32 +61,19 @@ public final class Client {
 
     /** The items of a list, one page at a time. */
     public Iterable<Map<String, Object>> paginate(String path, Map<String, ?> query) {
-        return () -> new Iterator<>() {
-            private final Deque<Map<String, Object>> items = new ArrayDeque<>();
-            private int page = Integer.parseInt(String.valueOf(query.containsKey("page") ? query.get("page") : 1));
-            private boolean ended;
-
-            @Override
-            public boolean hasNext() {
-                if (items.isEmpty() && !ended) {
-                    Map<String, Object> asked = new LinkedHashMap<>(query);
-                    asked.put("page", page++);
-                    items.addAll(Json.objects(get(path, asked).at("/data")));
-                    ended = items.isEmpty();
-                }
-                return !items.isEmpty();
-            }
-
-            @Override
-            public Map<String, Object> next() {
-                hasNext();
-                return items.remove();
-            }
+        int first = Integer.parseInt(String.valueOf(query.containsKey("page") ? query.get("page") : 1));
+        IntFunction<List<Map<String, Object>>> read = page -> {
+            Map<String, Object> asked = new LinkedHashMap<>(query);
+            asked.put("page", page);
+            return Json.objects(get(path, asked).at("/data"));
         };
+        return () -> IntStream.iterate(first, page -> page + 1).mapToObj(read)
+            .takeWhile(items -> !items.isEmpty()).flatMap(List::stream).iterator();
     }
 
     /** Sends a request. A POST has an Idempotency-Key, which is the same in every retry; {@code headers} may set it. */
-    public Reply request(String method, String path, Object body, Map<String, ?> query, Map<String, String> headers) {
+    public Reply request(String verb, String path, Object body, Map<String, ?> query, Map<String, String> headers) {
+        String method = verb.toUpperCase(Locale.ROOT);
         String parameters = query.entrySet().stream()
             .map(one -> encoded(one.getKey()) + "=" + encoded(one.getValue()))
             .collect(Collectors.joining("&"));
@@ -140,7 +128,7 @@ public final class Client {
         if (reply.statusCode() < 400) {
             return new Reply(reply.statusCode(), reply.headers(), reply.body(), json);
         }
-        Object body = Json.at(json, "/error") != null ? Json.at(json, "/error") : json;
+        Object body = Json.at(json, "/error") instanceof Map<?, ?> error ? error : json;
         throw new Problem(reply.statusCode(), body, Problem.seconds(reply.headers().firstValue("Retry-After").orElse("")), null);
     }
 

@@ -33,7 +33,7 @@ public final class Json {
             }
             if (value instanceof Map<?, ?> map) {
                 value = map.get(name.replace("~1", "/").replace("~0", "~"));
-            } else if (value instanceof List<?> list && Integer.parseInt(name) < list.size()) {
+            } else if (value instanceof List<?> list && name.matches("\\d{1,9}") && Integer.parseInt(name) < list.size()) {
                 value = list.get(Integer.parseInt(name));
             } else {
                 return null;
@@ -42,10 +42,14 @@ public final class Json {
         return value;
     }
 
-    /** The objects of a list. */
+    /** The objects of a list; none of anything else. */
     @SuppressWarnings("unchecked")
     public static List<Map<String, Object>> objects(Object list) {
-        return list == null ? List.of() : (List<Map<String, Object>>) list;
+        List<Map<String, Object>> found = new ArrayList<>();
+        if (list instanceof List<?> items) {
+            items.stream().filter(Map.class::isInstance).forEach(item -> found.add((Map<String, Object>) item));
+        }
+        return found;
     }
 
     /** Writes maps, iterables, texts, numbers, truth values and null. */

@@ -201,6 +201,33 @@ class TwelveStepsTest {
     }
 
     @Test
+    void errorsOfOthersInJsonAreProblemsAndAMethodInLowerCaseHasAKey() throws IOException {
+        List<String> keys = new CopyOnWriteArrayList<>();
+        String[] body = {""};
+        HttpServer proxy = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        proxy.createContext("/", exchange -> {
+            keys.add(String.valueOf(exchange.getRequestHeaders().getFirst("Idempotency-Key")));
+            exchange.getResponseHeaders().add("Content-Type", "application/json");
+            exchange.sendResponseHeaders(503, body[0].length());
+            exchange.getResponseBody().write(body[0].getBytes(StandardCharsets.UTF_8));
+            exchange.close();
+        });
+        proxy.start();
+        Client client = new Client("http://127.0.0.1:" + proxy.getAddress().getPort(), "test_key", 1, Duration.ofSeconds(30));
+        for (String foreign : List.of("{\"error\":\"upstream\"}", "{\"error\":null}", "{\"errors\":null}", "{\"errors\":[\"a\"]}", "[1]", "7", "null", "\"down\"")) {
+            body[0] = foreign;
+            keys.clear();
+            Problem problem = assertThrows(Problem.class, () -> client.request("post", "/", Map.of(), Map.of(), Map.of()), foreign);
+            assertEquals(List.of(503, List.of(), true), List.of(problem.status, problem.errors, problem.retryable), foreign);
+            assertTrue(keys.size() == 2 && !keys.get(0).equals("null") && keys.get(0).equals(keys.get(1)), foreign + keys);
+        }
+        body[0] = "{\"error\":{\"code\":\"down\",\"errors\":[\"a\",{\"pointer\":\"/b\",\"detail\":\"c\"}]}}";
+        Problem problem = assertThrows(Problem.class, () -> client.get("/"));
+        assertEquals(List.of("down", List.of(Map.of("pointer", "/b", "detail", "c"))), List.of(problem.code, problem.errors));
+        proxy.stop(0);
+    }
+
+    @Test
     void test_live_updates_is_a_name_of_a_world(World world) {
         assertEquals(200, world.client().get("/api/business/companies").status());
     }
