@@ -91,7 +91,7 @@ test('webhook signatures', () => {
   const wrong = [[other, headers(right), body, now], [secret, headers(right), `${body} `, now], [secret, headers(right), body, now + 301],
     [secret, headers(right), body, now - 301], [secret, headers(''), body, now], [secret, headers(right, ''), body, now],
     // Without a secret, anyone could sign.
-    ['', headers('v1,TxHn/RBa2mQ2GpApCz3ahGwUTfWQtptCladBBU+Nv9k='), body, now], ['whsec_()', headers(right), body, now]];
+    ['', headers('v1,TxHn/RBa2mQ2GpApCz3ahGwUTfWQtptCladBBU+Nv9k='), body, now], ['whsec_()', headers(right), body, now], [`${secret}!`, headers(right), body, now]];
   for (const [key, sent, bytes, at] of wrong) assert.throws(() => verifyWebhook(key, sent, bytes, { now: at }), WebhookError);
 });
 

@@ -89,7 +89,8 @@ class TwelveStepsTest < Minitest::Test
       [other, headers[right], body, now], [secret, headers[right], "#{body} ", now], [secret, headers[right], body, now + 301],
       [secret, headers[right], body, now - 301], [secret, headers[""], body, now], [secret, headers[right, ""], body, now],
       # Without a secret, anyone could sign.
-      ["", headers["v1,TxHn/RBa2mQ2GpApCz3ahGwUTfWQtptCladBBU+Nv9k="], body, now], ["whsec_()", headers[right], body, now]
+      ["", headers["v1,TxHn/RBa2mQ2GpApCz3ahGwUTfWQtptCladBBU+Nv9k="], body, now], ["whsec_()", headers[right], body, now],
+      ["#{secret}!", headers[right], body, now]
     ]
     wrong.each { |arguments| assert_raises(FinanceSandbox::WebhookError) { verify[*arguments] } }
   end
