@@ -11,6 +11,7 @@ import { program } from './program.js';
 export class Sandbox {
   static #shared;
   static #forks = 0;
+  static #names = new Map();
 
   /** The server that all tests of this process share. */
   static shared(options) {
@@ -38,11 +39,13 @@ export class Sandbox {
     Object.assign(this, { url, child, ended });
   }
 
-  /** A world of its own, in its first state. The name of the test selects it. */
+  /** A world of its own, in its first state. The name of the test selects it; a repeated name has a number. */
   async world(name) {
     // A key with `_live_` would be refused as a live one.
-    const usable = name.replace(/[^!-~]+/g, '-').replace(/(^|[_-])live/gi, '$&.');
-    const world = new World(this, `test_${usable.slice(-240)}`);
+    const usable = name.replace(/[^!-~]+/g, '-').replace(/(^|[_-])live/gi, '$&.').slice(-240);
+    const place = (Sandbox.#names.get(usable) ?? 0) + 1;
+    Sandbox.#names.set(usable, place);
+    const world = new World(this, `test_${usable}${place > 1 ? `~${place}` : ''}`);
     await world.control('POST', '/reset', {});
     return world;
   }

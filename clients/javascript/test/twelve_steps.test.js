@@ -156,6 +156,12 @@ test('errors of others in JSON are problems, and a method in lower case has a ke
   await assert.rejects(client.get('/'), { code: 'down', errors: [{ pointer: '/b', detail: 'c' }] });
 });
 
+test('tests of one name have worlds of their own', async () => {
+  const sandbox = await Sandbox.shared();
+  const worlds = await Promise.all([sandbox.world('twice'), sandbox.world('twice')]);
+  assert.notEqual(worlds[0].key, worlds[1].key);
+});
+
 it('test_live_updates is a name of a world', async (world) => {
   assert.equal((await world.client.get('/api/business/companies')).status, 200);
 });
