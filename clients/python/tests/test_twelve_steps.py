@@ -121,11 +121,19 @@ def test_a_failing_test_prints_what_happened_in_its_world(pytester: pytest.Pytes
             with pytest.raises(Problem):
                 world.client.get("/api/business/employees/emp_0000000000000")
             assert 1 == 2
+
+        @pytest.fixture
+        def employee(world):
+            return world.client.get("/api/business/employees/emp_1111111111111")
+
+        def test_whose_fixture_fails(employee):
+            pass
         """
     )
     result = pytester.runpytest_subprocess("-p", "finance_sandbox.pytest_plugin")
-    result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*- sandbox -*", "*GET /api/business/employees/emp_0000000000000 404 resource_not_found"])
+    result.assert_outcomes(failed=1, errors=1)
+    for missing in ("0000000000000", "1111111111111"):
+        result.stdout.fnmatch_lines(["*- sandbox -*", f"*GET /api/business/employees/emp_{missing} 404 resource_not_found"])
 
 
 def test_the_client_gives_up_after_its_retries(world: World) -> None:

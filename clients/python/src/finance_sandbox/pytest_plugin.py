@@ -13,6 +13,8 @@ import pytest
 
 from .kit import Sandbox, World
 
+_WORLD = pytest.StashKey[World]()
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("sandbox_options", "further flags of the program `sandbox`", default="")
@@ -28,7 +30,7 @@ def sandbox(pytestconfig: pytest.Config) -> Iterator[Sandbox]:
 @pytest.fixture
 def world(sandbox: Sandbox, request: pytest.FixtureRequest) -> Iterator[World]:
     """A world of this test, in its first state."""
-    world = sandbox.world(request.node.nodeid)
+    world = request.node.stash[_WORLD] = sandbox.world(request.node.nodeid)
     yield world
     world.close()
 
@@ -36,8 +38,8 @@ def world(sandbox: Sandbox, request: pytest.FixtureRequest) -> Iterator[World]:
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
     report = (yield).get_result()
-    world = getattr(item, "funcargs", {}).get("world")
-    if report.when == "call" and report.failed and isinstance(world, World):
+    world = item.stash.get(_WORLD, None)
+    if report.failed and world:
         try:
             text = world.report()
         except Exception as lost:
