@@ -48,7 +48,7 @@ pub(super) fn run(args: &OpenapiArgs) -> Result<(), Failure> {
         return Err(Failure::Usage(why));
     }
     if args.client {
-        variant::for_clients(&mut document);
+        variant::for_clients(&mut document, &contract);
     }
     if args.openapi == "3.0" {
         variant::in_3_0(&mut document);

@@ -6,22 +6,27 @@ use serde_json::{Map, Value, json};
 
 use crate::api::list::{CSV, LINES};
 use crate::api::pdf::PDF;
+use crate::engine::contract::Overlay;
 use crate::render::openapi::{links, overlay};
 
-/// Headers that only a test sends: as parameters, they would be arguments of every method of a client.
-const OF_TESTS: &[&str] = &["Sandbox-Scenario", "Sandbox-Fault", "Sandbox-Observer", "Api-Version"];
+/// Headers that only a test sends: as parameters, they would be arguments of every method of a client. A contract can rename the version.
+fn of_tests(contract: &Overlay) -> impl Iterator<Item = &str> {
+    ["Sandbox-Scenario", "Sandbox-Fault", "Sandbox-Observer"]
+        .into_iter()
+        .chain(contract.called("api_version"))
+}
 
 const GROWING: &str = "\n\n## For clients\n\nThis document is for client generators. It has no webhooks and no headers of tests. A later version may add members \
     to answers and values to their enums, so a client must accept unknown ones.";
 
 /// The document for client generators: without webhooks, tables and the headers of tests; answers may have more members.
-pub(crate) fn for_clients(document: &mut Value) {
+pub(crate) fn for_clients(document: &mut Value, contract: &Overlay) {
     if let Some(members) = document.as_object_mut() {
         members.shift_remove("webhooks");
     }
     let text = document["info"]["description"].as_str().unwrap_or_default().to_owned() + GROWING;
     document["info"]["description"] = text.into();
-    let parameters = OF_TESTS.iter().map(|name| format!("#/components/parameters/{name}"));
+    let parameters = of_tests(contract).map(|name| format!("#/components/parameters/{name}"));
     let parameters: Vec<Value> = parameters.map(|to| json!({ "$ref": to })).collect();
     open(document, &parameters);
     without_second_forms(document);
@@ -270,10 +275,11 @@ mod tests {
     #[test]
     fn the_document_for_clients_is_open_and_has_no_headers_of_tests() {
         let mut document = document(Plane::Product);
-        for_clients(&mut document);
+        let contract = Overlay::default();
+        for_clients(&mut document, &contract);
         let text = document.to_string();
         assert!(!text.contains("\"additionalProperties\":false"));
-        assert!(OF_TESTS.iter().all(|name| !text.contains(&format!("parameters/{name}"))));
+        assert!(of_tests(&contract).all(|name| !text.contains(&format!("parameters/{name}"))));
         assert!(document.get("webhooks").is_none() && text.contains("parameters/Idempotency-Key"));
         let attributes = &document["components"]["schemas"]["CreateEmployeeRequest"]["properties"];
         let attributes = attributes["tax_attributes"].as_object().expect("a schema");

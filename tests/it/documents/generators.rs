@@ -66,9 +66,9 @@ fn documents() -> &'static [(String, Value)] {
     })
 }
 
-/// A contract that drops operations.
+/// A contract that drops operations and renames a header.
 const OVERLAY: &str = "[operations.getPayslip]\nenabled = false\n[operations.cancelPayout]\nenabled = false\n\
-    [operations.getSubject]\nenabled = false\n[operations.getLoan]\nenabled = false\n";
+    [operations.getSubject]\nenabled = false\n[operations.getLoan]\nenabled = false\n[headers]\napi_version = \"X-Ver\"\n";
 
 fn operations(document: &Value) -> impl Iterator<Item = &Value> {
     let paths = document["paths"].as_object().unwrap().values();
@@ -187,7 +187,8 @@ fn only_the_document_for_clients_is_open_and_only_its_methods_have_no_headers_of
         let text = document.to_string();
         let is_open = name.contains("--client");
         assert_eq!(text.contains("\"additionalProperties\":false"), !is_open, "{name}");
-        for header in ["Sandbox-Scenario", "Sandbox-Fault", "Sandbox-Observer", "Api-Version"] {
+        let version = if name.contains("--contract") { "X-Ver" } else { "Api-Version" };
+        for header in ["Sandbox-Scenario", "Sandbox-Fault", "Sandbox-Observer", version] {
             let shown = text.contains(&format!("parameters/{header}"));
             assert_eq!(shown, !is_open && !name.contains("--control"), "{name}: {header}");
         }
