@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use http::Uri;
 
 use crate::cli::contract_file;
 use crate::cli::failure::{Failure, print};
@@ -24,11 +25,27 @@ pub(super) struct OpenapiArgs {
     #[arg(long, value_name = "DOMAIN")]
     domain: Option<String>,
     /// URL of the server in the document [default: `http://localhost:4747` and the base path of the contract]
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = server)]
     server: Option<String>,
     /// What differs from the assumed contract: a TOML file, or `published`
     #[arg(long, env = "SANDBOX_CONTRACT", value_name = "FILE|published")]
     contract: Option<PathBuf>,
+}
+
+/// A server of a document: a complete URL, because generated clients add paths to it.
+fn server(text: &str) -> Result<String, String> {
+    let url: Option<Uri> = text.parse().ok();
+    let is_complete = url.is_some_and(|url| {
+        matches!(url.scheme_str(), Some("http" | "https"))
+            && url.host().is_some_and(|host| !host.is_empty())
+            && url.query().is_none()
+    });
+    let is_plain = is_complete && !text.contains('#');
+    if is_plain {
+        Ok(text.to_owned())
+    } else {
+        Err("expected a URL such as https://sandbox.example".to_owned())
+    }
 }
 
 /// Prints the document.
@@ -36,16 +53,12 @@ pub(super) fn run(args: &OpenapiArgs) -> Result<(), Failure> {
     let plane = if args.control { Plane::Control } else { Plane::Product };
     let contract = contract_file::overlay(args.contract.as_deref())?;
     let mut document = openapi::document_under(plane, &contract);
-    let tags = document["tags"].as_array().into_iter().flatten();
-    let tags: Vec<_> = tags.filter_map(|tag| tag["name"].as_str().map(str::to_owned)).collect();
-    if let Some(domain) = &args.domain
-        && !variant::keep_tag(&mut document, domain)
-    {
-        let why = format!(
-            "--domain: no operation has the tag {domain:?}; the tags are {}",
-            tags.join(", ")
-        );
-        return Err(Failure::Usage(why));
+    if let Some(domain) = &args.domain {
+        let tags = variant::tags(&document).join(", ");
+        if !variant::keep_tag(&mut document, domain) {
+            let why = format!("--domain: no operation has the tag {domain:?}; the tags are {tags}");
+            return Err(Failure::Usage(why));
+        }
     }
     if args.client {
         variant::for_clients(&mut document, &contract);

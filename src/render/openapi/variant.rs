@@ -82,7 +82,7 @@ fn has_list(forms: &[Value]) -> bool {
     forms.iter().any(is_free) || (others > 1 && forms.iter().any(|form| form["type"] == "array"))
 }
 
-/// Keeps only the operations with this tag, in any case. False if there are none.
+/// Keeps only the operations with this tag, in any case and with `-` or a space between words. False if there are none.
 pub(crate) fn keep_tag(document: &mut Value, tag: &str) -> bool {
     if let Some(members) = document.as_object_mut() {
         members.shift_remove("webhooks");
@@ -91,8 +91,8 @@ pub(crate) fn keep_tag(document: &mut Value, tag: &str) -> bool {
     let Some(paths) = document["paths"].as_object_mut() else { return false };
     for methods in paths.values_mut().filter_map(Value::as_object_mut) {
         methods.retain(|_, operation| {
-            let keeps =
-                operation["tags"][0].as_str().is_some_and(|it| it.eq_ignore_ascii_case(tag));
+            let own = operation["tags"][0].as_str().unwrap_or_default();
+            let keeps = own.eq_ignore_ascii_case(&tag.replace(['-', '_'], " "));
             if !keeps {
                 gone.extend(operation["operationId"].as_str().map(str::to_owned));
             }
@@ -104,6 +104,15 @@ pub(crate) fn keep_tag(document: &mut Value, tag: &str) -> bool {
     let found = !paths.is_empty();
     overlay::without_unused(document);
     found
+}
+
+/// The tags of the operations, in the order of the document.
+pub(crate) fn tags(document: &Value) -> Vec<&str> {
+    let rows = document["paths"].as_object().into_iter().flatten();
+    let rows = rows.filter_map(|(_, methods)| methods.as_object()).flatten();
+    let used: BTreeSet<&str> = rows.filter_map(|(_, row)| row["tags"][0].as_str()).collect();
+    let tags = document["tags"].as_array().into_iter().flatten();
+    tags.filter_map(|tag| tag["name"].as_str()).filter(|name| used.contains(name)).collect()
 }
 
 /// Sets the URL of the server.

@@ -213,6 +213,11 @@ fn every_content_has_a_schema_and_every_server_a_full_url() {
     }
     let elsewhere = printed(&["openapi", "--server", "https://sandbox.example"]);
     assert_eq!(elsewhere["servers"][0]["url"], "https://sandbox.example");
+    for wrong in ["nope", "/sandbox", "ftp://sandbox.example", "https://", "http://a/?b=c"] {
+        let output = command(&["openapi", "--server", wrong]).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{wrong}");
+        assert!(output.stdout.is_empty());
+    }
 }
 
 #[test]
@@ -247,9 +252,20 @@ fn a_domain_has_its_operations_only() {
     let domains = ["business", "payments", "identity", "capital"];
     let parts: usize = domains.iter().map(|it| count(&printed(&["openapi", "--domain", it]))).sum();
     assert_eq!(parts, count(&whole));
-    let output = command(&["openapi", "--domain", "weather"]).output().unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8(output.stderr).unwrap().contains("weather"));
+    assert_eq!(
+        printed(&["openapi", "--domain", "PAYMENTS"]),
+        printed(&["openapi", "--domain", "payments"])
+    );
+    let topic = printed(&["openapi", "--control", "--domain", "webhook-endpoints"]);
+    assert!(count(&topic) > 3);
+    // Webhooks are no operations, so they are no domain.
+    for wrong in ["weather", "webhooks"] {
+        let output = command(&["openapi", "--domain", wrong]).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains(wrong) && said.contains("Payments"), "{said}");
+        assert!(!said.contains("Webhooks"), "{said}");
+    }
 }
 
 /// `{"data": …}`, and for lists `{"data": […], "meta": {"total", "page", …}}`. A stream and a reply without a body have none.
