@@ -15,6 +15,7 @@ mod export;
 mod failure;
 pub mod gross_to_net;
 mod healthcheck;
+mod help;
 mod import;
 mod journal;
 mod junit;
@@ -45,7 +46,7 @@ use std::ffi::OsString;
 use std::io::{self, BufWriter};
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::cli::failure::{complain, failed};
 
@@ -88,7 +89,7 @@ impl Cli {
         let arguments: Vec<OsString> = arguments.into_iter().collect();
         match Server::try_parse_from(&arguments) {
             Ok(Server { serve }) => Ok(Self { command: None, serve }),
-            Err(_) => Self::try_parse_from(arguments),
+            Err(_) => Self::from_arg_matches_mut(&mut command().try_get_matches_from(arguments)?),
         }
     }
 }
@@ -184,10 +185,15 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Explain(args)) => explain::run(&args),
         Some(Command::Listen(args)) => listen::run(&args),
         Some(Command::WebhookTest(args)) => return webhook_test::run(&args),
-        Some(Command::Completions(args)) => completions::run(&args, &mut Cli::command()),
-        Some(Command::Man(args)) => man::run(&args, Cli::command()),
+        Some(Command::Completions(args)) => completions::run(&args, &mut command()),
+        Some(Command::Man(args)) => man::run(&args, command()),
     };
     done.map_or_else(|failure| failed(&failure), |()| ExitCode::SUCCESS)
+}
+
+/// The program with all of its helps.
+fn command() -> clap::Command {
+    help::with_ends(Cli::command())
 }
 
 /// The exit code of a comparison: 1 for a difference.
