@@ -8,6 +8,7 @@ use crate::cli::learn::call::{Call, Headers, Key, Shape};
 use crate::cli::learn::compare::area;
 use crate::cli::learn::learned::Learned;
 use crate::cli::learn::matching::success;
+use crate::cli::learn::names::{is_idempotency, is_request_id, is_version, with_request_id};
 use crate::engine::contract::{ErrorFormat, Header, Name, Overlay};
 use crate::value::ErrorCode;
 
@@ -262,10 +263,6 @@ fn idempotency(calls: &[Call], learned: &mut Learned) {
     });
 }
 
-fn is_idempotency(name: &str) -> bool {
-    name.to_ascii_lowercase().contains("idempotency")
-}
-
 /// The header whose name fits.
 fn named(headers: &Headers, fits: impl Fn(&str) -> bool) -> Option<&str> {
     headers.iter().find(|(lower, _)| fits(lower)).map(|(_, (written, _))| written.as_str())
@@ -274,13 +271,11 @@ fn named(headers: &Headers, fits: impl Fn(&str) -> bool) -> Option<&str> {
 /// The names of headers. A reply without an id shows that the header does not exist.
 fn headers(calls: &[Call], learned: &mut Learned) {
     type Fits = fn(&str) -> bool;
-    let is_id: Fits =
-        |name| ["request-id", "requestid", "correlation-id"].iter().any(|part| name.contains(part));
     let rows: [(&str, &str, Fits); 4] = [
-        ("request-id", "request_id", is_id),
+        ("request-id", "request_id", is_request_id),
         ("idempotency-replayed", "idempotent_replayed", |name| name.contains("replay")),
         ("idempotency", "idempotency_key", is_idempotency),
-        ("api-version", "api_version", |name| name.ends_with("api-version") || name == "version"),
+        ("api-version", "api_version", is_version),
     ];
     for (id, key, fits) in rows {
         let Some(header) = Header::ALL.into_iter().find(|header| header.key == key) else {
@@ -290,7 +285,10 @@ fn headers(calls: &[Call], learned: &mut Learned) {
         for call in calls.iter().filter(|call| call.row.is_some()) {
             let headers = if header.of_requests { &call.sent } else { &call.replied };
             let Some(headers) = headers else { continue };
-            let name = named(headers, fits).map(str::to_owned);
+            let by_value = || with_request_id(headers, &call.reply);
+            let name = named(headers, fits)
+                .or_else(|| if key == "request_id" { by_value() } else { None })
+                .map(str::to_owned);
             if name.is_some() || key == "request_id" && !headers.is_empty() {
                 shown.push((name, call));
             }

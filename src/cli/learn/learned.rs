@@ -42,6 +42,11 @@ impl Learned {
         Self { before: contract.clone(), contract, seen: BTreeMap::new() }
     }
 
+    /// Whether the contract has gained this key.
+    pub(super) fn has_learned(&self, key: &str) -> bool {
+        self.changes().contains_key(key)
+    }
+
     fn of(&mut self, id: &str) -> &mut Seen {
         let known = assumptions::all().find(|one| one.id == id);
         let known = known.expect("every check belongs to an assumption: a test runs all");

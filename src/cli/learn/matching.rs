@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::api;
-use crate::api::operation::Operation;
+use crate::api::operation::{Contract, Operation};
 use crate::cli::learn::call::Call;
 use crate::cli::learn::compare::area;
 use crate::cli::learn::learned::Learned;
+use crate::engine::contract::WEBHOOK_ENDPOINTS;
 
 /// Paths of the sandbox itself.
 const OWN: [&str; 3] = ["/_sandbox", "/docs", "/openapi.json"];
@@ -26,6 +27,8 @@ pub(super) fn find(calls: &mut Vec<Call>, learned: &mut Learned) {
         }
     }
     calls.retain(|call| known.contains(&call.host));
+    calls.retain(|call| call.row.is_some() || !manages_endpoints(call, &base, learned));
+    absent(calls, learned);
     for call in &*calls {
         let shows_json = call.reply.name() != "unknown" || !call.is_seen;
         if call.row.is_none() && shows_json {
@@ -34,6 +37,69 @@ pub(super) fn find(calls: &mut Vec<Call>, learned: &mut Learned) {
         }
     }
     calls.retain(|call| call.row.is_some());
+}
+
+/// Whether a call of the product manages webhook endpoints, which in the sandbox only the control plane does. Learns their path.
+fn manages_endpoints(call: &Call, base: &str, learned: &mut Learned) -> bool {
+    let Some(path) = call.path.strip_prefix(base) else { return false };
+    let rows = api::control().filter(|row| row.method.name() == call.method);
+    let found = rows.into_iter().find_map(|row| {
+        let rest = row.path.strip_prefix(WEBHOOK_ENDPOINTS)?;
+        let before = prefix(&format!("/webhook-endpoints{rest}"), path);
+        let same_end = before.map(|before| format!("{before}/webhook-endpoints"));
+        let is_named = call.operation_id.as_deref() == Some(row.operation_id().as_str());
+        // A document can name the operation. Then its path before the parts of the row is that of the endpoints.
+        let parts = rest.matches('/').count();
+        let cut = path.rsplitn(parts + 1, '/').last().filter(|path| path.len() > 1);
+        same_end.or_else(|| cut.filter(|_| is_named).map(str::to_owned))
+    });
+    let Some(found) = found else { return false };
+    let endpoints = &mut learned.contract.rows.webhook_endpoints;
+    let is_new = endpoints.is_none();
+    if endpoints.get_or_insert_with(|| found.clone()) == &found {
+        let what = format!("`{found}` manages webhook endpoints");
+        if is_new || learned.has_learned("webhooks.endpoints") {
+            learned.differ("webhook-endpoints", what, call, Some("webhooks.endpoints"));
+        } else {
+            learned.confirm("webhook-endpoints", call);
+        }
+    } else {
+        let what = format!("`{found}` manages webhook endpoints, too");
+        learned.differ("webhook-endpoints", what, call, None);
+    }
+    true
+}
+
+/// Switches off the operations that a document lacks and no call uses. A document promises all operations of a service.
+fn absent(calls: &[Call], learned: &mut Learned) {
+    let Some(first) = calls.iter().find(|call| !call.is_seen && call.row.is_some()) else { return };
+    let used: BTreeSet<&str> = calls.iter().filter_map(|call| Some(call.row?.name)).collect();
+    let served = api::product().filter(|row| learned.contract.rows.serves(row));
+    let lacks: Vec<_> = served.filter(|row| !used.contains(row.name)).collect();
+    let document = Call::new(document_of(first), "GET", "", 200);
+    let is_published = |row: &&Operation| row.contract == Contract::Published;
+    let mut others = api::product().filter(|row| !is_published(row));
+    if others.all(|row| !used.contains(row.name)) && lacks.iter().any(|row| !is_published(row)) {
+        learned.contract.rows.published_only = true;
+        let what = "only the published operations are there".to_owned();
+        learned.differ("paths", what, &document, Some("serve"));
+    }
+    for row in lacks {
+        let id = row.operation_id();
+        let what = format!("there is no {id}, `{} {}`", row.method.name(), row.path);
+        if is_published(&row) {
+            learned.differ("paths", what, &document, None);
+        } else if !learned.contract.rows.published_only {
+            learned.contract.rows.changed.entry(row.name).or_default().disabled = true;
+            let key = format!("operations.{id}.enabled");
+            learned.differ(area(row).unwrap_or("paths"), what, &document, Some(&key));
+        }
+    }
+}
+
+/// The name of the file that shows a call.
+fn document_of(call: &Call) -> String {
+    call.at.split(", ").next().unwrap_or_default().to_owned()
 }
 
 /// Notes the assumptions on which the calls of a recording depend. Their paths have no base path.

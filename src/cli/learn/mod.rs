@@ -11,6 +11,7 @@ mod files;
 mod har;
 mod learned;
 mod matching;
+mod names;
 mod report;
 
 use std::fs::File;

@@ -218,6 +218,55 @@ idempotency_key = "X-Idempotency-Key"
     }
 }
 
+#[test]
+fn names_of_headers_absent_operations_and_endpoints_are_learned_from_a_document() {
+    let folder = tempfile::tempdir().unwrap();
+    let promised = r#"[operations.getPayslip]
+enabled = false
+
+[webhooks]
+endpoints = "/api/webhook-endpoints"
+
+[headers]
+request_id = "X-Rid"
+idempotency_key = "X-Idem"
+api_version = "X-Ver"
+"#;
+    let real = put(&folder, "real.toml", promised);
+    let mut openapi = command(&["openapi", "--contract", real.to_str().unwrap()]);
+    put(&folder, "api.json", &String::from_utf8(finish(&mut openapi).stdout).unwrap());
+    let (code, out, err) = learn(&folder, &["api.json", "--out", "learned.toml"]);
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    assert_eq!(read(&folder, "learned.toml"), promised, "{out}");
+    assert!(
+        out.contains(
+            "there is no getPayslip, `GET /api/business/payslips/{payslip_id}` (api.json)"
+        ),
+        "{out}"
+    );
+    assert!(out.contains("`/api/webhook-endpoints` manages webhook endpoints"), "{out}");
+    let (code, out, _) = learn(&folder, &["api.json", "--contract", "learned.toml"]);
+    assert_eq!(code, 0, "{out}");
+    assert!(out.contains(" 0 different"), "{out}");
+    // The two published operations alone.
+    let mut openapi = command(&["openapi", "--contract", "published"]);
+    put(&folder, "two.json", &String::from_utf8(finish(&mut openapi).stdout).unwrap());
+    assert_eq!(learn(&folder, &["two.json", "--out", "two.toml"]).0, 0);
+    assert_eq!(read(&folder, "two.toml"), "serve = \"published\"\n");
+}
+
+#[test]
+fn the_name_of_the_request_id_is_learned_from_its_value() {
+    let folder = tempfile::tempdir().unwrap();
+    let service = Server::start(&["--seed", "42"]);
+    Traffic::with(&service, "", "Idempotency-Key", &folder.path().join("real.har"));
+    let changed = read(&folder, "real.har").replace("\"request-id\"", "\"X-Tracking\"");
+    put(&folder, "other.har", &changed);
+    let (_, out, err) = learn(&folder, &["other.har", "--out", "learned.toml"]);
+    let expected = "[headers]\nrequest_id = \"X-Tracking\"\n";
+    assert_eq!(read(&folder, "learned.toml"), expected, "{out}{err}");
+}
+
 /// A sandbox answered its calls, so it confirms nothing.
 #[test]
 fn a_recording_shows_on_which_assumptions_an_application_depends() {
