@@ -9,7 +9,7 @@ use http::{HeaderValue, Response, StatusCode};
 
 use crate::api::host::Process;
 use crate::api::operation::{Call, Contract, Method};
-use crate::engine::fault::{self, Refused};
+use crate::engine::fault::{self, Faults, Refused};
 use crate::engine::fork::Forking;
 use crate::engine::headers::{
     JSON, REQUEST_ID, SANDBOX_TIME, check_content_type, check_headers, observes, show_waiting,
@@ -24,7 +24,6 @@ use crate::engine::slot::Slot;
 use crate::engine::state::Engine;
 use crate::engine::write::write;
 use crate::engine::{advance, outcomes, problem, request_log, stream};
-use crate::tester::wire::ExchangePlan;
 use crate::value::error::{ApiError, ErrorCode};
 use crate::value::long_work;
 use crate::value::stream::Key;
@@ -53,8 +52,7 @@ enum Target {
         form: Form,
         /// The outcomes that the request chooses.
         outcomes: Vec<OutcomeRule>,
-        /// The faults of the exchange, if there are any.
-        verdict: Option<Box<ExchangePlan>>,
+        faults: Faults,
         /// Whether the request only observes, so that it is not logged.
         observes: bool,
     },
@@ -76,15 +74,18 @@ impl Engine {
 
     /// All checks before a body is read. An error is the finished refusal.
     pub(crate) fn admit(&self, head: &Parts) -> Result<Admitted, Response<Bytes>> {
-        self.target(head).map(Admitted).map_err(|refused| {
-            let mut refusal = match refused {
-                Refused::Error(error) => self.refusal(head, &error),
-                Refused::Injected(refusal) => *refusal,
-            };
-            echo_trace(head, &mut refusal);
-            self.mark(head, &mut refusal);
-            self.leave(head, refusal)
-        })
+        self.target(head).map(Admitted).map_err(|refused| self.marked(head, refused))
+    }
+
+    /// The finished refusal, marked for the request log.
+    fn marked(&self, head: &Parts, refused: Refused) -> Response<Bytes> {
+        let mut refusal = match refused {
+            Refused::Error(error) => self.refusal(head, &error),
+            Refused::Injected(refusal) => *refusal,
+        };
+        echo_trace(head, &mut refusal);
+        self.mark(head, &mut refusal);
+        self.leave(head, refusal)
     }
 
     fn target(&self, head: &Parts) -> Result<Target, Refused> {
@@ -127,20 +128,23 @@ impl Engine {
         let observes = observes?;
         let form = Form::wanted(route, &head.headers)?;
         let outcomes = outcomes::wanted(&head.headers, self)?;
-        let verdict =
-            if observes { None } else { self.judge(route.operation, slot.as_deref(), head)? };
+        let faults = if observes {
+            Faults::Known(None)
+        } else {
+            self.judge_head(route.operation, slot.as_deref(), head)?
+        };
         if route.operation.method.has_body() {
             check_content_type(&head.headers)?;
         }
-        Ok(Target::Operation { route, params, slot, form, outcomes, verdict, observes })
+        Ok(Target::Operation { route, params, slot, form, outcomes, faults, observes })
     }
 
     /// The rest, with the complete body, which is empty if there was none.
     pub(crate) fn answer(&self, admitted: Admitted, head: &Parts, body: Bytes) -> Response<Bytes> {
-        let (route, params, slot, form, outcomes, verdict, observes) = match admitted.0 {
+        let (route, params, slot, form, outcomes, faults, observes) = match admitted.0 {
             Target::Page(page) => return page_reply(page, head),
-            Target::Operation { route, params, slot, form, outcomes, verdict, observes } => {
-                (route, params, slot, form, outcomes, verdict, observes)
+            Target::Operation { route, params, slot, form, outcomes, faults, observes } => {
+                (route, params, slot, form, outcomes, faults, observes)
             }
         };
         let request = Request {
@@ -151,6 +155,17 @@ impl Engine {
             body: &body,
             outcomes: &outcomes,
             trace: Trace::at(self.wall_ms()),
+        };
+        let verdict = match faults {
+            Faults::Known(verdict) => verdict,
+            Faults::ByInput => match self.judge_input(&request, slot.as_deref()) {
+                Ok(verdict) => verdict,
+                Err(refused) => {
+                    let mut refusal = self.marked(head, refused);
+                    self.refused(head, &body, &mut refusal);
+                    return refusal;
+                }
+            },
         };
         let mut response = match &slot {
             Some(slot)

@@ -12,19 +12,21 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderName, HeaderValue, Response};
+use serde_json::{Map, Value};
 
+use crate::api::json;
 use crate::api::operation::{Contract, Operation};
 use crate::engine::headers::{REQUEST_ID, SANDBOX_TIME};
 use crate::engine::problem;
 use crate::engine::recording::Tape;
-use crate::engine::request::request_id;
+use crate::engine::request::{Request, request_id};
 use crate::engine::response::{Delivery, Transport};
 use crate::engine::slot::Slot;
 use crate::engine::state::Engine;
 use crate::tester::fault;
 use crate::tester::wire::{Allowance, Applied, Exchange, ExchangePlan, Wire};
 use crate::value::{ApiError, ErrorCode, Key, Span};
-use crate::world::script::{BodyFault, Fault, Lose};
+use crate::world::script::{BodyFault, Fault, Lose, Selector};
 
 const SANDBOX_FAULT: HeaderName = HeaderName::from_static("sandbox-fault");
 const SANDBOX_DECISION: HeaderName = HeaderName::from_static("sandbox-decision");
@@ -47,6 +49,13 @@ impl From<ApiError> for Refused {
     }
 }
 
+/// The faults of an exchange after its head was read.
+pub(super) enum Faults {
+    Known(Option<Box<ExchangePlan>>),
+    /// A row has conditions on the path or the body.
+    ByInput,
+}
+
 /// The entry of a fault before the commit for the request log; in the refusal's extensions.
 #[derive(Clone, Debug)]
 pub(super) struct Acted(pub(super) Option<Applied>);
@@ -66,35 +75,76 @@ impl Engine {
         self.edge_ms.load(Ordering::Relaxed)
     }
 
-    /// Selects the faults of an exchange. An error is what happens before the commit.
-    pub(super) fn judge(
+    /// Selects the faults of an exchange by its head, or finds that they depend on its input. An error is what happens before the commit.
+    pub(super) fn judge_head(
         &self,
         operation: &Operation,
         slot: Option<&Slot>,
         head: &Parts,
+    ) -> Result<Faults, Refused> {
+        if asked(head)?.is_none()
+            && let Some(slot) = armed(operation, slot)
+        {
+            let domain = domain(operation);
+            if slot.tester().wire.needs_input(exchange(operation, &domain)) {
+                return Ok(Faults::ByInput);
+            }
+        }
+        self.judge(operation, slot, head, &|_| false).map(Faults::Known)
+    }
+
+    /// Selects the faults of an exchange by its path and body.
+    pub(super) fn judge_input(
+        &self,
+        request: &Request<'_>,
+        slot: Option<&Slot>,
+    ) -> Result<Option<Box<ExchangePlan>>, Refused> {
+        let (operation, head) = (request.route.operation, request.head);
+        let Some(world) = slot.map(Slot::world) else {
+            return self.judge(operation, slot, head, &|_| false);
+        };
+        let mut members: Map<String, Value> = Map::new();
+        if let (true, Ok(Value::Object(body))) =
+            (operation.method.has_body(), json::parse(request.body))
+        {
+            members = body;
+        }
+        let path = request.params.iter().map(|(name, value)| (*name, value.as_str()));
+        members.extend(path.map(|(name, value)| (name.to_owned(), value.into())));
+        // Before the tester's lock: the world's lock is always taken first, and the rest needs it, too.
+        let matching: Vec<Selector> = slot
+            .into_iter()
+            .flat_map(|slot| slot.tester().wire.conditions())
+            .filter(|selector| world.selects_input(selector, &members))
+            .collect();
+        drop(world);
+        self.judge(operation, slot, head, &|selector| matching.contains(selector))
+    }
+
+    fn judge(
+        &self,
+        operation: &Operation,
+        slot: Option<&Slot>,
+        head: &Parts,
+        selects: &dyn Fn(&Selector) -> bool,
     ) -> Result<Option<Box<ExchangePlan>>, Refused> {
         let asked = asked(head)?;
-        let armed = slot.filter(|slot| slot.is_armed() && !is_exempt(operation));
+        let armed = armed(operation, slot);
         if asked.is_none() && armed.is_none() {
             return Ok(None);
         }
-        // The tag of a domain is its name; it is read only if there are rows.
-        let domain = format!("{:?}", operation.domain).to_ascii_lowercase();
-        let exchange = Exchange {
-            operation: operation.name,
-            domain: &domain,
-            product: operation.contract != Contract::Control,
-        };
+        let domain = domain(operation);
+        let exchange = exchange(operation, &domain);
         let key = slot.map_or_else(|| self.base().key(), |slot| slot.world().base().key());
         let now = self.wall_ms();
         let verdict = match armed {
             Some(slot) => {
                 let tester = &mut *slot.tester();
-                let verdict = tester.wire.judge(exchange, asked, key, now);
+                let verdict = tester.wire.judge(exchange, selects, asked, key, now);
                 slot.note_spent(tester);
                 verdict
             }
-            None => Wire::default().judge(exchange, asked, key, now),
+            None => Wire::default().judge(exchange, selects, asked, key, now),
         };
         match before_commit(&verdict, head, key) {
             None => Ok(Some(Box::new(verdict))),
@@ -116,6 +166,21 @@ impl Engine {
             }
         }
     }
+}
+
+/// The slot, if rows or limits can apply.
+fn armed<'s>(operation: &Operation, slot: Option<&'s Slot>) -> Option<&'s Slot> {
+    slot.filter(|slot| slot.is_armed() && !is_exempt(operation))
+}
+
+/// The tag of a domain is its name; it is read only if there are rows.
+fn domain(operation: &Operation) -> String {
+    format!("{:?}", operation.domain).to_ascii_lowercase()
+}
+
+fn exchange<'e>(operation: &'e Operation, domain: &'e str) -> Exchange<'e> {
+    let product = operation.contract != Contract::Control;
+    Exchange { operation: operation.name, domain, product }
 }
 
 /// The operations that remove faults and limits are never faulted, so that a caller cannot lock itself out.

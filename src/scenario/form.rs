@@ -234,6 +234,7 @@ pub(crate) static FAULT: Table = Table {
             Takes::Name(faulted),
             "An operationId, all of a domain (`payments.*`), or `*`.",
         ),
+        key("where", Takes::Members, "Conditions on members of the path or body of the call."),
         NTH,
         TIMES,
         CHANCE,

@@ -4,15 +4,19 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use crate::api;
+use crate::api::control::faults::condition;
 use crate::api::json::quoted;
 use crate::model::Kind;
 use crate::model::decision::{Choice, Decision};
-use crate::scenario::reading::{At, Fields, Reading, listed, meant};
+use crate::scenario::members::Refers;
+use crate::scenario::reading::{At, Fields, Found, Reading, listed, meant};
 use crate::scenario::select::named_by;
 use crate::scenario::vocabulary::vocabulary;
 use crate::value::{Diagnostic, Span};
 use crate::world::script::{
-    BodyFault, Fault, FaultRow, Lose, OutcomeRule, RailFault, Shaping, WebhookRow, When, check_rail,
+    BodyFault, Fault, FaultRow, Lose, OutcomeRule, RailFault, Selector, Shaping, WebhookRow, When,
+    check_rail,
 };
 
 /// The longest delay of a reply. A longer one would test a client's patience, not its code.
@@ -201,7 +205,8 @@ impl<'a> Reading<'a> {
     /// A `[[fault]]`.
     pub(crate) fn fault(&mut self, row: &Fields<'a>) -> Option<FaultRow> {
         let on = self.name(row, "on");
-        let when = self.when(row, Vec::new());
+        let select = self.conditions(row.get("where"), on.as_ref());
+        let when = self.when(row, select);
         let status = self.count(row, "status");
         let fault = Fault {
             status: status.and_then(|status| status.value.try_into().ok()),
@@ -236,6 +241,39 @@ impl<'a> Reading<'a> {
             );
         }
         Some(FaultRow { on: on?.value.to_owned(), when, fault, source: self.place(&row.span) })
+    }
+}
+
+impl<'a> Reading<'a> {
+    /// The conditions of a fault on members of the call.
+    fn conditions(&mut self, found: Option<Found<'a>>, on: Option<&At<&str>>) -> Vec<Selector> {
+        let Some(entries) = found.and_then(|found| self.entries("where", found)) else {
+            return Vec::new();
+        };
+        // The intended operation is unknown, so only the type of the table is checked.
+        let Some(on) = on else { return Vec::new() };
+        let mut entries: Vec<_> = entries.iter().collect();
+        entries.sort_by_key(|(key, _)| key.span().start);
+        let operations: Vec<_> = api::product().chain(api::control()).collect();
+        let mut selectors = Vec::new();
+        for (key, value) in entries {
+            let name: &str = key.get_ref();
+            let wanted = self.json(value, Refers::ToKinds);
+            match condition(on.value, name, &wanted, &operations) {
+                Ok(selector) => selectors.push(selector),
+                Err((code, expected)) => {
+                    let is_name = code == "unknown";
+                    let span = if is_name { key.span() } else { value.span() };
+                    let message = if is_name {
+                        format!("`where` has no member {}", quoted(name))
+                    } else {
+                        format!("`{name}` cannot be {}", self.text_at(&span))
+                    };
+                    self.note(Diagnostic::new(span, message).expected(expected));
+                }
+            }
+        }
+        selectors
     }
 }
 

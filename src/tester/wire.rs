@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::value::Key;
 use crate::value::id::encode_to_string;
-use crate::world::script::{Fault, FaultRow, Limits, Rate};
+use crate::world::script::{Fault, FaultRow, Limits, Rate, Selector};
 
 /// Faults and limits of one key.
 #[derive(Clone, Debug, Default)]
@@ -28,7 +28,7 @@ pub(crate) struct Wire {
 pub(crate) struct Armed {
     pub(crate) id: String,
     pub(crate) row: FaultRow,
-    /// Number of requests that its `on` matched.
+    /// Number of requests that its `on` and its conditions matched.
     pub(crate) asked: u64,
     /// Number of times that it was applied.
     pub(crate) hits: u64,
@@ -158,11 +158,23 @@ impl Wire {
         !self.rows.is_empty() || self.limits != Limits::default()
     }
 
-    /// What happens to a request at that wall-clock time. Draws use `key`. A fault in the request's own header applies instead of the rows,
-    /// which are then not evaluated.
+    /// Whether a row about this exchange has conditions on its input.
+    pub(crate) fn needs_input(&self, exchange: Exchange<'_>) -> bool {
+        let mut rows = self.rows.iter().map(|armed| &armed.row);
+        rows.any(|row| !row.when.select.is_empty() && names(&row.on, exchange))
+    }
+
+    /// The conditions of all rows.
+    pub(crate) fn conditions(&self) -> Vec<Selector> {
+        self.rows.iter().flat_map(|armed| armed.row.when.select.iter().cloned()).collect()
+    }
+
+    /// What happens to a request at that wall-clock time. Draws use `key`. `selects` compares a condition with the input of the request. A fault in
+    /// the request's own header applies instead of the rows, which are then not evaluated.
     pub(crate) fn judge(
         &mut self,
         exchange: Exchange<'_>,
+        selects: &dyn Fn(&Selector) -> bool,
         asked: Option<Fault>,
         key: Key,
         wall_ms: u64,
@@ -178,16 +190,21 @@ impl Wire {
         }
         verdict.fault = match asked {
             Some(fault) => Some(Applied { source: "Sandbox-Fault".into(), fault, place: 0 }),
-            None => self.fault(exchange, key),
+            None => self.fault(exchange, selects, key),
         };
         verdict
     }
 
     /// The first row that applies. All rows that match the request count it, so each counts its own second call.
-    fn fault(&mut self, exchange: Exchange<'_>, key: Key) -> Option<Applied> {
+    fn fault(
+        &mut self,
+        exchange: Exchange<'_>,
+        selects: &dyn Fn(&Selector) -> bool,
+        key: Key,
+    ) -> Option<Applied> {
         let mut applied = None;
         for armed in &mut self.rows {
-            if !names(&armed.row.on, exchange) {
+            if !names(&armed.row.on, exchange) || !armed.row.when.select.iter().all(selects) {
                 continue;
             }
             armed.asked += 1;

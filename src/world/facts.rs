@@ -1,7 +1,7 @@
 //! The facts that scenario rows may select by: a resource of any kind, its related resources, and references
 //! such as `@employee:3`.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::model::business::{Company, Employee, PayrollItem};
 use crate::model::kind::{for_each_kind, typed};
@@ -142,6 +142,12 @@ impl World {
         let mut members = facts.iter().filter_map(|fact| fact.wire.get(&selector.field));
         let wanted = self.resolved(&selector.wanted);
         members.next().is_some_and(|value| holds(&wanted, value))
+    }
+
+    /// Whether a selector matches the members of an input.
+    pub(crate) fn selects_input(&self, selector: &Selector, members: &Map<String, Value>) -> bool {
+        let value = members.get(&selector.field);
+        value.is_some_and(|value| holds(&self.resolved(&selector.wanted), value))
     }
 
     /// `company_id = "@company:2"`: resolves the reference. An unresolved one matches nothing.

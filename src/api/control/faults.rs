@@ -1,10 +1,14 @@
 //! Network faults added at run time: they apply to the caller's own requests to this key's world.
 
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
 use crate::api::check::suggestion;
 use crate::api::prelude::*;
 use crate::tester::fault::{self, contradiction};
 use crate::tester::wire::Armed;
-use crate::world::script::{BodyFault, Fault, FaultRow, Lose, Range, When};
+use crate::world::script::{BodyFault, Fault, FaultRow, Lose, Range, Selector, When};
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
     Operation {
@@ -12,8 +16,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
         path: "/_sandbox/faults",
         summary: "Add a fault",
         description: "Adds a fault for requests to this key's world: an error status, a delay, a \
-            lost request or reply, or a damaged body. The first fault that matches applies. \
-            Faults added here come before those of scenarios.",
+            lost request or reply, or a damaged body. `where` restricts it to calls with certain \
+            members. The first fault that matches applies. Faults added here come before those of scenarios.",
         success: 201,
         example: r#"{"on":"runPayroll","times":1,"latency":"20ms"}"#,
         ..operation!(tester add_fault)
@@ -46,6 +50,9 @@ pub(crate) struct AddFault {
     /// The requests it applies to: an operationId such as `runPayroll`, a domain such as `payments.*`, or `*` for the whole product API.
     /// Only `sandbox.*` matches control operations.
     on: Text<80>,
+    /// Only if these members of the path or body have these values, like `where` in a scenario.
+    #[serde(default)]
+    r#where: Map<String, Value>,
     /// Only these matching calls, counted from 1: `2`, `[1, 3]`, `"2.."` or `"2..4"`. Default: every call.
     nth: Option<Nth>,
     /// Maximum number of times that it applies. Default: unlimited.
@@ -77,8 +84,14 @@ pub(crate) struct RuleFault {
 
 impl RuleFault {
     /// The fault for that operation, with its limits.
-    pub(crate) fn on(self, on: Text<80>, nth: Option<u64>, times: Option<u64>) -> AddFault {
-        AddFault { on, nth: nth.map(Nth::One), times, chance: None, fault: self }
+    pub(crate) fn on(
+        self,
+        on: Text<80>,
+        r#where: Map<String, Value>,
+        nth: Option<u64>,
+        times: Option<u64>,
+    ) -> AddFault {
+        AddFault { on, r#where, nth: nth.map(Nth::One), times, chance: None, fault: self }
     }
 }
 
@@ -107,6 +120,8 @@ pub(crate) struct FaultShape {
     source: String,
     /// The fault in the format of the `Sandbox-Fault` header.
     does: String,
+    /// The members that have conditions.
+    conditions: Vec<String>,
     /// The matching calls that it applies to, from 1; every call if empty.
     nth: Vec<String>,
     /// Maximum number of times that it applies; null if unlimited.
@@ -132,6 +147,7 @@ impl FaultShape {
             on: row.on.clone(),
             source: row.source.clone(),
             does: row.fault.to_string(),
+            conditions: when.select.iter().map(|selector| selector.field.clone()).collect(),
             nth: when.nth.iter().map(place).collect(),
             times: when.times,
             chance_ppm: when.chance_ppm,
@@ -155,6 +171,13 @@ pub(crate) fn row(input: AddFault, operations: &[&Operation]) -> Result<FaultRow
     };
     if let Err(detail) = check_on(input.on.as_str(), operations) {
         refuse("/on".to_owned(), "unknown", detail);
+    }
+    let mut select = Vec::new();
+    for (field, wanted) in &input.r#where {
+        match condition(input.on.as_str(), field, wanted, operations) {
+            Ok(selector) => select.push(selector),
+            Err((code, detail)) => refuse(format!("/where/{}", escaped(field)), code, detail),
+        }
     }
     let nth = input.nth.map_or(Some(Vec::new()), places).unwrap_or_else(|| {
         let detail = "expected positions from 1, such as 2, [1, 3], \"2..\" or \"2..4\"";
@@ -185,7 +208,7 @@ pub(crate) fn row(input: AddFault, operations: &[&Operation]) -> Result<FaultRow
     ApiError::if_any(wrong)?;
     Ok(FaultRow {
         on: input.on.into_string(),
-        when: When { select: Vec::new(), nth, times: input.times, chance_ppm: chance.flatten() },
+        when: When { select, nth, times: input.times, chance_ppm: chance.flatten() },
         fault,
         source: String::new(),
     })
@@ -205,6 +228,43 @@ fn check_on(on: &str, operations: &[&Operation]) -> Result<(), String> {
     Err(format!(
         "expected an operationId such as runPayroll, a domain such as payments.*, or *{near}"
     ))
+}
+
+/// A condition of `where`: on a member of the path or body that operations of `on` have. The error is a code and a message.
+pub(crate) fn condition(
+    on: &str,
+    field: &str,
+    wanted: &Value,
+    operations: &[&Operation],
+) -> Result<Selector, (&'static str, String)> {
+    let known = members(on, operations);
+    if !known.contains(field) {
+        let near = suggestion(field, known.iter().map(String::as_str));
+        return Err(("unknown", format!("expected a member of the path or body of {on}{near}")));
+    }
+    Selector::of(field, false, wanted).map_err(|expected| ("type", expected.to_owned()))
+}
+
+/// The members of path and body of the operations that `on` names.
+fn members(on: &str, operations: &[&Operation]) -> BTreeSet<String> {
+    let is_meant = |row: &Operation| match on.strip_suffix(".*") {
+        Some(domain) => format!("{:?}", row.domain).eq_ignore_ascii_case(domain),
+        None if on == "*" => row.contract != Contract::Control,
+        None => row.operation_id() == on,
+    };
+    let mut names = BTreeSet::new();
+    for row in operations.iter().filter(|row| is_meant(row)) {
+        names.extend(row.path_parameters().map(str::to_owned));
+        if row.method.has_body() {
+            names.extend(row.checker().names().map(str::to_owned));
+        }
+    }
+    names
+}
+
+/// A name as a part of a JSON pointer.
+fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
 }
 
 fn places(nth: Nth) -> Option<Vec<Range>> {

@@ -73,7 +73,8 @@ pub(crate) struct Matched {
     event: Option<Text<64>>,
     /// Only decisions about this resource or a related one: an employee, a run, a company.
     pub(super) resource: Option<Text<64>>,
-    /// Only if these fields of the subject or a related resource have these values, like `where` in a scenario.
+    /// Only if these fields of the subject or a related resource have these values, like `where` in a scenario. For a fault: members of the path
+    /// or body of the call.
     #[serde(default)]
     pub(super) r#where: Map<String, Value>,
 }
@@ -230,18 +231,31 @@ fn create_rule(session: &mut Session<'_>, input: CreateRule) -> Result<Plain<Rul
             Ok(Plain(made.next().expect("a new rule is the first")))
         }
         (None, Some(fault), None, Some(operation)) => {
-            if matched.resource.is_some() || !matched.r#where.is_empty() {
-                let detail =
-                    "a fault can match only an operation, because its subject is not known yet";
-                return Err(ApiError::of_member("/match", "unexpected", detail));
+            if matched.resource.is_some() {
+                let detail = "a fault matches calls, because their subject is not known yet: use \
+                    where with members of the call";
+                return Err(ApiError::of_member("/match/resource", "unexpected", detail));
             }
-            let row =
-                faults::row(fault.on(operation.clone(), nth, times), &session.host.operations())?;
+            let fault = fault.on(operation.clone(), matched.r#where.clone(), nth, times);
+            let row = faults::row(fault, &session.host.operations()).map_err(in_match)?;
             let key = session.world.base().key();
             Ok(Plain(Rule::of_fault(session.tester.wire.add(row, key))))
         }
         _ => Err(wrong_parts()),
     }
+}
+
+/// The error of a fault with pointers into the rule.
+fn in_match(mut error: ApiError) -> ApiError {
+    for violation in &mut error.errors {
+        let pointer = &mut violation.pointer;
+        if pointer == "/on" {
+            "/match/operation".clone_into(pointer);
+        } else if pointer.starts_with("/where/") {
+            pointer.insert_str(0, "/match");
+        }
+    }
+    error
 }
 
 fn wrong_parts() -> ApiError {

@@ -31,7 +31,7 @@ fn wire(rows: Vec<FaultRow>) -> Wire {
 /// Statuses of a number of requests; 0 if no row applies.
 fn statuses(wire: &mut Wire, exchange: Exchange<'_>, count: usize) -> Vec<u16> {
     let judge = |_| {
-        let verdict = wire.judge(exchange, None, Key::new(1), 0);
+        let verdict = wire.judge(exchange, &|_| true, None, Key::new(1), 0);
         verdict.fault.and_then(|applied| applied.fault.status).unwrap_or(0)
     };
     (0..count).map(judge).collect()
@@ -87,14 +87,15 @@ fn a_window_begins_with_its_first_request_and_ends_by_the_wall_clock() {
     let rate = Rate { requests: 2, window_ms: 1_000 };
     wire.set_limits(Limits { rate: Some(rate), latency: None, platform_fee: None });
     let mut at = |wall_ms| {
-        let allowance = wire.judge(RUN, None, Key::new(1), wall_ms).allowance.expect("a limit");
+        let allowance =
+            wire.judge(RUN, &|_| true, None, Key::new(1), wall_ms).allowance.expect("a limit");
         (allowance.remaining, allowance.reset_ms, allowance.exceeded)
     };
     assert_eq!(at(5_900), (1, 1_000, false));
     assert_eq!(at(6_000), (0, 900, false));
     assert_eq!(at(6_899), (0, 1, true));
     assert_eq!(at(6_900), (1, 1_000, false));
-    assert_eq!(wire.judge(CLOCK, None, Key::new(1), 6_901).allowance, None);
+    assert_eq!(wire.judge(CLOCK, &|_| true, None, Key::new(1), 6_901).allowance, None);
 }
 
 #[test]
@@ -103,7 +104,9 @@ fn latency_stays_within_its_spread_and_is_drawn_by_the_requests_number() {
         let mut wire = Wire::default();
         let latency = Latency { mean_ms: 110, spread_ms: 20 };
         wire.set_limits(Limits { rate: None, latency: Some(latency), platform_fee: None });
-        (0..200).map(|_| wire.judge(RUN, None, Key::new(1), 0).latency_ms).collect::<Vec<_>>()
+        (0..200)
+            .map(|_| wire.judge(RUN, &|_| true, None, Key::new(1), 0).latency_ms)
+            .collect::<Vec<_>>()
     };
     let drawn = run();
     assert_eq!(drawn, run());

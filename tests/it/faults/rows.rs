@@ -115,3 +115,63 @@ fn a_faulted_call_is_in_the_request_log_and_changes_nothing_else() {
     assert_eq!((&request["path"], &request["idempotency_key"]), (&json!(RUN), &json!("k")));
     assert_eq!(entry["events"], json!([]));
 }
+
+#[test]
+fn conditions_on_the_input_select_the_calls_that_count() {
+    let caller = Caller::instant();
+    let people = caller.get(EMPLOYEES).data();
+    let (first, second) = (id(&people[0]).to_owned(), id(&people[1]).to_owned());
+    let update = |person: &str, department: &str| {
+        let request = caller.request("PATCH", &format!("{EMPLOYEES}/{person}"));
+        caller.send(&request.json(&json!({"department": department})))
+    };
+    let row = add(
+        &caller,
+        &json!({"on": "updateEmployee", "where": {"employee_id": first, "department": "Moon"}, "nth": 2, "status": 503}),
+    );
+    assert_eq!(row["conditions"], json!(["department", "employee_id"]));
+    update(&first, "Moon").expect(200);
+    update(&first, "Mars").expect(200);
+    update(&second, "Moon").expect(200);
+    let before = caller.digest();
+    let refused = update(&first, "Moon");
+    refused.refused(503, "maintenance");
+    assert_eq!(caller.digest(), before);
+    let source = format!("fault=rule {}", id(&row));
+    assert_eq!(refused.header("sandbox-decision"), Some(source.as_str()));
+    update(&first, "Moon").expect(200);
+    let listed = caller.get(FAULTS).data();
+    assert_eq!((&listed[0]["asked"], &listed[0]["hits"]), (&json!(3), &json!(1)));
+    let logged = caller.all("/_sandbox/requests?operation=updateEmployee");
+    let faulted: Vec<bool> = logged.iter().map(|row| row["fault"].is_object()).collect();
+    assert_eq!(faulted, [false, false, false, true, false], "each call is logged once");
+    assert_eq!(logged[3]["body"]["department"], "Moon");
+}
+
+#[test]
+fn conditions_compare_numbers_and_follow_references_and_a_rule_has_them_too() {
+    let caller = Caller::instant();
+    let wallet = caller.get("/api/payments/wallets").data()[0].clone();
+    let row = json!({"match": {"operation": "createPayout", "where": {"amount": ">= 500000", "company_id": "@company:1"}}, "fault": {"lose": "reply"}});
+    caller.post("/_sandbox/rules", &row).expect(201);
+    let fault = |amount: i64| {
+        let body =
+            json!({"company_id": wallet["company_id"], "wallet_id": id(&wallet), "amount": amount});
+        let request = caller.request("POST", "/api/payments/payouts").json(&body);
+        super::raw(&caller, &request).is_empty()
+    };
+    assert_eq!([fault(499_999), fault(500_000), fault(1)], [false, true, false]);
+    for (wrong, pointer, code) in [
+        (json!({"amonut": 5}), "/match/where/amonut", "unknown"),
+        (json!({"amount": [5]}), "/match/where/amount", "type"),
+        (json!({"a/b": 5}), "/match/where/a~1b", "unknown"),
+    ] {
+        let body = json!({"match": {"operation": "createPayout", "where": wrong}, "fault": {"status": 503}});
+        let problem = caller.post("/_sandbox/rules", &body).refused(422, "validation_failed");
+        let body = json!({"on": "createPayout", "where": wrong, "status": 503});
+        let direct = caller.post(FAULTS, &body).refused(422, "validation_failed");
+        assert_eq!(problem["errors"][0]["pointer"], pointer);
+        assert_eq!(direct["errors"][0]["pointer"], pointer.trim_start_matches("/match"));
+        assert_eq!(direct["errors"][0]["code"], code);
+    }
+}
