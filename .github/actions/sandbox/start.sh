@@ -7,8 +7,8 @@ port_file="$RUNNER_TEMP/finance-sandbox.port"
 program="$(<"$RUNNER_TEMP/finance-sandbox.scripts")/sandbox"
 read -ra args <<<"${SANDBOX_ACTION_ARGS:-}"
 rm -f "$port_file"
-# It stays alive after this step. The runner ends it with the job.
-nohup "$program" --seed "$SANDBOX_ACTION_SEED" --port 0 --port-file "$port_file" "${args[@]}" >"$log" 2>&1 </dev/null &
+# bash 3.2, which macOS has, takes an empty array for an unset variable. The program stays alive after this step. The runner ends it with the job.
+nohup "$program" --seed "$SANDBOX_ACTION_SEED" --port 0 --port-file "$port_file" ${args[@]+"${args[@]}"} >"$log" 2>&1 </dev/null &
 pid=$!
 
 for _ in $(seq 150); do
