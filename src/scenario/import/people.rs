@@ -58,7 +58,8 @@ impl Gathering<'_> {
                 Some("is empty: its first line must name the columns".to_owned());
             return;
         };
-        let columns = columns(reading, part, head, from.1);
+        // With a wrong mapping, each line would have a mistake, too.
+        let Some(columns) = columns(reading, part, head, from.1) else { return };
         let mut shared = BTreeMap::new();
         if let Some(found) = part.get("values") {
             let mut at = At { head: Place::new(from.1, &found.span()), members: BTreeMap::new() };
@@ -193,19 +194,19 @@ fn separator<'a>(reading: &mut Reading<'a>, part: &Fields<'a>) -> u8 {
     b','
 }
 
-/// The columns that the table declares, in its order.
+/// The columns that the table declares, in its order; none if one is wrong.
 fn columns<'a>(
     reading: &mut Reading<'a>,
     part: &Fields<'a>,
     head: &[Cell],
     file: usize,
-) -> Vec<Column> {
-    let Some(found) = part.get("columns") else { return Vec::new() };
-    let Some(entries) = reading.entries("columns", found) else { return Vec::new() };
+) -> Option<Vec<Column>> {
+    let entries = reading.entries("columns", part.get("columns")?)?;
     let mut entries: Vec<_> = entries.iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
     let names: Vec<String> = head.iter().map(|cell| cell.text.clone()).collect();
     let mut columns = Vec::new();
+    let all = entries.len();
     for (key, value) in entries {
         let Some(wanted) = reading.text_of("columns", value) else { continue };
         let path: Vec<String> = key.get_ref().split('.').map(str::to_owned).collect();
@@ -231,7 +232,7 @@ fn columns<'a>(
             }
         }
     }
-    columns
+    (columns.len() == all).then_some(columns)
 }
 
 /// The members of an employee that a column can give.
