@@ -98,14 +98,20 @@ pub(super) fn is_known(headers: &HeaderMap, etag: &HeaderValue) -> bool {
 
 /// Whether `Accept-Encoding` names gzip, with a weight above 0.
 fn accepts_gzip(headers: &HeaderMap) -> bool {
+    // `*` means only codings that are not named.
+    accepts(headers, "gzip").or_else(|| accepts(headers, "*")).unwrap_or(false)
+}
+
+/// Whether a coding is accepted; none if it is not named.
+fn accepts(headers: &HeaderMap, wanted: &str) -> Option<bool> {
     let values = headers.get_all(ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
-    values.flat_map(|value| value.split(',')).any(|coding| {
+    values.flat_map(|value| value.split(',')).find_map(|coding| {
         let (name, weight) = coding.split_once(';').unwrap_or((coding, ""));
         let refused = weight
             .trim()
             .strip_prefix("q=")
             .is_some_and(|weight| weight.bytes().all(|byte| matches!(byte, b'0' | b'.')));
-        ["gzip", "*"].iter().any(|known| name.trim().eq_ignore_ascii_case(known)) && !refused
+        name.trim().eq_ignore_ascii_case(wanted).then_some(!refused)
     })
 }
 
@@ -120,7 +126,20 @@ mod tests {
             accepts_gzip(&headers)
         };
         assert!(["gzip", "br, GZIP;q=0.5", "*", "deflate , gzip ;q=1.0"].into_iter().all(accepts));
-        assert!(!["", "br", "gzip;q=0", "gzip; q=0.000", "identity"].into_iter().any(accepts));
+        assert!(
+            ![
+                "",
+                "br",
+                "gzip;q=0",
+                "gzip; q=0.000",
+                "identity",
+                "gzip;q=0, *",
+                "*, gzip;q=0",
+                "*;q=0"
+            ]
+            .into_iter()
+            .any(accepts)
+        );
         assert!(!accepts_gzip(&HeaderMap::new()));
     }
 }
