@@ -114,6 +114,14 @@ try {
     else check(`every screen shows data (${theme})`, true);
   }
 
+  // Resources whose name is an object of its parts do not end the page, and the loading page left nothing behind.
+  await visit('#/overview'); await ready('.feed');
+  const failed = errors.length;
+  for (const type of ['verification.approved', 'invoice.sent']) await call('POST', '/_sandbox/trigger', { type });
+  await until(() => /Invoice sent/i.test(document.querySelector('.feed').textContent.replace(/\s+/g, ' ')));
+  check('events about people and invoices are shown', errors.length === failed, errors.slice(failed).join(' '));
+  check('the loading text goes away', !/page is loading/.test(await text('body')));
+
   // Explain: an amount down to its parts, its cause, its entries, its payslip.
   await look('light', 1280, 860);
   await visit('#/payroll'); await ready('.list button');

@@ -66,5 +66,8 @@ function App() {
     <dialog ref=${keys} aria-label="Keyboard"><div class="stack"><h2>Keyboard</h2><dl class="pairs">${KEYS.map(([k, t]) => html`<dt><kbd>${k}</kbd></dt><dd>${t}</dd>`)}</dl><form method="dialog"><button class="btn">Close</button></form></div></dialog>
   </div>`;
 }
-render(html`<${App} />`, document.getElementById('app'));
+// The text of the loading page goes away: rendering would keep it below the screen.
+const root = document.getElementById('app');
+root.replaceChildren();
+render(html`<${App} />`, root);
 start();

@@ -110,14 +110,16 @@ export function grouped(events) {
 }
 export const verb = (type) => type.slice(type.indexOf('.') + 1);
 export const noun = (type) => label(type.slice(0, type.indexOf('.')));
+// What an event is about, always as text: a name can be an object of its parts.
+const named = (n) => (typeof n === 'string' ? n : n && typeof n === 'object' ? Object.values(n).filter((part) => typeof part === 'string').join(' ') : '');
 export function subject(e) {
   const o = e.data?.object || {};
   if (o.employee_name) return o.net != null ? `${o.employee_name} \u00b7 ${money(o.net, o.currency)}` : o.employee_name;
-  if (o.recipient) return `${o.recipient.name} \u00b7 ${money(o.amount, o.currency)}`;
+  if (o.recipient) return `${named(o.recipient.name)} \u00b7 ${money(o.amount, o.currency)}`;
   if (o.object === 'payroll_run') return `${o.period} \u00b7 ${o.employee_count} people${o.totals ? ` \u00b7 ${money(o.totals.net, o.currency)}` : ''}`;
   if (o.amount != null && o.currency) return `${o.authority ? `${o.authority} \u00b7 ` : ''}${money(o.amount, o.currency)}`;
   if (o.available != null && o.currency) return `${money(o.available, o.currency)} available`;
-  return o.name || o.legal_name || last(o.id || '');
+  return named(o.name) || named(o.legal_name) || last(o.id || '');
 }
 function Feed({ open, list }) {
   const { events, at } = useStore();
