@@ -17,6 +17,7 @@ use crate::io::receiver::{Received, Receiving, receive};
 use crate::io::signal;
 use crate::tester::address::{Policy, Target};
 use crate::tester::signature::{Secret, SignatureCheck};
+use crate::value::Key;
 use crate::world::envelope::named;
 
 /// The arguments of `sandbox listen`.
@@ -31,7 +32,7 @@ pub(super) struct ListenArgs {
     /// Print only events of this type, or of a resource: `payroll_run.*`; repeatable
     #[arg(long, value_name = "EVENT", value_delimiter = ',', value_parser = Offered::EVENTS, hide_possible_values = true)]
     filter: Vec<String>,
-    /// The secret of the deliveries; without it and without --sandbox, signatures are not checked
+    /// The secret of the deliveries; without it and without --sandbox, the secret of the commands that it prints
     #[arg(long, env = "SANDBOX_WEBHOOK_SECRET", hide_env_values = true, value_name = "SECRET")]
     secret: Option<String>,
     /// Register with the sandbox at this URL, such as `http://127.0.0.1:4747`, and unregister at the end
@@ -95,11 +96,13 @@ pub(super) fn run(args: &ListenArgs) -> Result<(), Failure> {
                 registered = Some(endpoint);
                 Some(secret)
             }
-            None => secret,
+            None => Some(secret.unwrap_or_else(|| Secret::drawn(Key::new(0).with("listen")))),
         };
-        if registered.is_none() {
-            hint(&url, secret.as_ref()).or_else(|error| Failure::of_output(&error))?;
-        }
+        let told = match &registered {
+            Some(endpoint) => endpoint.tell(&url, args),
+            None => hint(&url, secret.as_ref()),
+        };
+        told.or_else(|error| Failure::of_output(&error))?;
         announce(args, &url).or_else(|error| Failure::of_output(&error))?;
         let printer = Printer {
             filters: args.filter.clone(),
@@ -152,6 +155,17 @@ impl Endpoint {
             let detail = answer["detail"].as_str().unwrap_or(&reply.status);
             Failure::Impossible(format!("the sandbox sends nothing here: {detail}"))
         })
+    }
+
+    /// Says what was registered.
+    fn tell(&self, url: &str, args: &ListenArgs) -> io::Result<()> {
+        let sandbox = args.sandbox.as_deref().unwrap_or_default();
+        let events = if args.filter.is_empty() { "*".to_owned() } else { args.filter.join(", ") };
+        writeln!(
+            io::stderr().lock(),
+            "registered {url} with {sandbox} as endpoint {} for events {events}; it is removed at the end",
+            self.id
+        )
     }
 
     /// Deletes it. A sandbox that has ended sends nothing more anyway.

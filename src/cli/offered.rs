@@ -8,6 +8,7 @@ use clap::{Arg, Command, Error};
 use crate::api::system;
 use crate::model::growth::countries;
 use crate::scenario;
+use crate::value::diagnostic::nearest;
 
 /// Takes every text, and offers some to completion.
 #[derive(Clone, Copy, Debug)]
@@ -37,4 +38,20 @@ impl TypedValueParser for Offered {
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         Some(Box::new((self.0)().into_iter().map(PossibleValue::new)))
     }
+}
+
+/// Why a text is no event type, with the nearest types.
+pub(super) fn unknown_event(name: &str) -> String {
+    let types = system::event_types();
+    let (resource, _) = name.split_once('.').unwrap_or((name, ""));
+    let of_resource = types.iter().filter(|one| one.split('.').next() == Some(resource));
+    let of_resource: Vec<&str> = of_resource.copied().take(5).collect();
+    let near = match nearest(name, types.iter().copied()) {
+        Some(near) => format!("; did you mean {near}?"),
+        None if !of_resource.is_empty() => {
+            format!("; types of that resource: {}", of_resource.join(", "))
+        }
+        None => String::new(),
+    };
+    format!("no event has the type {name:?}{near} (`sandbox trigger --list` prints all types)")
 }

@@ -12,9 +12,11 @@ use http_body_util::Full;
 use serde::Serialize;
 use serde_json::json;
 
+use crate::api::system;
 use crate::cli::failure::{Failure, failed, print};
-use crate::cli::offered::Offered;
+use crate::cli::offered::{Offered, unknown_event};
 use crate::cli::webhook_cases::{Case, Events, cases};
+use crate::cli::world_args::seed;
 use crate::io::courier::connection::{Connection, post_to};
 use crate::io::courier::wall;
 use crate::tester::address::{Policy, Target};
@@ -34,7 +36,13 @@ pub(super) struct WebhookTestArgs {
     #[arg(long, env = "SANDBOX_WEBHOOK_SECRET", hide_env_values = true, value_name = "SECRET")]
     secret: Option<String>,
     /// The seed of the world that the events come from
-    #[arg(long, default_value_t = 42, value_name = "N")]
+    #[arg(
+        long,
+        default_value_t = 42,
+        value_name = "N",
+        allow_negative_numbers = true,
+        value_parser = seed
+    )]
     seed: u64,
     /// The type of the events: `sandbox trigger --list` prints all types
     #[arg(long = "type", default_value = "payroll_run.paid", value_name = "TYPE", value_parser = Offered::EVENTS, hide_possible_values = true)]
@@ -76,6 +84,9 @@ fn play_all(args: &WebhookTestArgs) -> Result<bool, Failure> {
         let _ = writeln!(io::stderr(), "signing with {}", drawn.reveal());
         drawn
     };
+    if !system::event_types().contains(&args.event.as_str()) {
+        return Err(Failure::Usage(format!("--type: {}", unknown_event(&args.event))));
+    }
     let events = Events::of(args.seed, &args.event)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -16,7 +16,8 @@ pub(super) struct WorldArgs {
         env = "SANDBOX_SEED",
         default_value_t = 42,
         value_name = "N",
-        allow_negative_numbers = true
+        allow_negative_numbers = true,
+        value_parser = seed
     )]
     pub(super) seed: u64,
     /// Companies of each world
@@ -26,7 +27,7 @@ pub(super) struct WorldArgs {
         default_value_t = 3,
         value_name = "N",
         allow_negative_numbers = true,
-        value_parser = clap::value_parser!(u64).range(1..)
+        value_parser = companies
     )]
     companies: u64,
     /// Employees of each company
@@ -51,6 +52,16 @@ pub(super) struct WorldArgs {
         value_name = "INSTANT"
     )]
     start: Timestamp,
+}
+
+/// A seed of the command line.
+pub(super) fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("a seed is a whole number from 0 to {}", u64::MAX))
+}
+
+fn companies(text: &str) -> Result<u64, String> {
+    let count = text.parse().ok().filter(|count| *count > 0);
+    count.ok_or_else(|| "a world has at least 1 company".to_owned())
 }
 
 impl WorldArgs {

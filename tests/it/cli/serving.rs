@@ -179,8 +179,8 @@ fn a_folder_of_scenarios_is_offered_and_does_not_run() {
 #[test]
 fn flags_without_a_meaning_are_refused_with_what_is_expected() {
     for (flags, expected) in [
-        (&["--seed", "-1"][..], "--seed"),
-        (&["--companies", "0"], "--companies"),
+        (&["--seed", "-1"][..], "a seed is a whole number from 0"),
+        (&["--companies", "0"], "a world has at least 1 company"),
         (&["--companies", "-2"], "--companies"),
         (&["--cors-origin", "foo"], "an origin such as http://localhost:3000"),
         (&["--cors-origin", "http://a.test/path"], "an origin such as"),

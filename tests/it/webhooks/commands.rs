@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::run_payroll;
 use crate::harness::receiver::{Reaction, Receiver};
+use crate::harness::world::id;
 use crate::harness::{Caller, Server, command, finish};
 
 const SECRET: &str = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
@@ -49,9 +50,33 @@ fn listen_checks_signatures_and_prints_events_as_they_come() {
 }
 
 #[test]
+fn listen_without_a_secret_prints_one_and_checks_it() {
+    let (listener, url) = listen(&[]);
+    let caller = Caller::manual();
+    let other = json!({"url": url, "secret": SECRET});
+    caller.post("/_sandbox/webhook-endpoints", &other).expect(201);
+    run_payroll(&caller);
+    caller.advance(&json!({"by": "1s"}));
+    let (out, err) = listener.stop();
+    assert!(out.contains("INVALID"), "{out}");
+    let (_, rest) = err.split_once("--webhook-secret ").expect("a secret");
+    let secret = rest.split_whitespace().next().unwrap();
+    assert!(err.contains(&format!("\"secret\":\"{secret}\"")), "{err}");
+
+    let (listener, url) = listen(&[]);
+    let caller = Caller::manual();
+    let same = json!({"url": url, "secret": secret});
+    caller.post("/_sandbox/webhook-endpoints", &same).expect(201);
+    run_payroll(&caller);
+    caller.advance(&json!({"by": "1s"}));
+    let (out, _) = listener.stop();
+    assert!(out.contains("  valid ") && !out.contains("INVALID"), "{out}");
+}
+
+#[test]
 fn listen_forwards_deliveries_and_returns_the_answers() {
     let target = Receiver::start(|_, _| Reaction::status(418));
-    let (_listener, url) = listen(&["--forward-to", &target.url()]);
+    let (_listener, url) = listen(&["--forward-to", &target.url(), "--secret", SECRET]);
     let caller = Caller::manual();
     let body = json!({"url": url, "secret": SECRET, "events": ["payroll_run.created"]});
     caller.post("/_sandbox/webhook-endpoints", &body).expect(201);
@@ -147,6 +172,11 @@ fn webhook_test_sends_resources_that_the_document_describes() {
     ]));
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8(output.stderr).unwrap().contains("did you mean payout.paid"));
+    let typo = ["webhook-test", "--target", "http://127.0.0.1:9/", "--type", "typo"];
+    let output = finish(&mut command(&typo));
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(2) && err.len() < 300, "{err}");
+    assert!(err.contains("sandbox trigger --list"), "{err}");
 }
 
 #[test]
@@ -164,6 +194,8 @@ fn listen_registers_with_a_running_sandbox_and_leaves_it_as_it_was() {
     let (out, err) = listener.end_and_read();
     assert!(out.contains("  valid ") && out.contains("payroll_run.created"), "{out}");
     assert!(!err.contains("curl"), "{err}");
+    assert!(err.contains(&format!("with {url} as endpoint {}", id(&endpoints[0]))), "{err}");
+    assert!(err.contains("for events payroll_run.*"), "{err}");
     assert_eq!(caller.all("/_sandbox/webhook-endpoints"), [Value::Null; 0]);
 
     let refused = finish(&mut command(&["listen", "--port", "0", "--sandbox", "ftp://x"]));
