@@ -6,8 +6,8 @@ use crate::api::check::suggestion;
 use crate::api::control::situation::{Saves, origin};
 use crate::api::prelude::*;
 use crate::api::{control, product, system};
-use crate::world::EventShape;
 use crate::world::situation::Situation;
+use crate::world::{EventShape, Why};
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
 Operation {
@@ -88,6 +88,7 @@ fn follow(
         return Err(not_shown(name));
     }
     let logged = world.log_length();
+    let decided = world.decided().last().map_or(0, |last| last.sequence);
     // What must only be paid must not be late, too.
     let by_deadline = system::is_by_deadline(name);
     let steps = situations.iter().flat_map(|it| it.steps.iter().map(|step| (step, &it.outcomes)));
@@ -107,12 +108,42 @@ fn follow(
     let events: Vec<EventShape> = system::events_since(world, logged).map(EventShape::of).collect();
     let event = system::events_since(world, logged).find(|event| event.name == name);
     let event = event.ok_or_else(|| {
-        let detail = format!(
-            "the calls were made, and {name} did not happen: the override or a rule prevented it"
-        );
+        let detail = not_caused(world, decided, logged, name, own);
         ApiError::invalid(vec![Violation::new("/type", "not_caused", detail)])
     })?;
     Ok(Plain(Triggered { event: EventShape::of(event), events }))
+}
+
+/// Why the event did not happen although all calls were accepted: what the caller chose, or what the world already contains.
+fn not_caused(
+    world: &World,
+    decided: u64,
+    logged: u64,
+    name: &str,
+    own: &Map<String, Value>,
+) -> String {
+    let since = world.decided().iter().filter(|decision| decision.sequence > decided);
+    let mut chosen = since.filter(|decision| decision.why != Why::Default);
+    let why = if let Some(decision) = chosen.next_back() {
+        let source = decision.source.as_deref().unwrap_or(decision.why.name());
+        format!("{} was {} because of {source}", decision.decision, decision.chosen)
+    } else if !own.is_empty() {
+        "the override led to another outcome".to_owned()
+    } else {
+        let last = system::events_since(world, logged).next_back();
+        let last = last.map_or_else(String::new, |event| {
+            let object = event.object.to_wire();
+            let reasons = object.pointer("/decision/reasons").and_then(Value::as_array);
+            let reasons = reasons.into_iter().flatten().filter_map(|it| it["detail"].as_str());
+            let reasons: Vec<&str> = reasons.collect();
+            let because = if reasons.is_empty() { "" } else { " because: " };
+            format!(" (the last event was {}{because}{})", event.name, reasons.join("; "))
+        });
+        format!(
+            "what this world already contains leads to another outcome{last}. Reset the world, or use a new key"
+        )
+    };
+    format!("the calls were made, and {name} did not happen: {why}")
 }
 
 /// The row that a step of a situation calls.
