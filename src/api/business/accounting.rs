@@ -1,5 +1,7 @@
 //! The chart of accounts, with balances.
 
+use serde_json::Value;
+
 use crate::api::business::figures::{Reading, minor};
 use crate::api::prelude::*;
 use crate::model::{Account, AccountType, Direction, Wire};
@@ -107,6 +109,23 @@ fn list_ledger_accounts(
         sort.apply(&mut accounts);
     }
     Ok(page_of(&accounts, input.paging))
+}
+
+/// The account of a company with this id, and as the list shows it.
+pub(crate) fn ledger_account_of(
+    world: &World,
+    company: &Company,
+    id: &str,
+) -> Option<(Account, Currency, Value)> {
+    let sums = Reading::of(world, company).all_totals();
+    let fixed = Account::FIXED.iter().map(|&account| (company.currency, account));
+    let posted: Vec<_> = sums.iter().map(|(currency, account, _)| (currency, account)).collect();
+    fixed.chain(posted).find_map(|(currency, account)| {
+        let totals = sums.get(currency, account);
+        let found = ledger_account(world, company, account, currency, totals);
+        let wire = (found.id == id).then(|| serde_json::to_value(&found).ok())??;
+        Some((account, currency, wire))
+    })
 }
 
 fn ledger_account(

@@ -300,7 +300,7 @@ fn get_payroll_run(world: &World, input: GetPayrollRun) -> Result<Data<RunWithIt
 }
 
 /// The items of a run: grown ones by arithmetic, and created ones.
-fn items_of(world: &World, run: Id<PayrollRun>) -> Candidates<'_, PayrollItem> {
+pub(crate) fn items_of(world: &World, run: Id<PayrollRun>) -> Candidates<'_, PayrollItem> {
     let base = world.base();
     let created = world.children::<PayrollItem>(run.bits());
     match base.index_of(run) {

@@ -2,19 +2,21 @@
 
 use serde_json::{Map, Value};
 
+use crate::api::control::explain_books;
 use crate::api::prelude::*;
-use crate::model::Entity;
 use crate::model::business::Payslip;
 use crate::model::ledger::TransactionType;
 use crate::model::payroll;
+use crate::model::{Account, Entity};
 use crate::value::id::parse;
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
     path: "/_sandbox/explain/{id}",
     summary: "Explain an amount",
     description: "Returns the parts of an amount; they sum to it. A payslip has its lines, each \
-        with the rules of the payroll pack, its base and its sources. A wallet has the entries of \
-        its statement, and a score its factors.",
+        with the rules of the payroll pack, its base and its sources, and totals of the year have \
+        their payslips. A wallet and a ledger account have their entries, an invoice its lines, a \
+        run its people, a loan its repayments, and a score its factors.",
     example: r#"{"id":"@payslip:1","pointer":"/net"}"#,
     errors: &[ErrorCode::ResourceNotFound],
     long: true,
@@ -23,10 +25,12 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ExplainAmount {
-    /// The resource: a payslip, a wallet, a score or an assessment.
+    /// The resource: a payslip, a wallet, a ledger account, an invoice, a run, a loan, a score or an assessment.
     id: Text<64>,
-    /// JSON pointer to the amount: `/net`, `/gross`, `/employer_cost` or a line such as `/taxes/0/amount` of a payslip, `/available` of a
-    /// wallet, `/score` or `/pillars/0/score` of a score. Default: the first of these.
+    /// JSON pointer to the amount: `/net`, `/gross`, `/employer_cost`, `/taxable`, `/ytd/…` or a line such as `/taxes/0/amount` of a
+    /// payslip, `/available`, `/pending`, `/reserved` or `/escrow` of a wallet, `/balance` of a ledger account, `/total`, `/net_total` or
+    /// `/tax_total` of an invoice, `/totals/…` of a run, `/balances/principal_outstanding` of a loan, `/score` or `/pillars/0/score` of a
+    /// score. Default: the first of these.
     pointer: Option<Text<100>>,
 }
 
@@ -49,17 +53,17 @@ pub(crate) struct Explained {
 /// A part of an amount.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "AmountPart")]
-struct Part {
+pub(super) struct Part {
     /// What it is.
     label: String,
     /// Its amount, negative if it lowers the whole.
-    amount: i64,
+    pub(super) amount: i64,
     /// JSON pointer to it in the resource; null if it is not a member.
-    pointer: Option<String>,
+    pub(super) pointer: Option<String>,
     /// The resource that caused it; null if there is none.
-    resource_id: Option<String>,
+    pub(super) resource_id: Option<String>,
     /// Why it has this amount; null if a rule or a resource says it.
-    reason: Option<String>,
+    pub(super) reason: Option<String>,
     /// The line of the payroll pack; null for other parts.
     rule: Option<PackRule>,
 }
@@ -95,6 +99,7 @@ fn explain_amount(world: &World, input: ExplainAmount) -> Result<Plain<Explained
     });
     let id = id.ok_or_else(missing)?;
     let wire = match id.kind {
+        Kind::LedgerAccount => Value::Null,
         Kind::Wallet => {
             let wallet = world.get(Id::<Wallet>::from_bits(id.bits))?;
             Arc::new(world.with_balances(&wallet)).into_record().to_wire()
@@ -104,26 +109,28 @@ fn explain_amount(world: &World, input: ExplainAmount) -> Result<Plain<Explained
     let usual = match id.kind {
         Kind::Payslip => "/net",
         Kind::Wallet => "/available",
+        Kind::LedgerAccount => "/balance",
+        Kind::Invoice => "/total",
+        Kind::PayrollRun => "/totals/net",
+        Kind::Loan => "/balances/principal_outstanding",
         _ => "/score",
     };
     let pointer = input.pointer.as_ref().map_or(usual, Text::as_str);
-    let parts = match id.kind {
-        Kind::Payslip => {
-            let payslip = world.get(Id::<Payslip>::from_bits(id.bits))?;
-            of_pay(&payslip, &wire, pointer)
-        }
-        Kind::Wallet if pointer == usual => {
-            let wallet = world.get(Id::<Wallet>::from_bits(id.bits))?;
-            Some(of_wallet(world, &wallet))
-        }
-        _ => of_score(&wire, pointer),
+    let (wire, parts) = if id.kind == Kind::LedgerAccount {
+        let (wire, parts) = explain_books::of_ledger_account(world, text).ok_or_else(missing)?;
+        (wire, Some(parts).filter(|_| pointer == usual))
+    } else {
+        let parts = parts_of(world, id, &wire, pointer)?;
+        (wire, parts)
     };
     let amount = wire.pointer(pointer).and_then(Value::as_i64);
     let Some((mut parts, amount)) = parts.zip(amount) else {
         let detail = format!(
             "{text} has no amount at {pointer} that can be explained: expected /net, /gross, \
-                /employer_cost or a line of a payslip, /available of a wallet, or /score of a \
-                completed score"
+                /employer_cost, /taxable, /ytd/… or a line of a payslip, /available, /pending, \
+                /reserved or /escrow of a wallet, /balance of a ledger account, /total of an \
+                invoice, /totals/… of a run, /balances/principal_outstanding of a loan, or \
+                /score of a completed score"
         );
         return Err(ApiError::of_member("/pointer", "unexplained", detail));
     };
@@ -141,11 +148,46 @@ fn explain_amount(world: &World, input: ExplainAmount) -> Result<Plain<Explained
     }))
 }
 
+/// The parts of an amount of a resource other than an account.
+fn parts_of(world: &World, id: AnyId, wire: &Value, pointer: &str) -> Result<Option<Vec<Part>>> {
+    Ok(match id.kind {
+        Kind::Payslip => {
+            let payslip = world.get(Id::<Payslip>::from_bits(id.bits))?;
+            match pointer {
+                "/taxable" => Some(explain_books::of_taxable(&payslip)),
+                _ if pointer.starts_with("/ytd/") => {
+                    explain_books::of_year(world, &payslip, pointer)
+                }
+                _ => of_pay(&payslip, wire, pointer),
+            }
+        }
+        Kind::Wallet => {
+            let wallet = world.get(Id::<Wallet>::from_bits(id.bits))?;
+            let of = |account| {
+                Some(explain_books::of_account(world, wallet.company_id, account, wallet.currency))
+            };
+            match pointer {
+                "/available" => Some(of_wallet(world, &wallet)),
+                "/pending" => of(Account::CollectionsInTransit),
+                "/reserved" => of(Account::CashReserved),
+                "/escrow" => of(Account::EscrowHeld),
+                _ => None,
+            }
+        }
+        Kind::Invoice => explain_books::of_invoice(&*world.get(Id::from_bits(id.bits))?, pointer),
+        Kind::PayrollRun => {
+            explain_books::of_run(world, &*world.get(Id::from_bits(id.bits))?, pointer)
+        }
+        Kind::Loan => explain_books::of_loan(&*world.get(Id::from_bits(id.bits))?, pointer),
+        _ => of_score(wire, pointer),
+    })
+}
+
 /// The label of what no part explains. A test asserts that no amount has such a part.
 const OTHER: &str = "other";
 
 impl Part {
-    fn new(label: impl Into<String>, amount: i64) -> Self {
+    pub(super) fn new(label: impl Into<String>, amount: i64) -> Self {
         Self {
             label: label.into(),
             amount,

@@ -14,6 +14,7 @@ pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod faults;
 pub(crate) mod hand_move;
+mod explain_books;
 mod identifying;
 pub(crate) mod import;
 pub(crate) mod inbound;

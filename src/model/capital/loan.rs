@@ -88,7 +88,7 @@ impl Instalment {
         self.paid.min(self.interest)
     }
 
-    fn principal_paid(&self) -> i64 {
+    pub(crate) fn principal_paid(&self) -> i64 {
         self.paid - self.interest_paid()
     }
 
