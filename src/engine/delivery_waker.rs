@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::task::{Context, Poll, Waker};
 
 use crate::engine::flight::lock;
+use crate::engine::readers::Happened;
 use crate::engine::recording::{Note, Tape, Ticket};
 use crate::engine::slot::Slot;
 use crate::tester::Tester;
@@ -353,7 +354,7 @@ impl Worker {
             }
             self.slot.wake_waiters(&tester);
             drop(tester);
-            self.slot.readers.wake();
+            self.slot.readers.wake(Happened::Delivery);
         }
     }
 

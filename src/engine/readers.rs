@@ -5,12 +5,44 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
+use crate::api::control::event_stream::Encoded;
+
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Happened {
+    /// The world changed, or left memory.
+    World,
+    /// A request was logged.
+    Request,
+    /// A delivery was attempted.
+    Delivery,
+}
+
+/// What a reader follows beside the world.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Follows {
+    pub(super) requests: bool,
+    pub(super) deliveries: bool,
+}
+
+impl Follows {
+    const fn wants(self, happened: Happened) -> bool {
+        match happened {
+            Happened::World => true,
+            Happened::Request => self.requests,
+            Happened::Delivery => self.deliveries,
+        }
+    }
+}
+
 /// The readers of a world.
 #[derive(Debug, Default)]
 pub(super) struct Readers {
     open: AtomicUsize,
     next: AtomicU64,
-    waiting: Mutex<BTreeMap<u64, Waker>>,
+    waiting: Mutex<BTreeMap<u64, (Follows, Waker)>>,
+    /// The frames that they share.
+    encoded: Mutex<Encoded>,
 }
 
 impl Readers {
@@ -20,23 +52,38 @@ impl Readers {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// The reader is woken when something happens next.
-    pub(super) fn wait(&self, number: u64, waker: &Waker) {
-        self.waiting().insert(number, waker.clone());
+    /// The reader is woken when something that it follows happens next.
+    pub(super) fn wait(&self, number: u64, follows: Follows, waker: &Waker) {
+        self.waiting().insert(number, (follows, waker.clone()));
     }
 
     /// The reader ends.
     pub(super) fn end(&self, number: u64) {
-        self.open.fetch_sub(1, Ordering::AcqRel);
+        let was_last = self.open.fetch_sub(1, Ordering::AcqRel) == 1;
         self.waiting().remove(&number);
+        if was_last {
+            *self.encoded() = Encoded::default();
+        }
     }
 
     /// Something happened. Costs one atomic load if there are no readers.
-    pub(super) fn wake(&self) {
+    pub(super) fn wake(&self, happened: Happened) {
         if self.is_read() {
-            let waiting = std::mem::take(&mut *self.waiting());
-            waiting.into_values().for_each(Waker::wake);
+            let mut woken: Vec<Waker> = Vec::new();
+            self.waiting().retain(|_, (it, waker)| {
+                let wants = it.wants(happened);
+                if wants {
+                    woken.push(waker.clone());
+                }
+                !wants
+            });
+            woken.into_iter().for_each(Waker::wake);
         }
+    }
+
+    /// The frames that readers share. A panic under this lock cannot leave half a frame.
+    pub(super) fn encoded(&self) -> MutexGuard<'_, Encoded> {
+        self.encoded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether there are any.
@@ -45,7 +92,7 @@ impl Readers {
     }
 
     /// A panic under this lock cannot leave half a change, because each change is one call of the map.
-    fn waiting(&self) -> MutexGuard<'_, BTreeMap<u64, Waker>> {
+    fn waiting(&self) -> MutexGuard<'_, BTreeMap<u64, (Follows, Waker)>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -53,6 +100,6 @@ impl Readers {
 impl Drop for Readers {
     /// The world leaves memory: its streams end.
     fn drop(&mut self) {
-        self.wake();
+        self.wake(Happened::World);
     }
 }

@@ -10,6 +10,7 @@ use crate::api::operation::{Contract, Operation};
 use crate::engine::fault::Acted;
 use crate::engine::headers::{REQUEST_ID, observes, trace_of};
 use crate::engine::keys::bearer;
+use crate::engine::readers::Happened;
 use crate::engine::recording::Tape;
 use crate::engine::request::{Request, Trace};
 use crate::engine::response::Transport;
@@ -116,7 +117,7 @@ fn write(
         entry.fault = Some(Box::new(FaultUse { source: Arc::clone(source), fault: fault.clone() }));
     }
     drop(tester);
-    slot.readers.wake();
+    slot.readers.wake(Happened::Request);
     Some(number)
 }
 

@@ -13,7 +13,7 @@ use crate::api::host::OpenWorld;
 use crate::engine::cache::{ReadCache, WORLD_BYTES};
 use crate::engine::delivery_waker::{Deliveries, DeliveryWaker};
 use crate::engine::idempotency::{Answers, SeenKeys};
-use crate::engine::readers::Readers;
+use crate::engine::readers::{Happened, Readers};
 use crate::engine::recording::{Note, Tape};
 use crate::engine::response::WorldTag;
 use crate::tester::Tester;
@@ -228,7 +228,7 @@ impl Slot {
         memory.changed(world);
         memory.follow(&acts);
         drop(memory);
-        self.readers.wake();
+        self.readers.wake(Happened::World);
     }
 
     /// Whether a new world of this base would equal this one: it was not changed, or it was reset. `is_recorded` says that a recording

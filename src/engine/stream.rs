@@ -14,10 +14,11 @@ use crate::api::control::event_stream::{Batch, Follow};
 use crate::api::operation::decode;
 use crate::engine::flight::lock;
 use crate::engine::headers::{REQUEST_ID, SANDBOX_TIME};
-use crate::engine::problem;
+use crate::engine::readers::Follows;
 use crate::engine::recording::{Tape, Ticket};
 use crate::engine::request::{Request, request_id};
 use crate::engine::slot::Slot;
+use crate::engine::write;
 use crate::value::{ApiError, ErrorCode};
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
@@ -45,7 +46,7 @@ pub(crate) struct Stream {
 /// What a reader finds.
 pub(crate) enum Next {
     /// Send this, once that input is stored. There may be more at once.
-    Send(Bytes, Option<Ticket>),
+    Send { frames: Vec<Bytes>, ticket: Option<Ticket>, more: bool },
     /// Nothing yet. The task is woken when something happens.
     Wait,
     /// A step of the world is running: try again soon.
@@ -61,13 +62,18 @@ impl Stream {
             return Next::End;
         };
         // Registered before it reads, so that nothing is missed.
-        slot.readers.wait(self.number, cx.waker());
+        let [requests, deliveries] = self.follow.beside_events();
+        slot.readers.wait(self.number, Follows { requests, deliveries }, cx.waker());
         let Some(world) = slot.try_world() else { return Next::Busy };
-        let Batch { text, more } = self.follow.next(&world, &slot.tester());
-        match (text.is_empty(), more) {
+        let Batch { frames, more, .. } =
+            self.follow.next(&world, &slot.tester(), &mut slot.readers.encoded());
+        match (frames.is_empty(), more) {
             (true, true) => Next::Busy,
             (true, false) => Next::Wait,
-            (false, _) => Next::Send(text.into(), slot.tape.as_ref().and_then(Tape::ticket)),
+            (false, more) => {
+                let ticket = slot.tape.as_ref().and_then(Tape::ticket);
+                Next::Send { frames, ticket, more }
+            }
         }
     }
 }
@@ -93,7 +99,7 @@ pub(super) fn open(request: &Request<'_>, slot: &Arc<Slot>) -> Response<Bytes> {
     });
     let follow = match follow {
         Ok(follow) => follow,
-        Err(error) => return problem::reply(&error, &request.refused_id(&world)),
+        Err(error) => return write::refused(request, slot, &world, &error),
     };
     let number = slot.readers.begin();
     slot.watch();

@@ -128,7 +128,13 @@ impl Ran {
     }
 }
 
-fn refused(request: &Request<'_>, slot: &Slot, world: &World, error: &ApiError) -> Response<Bytes> {
+/// The reply to a refusal, with the time of the world.
+pub(super) fn refused(
+    request: &Request<'_>,
+    slot: &Slot,
+    world: &World,
+    error: &ApiError,
+) -> Response<Bytes> {
     let mut response = problem::reply(error, &request.refused_id(world));
     response.headers_mut().insert(SANDBOX_TIME, slot.memory().time_header(world.now()));
     response

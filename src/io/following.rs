@@ -4,8 +4,8 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -72,7 +72,66 @@ pub(crate) struct Following {
     has_begun: bool,
     sent: Instant,
     /// A batch whose last input is not on disk yet.
-    held: Option<(Bytes, Storing)>,
+    held: Option<(Vec<Bytes>, Storing)>,
+    /// Frames to send, the last one first. Readers share them.
+    frames: Vec<Bytes>,
+    unsent: Unsent,
+}
+
+/// The frames that hyper buffers. Its buffer is large, because a connection also carries large bodies.
+#[derive(Clone, Default)]
+struct Unsent(Arc<Mutex<Buffered>>);
+
+#[derive(Default)]
+struct Buffered {
+    frames: usize,
+    waker: Option<Waker>,
+}
+
+/// A frame that hyper drops when the socket has taken it.
+struct Tracked {
+    frame: Bytes,
+    unsent: Unsent,
+}
+
+impl AsRef<[u8]> for Tracked {
+    fn as_ref(&self) -> &[u8] {
+        &self.frame
+    }
+}
+
+impl Drop for Tracked {
+    fn drop(&mut self) {
+        let mut buffered = self.unsent.buffered();
+        buffered.frames -= 1;
+        let waker = if buffered.frames == 0 { buffered.waker.take() } else { None };
+        drop(buffered);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+}
+
+impl Unsent {
+    fn track(&self, frame: Bytes) -> Bytes {
+        self.buffered().frames += 1;
+        Bytes::from_owner(Tracked { frame, unsent: self.clone() })
+    }
+
+    /// Ready when hyper buffers no frame.
+    fn poll_sent(&self, cx: &Context<'_>) -> Poll<()> {
+        let mut buffered = self.buffered();
+        if buffered.frames == 0 {
+            return Poll::Ready(());
+        }
+        buffered.waker = Some(cx.waker().clone());
+        Poll::Pending
+    }
+
+    /// A panic under this lock cannot leave half a change.
+    fn buffered(&self) -> MutexGuard<'_, Buffered> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Following {
@@ -87,6 +146,8 @@ impl Following {
             has_begun: false,
             sent,
             held: None,
+            frames: Vec::new(),
+            unsent: Unsent::default(),
         }
     }
 
@@ -102,11 +163,21 @@ impl Following {
             if self.activity.is_closing() {
                 return Poll::Ready(None);
             }
+            if let Some(frame) = self.frames.pop() {
+                let frame = self.unsent.track(frame);
+                return self.send(frame);
+            }
+            // The next batch is read when the client has taken this one.
+            ready!(self.unsent.poll_sent(cx));
             if let Some((batch, storing)) = &mut self.held {
                 let is_stored = ready!(storing.as_mut().poll(cx));
                 let batch = std::mem::take(batch);
                 self.held = None;
-                return if is_stored { self.send(batch) } else { Poll::Ready(None) };
+                if !is_stored {
+                    return Poll::Ready(None);
+                }
+                self.queue(batch);
+                continue;
             }
             if self.is_paced {
                 ready!(self.timer.as_mut().poll(cx));
@@ -114,11 +185,13 @@ impl Following {
             }
             match self.stream.poll(cx) {
                 Next::End => return Poll::Ready(None),
-                Next::Send(batch, ticket) => {
-                    self.wait_for(PACE);
+                Next::Send { frames, ticket, more } => {
+                    if !more {
+                        self.wait_for(PACE);
+                    }
                     match self.storing(ticket) {
-                        Some(storing) => self.held = Some((batch, storing)),
-                        None => return self.send(batch),
+                        Some(storing) => self.held = Some((frames, storing)),
+                        None => self.queue(frames),
                     }
                 }
                 Next::Busy => self.wait_for(SOON),
@@ -143,6 +216,11 @@ impl Following {
             return None;
         }
         Some(Box::pin(async move { durable.wait(&ticket).await.is_ok() }))
+    }
+
+    fn queue(&mut self, mut batch: Vec<Bytes>) {
+        batch.reverse();
+        self.frames = batch;
     }
 
     fn send(&mut self, bytes: Bytes) -> Poll<Option<Result<Frame<Bytes>, Lost>>> {

@@ -4,6 +4,11 @@
 //! however slow it is. What was dropped meanwhile is counted and reported. Deliberately absent: waiting and sending
 //! (`engine::stream`, `io::following`).
 
+use std::collections::VecDeque;
+
+use bytes::Bytes;
+
+use crate::api::control::events::check_type;
 use crate::api::control::request_log::RequestShape;
 use crate::api::prelude::*;
 use crate::tester::Tester;
@@ -25,8 +30,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
     ..operation!(read stream_events)
 }]);
 
-/// The most events of one batch, and the most that are compared with the filters for it.
-const BATCH: usize = 200;
+/// The bytes after which a batch ends, and the most events that are compared with the filters for it.
+const BATCH_BYTES: usize = 8 * 1_024;
 const SCANNED: usize = 5_000;
 
 /// Where a stream begins, and what it sends.
@@ -42,6 +47,8 @@ pub(crate) struct StreamEvents {
     name: Option<Text<64>>,
     /// Filter events and deliveries by the resource that the event is about.
     subject_id: Option<Text<64>>,
+    /// Filter events and deliveries by company.
+    company_id: Option<Id<Company>>,
 }
 
 /// The content of a `clock` frame.
@@ -71,6 +78,7 @@ impl StreamClock {
 /// The first frame; the frames of a stream have no envelope.
 fn stream_events(world: &World, input: StreamEvents) -> Result<Plain<StreamClock>> {
     Kinds::of(&input)?;
+    check_type(input.name.as_ref())?;
     Ok(Plain(StreamClock::of(world)))
 }
 
@@ -105,17 +113,29 @@ impl Kinds {
 /// A batch of frames.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
-    /// The frames as text; empty if nothing happened.
-    pub(crate) text: String,
+    /// The frames; none if nothing happened.
+    pub(crate) frames: Vec<Bytes>,
+    /// Their size.
+    bytes: usize,
     /// Whether there is more to read at once.
     pub(crate) more: bool,
 }
 
+/// A frame as it is sent.
+fn frame(kind: &str, id: Option<u64>, data: &impl Serialize) -> Bytes {
+    let id = id.map(|id| format!("id: {id}\n")).unwrap_or_default();
+    let data = serde_json::to_string(data).expect("shapes of replies are JSON");
+    Bytes::from(format!("{id}event: {kind}\ndata: {data}\n\n"))
+}
+
 impl Batch {
     fn push(&mut self, kind: &str, id: Option<u64>, data: &impl Serialize) {
-        let id = id.map(|id| format!("id: {id}\n")).unwrap_or_default();
-        let data = serde_json::to_string(data).expect("shapes of replies are JSON");
-        self.text.extend([&id, "event: ", kind, "\ndata: ", &data, "\n\n"]);
+        self.add(frame(kind, id, data));
+    }
+
+    fn add(&mut self, frame: Bytes) {
+        self.bytes += frame.len();
+        self.frames.push(frame);
     }
 
     fn push_lost(&mut self, kind: &str, count: u64) {
@@ -125,12 +145,36 @@ impl Batch {
     }
 }
 
+/// The frames of the events that readers of a world read last. Each is written once, and shared by all of them.
+#[derive(Debug, Default)]
+pub(crate) struct Encoded(VecDeque<(Arc<Event>, Bytes)>);
+
+/// The most frames that are kept.
+const SHARED: usize = 256;
+
+impl Encoded {
+    fn frame(&mut self, event: &Arc<Event>) -> Bytes {
+        // The readers of a live world read the newest ones.
+        let known = self.0.iter().rev().find(|(known, _)| Arc::ptr_eq(known, event));
+        if let Some((_, frame)) = known {
+            return frame.clone();
+        }
+        let frame = frame("event", Some(event.sequence), &EventShape::of(event));
+        if self.0.len() >= SHARED {
+            self.0.pop_front();
+        }
+        self.0.push_back((Arc::clone(event), frame.clone()));
+        frame
+    }
+}
+
 /// One reader of a world.
 #[derive(Debug)]
 pub(crate) struct Follow {
     kinds: Kinds,
     name: Option<Text<64>>,
     subject: Option<Text<64>>,
+    company: Option<Id<Company>>,
     base: Arc<Base>,
     /// Position in the event log, and the id of the event there.
     events: u64,
@@ -149,6 +193,7 @@ impl Follow {
         last_id: Option<&str>,
     ) -> Result<Self> {
         let kinds = Kinds::of(&input)?;
+        check_type(input.name.as_ref())?;
         let events = match last_id {
             Some(id) => position(world, id)?,
             None => input.after.unwrap_or(world.log().len()),
@@ -157,6 +202,7 @@ impl Follow {
             kinds,
             name: input.name,
             subject: input.subject_id,
+            company: input.company_id,
             base: Arc::clone(world.base()),
             last: world.log().get(events).map(|event| event.id),
             events,
@@ -166,11 +212,20 @@ impl Follow {
         })
     }
 
+    /// Whether it sends requests, and deliveries.
+    pub(crate) fn beside_events(&self) -> [bool; 2] {
+        [self.kinds.has("request") && !self.is_filtered(), self.kinds.has("delivery")]
+    }
+
+    fn is_filtered(&self) -> bool {
+        self.name.is_some() || self.subject.is_some() || self.company.is_some()
+    }
+
     /// What happened since the last batch.
-    pub(crate) fn next(&mut self, world: &World, tester: &Tester) -> Batch {
+    pub(crate) fn next(&mut self, world: &World, tester: &Tester, encoded: &mut Encoded) -> Batch {
         let mut batch = Batch::default();
         self.notice_reset(world, &mut batch);
-        self.read_events(world, &mut batch);
+        self.read_events(world, encoded, &mut batch);
         if !batch.more {
             self.read_deliveries(world, tester, &mut batch);
             self.read_requests(tester, &mut batch);
@@ -196,7 +251,7 @@ impl Follow {
         self.last = world.log().get(position).map(|event| event.id);
     }
 
-    fn read_events(&mut self, world: &World, batch: &mut Batch) {
+    fn read_events(&mut self, world: &World, encoded: &mut Encoded, batch: &mut Batch) {
         let log = world.log();
         if !self.kinds.has("event") {
             self.move_to(world, log.len());
@@ -204,17 +259,16 @@ impl Follow {
         }
         let dropped = (log.first_sequence() - 1).saturating_sub(self.events);
         batch.push_lost("event", dropped);
-        let (mut scanned, mut sent, mut position) = (0, 0, self.events + dropped);
+        let (mut scanned, mut position) = (0, self.events + dropped);
         for event in log.since(position) {
-            if scanned == SCANNED || sent == BATCH {
+            if scanned == SCANNED || batch.bytes >= BATCH_BYTES {
                 batch.more = true;
                 break;
             }
             scanned += 1;
             position = event.sequence;
             if self.wants(event) {
-                sent += 1;
-                batch.push("event", Some(event.sequence), &EventShape::of(event));
+                batch.add(encoded.frame(event));
             }
         }
         self.move_to(world, position);
@@ -223,6 +277,7 @@ impl Follow {
     fn wants(&self, event: &Event) -> bool {
         self.name.as_ref().is_none_or(|name| named(name.as_str(), &event.name))
             && self.subject.as_ref().is_none_or(|id| id.accepts(&event.subject))
+            && self.company.is_none_or(|company| event.company_id() == Some(company))
     }
 
     fn read_deliveries(&mut self, world: &World, tester: &Tester, batch: &mut Batch) {
@@ -230,7 +285,7 @@ impl Follow {
         let (lost, attempts) = recent.since(self.deliveries.min(recent.made()));
         if self.kinds.has("delivery") {
             batch.push_lost("delivery", lost);
-            let is_filtered = self.name.is_some() || self.subject.is_some();
+            let is_filtered = self.is_filtered();
             for attempt in attempts {
                 let event = world.log().get(attempt.sequence);
                 let event = event.filter(|event| event_id(event) == attempt.event_id);
@@ -244,8 +299,7 @@ impl Follow {
 
     fn read_requests(&mut self, tester: &Tester, batch: &mut Batch) {
         let noted = tester.requests.noted();
-        let is_filtered = self.name.is_some() || self.subject.is_some();
-        if self.kinds.has("request") && !is_filtered && noted > self.requests {
+        if self.kinds.has("request") && !self.is_filtered() && noted > self.requests {
             let new = |number: u64| number > self.requests;
             let entries: Vec<_> =
                 tester.requests.entries().rev().take_while(|entry| new(entry.number)).collect();

@@ -2,7 +2,10 @@
 
 use serde_json::Value;
 
+use crate::api::check::suggestion;
+use crate::api::control::webhooks::check_filter;
 use crate::api::prelude::*;
+use crate::api::system::event_types;
 use crate::value::id::parse;
 use crate::world::envelope::named;
 use crate::world::{Change, Event, EventShape};
@@ -58,7 +61,22 @@ list! {
         subject_id: Text<64> = subject;
 }
 
+/// Refuses a filter of event types that no event can have.
+pub(super) fn check_type(filter: Option<&Text<64>>) -> Result<()> {
+    let Some(filter) = filter.map(Text::as_str) else { return Ok(()) };
+    check_filter(filter).map_err(|why| {
+        let known = event_types();
+        let resources = known.iter().filter_map(|name| name.split_once('.'));
+        let all: Vec<String> = resources.map(|(resource, _)| format!("{resource}.*")).collect();
+        let names = known.iter().copied().chain(all.iter().map(String::as_str));
+        let near = suggestion(filter, names);
+        let why = if near.is_empty() { why } else { format!("no event matches {filter:?}{near}") };
+        ApiError::of_member("/type", "unknown_event", why)
+    })
+}
+
 fn list_events(world: &World, input: ListEvents) -> Result<List<EventShape>> {
+    check_type(input.name.as_ref())?;
     let events = world.log().since(input.after.unwrap_or_default());
     let mut events: Vec<_> = events.filter(|event| input.accepts(event)).collect();
     let order = match (input.sort, input.after) {

@@ -1,5 +1,7 @@
 //! The dashboard at `/` and what it reads: the page, reads that only observe, the event stream, the next pay day.
 
+#[cfg(target_os = "linux")]
+mod memory;
 mod observer;
 mod pay_day;
 mod stream;

@@ -156,6 +156,12 @@ fn a_reader_receives_only_what_its_filters_accept() {
     for frame in about.events(3) {
         assert_eq!(frame.data["data"]["object"]["id"], run["id"]);
     }
+    let other = caller.company(1);
+    let run = caller.run_payroll(&other, "2026-01");
+    let mut of_company = Reader::open(&caller, &format!("?after=0&company_id={other}"));
+    for frame in of_company.events(1) {
+        assert_eq!(frame.data["company_id"], run["company_id"]);
+    }
     let wrong = caller.get(&format!("{STREAM}?kinds=event,news"));
     wrong.refused(422, "validation_failed");
     assert_eq!(wrong.json()["errors"][0]["pointer"], "/kinds");

@@ -1,0 +1,108 @@
+//! What the readers of an event stream cost.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::harness::{Caller, Server};
+
+const READERS: u64 = 300;
+/// The limit of one reader, in KB.
+const MOST_KB: u64 = 20;
+
+/// Memory of the server, in KB.
+fn resident_kb(server: &Server) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{}/status", server.pid())).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.split_whitespace().next().unwrap().parse().unwrap()
+}
+
+fn open(caller: &Caller, query: &str) -> TcpStream {
+    let mut socket = TcpStream::connect(("127.0.0.1", caller.port())).unwrap();
+    let head = format!(
+        "GET /_sandbox/events/stream?{query} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\n\r\n",
+        caller.key()
+    );
+    socket.write_all(head.as_bytes()).unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    socket
+}
+
+/// A world with more events than a socket takes.
+fn busy() -> (Arc<Server>, Caller) {
+    let server = Arc::new(Server::start(&["--seed", "42", "--clock", "manual"]));
+    let caller = Caller::with_key(&server, "test_busy");
+    for period in ["2026-01", "2026-02", "2026-03"] {
+        for number in 0..2 {
+            caller.run_payroll(&caller.company(number), period);
+        }
+        caller
+            .post("/_sandbox/clock/advance", &json!({"by": "31d", "events_limit": 0}))
+            .expect(200);
+    }
+    (server, caller)
+}
+
+/// Opens the readers, some of which read, and returns what one of them costs.
+fn cost(query: &str, reads: bool) -> u64 {
+    let (server, caller) = busy();
+    // The first readers allocate what all share.
+    let warm: Vec<TcpStream> = (0..20).map(|_| open(&caller, query)).collect();
+    std::thread::sleep(Duration::from_millis(1_500));
+    let before = resident_kb(&server);
+    let mut readers: Vec<TcpStream> = (0..READERS).map(|_| open(&caller, query)).collect();
+    if reads {
+        let mut bytes = [0; 512];
+        for reader in &mut readers {
+            assert!(reader.read(&mut bytes).unwrap() > 0);
+        }
+    }
+    std::thread::sleep(Duration::from_millis(2_500));
+    let after = resident_kb(&server);
+    drop((warm, readers));
+    after.saturating_sub(before) / READERS
+}
+
+#[test]
+fn a_reader_that_reads_nothing_costs_little() {
+    let cost = cost("kinds=event&after=0", false);
+    assert!(cost <= MOST_KB, "{cost} KB");
+}
+
+#[test]
+fn a_reader_that_waits_costs_little() {
+    let cost = cost("", true);
+    assert!(cost <= MOST_KB, "{cost} KB");
+}
+
+/// A read of the same world wakes no reader of events: the server works as much as without readers.
+#[test]
+fn a_logged_read_wakes_only_readers_of_requests() {
+    let (server, caller) = busy();
+    let ticks = || {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", server.pid())).unwrap();
+        let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
+        fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+    };
+    let work = |caller: &Caller| {
+        let before = ticks();
+        for _ in 0..300 {
+            caller.get("/api/business/companies?per_page=1").expect(200);
+        }
+        ticks() - before
+    };
+    let _events: Vec<TcpStream> = (0..READERS).map(|_| open(&caller, "kinds=event")).collect();
+    std::thread::sleep(Duration::from_millis(1_500));
+    let beside = work(&caller);
+    let _requests: Vec<TcpStream> = (0..READERS).map(|_| open(&caller, "kinds=request")).collect();
+    std::thread::sleep(Duration::from_millis(1_500));
+    let woken = work(&caller);
+    assert!(
+        woken > beside,
+        "{beside} ticks beside readers of events, {woken} beside readers of requests"
+    );
+}
