@@ -27,10 +27,10 @@ pub(crate) mod system;
 pub(crate) mod timers;
 
 use crate::api::control::{
-    clock, decisions, deliveries, diff, event_stream, events, explain, export, faults, import,
-    inbound, inputs, intervene, limits, micro_deposits, process, rails, request_log, reset,
-    scenarios, snapshots, statement_file, statement_truth, trace, trigger, verify, webhooks,
-    worlds,
+    clock, decisions, deliveries, diff, event_histogram, event_stream, events, explain,
+    export, faults, import, inbound, inputs, intervene, limits, micro_deposits, process, rails,
+    request_log, reset, scenarios, series, snapshots, statement_file, statement_truth, trace,
+    trigger, verify, webhooks, worlds,
 };
 use crate::api::operation::Operation;
 
@@ -43,8 +43,10 @@ pub(crate) fn control() -> impl Iterator<Item = &'static Operation> {
         clock::OPERATIONS,
         reset::OPERATIONS,
         events::OPERATIONS,
+        event_histogram::OPERATIONS,
         event_stream::OPERATIONS,
         decisions::OPERATIONS,
+        series::OPERATIONS,
         explain::OPERATIONS,
         rails::OPERATIONS,
         scenarios::OPERATIONS,

@@ -389,13 +389,9 @@ impl Worker {
 impl Drop for Worker {
     /// A worker that ends early, by a bug or with the process, leaves its delivery to the next one.
     fn drop(&mut self) {
-        self.report(AttemptOutcome {
-            result: Err(Unanswered {
-                error: "the courier stopped before the receiver answered".to_owned(),
-                timed_out: false,
-            }),
-            duration_ms: 0,
-        });
+        let error = "the courier stopped before the receiver answered".to_owned();
+        let result = Err(Unanswered { error, timed_out: false });
+        self.report(AttemptOutcome { result, signed: None, duration_ms: 0 });
         self.sign_off();
     }
 }

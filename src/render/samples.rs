@@ -8,25 +8,24 @@ use std::sync::Arc;
 use schemars::SchemaGenerator;
 use serde_json::{Map, Value};
 
-use crate::api::control::intervene;
 use crate::api::control::situation::Saves;
 use crate::api::control::trigger;
 use crate::api::host::{Host, OpenWorld, Process};
 use crate::api::operation::{Call, Method, Operation};
 use crate::api::{host, system};
+use crate::model::Kind;
 use crate::model::business::PayrollItem;
-use crate::model::payments::{Payout, PayoutStatus, ReconciliationMatch};
-use crate::model::{AnyId, Kind};
 use crate::render::openapi::header::REQUEST_ID;
 use crate::tester::Tester;
 use crate::tester::request_log::RequestId;
 use crate::tester::snapshots::TesterPart;
 use crate::value::{ApiError, Id};
-use crate::world::envelope::event_id;
 use crate::world::script::Scenario;
 use crate::world::situation::Situation;
 use crate::world::{Base, ClockMode, MAX_EVENTS, RequestRef, Shape, World};
 use crate::{api, scenario};
+
+mod ids;
 
 /// The seed of the sampled world.
 const SEED: u64 = 42;
@@ -157,6 +156,14 @@ impl Session {
             let creates = |row: &&Operation| row.name == "create_webhook_endpoint";
             api::control().find(creates).map(|row| self.sample(row));
         }
+        if needs("delivery_id") {
+            let creates = |row: &&Operation| row.name == "create_webhook_endpoint";
+            api::control().find(creates).map(|row| self.sample(row));
+            self.happen();
+            let endpoint = self.tester.outbox.lanes().first().map(|lane| lane.endpoint.id.clone());
+            let event = self.world.log().last().cloned();
+            event.map(|event| self.tester.outbox.resend(&event, endpoint.as_deref()));
+        }
         if needs("rule_id") {
             let creates = |row: &&Operation| row.name == "create_rule";
             api::control().find(creates).map(|row| self.sample(row));
@@ -249,73 +256,6 @@ impl Session {
             Value::Object(members) => members.values_mut().for_each(|member| self.fill_in(member)),
             _ => {}
         }
-    }
-
-    /// An id for a member such as `company_id`: of the first that was grown, then of those that were made or changed since,
-    /// then of the next that were grown.
-    fn find(&mut self, member: &str, nth: u64) -> Option<String> {
-        match member {
-            "event_id" => {
-                self.happen()?;
-                return self.world.log().iter().next().map(|event| event_id(event));
-            }
-            "audit_log_id" => {
-                if self.world.log().len() == 0 {
-                    self.happen()?;
-                }
-                let first = self.world.log().iter().next()?;
-                let kind = Kind::AuditLog;
-                return Some(AnyId { kind, bits: first.id }.to_string());
-            }
-            "endpoint_id" => {
-                let lane = self.tester.outbox.lanes().first();
-                return lane.map(|lane| lane.endpoint.id.clone());
-            }
-            "fault_id" => return self.tester.wire.rows().first().map(|armed| armed.id.clone()),
-            "rule_id" => return intervene::newest_rule(&self.world),
-            "snapshot_id" => return Some(self.tester.snapshots.last()?.id.to_string()),
-            "request_id" | "id" => {
-                self.happen()?;
-                return Some(REQUEST_ID.to_owned());
-            }
-            "match_id" => {
-                let open = |id: &Id<ReconciliationMatch>| {
-                    self.world.find(*id).is_some_and(|row| row.exception.is_some())
-                };
-                let id = self.world.created::<ReconciliationMatch>().find(open)?;
-                return Some(id.to_string());
-            }
-            "payroll_item_id" => {
-                let unpaid = |id: &Id<PayrollItem>| {
-                    self.world.find(*id).is_some_and(|item| item.failure.is_some())
-                };
-                let id = self.world.created::<PayrollItem>().find(unpaid)?;
-                return Some(id.to_string());
-            }
-            "payout_id" => {
-                let waits = |id: &Id<Payout>| {
-                    let payout = self.world.find(*id);
-                    payout.is_some_and(|one| one.status == PayoutStatus::PendingApproval)
-                };
-                if let Some(id) = self.world.created::<Payout>().find(waits) {
-                    return Some(id.to_string());
-                }
-            }
-            _ => {}
-        }
-        // Members that name their resource without the domain's initials, or without `_id`.
-        let member = match member {
-            "screening_id" => "aml_screening_id",
-            "alert_id" => "aml_alert_id",
-            "collection" => "collection_id",
-            member => member,
-        };
-        let kind = kind_of_member(member)?;
-        let since = self.world.records().filter(|(other, ..)| *other == kind);
-        let since = since.map(|(_, bits, _)| AnyId { kind, bits }.to_string());
-        let first = self.grown(kind, 1).into_iter();
-        let next = (2..=TRIES).filter_map(|place| self.grown(kind, place));
-        first.chain(since).chain(next).nth(usize::try_from(nth).ok()?)
     }
 
     /// Lets something happen, as a request that the journal knows, so that there is an event to read.

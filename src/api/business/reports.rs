@@ -154,7 +154,7 @@ fn get_profit_and_loss(world: &World, input: GetProfitAndLoss) -> Result<Data<Pr
 }
 
 /// Movements of a range of days, with the exchange gain or loss.
-fn movements(reading: &Reading<'_>, basis: Basis, from: Date, to: Date) -> Figures {
+pub(crate) fn movements(reading: &Reading<'_>, basis: Basis, from: Date, to: Date) -> Figures {
     if basis == Basis::Cash {
         return reading.moved_against_cash(from, to);
     }
@@ -206,7 +206,7 @@ fn counted_as(account: Account) -> Option<Account> {
     }
 }
 
-fn profit(from: Date, to: Date, basis: Basis, moved: &Figures) -> ProfitFigures {
+pub(crate) fn profit(from: Date, to: Date, basis: Basis, moved: &Figures) -> ProfitFigures {
     let mut counted: BTreeMap<Account, i128> = BTreeMap::new();
     for (&account, &net) in &moved.by_account {
         let as_what = match basis {

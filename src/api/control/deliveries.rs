@@ -2,6 +2,7 @@
 
 use core::cmp::Ordering;
 
+use crate::api::control::delivery::get_delivery;
 use crate::api::control::webhook_endpoint::not_found;
 use crate::api::prelude::*;
 use crate::tester::outbox::delivery::{Delivery, Status};
@@ -23,6 +24,13 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
         summary: "List deliveries",
         description: "Lists the deliveries of all endpoints, in the order of their events.",
         ..operation!(tester list_deliveries)
+    },
+    Operation {
+        path: "/_sandbox/deliveries/{delivery_id}",
+        summary: "Read a delivery",
+        description: "Returns a delivery with the messages that were sent: URL, headers with the signature, and the \
+            body to the byte. A receiver accepts a signature for five minutes after its `webhook-timestamp`.",
+        ..operation!(tester get_delivery)
     },
     Operation {
         method: Method::Post,

@@ -67,6 +67,8 @@ pub(crate) struct ScenarioSummary {
     about: String,
     /// Whether it runs in this key's world.
     running: bool,
+    /// Whether it defines a world, so that loading it replaces the current one unless `keep_world` is true.
+    sets_world: bool,
 }
 
 fn list_scenarios(session: &mut Session<'_>, _: Nothing) -> Result<List<ScenarioSummary>> {
@@ -81,6 +83,7 @@ fn list_scenarios(session: &mut Session<'_>, _: Nothing) -> Result<List<Scenario
         title: scenario.title.clone(),
         about: scenario.about.clone(),
         running: running(&scenario.name),
+        sets_world: !scenario.world.is_empty(),
     });
     Ok(List::whole(scenarios.collect()))
 }

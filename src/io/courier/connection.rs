@@ -16,8 +16,8 @@ use crate::io::courier::dial::dial;
 use crate::io::courier::{Round, wall};
 use crate::tester::address::{Policy, Target};
 use crate::tester::outbox::Job;
-use crate::tester::outbox::delivery::{Answered, Unanswered};
-use crate::tester::outbox::message::Message;
+use crate::tester::outbox::delivery::{Answered, Signed, Unanswered};
+use crate::tester::outbox::message::{AGENT, Message};
 use crate::tester::outbox::schedule::retry_after_ms;
 
 /// The most bytes that are read of an answer's head.
@@ -26,12 +26,13 @@ const HEAD_BYTES: usize = 16 * 1024;
 const READ_BYTES: usize = 64 * 1024;
 /// The most bytes of it that are stored.
 const KEPT_BYTES: usize = 16 * 1024;
-const AGENT: &str = concat!("sandbox/", env!("CARGO_PKG_VERSION"));
 
 /// The connection, if it is open.
 #[derive(Default)]
 pub(crate) struct Connection {
     open: Option<Open>,
+    /// The signed parts of the last message, until they are reported.
+    pub(crate) signed: Option<Signed>,
 }
 
 type Driver = http1::Connection<TokioIo<TcpStream>, Full<Bytes>>;
@@ -96,7 +97,8 @@ impl Connection {
         policy.private |= job.trusted;
         let message = job.message(wall());
         let headers = DeliveryHeaders::of(job, &message);
-        let body = message.body;
+        let Message { timestamp, signatures, body, .. } = message;
+        self.signed = Some(Signed { timestamp, signatures, bytes: body.len() });
         let sent = self.send(&job.target, &policy, |target| headers.request(target, body.clone()));
         sent.await.map_err(|error| Unanswered { error, timed_out: false })
     }

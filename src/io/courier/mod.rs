@@ -115,6 +115,7 @@ async fn work(
                 metrics.count_attempt(AttemptEnd::of(&result));
                 worker.report(AttemptOutcome {
                     result,
+                    signed: line.signed.take(),
                     duration_ms: u64::try_from(took).unwrap_or(u64::MAX),
                 });
             }

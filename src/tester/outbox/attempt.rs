@@ -178,6 +178,7 @@ fn attempt(outcome: &AttemptOutcome, clocks: Clocks) -> (Attempt, String) {
         http_status,
         duration_ms: outcome.duration_ms,
         error,
+        signed: outcome.signed.clone(),
     };
     match &outcome.result {
         Ok(answered) => {

@@ -16,6 +16,11 @@ pub(crate) fn shared(event: &Arc<Event>, written: &OnceLock<Bytes>) -> Bytes {
     written.get_or_init(|| Bytes::from(body(event))).clone()
 }
 
+/// The body of an event's delivery, as text.
+pub(crate) fn text(event: &Arc<Event>) -> String {
+    String::from_utf8(body(event)).expect("JSON is UTF-8")
+}
+
 /// The body of an event's delivery.
 ///
 /// If an object is too large, its largest members are left out and named in `data.omitted`. A receiver that needs them reads the resource

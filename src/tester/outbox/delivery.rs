@@ -69,12 +69,27 @@ pub(crate) struct Attempt {
     pub(crate) duration_ms: u64,
     /// Why there is no answer, or why the answer counts as a failure.
     pub(crate) error: Option<String>,
+    /// The signed parts; none if nothing was sent.
+    pub(crate) signed: Option<Signed>,
+}
+
+/// The parts of a sent message that differ between attempts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Signed {
+    /// `webhook-timestamp`.
+    pub(crate) timestamp: i64,
+    /// `webhook-signature`.
+    pub(crate) signatures: String,
+    /// The size of the body: less than all of it if a scenario cut it.
+    pub(crate) bytes: usize,
 }
 
 /// The result of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AttemptOutcome {
     pub(crate) result: Result<Answered, Unanswered>,
+    /// The signed parts of the message; none if nothing was sent.
+    pub(crate) signed: Option<Signed>,
     pub(crate) duration_ms: u64,
 }
 

@@ -8,6 +8,8 @@ use crate::value::{Key, Timestamp};
 use crate::world::envelope::event_id;
 use crate::world::script::Shaping;
 
+/// The `User-Agent` of every delivery.
+pub(crate) const AGENT: &str = concat!("sandbox/", env!("CARGO_PKG_VERSION"));
 /// Age of a stale timestamp: more than any receiver accepts.
 const STALE_SECONDS: i64 = 2 * TOLERANCE_SECONDS;
 

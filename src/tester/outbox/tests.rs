@@ -119,6 +119,7 @@ impl Bench {
 fn status_of(status: u16, retry_after_ms: Option<i64>) -> AttemptOutcome {
     AttemptOutcome {
         result: Ok(Answered { status, retry_after_ms, text: "what I say".to_owned() }),
+        signed: None,
         duration_ms: 3,
     }
 }
@@ -126,6 +127,7 @@ fn status_of(status: u16, retry_after_ms: Option<i64>) -> AttemptOutcome {
 fn timed_out() -> AttemptOutcome {
     AttemptOutcome {
         result: Err(Unanswered { error: "no answer".to_owned(), timed_out: true }),
+        signed: None,
         duration_ms: 15_000,
     }
 }
