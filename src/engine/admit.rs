@@ -322,10 +322,14 @@ impl Engine {
             .with(head.method.as_str())
             .with(head.uri.path());
         let mut response = problem::reply(error, &request_id(key));
-        let time = self.config.shape.start.to_string();
-        response
-            .headers_mut()
-            .insert(SANDBOX_TIME, HeaderValue::try_from(time).expect("an instant is ASCII"));
+        // Without a world there is no virtual time.
+        let slot = bearer(&head.headers).ok().and_then(|key| self.worlds.resident(key).ok()?);
+        if let Some(slot) = slot {
+            let now = slot.try_world().map(|world| world.now());
+            let mut memory = slot.memory();
+            let now = now.unwrap_or(memory.state.now);
+            response.headers_mut().insert(SANDBOX_TIME, memory.time_header(now));
+        }
         response
     }
 

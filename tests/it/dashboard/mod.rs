@@ -5,6 +5,7 @@ mod memory;
 mod observer;
 mod pay_day;
 mod stream;
+mod reads;
 
 use crate::harness::{Caller, Request};
 
