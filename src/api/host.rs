@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::api::operation::Operation;
 use crate::tester::Tester;
+use crate::tester::inputs::Inputs;
 use crate::tester::snapshots::TesterPart;
 use crate::value::{ApiError, Timestamp};
 use crate::world::World;
@@ -50,6 +51,14 @@ pub(crate) trait Host {
 
     /// Opens another key with that world and tester state. The key must be permitted and must not have a world yet.
     fn open(&self, key: &str, world: World, part: TesterPart) -> Result<(), ApiError>;
+
+    /// This world after the step that caused an event, with its tester state. `inputs` are those that led to it.
+    fn past(
+        &self,
+        world: &World,
+        inputs: &Inputs,
+        sequence: u64,
+    ) -> Result<(World, TesterPart), ApiError>;
 
     /// The state of every open world, without waiting for any of them.
     fn worlds(&self) -> Vec<OpenWorld>;

@@ -27,7 +27,7 @@ pub(crate) mod system;
 pub(crate) mod timers;
 
 use crate::api::control::{
-    clock, decisions, deliveries, diff, event_histogram, event_stream, events, explain,
+    clock, decisions, deliveries, diff, event_fork, event_histogram, event_stream, events, explain,
     export, faults, import, inbound, inputs, intervene, limits, micro_deposits, process, rails,
     request_log, reset, scenarios, series, snapshots, statement_file, statement_truth, trace,
     trigger, verify, webhooks, worlds,
@@ -43,6 +43,7 @@ pub(crate) fn control() -> impl Iterator<Item = &'static Operation> {
         clock::OPERATIONS,
         reset::OPERATIONS,
         events::OPERATIONS,
+        event_fork::OPERATIONS,
         event_histogram::OPERATIONS,
         event_stream::OPERATIONS,
         decisions::OPERATIONS,

@@ -15,6 +15,7 @@ use crate::engine::headers::{
     JSON, REQUEST_ID, SANDBOX_TIME, check_content_type, check_headers, observes, show_waiting,
 };
 use crate::engine::keys::bearer;
+use crate::engine::past::AsOf;
 use crate::engine::recording::{self, Tape};
 use crate::engine::represent::Form;
 use crate::engine::request::{Request, Trace, request_id};
@@ -125,6 +126,7 @@ impl Engine {
             slot.tape.as_ref().map(Tape::opened);
         }
         check_headers(&head.headers)?;
+        AsOf::of(route, &head.method, &head.headers)?;
         let observes = observes?;
         let form = Form::wanted(route, &head.headers)?;
         let outcomes = outcomes::wanted(&head.headers, self)?;

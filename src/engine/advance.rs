@@ -136,7 +136,7 @@ impl Run {
             tape.advanced(before, world, tasks, self.advance.is_reached() && !reached);
         }
         if before.differs(world) {
-            slot.tester().inputs.advanced(world.now());
+            slot.tester().keep_advance(world, before.at());
         }
         slot.hold_deliveries(false);
         more

@@ -33,7 +33,7 @@ pub(crate) trait Courier: Send + Sync {
 /// The state that all worlds share. It is set once, before the first of them opens.
 #[derive(Default)]
 pub(super) struct DeliveryWaker {
-    settings: OnceLock<Arc<Settings>>,
+    pub(super) settings: OnceLock<Arc<Settings>>,
     courier: OnceLock<Arc<dyn Courier>>,
     /// Worlds with endpoints or readers, so that the wall clock can drive them.
     watched: Mutex<Vec<Weak<Slot>>>,

@@ -157,8 +157,12 @@ fn cell(text: String) -> String {
 }
 
 /// The reply to a request for a list of the world.
-pub(super) fn open(request: &Request<'_>, slot: &Slot, call: ReadCall) -> Response<Bytes> {
-    let world = slot.world().clone();
+pub(super) fn open(
+    request: &Request<'_>,
+    slot: &Slot,
+    world: World,
+    call: ReadCall,
+) -> Response<Bytes> {
     request.trace.now.set(Some(world.now()));
     let time = slot.memory().time_header(world.now());
     let id = world.base().key().with("export").at(world.version()).with(request.target());

@@ -6,9 +6,11 @@ use std::sync::Arc;
 
 use crate::api::host::{Host, OpenWorld};
 use crate::api::operation::Operation;
+use crate::engine::flight::lock;
 use crate::engine::recording::Ticket;
 use crate::engine::slot::{Opening, Slot};
 use crate::engine::worlds::{Place, Worlds};
+use crate::tester::inputs::Inputs;
 use crate::tester::snapshots::TesterPart;
 use crate::value::ApiError;
 use crate::world::World;
@@ -72,6 +74,16 @@ impl Host for Forking<'_> {
         let answers = self.source.memory().answers_at(part.carried.answers_of);
         *self.fork.borrow_mut() = Some((place, Opening { world, part, answers }));
         Ok(())
+    }
+
+    fn past(
+        &self,
+        world: &World,
+        inputs: &Inputs,
+        sequence: u64,
+    ) -> Result<(World, TesterPart), ApiError> {
+        let kept = lock(&self.source.past).find(world, sequence);
+        kept.map_or_else(|| self.host.past(world, inputs, sequence), Ok)
     }
 
     fn worlds(&self) -> Vec<OpenWorld> {

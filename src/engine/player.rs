@@ -25,6 +25,7 @@ use crate::engine::router::Found;
 use crate::engine::slot::{Opening, Slot};
 use crate::engine::state::Engine;
 use crate::engine::write::{self, guard};
+use crate::tester::inputs::Inputs;
 use crate::tester::snapshots::TesterPart;
 use crate::value::error::ApiError;
 use crate::value::time::Timestamp;
@@ -67,7 +68,7 @@ pub(crate) trait Archive: Send + Sync {
 /// Sends recorded inputs to one world.
 pub(crate) struct Player<'a> {
     engine: &'a Engine,
-    slot: Arc<Slot>,
+    pub(in crate::engine) slot: Arc<Slot>,
     /// What becomes of worlds that the inputs open.
     forks: Forks,
 }
@@ -76,6 +77,8 @@ pub(crate) struct Player<'a> {
 enum Forks {
     /// They open in the engine.
     Open,
+    /// They are dropped.
+    Drop,
     /// Only the last one is kept: the others are replayed when their keys arrive.
     Keep(Box<RefCell<Option<Forked>>>),
 }
@@ -101,10 +104,15 @@ impl<'a> Player<'a> {
         Self { engine, slot, forks: Forks::Keep(Box::default()) }
     }
 
+    /// A player of a copy of a world in memory, from its start or from another state.
+    pub(in crate::engine) fn beside(engine: &'a Engine, opening: Option<Opening>) -> Self {
+        Self { engine, slot: engine.worlds.beside(opening), forks: Forks::Drop }
+    }
+
     /// The world and tester state that the last fork copied.
     pub(crate) fn take_fork(&self) -> Option<Forked> {
         match &self.forks {
-            Forks::Open => None,
+            Forks::Open | Forks::Drop => None,
             Forks::Keep(kept) => kept.borrow_mut().take(),
         }
     }
@@ -127,6 +135,15 @@ impl<'a> Player<'a> {
         for (name, value) in &input.headers {
             request = request.header(name, value);
         }
+        self.repeat(request, body)
+    }
+
+    /// Sends a request with that body.
+    pub(in crate::engine) fn repeat(
+        &self,
+        request: http::request::Builder,
+        body: &str,
+    ) -> Result<Outcome, String> {
         let (mut head, ()) = request.body(()).map_err(|error| error.to_string())?.into_parts();
         self.engine.enter(&mut head);
         let refused = |error: ApiError| {
@@ -249,6 +266,7 @@ impl Host for Player<'_> {
         let opening = Opening { world, part, answers };
         match &self.forks {
             Forks::Open => self.engine.worlds.open_played(key, opening),
+            Forks::Drop => Ok(()),
             Forks::Keep(kept) => {
                 *kept.borrow_mut() = Some(opening);
                 Ok(())
@@ -256,8 +274,20 @@ impl Host for Player<'_> {
         }
     }
 
+    fn past(
+        &self,
+        world: &World,
+        inputs: &Inputs,
+        sequence: u64,
+    ) -> Result<(World, TesterPart), ApiError> {
+        match self.forks {
+            Forks::Drop => Ok((world.clone(), TesterPart::default())),
+            Forks::Open | Forks::Keep(_) => Host::past(self.engine, world, inputs, sequence),
+        }
+    }
+
     fn worlds(&self) -> Vec<OpenWorld> {
-        self.engine.worlds()
+        Host::worlds(self.engine)
     }
 }
 

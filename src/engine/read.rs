@@ -9,12 +9,13 @@ use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use crate::engine::cache::{Cached, ReadCache};
 use crate::engine::export::{self, ReadCall};
 use crate::engine::headers::{REQUEST_ID, SANDBOX_TIME};
-use crate::engine::problem;
+use crate::engine::past::{AS_OF, AsOf};
 use crate::engine::represent::Form;
 use crate::engine::request::{Request, etag, request_id};
 use crate::engine::response::is_known;
 use crate::engine::slot::Slot;
 use crate::engine::state::Engine;
+use crate::engine::{problem, write};
 use crate::value::error::ApiError;
 use crate::world::{ClockMode, World};
 
@@ -28,8 +29,12 @@ impl Engine {
         call: ReadCall,
     ) -> Response<Bytes> {
         let form = request.form;
+        let (head, route) = (request.head, request.route);
+        if let Ok(Some(as_of)) = AsOf::of(route, &head.method, &head.headers) {
+            return self.read_past(request, slot, call, as_of);
+        }
         if form.is_export() {
-            return export::open(request, slot, call);
+            return export::open(request, slot, slot.world().clone(), call);
         }
         let (place, world) = (form.place(request.target()), slot.world());
         request.trace.now.set(Some(world.now()));
@@ -59,6 +64,35 @@ impl Engine {
             Err(error) => problem::reply(&error, &request.refused_id(&world)),
         };
         response.headers_mut().insert(SANDBOX_TIME, time);
+        response
+    }
+
+    /// A read of an earlier state. No answer is kept: the slider of the dashboard asks once.
+    fn read_past(
+        &self,
+        request: &Request<'_>,
+        slot: &Slot,
+        call: ReadCall,
+        as_of: AsOf,
+    ) -> Response<Bytes> {
+        let world = match self.as_of(slot, as_of) {
+            Ok(world) => world,
+            Err(error) => return write::refused(request, slot, &slot.world(), &error),
+        };
+        request.trace.now.set(Some(world.now()));
+        let length = HeaderValue::from(world.log_length());
+        let mut response = if request.form.is_export() {
+            export::open(request, slot, world, call)
+        } else {
+            let time = slot.memory().time_header(world.now());
+            let mut response = match read(request, &world, call, request.form) {
+                Ok(cached) => cached.reply(&request.head.headers),
+                Err(error) => problem::reply(&error, &request.refused_id(&world)),
+            };
+            response.headers_mut().insert(SANDBOX_TIME, time);
+            response
+        };
+        response.headers_mut().insert(AS_OF, length);
         response
     }
 

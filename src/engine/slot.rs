@@ -13,6 +13,7 @@ use crate::api::host::OpenWorld;
 use crate::engine::cache::{ReadCache, WORLD_BYTES};
 use crate::engine::delivery_waker::{Deliveries, DeliveryWaker};
 use crate::engine::idempotency::{Answers, SeenKeys};
+use crate::engine::past::Past;
 use crate::engine::readers::{Happened, Readers};
 use crate::engine::recording::{Note, Tape};
 use crate::engine::response::WorldTag;
@@ -58,6 +59,8 @@ pub(super) struct Slot {
     deliveries: Deliveries,
     /// The readers of its event stream.
     pub(super) readers: Readers,
+    /// Earlier states that were asked for.
+    pub(super) past: Mutex<Past>,
     tag: WorldTag,
     /// The recorder of its inputs, if there is one.
     pub(super) tape: Option<Tape>,
@@ -188,7 +191,7 @@ impl Slot {
             put.expect("the source of the fork accepted these endpoints");
         }
         tester.put_part(part);
-        tester.inputs = Inputs::of(&world, &tester.scenarios);
+        tester.inputs = Inputs::of(&world, &tester);
         let memory = Memory {
             seen: SeenKeys::with(answers),
             reads: ReadCache::new(WORLD_BYTES),
@@ -205,6 +208,7 @@ impl Slot {
             memory: Mutex::new(memory),
             deliveries: Deliveries::new(waker),
             readers: Readers::default(),
+            past: Mutex::default(),
             tag,
             tape,
             armed: AtomicBool::new(false),

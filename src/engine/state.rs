@@ -22,6 +22,7 @@ use crate::engine::router::Router;
 use crate::engine::slot::{Opening, Slot};
 use crate::engine::worlds::Worlds;
 use crate::engine::write::guard;
+use crate::tester::inputs::Inputs;
 use crate::tester::outbox::Settings;
 use crate::tester::snapshots::TesterPart;
 use crate::value::error::{ApiError, ErrorCode};
@@ -362,6 +363,15 @@ impl Host for Engine {
         let opening = Opening { world, part, answers: Answers::default() };
         self.worlds.place_for_fork(key)?.take(opening, None);
         Ok(())
+    }
+
+    fn past(
+        &self,
+        world: &World,
+        inputs: &Inputs,
+        sequence: u64,
+    ) -> Result<(World, TesterPart), ApiError> {
+        self.past(&Mutex::default(), world, sequence, || inputs.leading_to(sequence))
     }
 
     fn worlds(&self) -> Vec<OpenWorld> {

@@ -251,6 +251,12 @@ impl Worlds {
         self.slot(&world.as_key(), opening, Some(tape))
     }
 
+    /// A world that no key opens, for a replay in memory. It sends no webhooks.
+    pub(super) fn beside(&self, opening: Option<Opening>) -> Arc<Slot> {
+        let opening = opening.unwrap_or_else(|| self.opening());
+        Slot::new("", 0, opening, self.most_requests, &self.waker.silent(), None)
+    }
+
     /// The world of a recording, by the hash of its key.
     pub(super) fn open_recorded(&self, world: KeyHash) -> Result<Arc<Slot>, ApiError> {
         let name = world.as_key();

@@ -188,8 +188,9 @@ fn run(
     }
     let status = refusal.as_ref().map_or_else(|| created::success(request), Response::status);
     if recording::is_input(request, before, world, status) {
-        let inputs = &mut slot.tester().inputs;
-        inputs.add(recording::shared(request, inputs.len()));
+        let tester = &mut *slot.tester();
+        let input = recording::shared(request, tester.inputs.len());
+        tester.keep_input(world, before.at(), input);
     }
     if let Some(tape) = &slot.tape {
         slot.note_starts();

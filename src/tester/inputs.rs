@@ -1,12 +1,15 @@
-//! The inputs of a world since it was opened, so that the world can be shared as text. They are kept in memory, and only a few of them.
+//! The inputs of a world since it was opened, so that the world can be shared as text, and replayed up to an event. They are kept in
+//! memory, and only the latest of them.
 
 use std::sync::Arc;
 
+use crate::tester::Tester;
+use crate::tester::snapshots::TesterPart;
 use crate::value::Timestamp;
 use crate::world::script::{Scenario, imports};
 use crate::world::{Base, ClockMode, World};
 
-/// The most inputs that are kept.
+/// The most inputs of a stretch. Between one and two stretches are kept.
 const MOST: usize = 500;
 /// The most bytes of their paths and bodies.
 const MOST_BYTES: usize = 256 * 1_024;
@@ -22,6 +25,55 @@ pub(crate) struct SharedInput {
     pub(crate) body: String,
 }
 
+/// An input, with what a replay up to an event needs.
+#[derive(Clone, Debug)]
+pub(crate) struct Recalled {
+    pub(crate) input: SharedInput,
+    /// Virtual time before it.
+    pub(crate) at: Timestamp,
+    /// The number of events after it.
+    events: u64,
+}
+
+/// Where a replay begins: a world and its tester state; none for the start of every world of the process.
+type Start = Option<Box<(World, TesterPart)>>;
+
+/// Inputs without a gap.
+#[derive(Debug, Default)]
+struct Stretch {
+    start: Start,
+    /// The number of events at the start.
+    events: u64,
+    kept: Vec<Recalled>,
+    bytes: usize,
+}
+
+impl Stretch {
+    /// The number of its inputs that lead to an event; none if it begins later.
+    fn leading_to(&self, sequence: u64) -> Option<usize> {
+        if self.kept.last().map_or(self.events, |last| last.events) < sequence {
+            return Some(self.kept.len());
+        }
+        // After a restored snapshot the same positions come again, and the latest ones are those of the present.
+        let before =
+            |place: usize| place.checked_sub(1).map_or(self.events, |it| self.kept[it].events);
+        let causes =
+            |place: &usize| before(*place) < sequence && sequence <= self.kept[*place].events;
+        (0..self.kept.len()).rev().find(causes).map(|place| place + 1)
+    }
+
+    const fn is_full(&self) -> bool {
+        self.kept.len() > MOST || self.bytes > MOST_BYTES
+    }
+}
+
+/// The inputs that lead to an event.
+#[derive(Debug)]
+pub(crate) struct Leading {
+    pub(crate) start: Start,
+    pub(crate) inputs: Vec<Recalled>,
+}
+
 /// The inputs of one world.
 #[derive(Debug, Default)]
 pub(crate) struct Inputs {
@@ -29,68 +81,92 @@ pub(crate) struct Inputs {
     start: Option<(Arc<Base>, ClockMode)>,
     /// The scenarios and imports that it was opened with.
     pub(crate) scenarios: Vec<Arc<Scenario>>,
-    kept: Vec<SharedInput>,
-    bytes: usize,
+    /// Those before the latest ones, if there are so many.
+    older: Option<Stretch>,
+    latest: Stretch,
     /// Why they are not all of them, if so.
     missing: Option<&'static str>,
 }
 
 impl Inputs {
     /// Those of a world that was just opened.
-    pub(crate) fn of(world: &World, scenarios: &[Arc<Scenario>]) -> Self {
+    pub(crate) fn of(world: &World, tester: &Tester) -> Self {
         let start = Some((Arc::clone(world.base()), world.mode()));
-        let imports = imports(scenarios);
+        let imports = imports(&tester.scenarios);
         let is_fork = world.version() != imports || imports == 0 && world.log_length() > 0;
         let missing = is_fork.then_some("it began as a fork: share its source");
-        Self { start, scenarios: scenarios.to_vec(), missing, ..Self::default() }
+        let latest = Stretch {
+            start: is_fork.then(|| Box::new((world.clone(), tester.part()))),
+            events: world.log_length(),
+            ..Stretch::default()
+        };
+        Self { start, scenarios: tester.scenarios.clone(), latest, missing, ..Self::default() }
     }
 
-    /// The clock was moved to this time by a part of an advance. Parts without another input between them are one advance.
-    pub(crate) fn advanced(&mut self, to: Timestamp) {
-        const TARGET: &str = "/_sandbox/clock/advance";
-        let body = format!("{{\"to\":\"{to}\"}}");
-        match self.kept.last_mut() {
-            Some(last) if last.target == TARGET && last.body.starts_with("{\"to\"") => {
-                last.body = body;
-            }
-            _ => self.add(SharedInput {
-                method: "POST",
-                target: TARGET.to_owned(),
-                headers: Vec::new(),
-                body,
-            }),
-        }
-    }
-
-    /// The number of those that are kept.
+    /// The number of the latest ones.
     pub(crate) const fn len(&self) -> usize {
-        self.kept.len()
+        self.latest.kept.len()
     }
 
-    /// Adds one.
-    pub(crate) fn add(&mut self, input: SharedInput) {
-        self.bytes += input.target.len() + input.body.len();
-        if self.kept.len() >= MOST || self.bytes > MOST_BYTES {
+    /// Adds one, which led to that number of events.
+    fn add(&mut self, input: SharedInput, at: Timestamp, events: u64) {
+        self.latest.bytes += input.target.len() + input.body.len();
+        self.latest.kept.push(Recalled { input, at, events });
+        if self.latest.is_full() {
             self.missing.get_or_insert("it has more than 500 inputs or 256 KiB of them");
         }
-        if self.missing.is_some() {
-            self.kept = Vec::new();
-            return;
-        }
-        self.kept.push(input);
     }
 
     /// The seed, shape and clock that the world was opened with, and all inputs; an error says why they are not known.
     pub(crate) fn all<'a>(
         &'a self,
         world: &'a World,
-    ) -> Result<(&'a Base, ClockMode, &'a [SharedInput]), &'static str> {
+    ) -> Result<(&'a Base, ClockMode, impl Iterator<Item = &'a SharedInput>), &'static str> {
         let (base, mode) =
             self.start.as_ref().map_or((world.base(), world.mode()), |(base, mode)| (base, *mode));
         match (mode, self.missing) {
             (_, Some(why)) => Err(why),
             (ClockMode::Real, None) => Err("the wall clock moves it"),
-            (mode, None) => Ok((base, mode, &self.kept)),
+            (mode, None) => Ok((base, mode, self.latest.kept.iter().map(|kept| &kept.input))),
+        }
+    }
+
+    /// The inputs that lead to an event; none if it is too long ago.
+    pub(crate) fn leading_to(&self, sequence: u64) -> Option<Leading> {
+        let stretches = core::iter::once(&self.latest).chain(&self.older);
+        let found = |stretch: &Stretch| {
+            let count = stretch.leading_to(sequence)?;
+            let inputs = stretch.kept[..count].to_vec();
+            Some(Leading { start: stretch.start.clone(), inputs })
+        };
+        stretches.into_iter().find_map(found)
+    }
+}
+
+impl Tester {
+    /// The clock was moved to the time of the world by a part of an advance. Parts without another input between them are one advance.
+    pub(crate) fn keep_advance(&mut self, world: &World, at: Timestamp) {
+        const TARGET: &str = "/_sandbox/clock/advance";
+        let body = format!("{{\"to\":\"{}\"}}", world.now());
+        match self.inputs.latest.kept.last_mut() {
+            Some(last) if last.input.target == TARGET && last.input.body.starts_with("{\"to\"") => {
+                last.input.body = body;
+                last.events = world.log_length();
+            }
+            _ => {
+                let (target, headers) = (TARGET.to_owned(), Vec::new());
+                self.keep_input(world, at, SharedInput { method: "POST", target, headers, body });
+            }
+        }
+    }
+
+    /// Adds an input that led to this state of the world. `at` is virtual time before it.
+    pub(crate) fn keep_input(&mut self, world: &World, at: Timestamp, input: SharedInput) {
+        self.inputs.add(input, at, world.log_length());
+        if self.inputs.latest.is_full() {
+            let start = Some(Box::new((world.clone(), self.part())));
+            let latest = Stretch { start, events: world.log_length(), ..Stretch::default() };
+            self.inputs.older = Some(std::mem::replace(&mut self.inputs.latest, latest));
         }
     }
 }
@@ -109,16 +185,51 @@ mod tests {
         }
     }
 
+    fn world() -> World {
+        World::new(Arc::new(Base::new(42, Shape::default())), ClockMode::Manual)
+    }
+
+    fn opened(world: &World) -> Tester {
+        let tester = Tester::default();
+        Tester { inputs: Inputs::of(world, &tester), ..tester }
+    }
+
     #[test]
-    fn inputs_are_all_kept_or_none() {
-        let world = World::new(Arc::new(Base::new(42, Shape::default())), ClockMode::Manual);
-        let mut few = Inputs::of(&world, &[]);
-        (0..MOST).for_each(|_| few.add(input("{}")));
-        assert_eq!(few.all(&world).map(|(_, _, inputs)| inputs.len()), Ok(MOST));
-        few.add(input("{}"));
-        assert!(few.all(&world).is_err() && few.kept.is_empty());
-        let mut large = Inputs::of(&world, &[]);
-        large.add(input(&"x".repeat(MOST_BYTES)));
-        assert!(large.all(&world).is_err());
+    fn inputs_are_all_shared_or_none() {
+        let world = world();
+        let mut few = opened(&world);
+        (0..MOST).for_each(|_| few.keep_input(&world, world.now(), input("{}")));
+        assert_eq!(few.inputs.all(&world).map(|(_, _, inputs)| inputs.count()), Ok(MOST));
+        few.keep_input(&world, world.now(), input("{}"));
+        assert!(few.inputs.all(&world).is_err());
+        let mut large = opened(&world);
+        large.keep_input(&world, world.now(), input(&"x".repeat(MOST_BYTES)));
+        assert!(large.inputs.all(&world).is_err());
+    }
+
+    #[test]
+    fn the_latest_inputs_lead_to_an_event_also_after_a_restored_snapshot() {
+        let world = world();
+        let mut tester = opened(&world);
+        for events in [10, 20, 10, 15] {
+            tester.inputs.add(input("{}"), world.now(), events);
+        }
+        let leading = |sequence| tester.inputs.leading_to(sequence).map(|it| it.inputs.len());
+        assert_eq!([1, 10, 11, 12, 15, 16].map(leading), [1, 1, 4, 4, 4, 4].map(Some));
+    }
+
+    #[test]
+    fn old_inputs_are_dropped_in_stretches() {
+        let world = world();
+        let mut tester = opened(&world);
+        for events in 0..3 * MOST as u64 {
+            tester.inputs.add(input("{}"), world.now(), events);
+            if tester.inputs.latest.is_full() {
+                let latest = Stretch { events, ..Stretch::default() };
+                tester.inputs.older = Some(std::mem::replace(&mut tester.inputs.latest, latest));
+            }
+        }
+        assert!(tester.inputs.leading_to(1).is_none(), "long ago");
+        assert!(tester.inputs.leading_to(2 * MOST as u64).is_some());
     }
 }

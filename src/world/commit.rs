@@ -47,6 +47,11 @@ impl World {
         self.log.set_limit(most_events);
     }
 
+    /// Sets the most stored events; all of them if none.
+    pub(crate) fn limit_events(&mut self, most: Option<u64>) {
+        self.log.set_limit(most);
+    }
+
     /// Makes all changes since `begin` final.
     ///
     /// # Panics
@@ -65,6 +70,9 @@ impl World {
         self.transaction.cause = None;
         self.transaction.decided = None;
         self.transaction.latest = None;
+        if moved {
+            self.keep_step();
+        }
     }
 
     /// Undoes all changes since `begin`.

@@ -52,6 +52,7 @@ impl World {
             reconciled: _,
             fresh: _,
             transaction: _,
+            steps: _,
         } = self;
         let known = log.hashes_with(Hashes::all);
         let decisions = decided.last().map_or(0, |last| last.sequence);

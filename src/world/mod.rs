@@ -34,6 +34,7 @@ mod lookup;
 pub(crate) mod obligations;
 pub(crate) mod opening;
 pub(crate) mod overlay;
+mod past;
 pub(crate) mod pay_calendar;
 mod pay_growth;
 pub(crate) mod payroll_history;
@@ -108,6 +109,9 @@ pub(crate) struct World {
     fresh: Option<u64>,
     #[serde(skip)]
     transaction: Transaction,
+    /// Copies after its latest steps, while it is replayed.
+    #[serde(skip)]
+    steps: Option<Box<past::Steps>>,
 }
 
 impl World {
@@ -128,6 +132,7 @@ impl World {
             reconciled: Reconciled::default(),
             fresh: None,
             transaction: Transaction::default(),
+            steps: None,
         }
     }
 
@@ -179,11 +184,6 @@ impl World {
     /// The number of resources created or changed since the start.
     pub(crate) fn record_count(&self) -> u64 {
         self.overlay.len() as u64
-    }
-
-    /// Sets the most stored events; all of them if none.
-    pub(crate) fn limit_events(&mut self, most: Option<u64>) {
-        self.log.set_limit(most);
     }
 
     // --- reading ---------------------------------------------------------------------------------------------------

@@ -86,7 +86,7 @@ fn get_inputs(session: &mut Session<'_>, _: Nothing) -> Result<Plain<WorldInputs
         clock,
         scenarios: scenarios.into_iter().map(|scenario| scenario.name.clone()).collect(),
         imports: imports.into_iter().filter_map(|it| json!(it).as_object().cloned()).collect(),
-        inputs: inputs.iter().map(InputShape::of).collect(),
+        inputs: inputs.map(InputShape::of).collect(),
         digest: session.world.digest(),
     }))
 }

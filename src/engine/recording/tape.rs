@@ -114,6 +114,11 @@ impl Before {
         world.version() != self.version || world.now() != self.at
     }
 
+    /// Virtual time.
+    pub(in crate::engine) const fn at(self) -> Timestamp {
+        self.at
+    }
+
     pub(in crate::engine) const fn version(self) -> u64 {
         self.version
     }

@@ -39,7 +39,9 @@ impl Kind {
     /// The kind of a request.
     pub(crate) fn of_path(path: &str) -> Self {
         let path = path.split('?').next().unwrap_or_default();
-        let is_fork = path.starts_with("/_sandbox/snapshots/") && path.ends_with("/fork");
+        let of_what = ["/_sandbox/snapshots/", "/_sandbox/events/"];
+        let is_fork =
+            of_what.iter().any(|begin| path.starts_with(begin)) && path.ends_with("/fork");
         if is_fork { Self::Fork } else { Self::Input }
     }
 }
@@ -124,9 +126,12 @@ mod tests {
         };
         let peek = |entry: &Entry| Peek::of(&serde_json::to_vec(entry).expect("it serialises"));
         let input = |target| step(target).into_entry(7, 3, Salt([0; 16]));
-        for (target, kind) in
-            [("/v1/payroll/run", Kind::Input), ("/_sandbox/snapshots/snp_1/fork", Kind::Fork)]
-        {
+        for (target, kind) in [
+            ("/v1/payroll/run", Kind::Input),
+            ("/_sandbox/snapshots/snp_1/fork", Kind::Fork),
+            ("/_sandbox/events/evt_1/fork", Kind::Fork),
+            ("/_sandbox/events/evt_1/resend", Kind::Input),
+        ] {
             let expected = Peek { kind, seq: Some(7), world: 3, wall: Some(Timestamp::EPOCH) };
             assert_eq!(peek(&input(target)), Some(expected), "{target}");
         }

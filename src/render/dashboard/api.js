@@ -9,6 +9,10 @@ export const getKey = () => key;
 export const hasToken = () => !!token;
 export function setKey(next) { key = next; sessionStorage.setItem(KEY, next); }
 export function setToken(next) { token = next; sessionStorage.setItem(TOKEN, next); }
+// The position of the event that the slider shows; none at the present. Reads of the world are answered as of it.
+let asOf = null;
+export const setAsOf = (sequence) => { asOf = sequence; };
+const ofWorld = (path) => /^\/(api|v1)\/|^\/_sandbox\/(ledger|explain|series|decisions)/.test(path);
 // The server refuses keys that look live; the page does not even send them.
 export const looksLive = (text) => /^live[_-]|_live_|-live-/.test(text);
 
@@ -21,13 +25,15 @@ export class Problem extends Error {
 }
 
 async function send(method, path, body, accept = 'application/json', more = {}) {
+  const past = asOf != null && ofWorld(path);
+  if (past && method !== 'GET') throw new Problem(400, { detail: 'Go back to now first: an action changes the present.' });
   let reply;
   try {
     reply = await fetch(BASE + path, {
       method, cache: 'no-store', credentials: 'omit',
       headers: {
         Authorization: `Bearer ${key}`, Accept: accept, ...(token && path.startsWith('/_sandbox') ? { 'Sandbox-Admin-Token': token } : {}),
-        ...(method === 'GET' ? { 'Sandbox-Observer': '1' } : {}), ...(body ? { 'Content-Type': 'application/json' } : {}), ...more.headers,
+        ...(method === 'GET' ? { 'Sandbox-Observer': '1' } : {}), ...(past ? { 'Sandbox-As-Of': String(asOf) } : {}), ...(body ? { 'Content-Type': 'application/json' } : {}), ...more.headers,
       },
       body: body ? JSON.stringify(body) : undefined, signal: more.signal,
     });

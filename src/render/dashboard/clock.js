@@ -1,7 +1,7 @@
 // The bar on top of every screen: what time it is in the world, what is due next, how to move on, and the slider.
 import { html, useState, useRef, useEffect } from './vendor/htm-preact.js';
-import { post } from './api.js';
-import { useStore, update, poke, say } from './store.js';
+import { get, post, setKey, looksLive } from './api.js';
+import { useStore, useData, update, poke, say, act, start, viewAt } from './store.js';
 import { weekday, seconds, day, span, words, label, last, date } from './format.js';
 
 let busy = false;
@@ -22,7 +22,7 @@ export const task = (id) => TASK[id] || label(id);
 const TASK = { calculate_run: 'Calculate payroll run', fund_run: 'Take money for payroll run', send_run_payouts: 'Payouts of the run go to the bank', fall_due: 'Tax falls due', miss_liability: 'Tax becomes late', settle_payout: 'Bank answers on payout', settle_vendor_payout: 'Bank answers on payout', send_payout: 'Payout goes to the bank' };
 
 export function Clock() {
-  const { clock, events, at, moving } = useStore();
+  const { clock, total, at, moving } = useStore();
   const [custom, open] = useState(false);
   const field = useRef(null);
   useEffect(() => { if (custom) field.current?.focus(); }, [custom]);
@@ -44,32 +44,40 @@ export function Clock() {
         <button class="btn" disabled=${moving} onClick=${() => open(true)} aria-label="Advance by something else">…</button>
       </div>`}
     </div>
-    <${Slider} events=${events} now=${clock.now} at=${at} />
+    <${Slider} total=${total} now=${clock.now} at=${at} />
   </section>`;
 }
 
-function Slider({ events, now, at }) {
-  // Stops: every distinct instant at which something happened, then the present.
-  const stops = [...new Set(events.map((e) => e.timestamp))];
-  if (stops.length < 2) return null;
-  const from = +new Date(stops[0]), to = Math.max(+new Date(now), from + 1);
+// Every past event is a stop. A pointer finds the nearest mark; the keys go event by event.
+function Slider({ total, now, at }) {
+  const got = useData(() => get('/_sandbox/events/histogram', { buckets: 240 }), [total < 2000 ? total : Math.floor(total / 100)]);
+  const marks = got.data?.buckets || [];
+  if (!marks.length) return null;
+  const from = +new Date(got.data.from), to = Math.max(+new Date(now), from + 1), oldest = marks[0].first_sequence;
   const x = (t) => ((+new Date(t) - from) / (to - from)) * 996 + 2;
-  const count = new Map();
-  for (const e of events) count.set(e.timestamp, (count.get(e.timestamp) || 0) + 1);
-  const index = at ? stops.indexOf(at) : stops.length;
-  const here = at || now;
-  return html`<div class="slide"><span class="muted small right">${day(stops[0])}</span>
+  const here = at?.timestamp || now, place = at ? at.sequence : total + 1;
+  const go = (sequence) => viewAt(sequence > total ? null : Math.max(oldest, sequence)).catch((error) => say(error.message));
+  const point = (e) => { const v = +e.target.value; let best = null, d = Math.abs(v - x(now)); for (const m of marks) { const k = Math.abs(v - x(m.to)); if (k < d) { d = k; best = m.last_sequence; } } go(best ?? total + 1); };
+  const key = (e) => { const next = { ArrowLeft: place - 1, ArrowDown: place - 1, ArrowRight: place + 1, ArrowUp: place + 1, PageDown: place - 10, PageUp: place + 10, Home: oldest, End: total + 1 }[e.key]; if (next == null) return; e.preventDefault(); go(next); };
+  return html`<div class="slide"><span class="muted small right">${day(marks[0].from)}</span>
     <div class="track"><svg viewBox="0 0 1000 18" preserveAspectRatio="none" aria-hidden="true">
       <rect x="0" y="8" width="1000" height="2" fill="var(--line)" /><rect x="0" y="8" width=${x(here)} height="2" fill="var(--accent-line)" />
-      ${stops.map((t) => { const h = Math.min(14, 4 + 2 * Math.log2(count.get(t))); return html`<rect x=${x(t) - 1} y=${9 - h / 2} width="2" height=${h} fill=${t <= here ? 'var(--accent)' : 'var(--hair)'} />`; })}</svg>
-      <input type="range" min="0" max="1000" value=${Math.round(x(here))} aria-label="Time: view the world as of a past event" aria-valuetext=${at ? `${date(at)} ${seconds(at)}` : 'present'}
-        onInput=${(e) => { const v = +e.target.value; let best = stops.length; let d = Math.abs(v - x(now)); stops.forEach((t, i) => { const k = Math.abs(v - x(t)); if (k < d) { d = k; best = i; } }); update({ at: best === stops.length ? null : stops[best] }); }}
-        onKeyDown=${(e) => { const step = { ArrowLeft: -1, ArrowRight: 1 }[e.key]; if (!step) return; e.preventDefault(); const n = Math.max(0, Math.min(stops.length, index + step)); update({ at: n === stops.length ? null : stops[n] }); }} /></div>
-    <span class="small nowrap">${at ? html`<button class="link small" onClick=${() => update({ at: null })}>Back to now</button>` : html`<span class="row"><svg class="dot ok" viewBox="0 0 10 10" aria-hidden="true"><circle cx="5" cy="5" r="4" fill="currentColor" /></svg>Present</span>`}</span></div>`;
+      ${marks.map((m) => { const h = Math.min(14, 4 + 2 * Math.log2(m.count)); return html`<rect x=${x(m.to) - 1} y=${9 - h / 2} width="2" height=${h} fill=${m.first_sequence <= place ? 'var(--accent)' : 'var(--hair)'} />`; })}</svg>
+      <input type="range" min="0" max="1000" value=${Math.round(x(here))} aria-label="Time: view the world as of a past event" aria-valuetext=${at ? `event ${at.sequence} of ${total}, ${date(at.timestamp)} ${seconds(at.timestamp)}` : 'present'} onInput=${point} onKeyDown=${key} /></div>
+    <span class="small nowrap">${at ? html`<button class="link small" onClick=${() => viewAt(null)}>Back to now</button>` : html`<span class="row"><svg class="dot ok" viewBox="0 0 10 10" aria-hidden="true"><circle cx="5" cy="5" r="4" fill="currentColor" /></svg>Present</span>`}</span></div>`;
 }
+// Says which moment is shown, and opens it under a new key.
 export const Past = ({ follows }) => {
-  const { at, events } = useStore();
+  const { at, total } = useStore();
+  const [forking, ask] = useState(false);
   if (!at) return null;
-  const later = events.filter((e) => e.timestamp > at).length;
-  return html`<div class="past" role="status"><b>As of ${weekday(at)}, ${seconds(at)}</b><span>${follows ? `${later} later ${later === 1 ? 'event is' : 'events are'} hidden. ${follows}` : 'This screen shows the present.'}</span><button class="btn" onClick=${() => update({ at: null })}>Back to now</button></div>`;
+  const later = total - at.sequence;
+  const fork = async (e) => {
+    e.preventDefault(); const key = new FormData(e.target).get('key').trim();
+    if (looksLive(key)) return say('This key looks like a live key.');
+    if (await act(`Forked: this is the world of ${key}`, () => post(`/_sandbox/events/${at.id}/fork`, { key }))) { ask(false); setKey(key); location.hash = '#/overview'; start(); }
+  };
+  return html`<div class="past" role="status"><b>As of ${weekday(at.timestamp)}, ${seconds(at.timestamp)}</b><span>${follows ? `Event ${at.sequence} of ${total}, ${at.type}. ${later} later ${later === 1 ? 'event is' : 'events are'} hidden. ${follows}` : 'This screen shows the present.'}</span>
+    ${forking ? html`<form class="row" onSubmit=${fork}><input class="field" name="key" required aria-label="New key" defaultValue=${`test_event_${at.sequence}`} value=${`test_event_${at.sequence}`} size="16" autocomplete="off" spellcheck="false" /><button class="btn main-act">Fork and open</button><button class="btn" type="button" onClick=${() => ask(false)}>Cancel</button></form>` : html`<button class="btn" onClick=${() => ask(true)}>Fork into a new key</button>`}
+    <button class="btn" onClick=${() => viewAt(null)}>Back to now</button></div>`;
 };

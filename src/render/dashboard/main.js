@@ -13,10 +13,10 @@ import { Explain } from './screens/explain.js';
 
 // A new screen: one module, one line here, one icon. `past`: what it shows while the slider is not at the present.
 const SCREENS = [
-  { id: 'overview', name: 'Overview', of: Overview, past: 'Balances contain the entries up to this instant.' }, { id: 'payroll', name: 'Payroll', of: Payroll, past: 'Runs show the states that they had.' }, { id: 'webhooks', name: 'Webhooks', of: Webhooks },
-  { id: 'books', name: 'Books', of: Books, past: 'Figures are those at the end of this day.' }, { id: 'control', name: 'Control', of: Control }, { id: 'identity', name: 'Identity, capital', short: 'Identity', of: Identity },
+  { id: 'overview', name: 'Overview', of: Overview, past: 'Balances, runs and alerts are those of that moment.' }, { id: 'payroll', name: 'Payroll', of: Payroll, past: 'Runs, people and payouts are those of that moment.' }, { id: 'webhooks', name: 'Webhooks', of: Webhooks },
+  { id: 'books', name: 'Books', of: Books, past: 'Entries and reports are those of that moment.' }, { id: 'control', name: 'Control', of: Control }, { id: 'identity', name: 'Identity, capital', short: 'Identity', of: Identity, past: 'Cases, scores and loans are those of that moment.' },
 ];
-const KEYS = [['g then o, p, w', 'Overview, payroll, webhooks'], ['g then b, c, i', 'Books, control, identity and capital'], ['.', 'Go to the next event'], ['d', 'Advance one day'], ['p', 'Advance to pay day'], ['← →', 'On the slider: one instant back or on'], ['Esc', 'Close'], ['?', 'This list']];
+const KEYS = [['g then o, p, w', 'Overview, payroll, webhooks'], ['g then b, c, i', 'Books, control, identity and capital'], ['.', 'Go to the next event'], ['d', 'Advance one day'], ['p', 'Advance to pay day'], ['← →', 'On the slider: one event back or on; Page up and down: ten'], ['Esc', 'Close'], ['?', 'This list']];
 const here = () => { const [id, arg] = location.hash.replace(/^#\//, '').split('/'); return { id: id || 'overview', arg: arg && decodeURIComponent(arg) }; };
 
 function App() {

@@ -1,15 +1,20 @@
 // One state for the page: the clock, the events seen so far, and whether the sandbox answers.
 // This is the only module that knows how news arrive: by the event stream, or by polling if there is none.
 import { useEffect, useState } from './vendor/htm-preact.js';
-import { get, stream } from './api.js';
+import { get, setAsOf, stream } from './api.js';
 
 const first = () => ({ clock: null, info: null, events: [], total: 0, seq: 0, rev: 0, hooks: 0, calls: 0, link: 'wait', news: '', at: null, toast: null, refused: null });
 export let state = first();
-// Grows whenever the past may be another one: what a screen remembers of earlier days belongs to one of these numbers.
-export let epoch = 0;
-const rewrites = (events) => events.some((e) => e.type.startsWith('journal_entry.'));
 const listeners = new Set();
-export function update(patch) { state = { ...state, ...patch }; listeners.forEach((f) => f()); }
+export function update(patch) { state = { ...state, ...patch }; setAsOf(state.at?.sequence ?? null); listeners.forEach((f) => f()); }
+// Shows the world as of a past event, by its position in the log; without one, the present.
+let asked = 0;
+export async function viewAt(sequence) {
+  const mine = ++asked;
+  if (sequence == null || sequence > state.total) return update({ at: null });
+  const e = state.events.find((one) => one.sequence === sequence) || (await get('/_sandbox/events', { after: sequence - 1, per_page: 1 })).data[0];
+  if (mine === asked && e) update({ at: { sequence: e.sequence, id: e.id, timestamp: e.timestamp, type: e.type } });
+}
 export function useStore() {
   const [, draw] = useState(0);
   useEffect(() => { const f = () => draw((n) => n + 1); listeners.add(f); return () => listeners.delete(f); }, []);
@@ -26,7 +31,7 @@ const KEEP = 1000, PACE_MS = 250, POLL_MS = 1000, RETRY_MS = 2000;
 let run = 0, timer = 0, open = null;
 export async function start() {
   const mine = ++run;
-  clearTimeout(timer); open?.abort(); open = null; epoch++;
+  clearTimeout(timer); open?.abort(); open = null;
   update(first());
   await live(mine);
 }
@@ -68,7 +73,6 @@ async function refresh(mine) {
     const known = events[events.length - 1];
     const more = await get('/_sandbox/events', { after: known.sequence - 1, per_page: 100 });
     if (more.data[0]?.id !== known.id) return again(mine);
-    if (rewrites(more.data.slice(1))) epoch++;
     if (more.data.length > 1) { events = [...events, ...more.data.slice(1)].slice(-KEEP); grown = true; }
   }
   if (mine !== run) return;
@@ -80,7 +84,6 @@ async function refresh(mine) {
   }
 }
 async function again(mine) {
-  epoch++;
   update({ events: [], info: null, at: null, clock: null });
   await refresh(mine);
   if (mine === run) say('The world was reset, restored or replaced. The page shows its present state.', 6000);
@@ -106,7 +109,6 @@ async function follow(mine) {
     if (got.reset) { again(mine).catch((error) => failed(mine, error)); return; }
     const seen = last(state.events)?.sequence || 0;
     const fresh = got.events.filter((e) => e.sequence > seen);
-    if (rewrites(fresh)) epoch++;
     const events = fresh.length ? [...state.events, ...fresh].slice(-KEEP) : state.events;
     if (fresh.length || got.hooks || got.calls) update({ events, total: last(events)?.sequence || 0, rev: state.rev + (fresh.length ? 1 : 0), hooks: state.hooks + got.hooks, calls: state.calls + got.calls });
     if (got.clock || fresh.length) readClock(mine).catch((error) => failed(mine, error));
@@ -154,6 +156,6 @@ export function useData(load, deps) {
     load().then((data) => alive && set({ data, error: null, loading: false }),
       (error) => alive && set((was) => ({ ...was, error, loading: false })));
     return () => { alive = false; };
-  }, [...deps, n]);
+  }, [...deps, n, state.at?.sequence]);
   return { ...got, reload: () => again(n + 1) };
 }

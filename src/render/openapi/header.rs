@@ -72,6 +72,13 @@ pub(crate) fn parameters() -> Map<String, Value> {
             json!({ "type": "string", "enum": ["1"] }),
         ),
         (
+            "Sandbox-As-Of",
+            false,
+            "The id or the sequence of a past event: the answer shows the world after the step that caused it. A reply header of the same \
+             name has the number of events up to there. An unknown event, and one whose state cannot be made again, is refused with 422.",
+            text(64),
+        ),
+        (
             "Last-Event-ID",
             false,
             "Continues after this event: the `id` of the last frame, or the id of an event.",

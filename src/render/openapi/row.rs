@@ -108,6 +108,7 @@ fn headers(row: &Operation) -> impl Iterator<Item = Value> {
         ("Sandbox-Fault", is_product(row)),
         ("Api-Version", is_product(row)),
         ("Sandbox-Observer", is_product(row) && row.method == Method::Get),
+        ("Sandbox-As-Of", is_product(row) && matches!(row.call, Call::Read(_))),
         ("Last-Event-ID", row.streams),
     ];
     taken.into_iter().filter(|(_, takes)| *takes).map(|(name, _)| header::parameter(name))

@@ -11,7 +11,7 @@ use crate::render::openapi::{links, overlay};
 
 /// Headers that only a test sends: as parameters, they would be arguments of every method of a client. A contract can rename the version.
 fn of_tests(contract: &Overlay) -> impl Iterator<Item = &str> {
-    ["Sandbox-Scenario", "Sandbox-Fault", "Sandbox-Observer"]
+    ["Sandbox-Scenario", "Sandbox-Fault", "Sandbox-Observer", "Sandbox-As-Of"]
         .into_iter()
         .chain(contract.called("api_version"))
 }

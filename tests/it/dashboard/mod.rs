@@ -3,9 +3,10 @@
 #[cfg(target_os = "linux")]
 mod memory;
 mod observer;
+mod past;
 mod pay_day;
-mod stream;
 mod reads;
+mod stream;
 
 use crate::harness::{Caller, Request};
 

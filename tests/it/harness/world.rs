@@ -39,6 +39,11 @@ impl Caller {
         Self { server: Arc::clone(server), key: key.to_owned() }
     }
 
+    /// The caller of another key of the same server.
+    pub(crate) fn with(&self, key: &str) -> Self {
+        Self::with_key(&self.server, key)
+    }
+
     pub(crate) fn key(&self) -> &str {
         &self.key
     }

@@ -1,28 +1,17 @@
 import { html, useState, useMemo } from '../vendor/htm-preact.js';
-import { all, get } from '../api.js';
-import { useStore, useData, epoch } from '../store.js';
+import { get } from '../api.js';
+import { useStore, useData } from '../store.js';
 import { Amount, Bar, Dot, Shown, Spark, Status, Empty, tone } from '../ui.js';
 import { task } from '../clock.js';
 import { money, day, date, seconds, time, words, label, span, last } from '../format.js';
 
-const memo = new Map(); // balances of days that are over do not change
-// Balances at the end of a day; with an instant, without the entries that were posted later on that day.
-async function balances({ id: company, currency }, asOf, fixed, instant) {
-  const slot = `${epoch}|${company}|${asOf}`;
-  if (fixed && !instant && memo.has(slot)) return memo.get(slot);
-  const [{ data }, later] = await Promise.all([get('/api/business/ledger-accounts', { company_id: company, as_of: asOf, currency, per_page: 100 }),
-    instant ? all('/api/business/journal-entries', { company_id: company, from: asOf, to: asOf }) : []]);
-  const undo = {};
-  for (const line of later.filter((e) => e.posted_at > instant).flatMap((e) => e.lines).filter((l) => l.currency === currency)) undo[line.account] = (undo[line.account] || 0) + (line.direction === 'debit' ? line.amount : -line.amount);
-  for (const a of data) if (undo[a.code]) a.balance -= a.normal_side === 'debit' ? undo[a.code] : -undo[a.code];
-  const of = (f) => data.filter(f).reduce((n, a) => n + a.balance, 0);
-  const is = (...codes) => of((a) => codes.includes(a.code));
-  const got = { available: is('cash_available'), reserved: is('cash_reserved', 'escrow_held'), transit: is('payouts_in_transit'),
+// Where the money of a company is.
+async function balances({ id: company, currency }) {
+  const { data } = await get('/api/business/ledger-accounts', { company_id: company, currency, per_page: 100 });
+  const of = (f) => data.filter(f).reduce((n, a) => n + a.balance, 0), is = (...codes) => of((a) => codes.includes(a.code));
+  return { available: is('cash_available'), reserved: is('cash_reserved', 'escrow_held'), transit: is('payouts_in_transit'),
     receive: is('accounts_receivable', 'collections_in_transit'), owed: of((a) => a.type === 'liability') };
-  if (fixed && !instant) memo.set(slot, got);
-  return got;
 }
-const monthEnds = (now, n) => { const d = new Date(now); return Array.from({ length: n }, (_, i) => new Date(Date.UTC(d.getUTCFullYear(), d.getUTCMonth() - n + 1 + i, 0)).toISOString().slice(0, 10)); };
 // The next pay day: of an open run, else of the company's pay schedule, else its day of the month.
 function nextPay(c, runs, scheduled, now) {
   const today = now.slice(0, 10);
@@ -39,19 +28,18 @@ async function payDays(today) {
   for (const [company, days] of next) of[company] = [...(of[company] || []), ...days];
   return of;
 }
-const SHOWN = 12; // cards; each costs fourteen small reads
-async function load(now, at, most) {
+const SHOWN = 12; // cards; each costs three reads
+async function load(now, most) {
   const [companies, runs, failed, open, scheduled] = await Promise.all([get('/api/business/companies', { per_page: most }), get('/api/business/payroll-runs', { sort: '-created_at', per_page: 100 }),
-    Promise.all(['returned', 'failed'].map((status) => get('/api/payments/payouts', { status, sort: '-created_at', per_page: 50 }))).then((r) => r.flatMap((x) => x.data)), get('/api/business/compliance-requirements', { status: 'open', per_page: 100 }).catch(() => ({ data: [] })), payDays((at || now).slice(0, 10)).catch(() => ({}))]);
-  const asOf = (at || now).slice(0, 10);
+    Promise.all(['returned', 'failed'].map((status) => get('/api/payments/payouts', { status, sort: '-created_at', per_page: 50 }))).then((r) => r.flatMap((x) => x.data)), get('/api/business/compliance-requirements', { status: 'open', per_page: 100 }).catch(() => ({ data: [] })), payDays(now.slice(0, 10)).catch(() => ({}))]);
   const list = await Promise.all(companies.data.map(async (c) => {
-    const [people, today, ...past] = await Promise.all([get('/api/business/employees', { company_id: c.id, per_page: 1 }), balances(c, asOf, !!at && asOf < now.slice(0, 10), at), ...monthEnds(at || now, 12).map((e) => balances(c, e, true))]);
+    const [people, bal, { months }] = await Promise.all([get('/api/business/employees', { company_id: c.id, per_page: 1 }), balances(c), get('/_sandbox/series', { company_id: c.id, months: 13 })]);
     const alerts = [];
-    const returned = failed.filter((p) => p.company_id === c.id && (!at || p.updated_at <= at));
+    const returned = failed.filter((p) => p.company_id === c.id);
     if (returned.length) alerts.push(['bad', `${returned.length} ${returned.length === 1 ? 'payout' : 'payouts'} came back`]);
     const req = open.data.filter((r) => r.company_id === c.id);
     if (req.length) alerts.push(['wait', `${req.length} to resolve`]);
-    return { ...c, people: people.meta.total, bal: today, trend: [...past.map((b) => b.available + b.reserved), today.available + today.reserved], pay: nextPay(c, runs.data.filter((r) => !at || r.created_at <= at), scheduled, at || now), alerts };
+    return { ...c, people: people.meta.total, bal, trend: months.map((m) => m.cash), pay: nextPay(c, runs.data, scheduled, now), alerts };
   }));
   return { list, total: companies.meta.total };
 }
@@ -59,12 +47,12 @@ async function load(now, at, most) {
 export function Overview({ open }) {
   const { clock, info, rev, at, events } = useStore();
   const [most, more] = useState(SHOWN);
-  const got = useData(() => load(clock.now, at, most), [rev, at, most]);
+  const got = useData(() => load(at?.timestamp || clock.now, most), [rev, most]);
   return html`<div class="page">
     <div class="head"><div><h1>Overview</h1><p class="muted">${got.data ? `${got.data.total} ${got.data.total === 1 ? 'company' : 'companies'}` : '\u00a0'}${info ? ` \u00b7 seed ${info.world?.seed ?? info.seed}` : ''} \u00b7 ${events.length ? `${events[events.length - 1].sequence} events` : 'no events yet'}</p></div>
       <a class="btn main-act" href="#/payroll">Run payroll</a></div>
     <${Shown} of=${got} rows=${6} empty=${{ when: (d) => !d.list.length, title: 'No companies', text: 'This world was grown without companies.' }}>${({ list, total }) => html`
-      <div class="cards">${list.map((c) => html`<${Card} c=${c} now=${at || clock.now} key=${c.id} />`)}</div>
+      <div class="cards">${list.map((c) => html`<${Card} c=${c} now=${at?.timestamp || clock.now} key=${c.id} />`)}</div>
       ${total > list.length && html`<div class="row small muted">${list.length} of ${total} companies <button class="btn" onClick=${() => more(Math.min(most + SHOWN, 100))}>Show more</button></div>`}
       <div class="two"><div class="stack gap"><${Flow} list=${list} /><${Due} /></div><${Feed} open=${open} list=${list} /></div>`}<//></div>`;
 }
@@ -125,7 +113,8 @@ function Feed({ open, list }) {
   const { events, at } = useStore();
   const [kind, set] = useState('');
   const kinds = useMemo(() => [...new Set(events.map((e) => e.type.split('.')[0]))].sort(), [events]);
-  const rows = grouped(events.filter((e) => (!at || e.timestamp <= at) && (!kind || e.type.startsWith(`${kind}.`)))).slice(0, 120);
+  const older = useData(async () => (at && events.length && at.sequence < events[0].sequence + 50 ? (await get('/_sandbox/events', { after: Math.max(0, at.sequence - 100), per_page: 100 })).data : null), []);
+  const rows = grouped((older.data || events).filter((e) => (!at || e.sequence <= at.sequence) && (!kind || e.type.startsWith(`${kind}.`)))).slice(0, 120);
   let lastDay = '';
   const short = Object.fromEntries(list.map((c) => [c.id, c.country]));
   return html`<section class="panel" aria-label="Events"><header><h2>Events</h2><select class="field" aria-label="Kind of event" value=${kind} onChange=${(e) => set(e.target.value)}><option value="">All kinds</option>${kinds.map((k) => html`<option value=${k}>${label(k)}</option>`)}</select></header>

@@ -12,11 +12,14 @@ export function Payroll({ open, id }) {
   const [company, pick] = useState('');
   const got = useData(async () => {
     const [runs, companies] = await Promise.all([get('/api/business/payroll-runs', { sort: '-created_at', per_page: 60, company_id: company || undefined }), get('/api/business/companies', { per_page: 100 })]);
-    return { runs: runs.data.filter((r) => !at || r.created_at <= at), companies: companies.data };
-  }, [rev, company, at]);
+    return { runs: runs.data, companies: companies.data };
+  }, [rev, company]);
   const names = Object.fromEntries((got.data?.companies || []).map((c) => [c.id, c]));
-  const run = got.data?.runs.find((r) => r.id === id) || got.data?.runs[0];
-  return html`<div class="page"><div class="head"><div><h1>Payroll</h1><p class="muted">Runs, people, payouts and payslips</p></div><${Start} companies=${got.data?.companies} /></div>
+  // A run of an address may be older than the list.
+  const one = useData(async () => (id ? (await get(`/api/business/payroll-runs/${id}`)).data : null), [rev, id]);
+  const missing = id && one.error?.status === 404;
+  const run = missing ? null : id ? one.data?.id === id ? one.data : got.data?.runs.find((r) => r.id === id) : got.data?.runs[0];
+  return html`<div class="page"><div class="head"><div><h1>Payroll</h1><p class="muted">Runs, people, payouts and payslips</p></div>${!at && html`<${Start} companies=${got.data?.companies} />`}</div>
     <${Shown} of=${got} rows=${6} empty=${{ when: (d) => !d.runs.length, title: 'No payroll runs yet', text: 'Choose a company and a month above, and run payroll.' }}>${(d) => html`<div class="pay">
       <nav class="panel list" aria-label="Payroll runs"><header><h2>Runs</h2><select class="field" aria-label="Company" value=${company} onChange=${(e) => pick(e.target.value)}><option value="">All companies</option>${d.companies.map((c) => html`<option value=${c.id}>${c.legal_name}</option>`)}</select></header>
         <ul>${d.runs.slice(0, 14).map((r) => html`<li key=${r.id}><button aria-current=${String(r.id === run?.id)} onClick=${() => { location.hash = `#/payroll/${r.id}`; }}><b class="cut">${month(r.period)}</b><${Status} value=${r.status} />
@@ -47,7 +50,7 @@ function Run({ run, company, open }) {
     const by = Object.fromEntries(payouts.map((p) => [p.source?.id, p]));
     return rows.map((r) => ({ ...r, payout: by[r.id] }));
   }, [rev, run.id]);
-  const history = run.status_history.filter((h) => !at || h.at <= at);
+  const history = run.status_history;
   const done = history.map((h) => h.status), end = history[history.length - 1];
   const closed = ['paid', 'cancelled', 'reversed', 'partially_paid', 'failed'].includes(end?.status);
   const todo = closed ? [] : WAY.slice(Math.max(...done.map((d) => WAY.indexOf(d))) + 1);

@@ -1,0 +1,63 @@
+//! A fork of the world as of a past event.
+
+use crate::api::prelude::*;
+use crate::tester::snapshots::Carried;
+use crate::value::id::parse;
+
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
+    method: Method::Post,
+    path: "/_sandbox/events/{event_id}/fork",
+    summary: "Fork the world as of an event",
+    description: "Opens another key with the world after the step that caused the event. The two worlds are independent from then \
+        on. Rules, faults and scenarios are those of that time. The state is made again from the inputs, so it needs no snapshot; \
+        the latest 500 to 1,000 inputs of a world are kept. The key is never shown.",
+    example: r#"{"key":"test_past"}"#,
+    success: 201,
+    errors: &[ErrorCode::DuplicateReference],
+    long: true,
+    ..operation!(tester fork_event)
+}]);
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ForkEvent {
+    /// The event after which the fork begins.
+    event_id: Text<64>,
+    /// The key to open: a test key in visible ASCII that has no world yet.
+    key: Text<255>,
+    /// Whether the fork has the current webhook endpoints of this key, with their secrets. It sends later events only. Default: false.
+    endpoints: Option<bool>,
+}
+
+/// The new key's world. The key itself is not repeated.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct EventFork {
+    /// The event.
+    event_id: String,
+    /// Its position in the world's log, from 1.
+    sequence: u64,
+    /// Virtual time.
+    now: Timestamp,
+    /// Number of changes so far.
+    version: u64,
+    /// Number of events so far: more than the position if the same step caused others.
+    events: u64,
+}
+
+fn fork_event(session: &mut Session<'_>, input: ForkEvent) -> Result<Plain<EventFork>> {
+    let bits = parse(Kind::Event.prefix(), input.event_id.as_str());
+    let log = session.world.log();
+    let found = bits.and_then(|bits| log.iter().rev().find(|event| event.id == bits));
+    let sequence = found.ok_or_else(|| ApiError::not_found("event"))?.sequence;
+    let (world, mut part) = session.host.past(session.world, &session.tester.inputs, sequence)?;
+    let endpoints = input.endpoints.unwrap_or(false).then(|| session.tester.outbox.kept());
+    part.carried = Carried { answers_of: None, endpoints };
+    let fork = EventFork {
+        event_id: input.event_id.into_string(),
+        sequence,
+        now: world.now(),
+        version: world.version(),
+        events: world.log_length(),
+    };
+    session.host.open(input.key.as_str(), world, part)?;
+    Ok(Plain(fork))
+}

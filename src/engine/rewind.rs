@@ -1,0 +1,111 @@
+//! Makes an earlier state of a world again: its inputs are replayed up to an event, in a world beside it that no key opens.
+//!
+//! Deliberately absent: the choice of the inputs; `tester::inputs` has them.
+
+use std::sync::{Arc, Mutex};
+
+use http::Request as HttpRequest;
+
+use crate::engine::delivery_waker::DeliveryWaker;
+use crate::engine::flight::lock;
+use crate::engine::idempotency::Answers;
+use crate::engine::past::{AsOf, Moment, Past};
+use crate::engine::player::Player;
+use crate::engine::slot::{Opening, Slot};
+use crate::engine::state::Engine;
+use crate::tester::inputs::Leading;
+use crate::tester::snapshots::TesterPart;
+use crate::value::{ApiError, long_work};
+use crate::world::World;
+
+/// Only the last inputs before the event are replayed with copies of their steps.
+const NEAR: usize = 24;
+
+impl DeliveryWaker {
+    /// One with the same endpoints, which sends nothing.
+    pub(super) fn silent(&self) -> Arc<Self> {
+        let mut silent = Self::default();
+        silent.settings.clone_from(&self.settings);
+        Arc::new(silent)
+    }
+}
+
+impl Engine {
+    /// The world of a slot as of an event.
+    pub(super) fn as_of(&self, slot: &Slot, as_of: AsOf) -> Result<World, ApiError> {
+        let present = slot.world().clone();
+        let sequence = as_of.find(&present)?;
+        let leading = || slot.tester().inputs.leading_to(sequence);
+        self.past(&slot.past, &present, sequence, leading).map(|(world, _)| world)
+    }
+
+    /// A world after the step that caused an event, with its tester state.
+    pub(super) fn past(
+        &self,
+        past: &Mutex<Past>,
+        present: &World,
+        sequence: u64,
+        leading: impl FnOnce() -> Option<Leading>,
+    ) -> Result<(World, TesterPart), ApiError> {
+        let refused = |why: &str| {
+            let detail = format!("the state as of event {sequence} cannot be made again: {why}");
+            ApiError::of_member("/Sandbox-As-Of", "not_replayable", detail)
+        };
+        if let Some(found) = lock(past).find(present, sequence) {
+            return Ok(found);
+        }
+        let leading = leading().ok_or_else(|| {
+            refused("only the latest 500 to 1,000 inputs of a world are kept, and a fork begins with its own")
+        })?;
+        long_work::run(|| {
+            // Others wait for this replay, which may have what they need.
+            let past = &mut *lock(past);
+            if past.find(present, sequence).is_none() {
+                past.put(present, self.play_to(leading, present, sequence));
+            }
+            past.find(present, sequence)
+        })
+        .ok_or_else(|| refused("its inputs lead to other events now"))
+    }
+
+    /// Replays the inputs that lead to an event.
+    fn play_to(&self, leading: Leading, present: &World, sequence: u64) -> Vec<Moment> {
+        let opening = leading.start.map(|start| {
+            let (world, part) = *start;
+            Opening { world, part, answers: Answers::default() }
+        });
+        let player = Player::beside(self, opening);
+        let mut moments = Vec::new();
+        let near = leading.inputs.len().saturating_sub(NEAR);
+        for (place, recalled) in leading.inputs.iter().enumerate() {
+            let is_near = place >= near;
+            if is_near {
+                player.slot.world_mut().keep_steps(sequence);
+            }
+            player.follow(recalled.at);
+            let input = &recalled.input;
+            let mut request = HttpRequest::builder().method(input.method).uri(&input.target);
+            for (name, value) in &input.headers {
+                request = request.header(*name, value);
+            }
+            // A refusal is repeated, too: it may have moved the clock of the world.
+            player.repeat(request, &input.body).ok();
+            if is_near {
+                keep(&player, &mut moments);
+            }
+        }
+        player.slot.world_mut().keep_steps(sequence);
+        player.follow(present.now());
+        keep(&player, &mut moments);
+        moments
+    }
+}
+
+/// Keeps the copies of the steps of the last input.
+fn keep(player: &Player<'_>, moments: &mut Vec<Moment>) {
+    let steps = player.slot.world_mut().take_steps();
+    let part = Arc::new(player.slot.tester().part());
+    for (before, world) in steps {
+        moments.push(Moment { before, world, part: Arc::clone(&part), stamp: None });
+    }
+}
