@@ -40,8 +40,8 @@ try {
   let hits = 0;
   const receiver = createServer((q, s) => { q.resume(); q.on('end', () => { hits += 1; const bad = hits % 7 === 3; s.writeHead(bad ? 500 : 204); s.end(bad ? 'database is locked' : ''); }); });
   await new Promise((r) => receiver.listen(0, '127.0.0.1', r));
-  const call = async (method, path, body, key = 'test_key') => {
-    const r = await fetch(url + path, { method, headers: { Authorization: `Bearer ${key}`, ...(body ? { 'Content-Type': 'application/json' } : {}) }, body: body ? JSON.stringify(body) : undefined });
+  const call = async (method, path, body, key = 'test_key', more = {}) => {
+    const r = await fetch(url + path, { method, headers: { Authorization: `Bearer ${key}`, ...more, ...(body ? { 'Content-Type': 'application/json' } : {}) }, body: body ? JSON.stringify(body) : undefined });
     const text = await r.text();
     if (!r.ok) throw new Error(`${method} ${path}: ${r.status} ${text.slice(0, 300)}`);
     return text ? JSON.parse(text) : null;
@@ -130,6 +130,8 @@ try {
   await shot('run-light');
   await page.click('table .link'); await ready('.parts .sum');
   check('the parts sum to the net pay', /The parts sum to the amount/.test(await text('.drawer')));
+  await page.click('.why summary'); check('a line names its rule and base', /Rule.*Base/s.test(await text('.why[open]')), await text('.why[open]'));
+  check('the drawer lies over the page', await page.$eval('.drawer', (e) => e.getAttribute('aria-modal') === 'true'));
   await axe('explain'); await shot('explain-light');
   for (const tab of ['Why', 'Entries', 'Payslip']) {
     await page.evaluate((t) => [...document.querySelectorAll('[role=tab]')].find((b) => b.textContent === t).click(), tab);
@@ -165,16 +167,90 @@ try {
   }
   check('a payout of another client appears within 200 ms', Math.min(...times) <= 200, `${times.join(', ')} ms`);
 
-  // The slider shows the balance of an instant: the bank's statement says the same.
+  // The slider goes event by event; what it shows is the world as of that event, also where several events share an instant.
   await page.focus('.track input');
-  for (let i = 0; i < 4; i++) await page.keyboard.press('ArrowLeft');
-  await ready('.past'); await sleep(600);
-  const shown = (await text('.past b')).match(/(\d+ \w+ \d{4}), (\d\d:\d\d:\d\d)/), at = new Date(`${shown[1]} ${shown[2]}.999 UTC`).toISOString();
-  const lines = (await call('GET', `/api/payments/wallets/${wallet.id}/transactions?sort=-created_at&per_page=100`)).data.filter((t) => t.created_at <= at);
-  const balance = (await page.$$eval('.flow .r:nth-child(2) .v b', (l) => l.map((e) => e.title)))[1];
-  const latest = lines.filter((t) => t.created_at === lines[0].created_at).map((t) => t.balance_after);
-  check('the balance at the slider equals the statement', latest.some((b) => String(b) === balance.replace(/\D/g, '')), `${shown[0]}: ${balance}, statement ${latest.join(' or ')}`);
-  await shot('slider'); await page.click('.past .btn');
+  const balances = new Set(), wrong = [];
+  for (let i = 0; i < 6; i++) {
+    const was = await page.$eval('.past b', (e) => e.parentNode.textContent).catch(() => '');
+    await page.keyboard.press('ArrowLeft');
+    await until((w) => (document.querySelector('.past b')?.parentNode.textContent || '') !== w, was); await page.waitForNetworkIdle({ idleTime: 300, timeout: 20000, concurrency: 1 });
+    const sequence = (await text('.past')).match(/Event (\d+) of/)[1];
+    const past = (await call('GET', `/api/payments/wallets?company_id=${ng.id}`, null, 'test_key', { 'Sandbox-As-Of': sequence })).data[0];
+    const shown = (await page.$$eval('.flow .r:nth-child(2) .v b', (l) => l.map((e) => e.title)))[1];
+    balances.add(shown);
+    if (shown?.replace(/\D/g, '') !== String(past.available)) wrong.push(`event ${sequence}: ${shown}, wallet ${past.available}`);
+  }
+  check('the balance at the slider is that of the world as of the event', wrong.length === 0 && balances.size > 1, wrong.join('; '));
+  const lines = (await call('GET', `/api/payments/wallets/${wallet.id}/transactions?sort=-created_at&per_page=100`, null, 'test_key', { 'Sandbox-As-Of': (await text('.past')).match(/Event (\d+) of/)[1] })).data;
+  const standing = (await page.$$eval('.flow .r:nth-child(2) .v b', (l) => l.map((e) => e.title)))[1];
+  const newest = lines.filter((t) => t.created_at === lines[0].created_at).map((t) => String(t.balance_after));
+  check('the balance at the slider equals the statement', newest.includes(standing.replace(/\D/g, '')), `${standing}, statement ${newest.join(' or ')}`);
+  for (const name of ['payroll', 'books', 'identity', 'webhooks', 'control']) {
+    await visit(SCREENS[name][0]); await ready(SCREENS[name][1]);
+    const says = await text('.past');
+    check(`the banner says what ${name} shows`, name === 'webhooks' || name === 'control' ? /shows the present/.test(says) : /later events are hidden/.test(says), says);
+  }
+  await visit('#/overview'); await ready('.flow'); await shot('slider');
+  const sequence = (await text('.past')).match(/Event (\d+) of/)[1];
+  await page.evaluate(() => [...document.querySelectorAll('.past .btn')].find((b) => /Fork/.test(b.textContent)).click());
+  await ready('.past input[name=key]'); await page.keyboard.press('Escape');
+  await page.evaluate(() => document.querySelector('.past form').requestSubmit());
+  await until((k) => document.querySelector('.world b').textContent === k && document.querySelector('.flow'), `test_event_${sequence}`);
+  const forked = (await call('GET', '/_sandbox/events?per_page=1', null, `test_event_${sequence}`)).data[0].sequence;
+  check('a past moment opens under a new key', forked >= +sequence && forked < +sequence + 10, `${forked} events`);
+  await key('test_key'); await page.reload(); await ready('.flow');
+
+  // Overview needs few calls.
+  let calls = 0; const count = (r) => { if (/\/(api|v1|_sandbox)\//.test(r.url())) calls += 1; };
+  page.on('request', count); await page.reload(); await ready('.flow'); await sleep(500); page.off('request', count);
+  check('at most 40 calls fill the overview', calls <= 40, `${calls} calls`);
+
+  // Webhooks: the sent headers with the signature, on a phone with every button; a deletion asks.
+  await visit('#/webhooks'); await ready('.chain details');
+  const detail = await page.$eval('[aria-label=Delivery]', (e) => e.textContent);
+  check('a delivery shows its signature', /webhook-signature/.test(detail) && /v1,/.test(detail));
+  check('the receiver report counts answers', /Accepted at once/.test(await text('[aria-label="Receiver report"]')));
+  await look('light', 390, 844);
+  const seen = await page.$$eval('[aria-label="Table of endpoints"] button', (l) => l.filter((b) => b.offsetParent !== null).map((b) => b.textContent));
+  check('390 px: an endpoint can be disabled, rotated and deleted', ['Disable', 'Rotate', 'Delete'].every((n) => seen.includes(n)), seen.join(', '));
+  await page.evaluate(() => [...document.querySelectorAll('[aria-label="Table of endpoints"] button')].find((b) => b.textContent === 'Delete').click());
+  await until(() => /Delete it, with its deliveries/.test(document.querySelector('main').textContent));
+  check('a deletion asks first', (await call('GET', '/_sandbox/webhook-endpoints')).data.length === 1);
+  await visit('#/identity/scores'); await ready('.pick');
+  const cut = await page.$$eval('.pick', (l) => l.filter((c) => c.getBoundingClientRect().right > innerWidth || c.scrollWidth > c.clientWidth + 1).length);
+  check('390 px: no score card is cut off', cut === 0, `${cut} cards`);
+  await look('light', 1280, 860);
+
+  // Tabs and the drawer work with the keyboard.
+  await visit('#/control'); await ready('[role=tab]'); await page.focus('[role=tab][aria-selected=true]'); await page.keyboard.press('ArrowRight');
+  await until(() => location.hash === '#/control/outside-world');
+  check('arrow keys move between tabs', await page.evaluate(() => document.activeElement.textContent === 'Outside world' && document.querySelectorAll('.page > .tabs [tabindex="0"]').length === 1));
+  await call('POST', '/_sandbox/rules', { match: { event: 'payout.*' }, shape: 'duplicate', times: 1 });
+  await visit('#/overview'); await ready('.flow'); await visit('#/control/outside-world'); await until(() => /payout\.\* → webhook: duplicate/.test(document.querySelector('main').textContent.replace(/\s+/g, ' ')));
+  check('a webhook rule shows its event and its shape', true);
+  await visit('#/control'); await ready('tbody .link'); await page.click('tbody .link'); await ready('.drawer');
+  for (let i = 0; i < 40; i++) await page.keyboard.press('Tab');
+  check('the focus stays in the drawer', await page.evaluate(() => document.querySelector('.drawer').contains(document.activeElement) && document.querySelector('.drawer').getAttribute('aria-modal') === 'true'));
+  await page.keyboard.press('Escape');
+
+  // Copied calls: the open key, a fresh idempotency key, and literals only where JSON has them.
+  const copies = await page.evaluate(async () => {
+    const { LANGUAGES } = await import('/dashboard/screens/reasons.js');
+    const r = { method: 'POST', path: '/v1/payroll/run', operation: 'runPayroll', status: 201, idempotency_key: 'january', body: { note: 'true or null', paid: true, none: null, list: [false], text: "it's" } };
+    return Object.fromEntries(Object.entries(LANGUAGES).map(([name, make]) => [name, make(r)]));
+  });
+  check('copies use the open key and a fresh idempotency key', Object.values(copies).every((c) => c.includes('test_key') && c.includes('Idempotency-Key') && !c.includes('january')), Object.keys(copies).filter((n) => !copies[n].includes('Idempotency-Key')).join());
+  check('a copied pytest has Python literals and unchanged strings', ['"note": "true or null"', '"paid": True', '"none": None', 'False'].every((part) => copies.pytest.includes(part)), copies.pytest);
+
+  // A scenario with a world of its own resets this one unless the user keeps it.
+  await key('test_demo'); await page.reload(); await ready('.flow'); await visit('#/control/outside-world'); await ready('select[aria-label="Scenario to load"]');
+  await page.select('select[aria-label="Scenario to load"]', 'demo-day');
+  await page.evaluate(() => [...document.querySelectorAll('[aria-label=Scenario] button')].find((b) => b.textContent === 'Load').click());
+  await until(() => [...document.querySelectorAll('button')].some((b) => b.textContent === 'Reset and load'));
+  await page.evaluate(() => [...document.querySelectorAll('button')].find((b) => b.textContent === 'Reset and load').click());
+  await until(() => /demo-day in force/.test(document.querySelector('main').textContent));
+  check('a scenario brings its own world', (await call('GET', '/api/business/employees?per_page=1', null, 'test_demo')).meta.total < (await call('GET', '/api/business/employees?per_page=1', null, 'test_plain')).meta.total);
+  await key('test_key'); await page.reload(); await ready('.flow');
 
   // Another key is another world; its screens are empty and say so.
   await key('test_other'); await page.reload(); await ready('.flow');

@@ -64,17 +64,36 @@ export function Bars({ rows, format, name }) {
 }
 export const Json = ({ value }) => html`<pre tabindex="0" aria-label="JSON">${JSON.stringify(value, null, 2)}</pre>`;
 
+// A list of tabs: one stop of the Tab key, and arrow keys within.
+export function Tabs({ names, tab, set, label: name }) {
+  const list = useRef(null);
+  const key = (e) => {
+    const at = names.indexOf(tab), to = { ArrowLeft: at - 1, ArrowUp: at - 1, ArrowRight: at + 1, ArrowDown: at + 1, Home: 0, End: names.length - 1 }[e.key];
+    if (to == null) return;
+    e.preventDefault(); e.stopPropagation();
+    const next = (to + names.length) % names.length;
+    set(names[next]); list.current.children[next].focus();
+  };
+  return html`<div class="tabs" role="tablist" aria-label=${name} ref=${list} onKeyDown=${key}>${names.map((t) => html`<button role="tab" aria-selected=${String(t === tab)} tabindex=${t === tab ? 0 : -1} onClick=${() => set(t)}>${t}</button>`)}</div>`;
+}
 export function Drawer({ title, sub, close, tabs, tab, setTab, children }) {
   const box = useRef(null);
   useEffect(() => {
     const before = document.activeElement;
     box.current.querySelector('button')?.focus({ preventScroll: true });
-    const esc = (e) => e.key === 'Escape' && close();
+    const esc = (e) => {
+      if (e.key === 'Escape') close();
+      if (e.key !== 'Tab' || document.querySelector('dialog[open]')) return;
+      // The rest of the page is behind the drawer: Tab stays inside.
+      const all = [...box.current.querySelectorAll('a[href], button, input, select, textarea, summary, iframe, [tabindex="0"]')].filter((x) => !x.disabled && x.offsetParent !== null);
+      const ends = e.shiftKey ? [all[0], all[all.length - 1]] : [all[all.length - 1], all[0]];
+      if (document.activeElement === ends[0] || !box.current.contains(document.activeElement)) { e.preventDefault(); ends[1]?.focus(); }
+    };
     addEventListener('keydown', esc);
     return () => { removeEventListener('keydown', esc); before?.focus?.({ preventScroll: true }); };
   }, []);
-  return html`<aside class="drawer" role="dialog" aria-label=${title} ref=${box}>
+  return html`<aside class="drawer" role="dialog" aria-modal="true" aria-label=${title} ref=${box}>
     <header><div class="row between"><div class="grow"><h2>${title}</h2><p class="muted small cut">${sub}</p></div><button class="btn bare" onClick=${close}>Close <kbd aria-hidden="true">Esc</kbd></button></div>
-      ${tabs && html`<div class="tabs" role="tablist">${tabs.map((t) => html`<button role="tab" aria-selected=${String(t === tab)} onClick=${() => setTab(t)}>${t}</button>`)}</div>`}</header>
+      ${tabs && html`<${Tabs} names=${tabs} tab=${tab} set=${setTab} label=${title} />`}</header>
     <div class="body" tabindex="0">${children}</div></aside>`;
 }

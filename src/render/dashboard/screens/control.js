@@ -1,7 +1,7 @@
 import { html, useState } from '../vendor/htm-preact.js';
 import { get, post, put, del, newest, setKey, looksLive } from '../api.js';
 import { useStore, useData, act, say, start } from '../store.js';
-import { Dot, Empty, Shown, Status } from '../ui.js';
+import { Dot, Shown, Status, Tabs } from '../ui.js';
 import { date, seconds, day, time, words, label, last } from '../format.js';
 
 const TABS = ['Requests', 'Outside world', 'Faults', 'Snapshots'];
@@ -9,7 +9,7 @@ export function Control({ open, id }) {
   const { rev, calls } = useStore();
   const tab = TABS.find((t) => t.toLowerCase().replace(' ', '-') === id) || TABS[0];
   return html`<div class="page"><div class="head"><div><h1>Control</h1><p class="muted">What the outside world does, what breaks, and what was called</p></div><${Trigger} /></div>
-    <div class="tabs" role="tablist" aria-label="Parts of the control screen">${TABS.map((t) => html`<button role="tab" aria-selected=${String(t === tab)} onClick=${() => { location.hash = `#/control/${t.toLowerCase().replace(' ', '-')}`; }}>${t}</button>`)}</div>
+    <${Tabs} names=${TABS} tab=${tab} label="Parts of the control screen" set=${(t) => { location.hash = `#/control/${t.toLowerCase().replace(' ', '-')}`; }} />
     ${tab === 'Requests' ? html`<${Requests} open=${open} rev=${calls} />` : tab === 'Outside world' ? html`<${World} rev=${rev} />` : tab === 'Faults' ? html`<${Faults} rev=${calls} />` : html`<${Snapshots} rev=${rev} />`}</div>`;
 }
 
@@ -53,17 +53,19 @@ function Verify({ names }) {
 function World({ rev }) {
   const [n, again] = useState(0);
   const scenarios = useData(() => get('/_sandbox/scenarios'), [rev, n]), coverage = useData(() => get('/_sandbox/scenarios/coverage'), [rev, n]), rules = useData(() => get('/_sandbox/rules'), [rev, n]), magic = useData(() => get('/_sandbox/magic-values'), []);
-  const [chosen, pick] = useState('');
+  const [chosen, pick] = useState(''), [sure, ask] = useState('');
+  const load = (s, keep_world) => { ask(''); return done((r) => `${r.title}: loaded${r.regrown ? ', in a new world' : ''}`, () => post(`/_sandbox/scenarios/${encodeURIComponent(s.name)}/load`, { keep_world })); };
   const done = async (what, call) => { await act(what, call); again(n + 1); };
   const running = scenarios.data?.data.filter((s) => s.running) || [];
   const one = scenarios.data?.data.find((s) => s.name === (chosen || running[0]?.name)) || scenarios.data?.data[0];
   return html`<div class="two"><div class="stack gap">
     <section class="panel" aria-label="Scenario"><header><h2>Scenario</h2>${running.length ? html`<span class="row"><${Status} value=${`${running.map((s) => s.name).join(', ')} in force`} as="ok" /><button class="btn" onClick=${() => done('The scenario ended', () => del('/_sandbox/scenarios/current'))}>End</button></span>` : html`<span class="small muted">none in force</span>`}</header>
-      <${Shown} of=${scenarios} rows=${3} empty=${{ when: (d) => !d.data.length, title: 'No scenarios', text: 'Start the server with --scenario FILE.' }}>${(d) => html`<div class="pad stack"><div class="row wrap"><select class="field grow" aria-label="Scenario to load" value=${one?.name} onChange=${(e) => pick(e.target.value)}>${d.data.map((s) => html`<option value=${s.name}>${s.title}</option>`)}</select><button class="btn main-act" onClick=${() => done((r) => `${r.title}: loaded${r.regrown ? ', in a new world' : ''}`, () => post(`/_sandbox/scenarios/${encodeURIComponent(one.name)}/load`, { keep_world: true }))}>Load</button></div><p class="small muted">${one?.about}</p></div>`}<//></section>
+      <${Shown} of=${scenarios} rows=${3} empty=${{ when: (d) => !d.data.length, title: 'No scenarios', text: 'Start the server with --scenario FILE.' }}>${(d) => html`<div class="pad stack"><div class="row wrap"><select class="field grow" aria-label="Scenario to load" value=${one?.name} onChange=${(e) => pick(e.target.value)}>${d.data.map((s) => html`<option value=${s.name}>${s.title}</option>`)}</select><button class="btn main-act" onClick=${() => (one.sets_world ? ask(sure ? '' : one.name) : load(one, true))}>Load</button></div>
+        ${sure === one?.name && html`<div class="note stack"><span class="small">This scenario describes a world of its own. Loading it resets this world.</span><div class="row wrap"><button class="btn main-act" onClick=${() => load(one, false)}>Reset and load</button><button class="btn" onClick=${() => load(one, true)}>Load its rules, keep this world</button><button class="btn bare" onClick=${() => ask('')}>Cancel</button></div></div>`}<p class="small muted">${one?.about}</p></div>`}<//></section>
     <section class="panel" aria-label="Coverage"><header><h2>Coverage</h2><span class="small muted">${coverage.data ? `${coverage.data.hit} of ${coverage.data.total} rows acted` : ''}</span></header><${Shown} of=${coverage} rows=${3} empty=${{ when: (d) => !d.rows.length, title: 'No rows', text: 'Load a scenario or add a rule: each row is listed with how often it acted.' }}>${(d) => html`<div class="scroll" tabindex="0" role="region" aria-label="Table of rows"><table class="tight"><thead><tr><th>Row</th><th>On</th><th class="num">Acted</th></tr></thead><tbody>${d.rows.map((r) => html`<tr><td><span class="row"><${Dot} of=${r.hits ? 'ok' : 'idle'} /><span class="cut">${r.source}</span></span></td><td class="mono">${r.on}</td><td class="num"><b>${r.hits}</b></td></tr>`)}</tbody></table></div>`}<//></section></div>
   <div class="stack gap"><section class="panel" aria-label="Rules"><header><h2>Rules</h2>${rules.data?.data.length ? html`<button class="btn bare" onClick=${() => done('All rules removed', () => del('/_sandbox/rules'))}>Remove all</button>` : ''}</header>
       <${AddRule} decisions=${magic.data?.decisions || []} done=${done} />
-      <${Shown} of=${rules} rows=${2} empty=${{ when: (d) => !d.data.length, title: 'No rules', text: 'Every decision has its default outcome. Add a rule to change one.' }}>${(d) => html`<ul class="rows">${d.data.map((r) => html`<li key=${r.id}><div class="grow"><b class="mono">${r.decision || r.operation}</b> → ${r.then ? words(r.then) : r.fault || 'fault'} ${r.code ? html`<span class="mono">${r.code}</span>` : ''}<p class="small muted">${r.times ? `${r.times} times at most` : 'every time'} · asked ${r.asked}, acted ${r.hits}${r.resource ? ` · ${last(r.resource)}` : ''}</p></div><button class="btn bare" aria-label=${`Remove rule ${r.id}`} onClick=${() => done('Rule removed', () => del(`/_sandbox/rules/${r.id}`))}>Remove</button></li>`)}</ul>`}<//></section>
+      <${Shown} of=${rules} rows=${2} empty=${{ when: (d) => !d.data.length, title: 'No rules', text: 'Every decision has its default outcome. Add a rule to change one.' }}>${(d) => html`<ul class="rows">${d.data.map((r) => html`<li key=${r.id}><div class="grow"><b class="mono">${r.decision || r.operation || r.event || r.on || '*'}</b> → ${r.then ? words(r.then) : r.shape ? `webhook: ${words(r.shape)}` : r.fault || 'fault'} ${r.code ? html`<span class="mono">${r.code}</span>` : ''}<p class="small muted">${r.times ? `${r.times} times at most` : 'every time'} · asked ${r.asked}, acted ${r.hits}${r.resource ? ` · ${last(r.resource)}` : ''}</p></div><button class="btn bare" aria-label=${`Remove rule ${r.id}`} onClick=${() => done('Rule removed', () => del(`/_sandbox/rules/${r.id}`))}>Remove</button></li>`)}</ul>`}<//></section>
     <section class="panel" aria-label="Magic values"><header><h2>Magic values</h2><span class="small muted">data that decide by themselves</span></header><${Shown} of=${magic} rows=${4}>${(d) => html`<div class="scroll tall" tabindex="0" role="region" aria-label="Magic values"><table class="tight">${Object.entries(d).filter(([k]) => k !== 'decisions').map(([k, rows]) => html`<tbody><tr><th colspan="2">${label(k)}</th></tr>${rows.map((v) => html`<tr><td class="mono nowrap">${v.value}</td><td class="muted">${v.outcome}</td></tr>`)}</tbody>`)}</table></div>`}<//></section></div></div>`;
 }
 function AddRule({ decisions, done }) {

@@ -7,7 +7,7 @@ import { money, date, seconds, words, label, last, month } from '../format.js';
 import { noun, verb, subject } from './overview.js';
 import { Chain, Loan, Request, Score } from './reasons.js';
 
-const KINDS = { payslip: Payslip, event: Event, chain: Chain, request: Request, score: Score, loan: Loan };
+const KINDS = { payslip: Payslip, balance: Balance, event: Event, chain: Chain, request: Request, score: Score, loan: Loan };
 export const Explain = ({ of, close, open }) => html`<${KINDS[of.kind]} ...${of} close=${close} open=${open} />`;
 
 function Payslip({ item, run, close }) {
@@ -21,25 +21,46 @@ function Payslip({ item, run, close }) {
     ${slip.error ? html`<${Failed} error=${slip.error} again=${slip.reload} />` : slip.loading ? html`<${Bones} />` : tab === 'Payslip' ? html`<${Paper} id=${item.payslip_id} />` : tab === 'Why' ? html`<${Why} item=${item} run=${run} />` : tab === 'Entries' ? html`<${Entries} item=${item} />` : html`<${Parts} item=${item} slip=${s} />`}${tab === 'Parts' && ['failed', 'returned'].includes(item.status) ? html`<div class="note row between"><span>The payout ${words(item.status)}${item.failure?.reason ? `: ${words(item.failure.reason)}` : ''}.</span><button class="btn" onClick=${() => act('Tried again', () => post(`/api/business/payroll-runs/${item.payroll_run_id || run.id}/items/${item.id}/retry`)).then((r) => r && close())}>Pay again</button></div>` : ''}<//>`;
 }
 
+// An amount down to its parts, as the API explains it: each opens to its base, rate and source, or to its own parts.
+export function Amounts({ id, pointer, name, currency }) {
+  const got = useData(() => get(`/_sandbox/explain/${id}`, { pointer }), [id, pointer]);
+  return html`<${Shown} of=${got} rows=${5}>${(d) => {
+    const unit = d.currency || currency, show = (n) => (unit ? html`<${Amount} value=${n} currency=${unit} />` : html`<span class="amount">${n}</span>`);
+    const whole = Math.max(1, d.parts.reduce((n, x) => n + Math.max(x.amount, 0), 0)), sum = d.parts.reduce((n, x) => n + x.amount, 0);
+    let left = 0;
+    return html`<section class="parts" aria-label=${`Parts of ${name}`}>${d.parts.filter((x) => x.amount || x.rule).map((x) => { const from = x.amount < 0 ? (left += x.amount) : (left += x.amount) - x.amount; return html`<${Line} part=${x} id=${id} pointer=${pointer} show=${show} from=${Math.max(0, from)} whole=${whole} currency=${unit} key=${x.pointer || x.label + x.resource_id} />`; })}
+      <div class="p sum"><span>${name}</span>${show(d.amount)}<${Bar} part=${d.amount} whole=${whole} /></div></section>
+      <div class="row ${sum === d.amount ? 'ok' : 'bad'} small"><${Dot} of=${sum === d.amount ? 'ok' : 'bad'} />${sum === d.amount ? 'The parts sum to the amount.' : 'The parts do not sum to the amount.'}</div>`;
+  }}<//>`;
+}
+const percent = (rate) => (/^-?\d*\.?\d+$/.test(rate) ? `${+(rate * 100).toFixed(4)}\u00a0%` : rate);
+function Line({ part: x, id, show, from, whole, currency }) {
+  const r = x.rule, note = r?.rate && r.base ? `${percent(r.rate)} of ${words(r.base)}` : x.reason || '';
+  const head = html`<span>${x.label} <span class="muted small">${note}</span></span>${show(x.amount)}<${Bar} part=${Math.abs(x.amount)} whole=${whole} start=${from} color=${x.amount < 0 ? 'var(--c2)' : 'var(--c1)'} />`;
+  if (!r && !x.resource_id) return html`<div class="p">${head}</div>`;
+  return html`<details class="why"><summary class="p">${head}</summary><div class="stack small">
+    ${r && html`<dl class="pairs"><dt>Rule</dt><dd class="mono">${r.pack} · ${r.line}</dd>${r.base && html`<dt>Base</dt><dd>${words(r.base)}${r.base_amount != null ? html`: ${money(r.base_amount, currency)}` : ''}</dd>`}${r.rate && html`<dt>Rate</dt><dd>${percent(r.rate)}</dd>`}</dl>
+      ${r.steps.map((step) => html`<p class="mono small step">${Object.entries(step).map(([k, v]) => `${k}: ${typeof v === 'object' ? JSON.stringify(v) : v}`).join(' · ')}</p>`)}
+      ${r.sources.length > 0 && html`<ul>${r.sources.map((one) => html`<li class="muted">${one.title || one.name || ''} ${one.url ? html`<span class="mono">${one.url}</span>` : ''}</li>`)}</ul>`}`}
+    ${x.resource_id && html`<p class="muted">From <span class="mono">${x.resource_id}</span>${x.reason ? `, ${x.reason}` : ''}</p>`}</div></details>`;
+}
+// A balance of an account, down to its entries.
+function Balance({ account: a, close }) {
+  return html`<${Drawer} title=${`${a.name}: balance`} sub=${`${label(a.type)} \u00b7 ${a.id}`} close=${close}><${Amounts} id=${a.id} pointer="/balance" name="Balance" currency=${a.currency} /><//>`;
+}
+
 function Parts({ item, slip }) {
   const cur = item.currency;
-  const s = slip || { earnings: [{ id: 'gross', label: 'Gross', amount: item.gross }], taxes: [{ id: 'taxes', label: 'Taxes', amount: item.taxes }], contributions: [{ id: 'c', label: 'Contributions', amount: item.employee_contributions }], deductions: [], reimbursements: [], employer_contributions: [{ id: 'e', label: 'Employer contributions', amount: item.employer_contributions }], gross: item.gross, net: item.net };
-  const minus = [...s.taxes.map((l) => ({ ...l, color: 'var(--c2)' })), ...s.contributions.map((l) => ({ ...l, color: 'var(--c3)' })), ...s.deductions.map((l) => ({ ...l, color: 'var(--c4)' }))].filter((l) => l.amount);
-  const plus = (s.reimbursements || []).filter((l) => l.amount);
-  let left = s.gross, up = 0;
-  const total = s.gross - minus.reduce((n, l) => n + l.amount, 0) + plus.reduce((n, l) => n + l.amount, 0);
-  const share = (n) => `${((n / s.gross) * 100).toFixed(1)}\u00a0% of gross`;
-  return html`<div><p class="small muted">Net pay</p><${Amount} value=${item.net} currency=${cur} big=${true} /></div>
-    <section class="parts" aria-label="From gross to net">
-      ${s.earnings.map((l) => { const at = up; up += l.amount; return html`<div class="p"><span>${l.label}</span><${Amount} value=${l.amount} currency=${cur} /><${Bar} part=${l.amount} whole=${s.gross} start=${at} /></div>`; })}
-      ${minus.map((l) => { left -= l.amount; return html`<div class="p"><span>${l.label} <span class="muted small">${share(l.amount)}</span></span><${Amount} value=${-l.amount} currency=${cur} /><${Bar} part=${l.amount} whole=${s.gross} start=${left} color=${l.color} /></div>`; })}
-      ${plus.map((l) => html`<div class="p"><span>${l.label}</span><${Amount} value=${l.amount} currency=${cur} /><${Bar} part=${l.amount} whole=${s.gross} start=${left} /></div>`)}
-      <div class="p sum"><span>Net pay</span><${Amount} value=${item.net} currency=${cur} /><${Bar} part=${item.net} whole=${s.gross} /></div>
-    </section>
-    <div class="row ${total === item.net ? 'ok' : 'bad'} small"><${Dot} of=${total === item.net ? 'ok' : 'bad'} />${total === item.net ? 'The parts sum to the amount.' : `The parts differ by ${money(total - item.net, cur)}.`}</div>
-    <section class="stack"><h3>Base and table</h3><dl class="pairs"><dt>Taxable</dt><dd>${slip?.taxable != null ? money(slip.taxable, cur) : '–'}</dd><dt>Table</dt><dd class="mono">${slip?.pack?.code || '–'}</dd><dt>In force on pay day</dt><dd>${slip?.pack ? (slip.pack.in_force ? 'yes' : 'no') : '–'}</dd></dl></section>
-    <section class="stack"><h3>On top, paid by the employer</h3><dl class="pairs">${s.employer_contributions.map((l) => html`<dt>${l.label}</dt><dd>${money(l.amount, cur)}</dd>`)}<dt>Cost to employer</dt><dd><b>${money(item.gross + item.employer_contributions, cur)}</b></dd></dl></section>
-    ${slip?.ytd && html`<section class="stack"><h3>Tax year so far</h3><dl class="pairs">${Object.entries(slip.ytd).map(([k, v]) => html`${v ? html`<dt>${label(k)}</dt><dd>${money(v, cur)}</dd>` : ''}`)}</dl></section>`}`;
+  const [year, open] = useState(null);
+  const total = html`<div><p class="small muted">Net pay</p><${Amount} value=${item.net} currency=${cur} big=${true} /></div>`;
+  if (!slip) {
+    const lines = [['Gross', item.gross], ['Taxes', -item.taxes], ['Contributions', -item.employee_contributions], ['Deductions', -(item.deductions || 0)], ['Reimbursements', item.reimbursements || 0]].filter(([, v]) => v);
+    return html`${total}<dl class="pairs">${lines.map(([n, v]) => html`<dt>${n}</dt><dd>${money(v, cur)}</dd>`)}</dl><p class="small muted">The lines appear when the payslip is issued.</p>`;
+  }
+  return html`${total}<${Amounts} id=${slip.id} pointer="/net" name="Net pay" currency=${cur} />
+    <section class="stack"><h3>Base and table</h3><dl class="pairs"><dt>Taxable</dt><dd>${money(slip.taxable, cur)}</dd><dt>Table</dt><dd class="mono">${slip.pack.code}</dd><dt>In force on pay day</dt><dd>${slip.pack.in_force ? 'yes' : 'no'}</dd></dl><details><summary class="small">Taxable amount down to its parts</summary><${Amounts} id=${slip.id} pointer="/taxable" name="Taxable" currency=${cur} /></details></section>
+    <section class="stack"><h3>Cost to employer</h3><${Amounts} id=${slip.id} pointer="/employer_cost" name="Cost to employer" currency=${cur} /></section>
+    <section class="stack"><h3>Tax year so far</h3><dl class="pairs">${Object.entries(slip.ytd).filter(([, v]) => v).map(([k, v]) => html`<dt><button class="link" aria-expanded=${String(year === k)} onClick=${() => open(year === k ? null : k)}>${label(k)}</button></dt><dd>${money(v, cur)}</dd>`)}</dl>${year && html`<${Amounts} id=${slip.id} pointer=${`/ytd/${year}`} name=${label(year)} currency=${cur} key=${year} />`}</section>`;
 }
 
 function Why({ item, run }) {

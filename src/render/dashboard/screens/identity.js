@@ -1,7 +1,7 @@
 import { html, useState } from '../vendor/htm-preact.js';
 import { get, post } from '../api.js';
 import { useStore, useData, act } from '../store.js';
-import { Amount, Bar, Shown, Status } from '../ui.js';
+import { Amount, Bar, Shown, Status, Tabs } from '../ui.js';
 import { money, date, day, seconds, words, label, last } from '../format.js';
 
 const TABS = ['Cases', 'Alerts', 'Readiness', 'Scores', 'Offers', 'Loans'];
@@ -10,7 +10,7 @@ export function Identity({ open, id }) {
   const tab = TABS.find((t) => t.toLowerCase() === id) || TABS[0];
   const Part = { Cases, Alerts, Readiness, Scores, Offers, Loans }[tab];
   return html`<div class="page"><div class="head"><div><h1>Identity and capital</h1><p class="muted">Who is who, what was noticed, and who may borrow</p></div></div>
-    <div class="tabs" role="tablist" aria-label="Parts of identity and capital">${TABS.map((t) => html`<button role="tab" aria-selected=${String(t === tab)} onClick=${() => { location.hash = `#/identity/${t.toLowerCase()}`; }}>${t}</button>`)}</div>
+    <${Tabs} names=${TABS} tab=${tab} label="Parts of identity and capital" set=${(t) => { location.hash = `#/identity/${t.toLowerCase()}`; }} />
     <${Part} rev=${rev} open=${open} key=${tab} /></div>`;
 }
 const Table = ({ name, head, children }) => html`<div class="scroll tall" tabindex="0" role="region" aria-label=${name}><table><thead><tr>${head.map(([t, c]) => html`<th class=${c || ''}>${t}</th>`)}</tr></thead><tbody>${children}</tbody></table></div>`;

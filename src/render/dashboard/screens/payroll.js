@@ -1,9 +1,11 @@
 import { html, useState, useEffect } from '../vendor/htm-preact.js';
 import { get, post, all } from '../api.js';
 import { useStore, useData, act, poke, say } from '../store.js';
-import { Amount, Shown, Status, Empty, Dot, tone, Bar } from '../ui.js';
+import { Amount, Bones, Shown, Status, Empty, Dot, tone } from '../ui.js';
 import { money, day, date, seconds, time, month, words, label, span, last } from '../format.js';
 
+// The month of a run, or the days that it pays if they are not the whole month.
+const named = (r) => (r.pay_period ? `${day(r.pay_period.start)} – ${date(r.pay_period.end)}` : month(r.period));
 const WAY = ['calculating', 'calculated', 'approved', 'funding', 'processing', 'paid'];
 const DOING = { calculating: 'Started', calculated: 'Calculated', approved: 'Approved', funding: 'Money taken', processing: 'At the bank', paid: 'Paid' };
 
@@ -22,9 +24,9 @@ export function Payroll({ open, id }) {
   return html`<div class="page"><div class="head"><div><h1>Payroll</h1><p class="muted">Runs, people, payouts and payslips</p></div>${!at && html`<${Start} companies=${got.data?.companies} />`}</div>
     <${Shown} of=${got} rows=${6} empty=${{ when: (d) => !d.runs.length, title: 'No payroll runs yet', text: 'Choose a company and a month above, and run payroll.' }}>${(d) => html`<div class="pay">
       <nav class="panel list" aria-label="Payroll runs"><header><h2>Runs</h2><select class="field" aria-label="Company" value=${company} onChange=${(e) => pick(e.target.value)}><option value="">All companies</option>${d.companies.map((c) => html`<option value=${c.id}>${c.legal_name}</option>`)}</select></header>
-        <ul>${d.runs.slice(0, 14).map((r) => html`<li key=${r.id}><button aria-current=${String(r.id === run?.id)} onClick=${() => { location.hash = `#/payroll/${r.id}`; }}><b class="cut">${month(r.period)}</b><${Status} value=${r.status} />
+        <ul>${d.runs.slice(0, 14).map((r) => html`<li key=${r.id}><button aria-current=${String(r.id === run?.id)} onClick=${() => { location.hash = `#/payroll/${r.id}`; }}><b class="cut">${named(r)}</b><${Status} value=${r.status} />
           <span class="small muted cut">${names[r.company_id]?.legal_name || ''}</span><span class="small muted right">${r.totals ? money(r.totals.net, r.currency) : '–'}</span></button></li>`)}</ul></nav>
-      <${Run} run=${run} company=${names[run.company_id]} open=${open} key=${run.id} /></div>`}<//></div>`;
+      ${missing ? html`<section class="panel"><${Empty} title="No such run">There is no run <span class="mono">${id}</span> in this world${at ? ' at that moment' : ''}. Choose one from the list.<//></section>` : run ? html`<${Run} run=${run} company=${names[run.company_id]} open=${open} key=${run.id} />` : html`<section class="panel"><${Bones} rows=${6} /></section>`}</div>`}<//></div>`;
 }
 
 function Start({ companies }) {
@@ -60,7 +62,7 @@ function Run({ run, company, open }) {
   const rows = (items.data || []).filter((i) => only === 'all' || tone(i.status) === 'bad');
   return html`<div class="stack" style=${{ gap: '16px' }}>
     <section class="panel" aria-label="Payroll run">
-      <header><div class="row wrap"><h2>${month(run.period)}</h2><${Status} value=${end?.status || run.status} /><span class="small muted">${company?.legal_name}</span></div><div class="row wrap">${!at && (STEPS[run.status] || []).map(([name, verb], i) => html`<button class="btn ${i ? '' : 'main-act'}" onClick=${() => act(`${name}: done`, () => post(`/api/business/payroll-runs/${run.id}/${verb}`))}>${name}</button>`)}<span class="small muted nowrap">Pay day ${date(run.pay_date)}</span></div></header>
+      <header><div class="row wrap"><h2>${named(run)}</h2><${Status} value=${end?.status || run.status} /><span class="small muted">${company?.legal_name}</span></div><div class="row wrap">${!at && (STEPS[run.status] || []).map(([name, verb], i) => html`<button class="btn ${i ? '' : 'main-act'}" onClick=${() => act(`${name}: done`, () => post(`/api/business/payroll-runs/${run.id}/${verb}`))}>${name}</button>`)}<span class="small muted nowrap">Pay day ${date(run.pay_date)}</span></div></header>
       <ol class="steps">${history.map((h, i) => { const of = tone(h.status) === 'bad' ? 'bad' : i === history.length - 1 && !closed ? 'wait' : 'ok'; return html`<li class="done"><${Dot} of=${of} /><b>${DOING[h.status] || label(h.status)}</b>${day(h.at)}, ${time(h.at)}${i > 0 && new Date(h.at) - new Date(history[i - 1].at) > 60000 ? html` <span class="nowrap">(+${span(new Date(h.at) - new Date(history[i - 1].at))})</span>` : ''}</li>`; })}
         ${todo.map((s, i) => html`<li class="todo"><${Dot} of="idle" /><b>${DOING[s]}</b>${i === 0 && task ? `due in ${span(new Date(task.at) - new Date(clock.now))}` : s === 'processing' ? day(run.pay_date) : 'to come'}</li>`)}</ol>
       ${t ? html`<dl class="sums" style=${{ borderTop: '1px solid var(--line)' }}>${[['Gross', t.gross], ['Taxes', t.taxes], ['Contributions', t.employee_contributions], ['Net pay', t.net], ['Cost to employer', t.employer_cost]].map(([n, v]) => html`<div><dt>${n}</dt><dd><${Amount} value=${v} currency=${run.currency} /></dd></div>`)}</dl>` : html`<${Empty} title="Not calculated yet">Amounts appear when the run is calculated.<//>`}

@@ -1,8 +1,9 @@
 // Drawers that take one thing apart: a posting chain, a request, a score, a loan.
 import { html, useState } from '../vendor/htm-preact.js';
-import { get } from '../api.js';
+import { BASE, get, getKey } from '../api.js';
 import { useData, say } from '../store.js';
-import { Amount, Bar, Dot, Drawer, Json, Shown, Status, tone } from '../ui.js';
+import { Amount, Dot, Drawer, Json, Shown, Status, tone } from '../ui.js';
+import { Amounts } from './explain.js';
 import { money, date, day, seconds, words, label, last } from '../format.js';
 
 // All entries of the source of one entry, as T-accounts: what was debited and credited, and why.
@@ -52,40 +53,52 @@ export function differ(a, b, at = '') {
   return JSON.stringify(a) === JSON.stringify(b) ? [] : [[at || '/', a ?? undefined, b ?? undefined]];
 }
 
-const LANGUAGES = { curl, pytest, vitest, Rust: rust };
+export const LANGUAGES = { curl, pytest, vitest, Rust: rust };
 function Copies({ r }) {
   const [of, pick] = useState('curl');
   const text = LANGUAGES[of](r);
   const copy = async () => { try { await navigator.clipboard.writeText(text); say('Copied'); } catch { say('The browser does not allow copying: select the text.'); } };
-  return html`<div class="row between"><div class="group" role="group" aria-label="Language">${Object.keys(LANGUAGES).map((l) => html`<button class="btn ${l === of ? 'on' : ''}" aria-pressed=${String(l === of)} onClick=${() => pick(l)}>${l}</button>`)}</div><button class="btn main-act" onClick=${copy}>Copy</button></div><pre tabindex="0" aria-label="Code">${text}</pre>`;
+  return html`<div class="row between"><div class="group" role="group" aria-label="Language">${Object.keys(LANGUAGES).map((l) => html`<button class="btn ${l === of ? 'on' : ''}" aria-pressed=${String(l === of)} onClick=${() => pick(l)}>${l}</button>`)}</div><button class="btn main-act" onClick=${copy}>Copy</button></div><pre tabindex="0" aria-label="Code">${text}</pre>${r.idempotency_key && html`<p class="small muted">The call was made with an Idempotency-Key. The copy has a new one, because the old one would repeat the old answer.</p>`}`;
 }
 const target = (r) => `${r.path}${r.query ? `?${r.query}` : ''}`;
+const address = (r) => location.origin + BASE + target(r);
 const quote = (text) => `'${text.replace(/'/g, "'\\''")}'`;
+const text = (value) => JSON.stringify(value);
 const name = (r) => `${words(r.operation || 'call').replace(/([A-Z])/g, '_$1').toLowerCase().replace(/\W+/g, '_')}_returns_${r.status || 'nothing'}`;
+const indent = (code, by) => code.replace(/\n/g, `\n${by}`);
 function curl(r) {
-  return `curl -s -X ${r.method} ${quote(location.origin + target(r))} \\\n  -H 'Authorization: Bearer test_key'${r.idempotency_key ? ` \\\n  -H ${quote(`Idempotency-Key: ${r.idempotency_key}`)}` : ''}${r.body ? ` \\\n  -H 'Content-Type: application/json' \\\n  -d ${quote(JSON.stringify(r.body))}` : ''}\n`;
+  const fresh = `copy-${Date.now().toString(36)}${Math.random().toString(36).slice(2, 8)}`;
+  return `curl -s -X ${r.method} ${quote(address(r))} \\\n  -H ${quote(`Authorization: Bearer ${getKey()}`)}${r.idempotency_key ? ` \\\n  -H ${quote(`Idempotency-Key: ${fresh}`)}` : ''}${r.body ? ` \\\n  -H 'Content-Type: application/json' \\\n  -d ${quote(JSON.stringify(r.body))}` : ''}\n`;
 }
-const python = (value) => JSON.stringify(value, null, 4).replace(/\btrue\b/g, 'True').replace(/\bfalse\b/g, 'False').replace(/\bnull\b/g, 'None');
+// A JSON value as Python writes it: only the literals differ, never what a string contains.
+function python(value, by = '') {
+  const deeper = `${by}    `;
+  if (value === null || value === undefined) return 'None';
+  if (value === true) return 'True';
+  if (value === false) return 'False';
+  if (Array.isArray(value)) return value.length ? `[\n${value.map((v) => `${deeper}${python(v, deeper)},\n`).join('')}${by}]` : '[]';
+  if (typeof value === 'object') { const rows = Object.entries(value); return rows.length ? `{\n${rows.map(([k, v]) => `${deeper}${text(k)}: ${python(v, deeper)},\n`).join('')}${by}}` : '{}'; }
+  return text(value);
+}
 function pytest(r) {
-  return `import httpx\n\n\ndef test_${name(r)}():\n    reply = httpx.request(\n        ${JSON.stringify(r.method)},\n        ${JSON.stringify(location.origin + target(r))},\n        headers={"Authorization": "Bearer test_key"},\n${r.body ? `        json=${python(r.body).replace(/\n/g, '\n        ')},\n` : ''}    )\n    assert reply.status_code == ${r.status}\n${r.error ? `    assert reply.json()["code"] == ${JSON.stringify(r.error)}\n` : ''}`;
+  const key = r.idempotency_key ? ', "Idempotency-Key": str(uuid.uuid4())' : '';
+  return `${key ? 'import uuid\n\n' : ''}import httpx\n\n\ndef test_${name(r)}():\n    reply = httpx.request(\n        ${text(r.method)},\n        ${text(address(r))},\n        headers={"Authorization": ${text(`Bearer ${getKey()}`)}${key}},\n${r.body ? `        json=${python(r.body, '        ')},\n` : ''}    )\n    assert reply.status_code == ${r.status}\n${r.error ? `    assert reply.json()["code"] == ${text(r.error)}\n` : ''}`;
 }
 function vitest(r) {
-  return `import { expect, test } from 'vitest';\n\ntest(${JSON.stringify(words(name(r)))}, async () => {\n  const reply = await fetch(${JSON.stringify(location.origin + target(r))}, {\n    method: ${JSON.stringify(r.method)},\n    headers: { Authorization: 'Bearer test_key'${r.body ? ", 'Content-Type': 'application/json'" : ''} },\n${r.body ? `    body: JSON.stringify(${JSON.stringify(r.body, null, 2).replace(/\n/g, '\n    ')}),\n` : ''}  });\n  expect(reply.status).toBe(${r.status});\n${r.error ? `  expect((await reply.json()).code).toBe(${JSON.stringify(r.error)});\n` : ''}});\n`;
+  const key = r.idempotency_key ? ", 'Idempotency-Key': crypto.randomUUID()" : '';
+  return `import { expect, test } from 'vitest';\n\ntest(${text(words(name(r)))}, async () => {\n  const reply = await fetch(${text(address(r))}, {\n    method: ${text(r.method)},\n    headers: { Authorization: ${text(`Bearer ${getKey()}`)}${key}${r.body ? ", 'Content-Type': 'application/json'" : ''} },\n${r.body ? `    body: JSON.stringify(${indent(JSON.stringify(r.body, null, 2), '    ')}),\n` : ''}  });\n  expect(reply.status).toBe(${r.status});\n${r.error ? `  expect((await reply.json()).code).toBe(${text(r.error)});\n` : ''}});\n`;
 }
 function rust(r) {
-  return `#[test]\nfn ${name(r)}() -> Result<(), Box<dyn std::error::Error>> {\n    let reply = reqwest::blocking::Client::new()\n        .request(reqwest::Method::${r.method}, ${JSON.stringify(location.origin + target(r))})\n        .bearer_auth("test_key")\n${r.body ? `        .json(&serde_json::json!(${JSON.stringify(r.body, null, 4).replace(/\n/g, '\n        ')}))\n` : ''}        .send()?;\n    assert_eq!(reply.status().as_u16(), ${r.status});\n${r.error ? `    assert_eq!(reply.json::<serde_json::Value>()?["code"], ${JSON.stringify(r.error)});\n` : ''}    Ok(())\n}\n`;
+  const key = r.idempotency_key ? '        .header("Idempotency-Key", format!("copy-{}", std::time::UNIX_EPOCH.elapsed()?.as_nanos()))\n' : '';
+  return `#[test]\nfn ${name(r)}() -> Result<(), Box<dyn std::error::Error>> {\n    let reply = reqwest::blocking::Client::new()\n        .request(reqwest::Method::${r.method}, ${text(address(r))})\n        .bearer_auth(${text(getKey())})\n${key}${r.body ? `        .json(&serde_json::json!(${indent(JSON.stringify(r.body, null, 4), '        ')}))\n` : ''}        .send()?;\n    assert_eq!(reply.status().as_u16(), ${r.status});\n${r.error ? `    assert_eq!(reply.json::<serde_json::Value>()?["code"], ${text(r.error)});\n` : ''}    Ok(())\n}\n`;
 }
 
 // A score down to its factors. They sum to the score.
 export function Score({ score: s, title, close }) {
   const factors = s.factors?.length ? s.factors : s.drivers?.length ? s.drivers : s.reasons?.length ? s.reasons.map((r) => ({ name: r.factor, reason: r.detail, points: r.points, max_points: r.weight })) : (s.pillars || []).flatMap((p) => p.factors.map((f) => ({ ...f, pillar: p.name })));
-  const total = factors.reduce((n, f) => n + f.points, 0), most = Math.max(1, factors.reduce((n, f) => n + Math.max(f.points, 0), 0));
-  let from = 0;
   return html`<${Drawer} title=${title} sub=${`${words(s.object)} \u00b7 ${s.id}`} close=${close}>
     <div><p class="small muted">${label(s.band || s.tier || (s.ready == null ? 'score' : s.ready ? 'ready' : 'not ready'))}</p><span class="amount big">${s.score ?? '–'}</span></div>
-    <section class="parts" aria-label="From factors to the score">${factors.map((f) => { const at = from; from += f.points; return html`<div class="p"><span>${label(f.name)} <span class="muted small">${f.reason || ''}</span></span><span class="amount">${f.points}${f.max_points ? html`<span class="c"> of ${f.max_points}</span>` : ''}</span><${Bar} part=${f.points} whole=${most} start=${at} color=${f.points < (f.max_points || 0) / 2 ? 'var(--c2)' : 'var(--c1)'} /></div>`; })}
-      <div class="p sum"><span>Score</span><span class="amount">${s.score ?? '–'}</span><${Bar} part=${total} whole=${most} /></div></section>
-    ${s.score != null && html`<div class="row small ${total === s.score ? 'ok' : 'wait'}"><${Dot} of=${total === s.score ? 'ok' : 'wait'} />${total === s.score ? 'The factors sum to the score.' : `The factors sum to ${total}${s.object === 'trust_score' ? '; the score is weighted' : '; the score has a floor and a ceiling'}.`}</div>`}
+    ${s.score != null ? html`<${Amounts} id=${s.id} pointer="/score" name="Score" />` : html`<p class="muted small">It has no score yet.</p>`}
     ${s.formula && html`<section class="stack"><h3>Formula</h3><p class="small">${typeof s.formula === 'string' ? s.formula : html`<${Json} value=${s.formula} />`}</p></section>`}
     ${(s.gaps?.length || s.next_steps?.length) ? html`<section class="stack"><h3>Next steps</h3><ul class="stack">${[...(s.next_steps?.length ? s.next_steps : s.gaps)].map((g) => html`<li class="note">${typeof g === 'string' ? g : g.detail || g.action || g.name || JSON.stringify(g)}</li>`)}</ul></section>` : ''}
     <section class="stack"><h3>Evidence</h3><table class="tight"><tbody>${factors.filter((f) => f.evidence?.length).map((f) => html`<tr><td>${label(f.name)}</td><td class="num">${f.value ?? ''}</td><td class="mono small">${f.evidence.map((e) => e.operation).join(', ')}</td></tr>`)}</tbody></table></section><//>`;
