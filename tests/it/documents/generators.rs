@@ -188,7 +188,9 @@ fn only_the_document_for_clients_is_open_and_only_its_methods_have_no_headers_of
         let is_open = name.contains("--client");
         assert_eq!(text.contains("\"additionalProperties\":false"), !is_open, "{name}");
         let version = if name.contains("--contract") { "X-Ver" } else { "Api-Version" };
-        for header in ["Sandbox-Scenario", "Sandbox-Fault", "Sandbox-Observer", "Sandbox-As-Of", version] {
+        for header in
+            ["Sandbox-Scenario", "Sandbox-Fault", "Sandbox-Observer", "Sandbox-As-Of", version]
+        {
             let shown = text.contains(&format!("parameters/{header}"));
             assert_eq!(shown, !is_open && !name.contains("--control"), "{name}: {header}");
         }
