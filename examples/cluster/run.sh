@@ -3,12 +3,16 @@
 #
 #   examples/cluster/run.sh [BINARY] [PORT]
 #
-# Needs the packages postgresql and haproxy. Prints one line when the proxy answers. All data are in a new folder, which is deleted at the end.
+# Needs the packages postgresql and haproxy. Prints one line when the proxy answers. A process that ends is started again.
+# CLUSTER_FOLDER: a new or empty folder for data, NAME.log and NAME.pid; default: one that is deleted at the end
+# CLUSTER_LEASE: --store-lease, in seconds; default: 5
+# CLUSTER_PORTS: of PostgreSQL and of the three processes; default: the four after PORT
 set -euo pipefail
 
 binary="${1:-sandbox}"
 port="${2:-4747}"
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+read -r database_port port1 port2 port3 <<<"${CLUSTER_PORTS:-$((port + 1)) $((port + 2)) $((port + 3)) $((port + 4))}"
 
 for program in initdb postgres createdb; do
     path="$(command -v "$program" || ls -d /usr/lib/postgresql/*/bin/"$program" 2>/dev/null | sort -V | tail -1)"
@@ -19,14 +23,32 @@ haproxy="$(command -v haproxy || ls /usr/sbin/haproxy 2>/dev/null)" ||
     { echo "$0: install the package haproxy" >&2; exit 1; }
 command -v "$binary" >/dev/null || { echo "$0: $binary is not a program" >&2; exit 1; }
 
-folder="$(mktemp -d)"
-children=()
+folder="${CLUSTER_FOLDER:-$(mktemp -d)}"
+kept=()
+
+# Runs a command, and starts it again when it ends, until SIGTERM. Its process is in NAME.pid.
+keep() {
+    local name="$1" process=''
+    shift
+    trap '[[ -z "$process" ]] || { kill -TERM "$process" 2>/dev/null; wait "$process"; }; exit 0' TERM
+    while :; do
+        "$@" >>"$folder/$name.log" 2>&1 &
+        process=$!
+        echo "$process" >"$folder/$name.pid"
+        { wait "$process" || true; } 2>/dev/null # without the note about a kill
+        sleep 0.2
+    done
+}
+
+stop() {
+    for child; do kill -TERM "$child" 2>/dev/null || true; done
+    for child; do wait "$child" 2>/dev/null || true; done
+}
 end() {
     trap - EXIT INT TERM
-    for child in "${children[@]}"; do kill -TERM "$child" 2>/dev/null || true; done
-    for child in "${children[@]}"; do wait "$child" 2>/dev/null || true; done
-    [[ -z "${database:-}" ]] || { kill -INT "$database" 2>/dev/null || true; wait "$database" 2>/dev/null || true; }
-    rm -rf "$folder"
+    stop "${kept[@]}" # while the database still runs
+    stop ${proxy:-} ${database:-}
+    [[ -n "${CLUSTER_FOLDER:-}" ]] || rm -rf "$folder"
 }
 trap end EXIT
 trap 'exit 0' INT TERM
@@ -42,27 +64,27 @@ printf '%s' "$password" >"$folder/password"
 chmod 644 "$folder/password"
 "${as[@]}" "$initdb" -D "$folder/data" --username=sandbox --auth=scram-sha-256 --pwfile="$folder/password" --encoding=UTF8 >/dev/null
 rm "$folder/password"
-database_port=$((port + 1))
-"${as[@]}" "$postgres" -D "$folder/data" -p "$database_port" -k '' -c listen_addresses=127.0.0.1 >"$folder/postgres.log" 2>&1 &
+keep postgres "${as[@]}" "$postgres" -D "$folder/data" -p "$database_port" -k '' -c listen_addresses=127.0.0.1 &
 database=$!
 for _ in $(seq 100); do
     PGPASSWORD="$password" "$createdb" -h 127.0.0.1 -p "$database_port" -U sandbox sandbox 2>"$folder/createdb.log" && break
     sleep 0.1
 done
 
+export SANDBOX_STORE="postgres://sandbox:$password@127.0.0.1:$database_port/sandbox"
 for number in 1 2 3; do
-    SANDBOX_STORE="postgres://sandbox:$password@127.0.0.1:$database_port/sandbox" \
-        "$binary" --port $((port + 1 + number)) --quiet >/dev/null &
-    children+=($!)
-    export "SANDBOX$number=127.0.0.1:$((port + 1 + number))"
+    declare -n own="port$number"
+    export "SANDBOX$number=127.0.0.1:$own"
+    keep "sandbox$number" "$binary" --port "$own" --quiet --store-lease "${CLUSTER_LEASE:-5}" &
+    kept+=($!)
 done
-CLUSTER_BIND="127.0.0.1:$port" "$haproxy" -q -db -f "$here/haproxy.cfg" &
-children+=($!)
-for _ in $(seq 200); do
+export CLUSTER_BIND="127.0.0.1:$port"
+keep haproxy "$haproxy" -q -db -f "$here/haproxy.cfg" &
+proxy=$!
+for _ in $(seq 300); do
     if curl --silent --fail --max-time 1 --output /dev/null "http://127.0.0.1:$port/_sandbox/ready"; then
         echo "listening on http://127.0.0.1:$port"
-        wait -n "${children[@]}" "$database" || true
-        echo "$0: a process has ended" >&2
+        wait
         exit 1
     fi
     sleep 0.1

@@ -1,12 +1,14 @@
-//! Several processes over one PostgreSQL, each the real binary, without a proxy in between: a test chooses the process.
+//! Several processes over one PostgreSQL, each the real binary. In most tests there is no proxy in between: a test chooses the process.
 
 mod cut;
 mod drill;
 mod moves;
 mod postgres;
+mod proxied;
 mod starting;
 mod webhooks;
 
+use std::io::Write as _;
 use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -82,6 +84,18 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) {
 fn signal(server: &Server, name: &str) {
     let sent = Command::new("kill").args([name, &server.pid().to_string()]).status();
     assert!(sent.unwrap().success());
+}
+
+/// Whether a program is there. A missing one is reported, and fails the test if `SANDBOX_TEST_POSTGRES=required` is set.
+fn is_installed(name: &str, is: bool) -> bool {
+    let required = std::env::var("SANDBOX_TEST_POSTGRES").is_ok_and(|is| is == "required");
+    assert!(is || !required, "{name} is required, and not installed");
+    if !is {
+        // Beyond the capture of the test harness, so that it is always seen.
+        let said = format!("SKIPPED: {name} is not installed\n");
+        let _ = std::io::stderr().write_all(said.as_bytes());
+    }
+    is
 }
 
 /// Numbers from a seed.

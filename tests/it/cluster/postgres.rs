@@ -2,7 +2,6 @@
 //!
 //! Without the binaries, the tests of this module are skipped, and say so. `SANDBOX_TEST_POSTGRES=required` makes that a failure.
 
-use std::io::Write;
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::{MetadataExt, chown};
 use std::path::{Path, PathBuf};
@@ -50,13 +49,9 @@ impl Postgres {
 
     /// A server of its own.
     pub(super) fn start() -> Option<Self> {
-        let Some(binaries) = binaries() else {
-            let required = std::env::var("SANDBOX_TEST_POSTGRES").is_ok_and(|is| is == "required");
-            assert!(!required, "PostgreSQL is required, and not installed");
-            // Beyond the capture of the test harness, so that it is always seen.
-            let _ = std::io::stderr().write_all(b"SKIPPED: PostgreSQL is not installed\n");
-            return None;
-        };
+        let binaries = binaries();
+        super::is_installed("PostgreSQL", binaries.is_some());
+        let binaries = binaries?;
         let folder = tempfile::tempdir().unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
