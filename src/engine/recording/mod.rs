@@ -47,6 +47,8 @@ pub(crate) struct Tenure {
     pub(crate) world: KeyHash,
     /// The first input that could not be stored. The world contains it, so it must be replayed without it.
     lost_from: Arc<AtomicU64>,
+    /// Whether the lost inputs were certainly not stored.
+    is_refused: AtomicBool,
     /// The places of the forks that led to this world and were not stored when it opened, each with the first lost input of its world.
     after: Vec<(Arc<AtomicU64>, u64)>,
     /// The number of inputs of the world.
@@ -62,6 +64,7 @@ impl Tenure {
         Self {
             world,
             lost_from: Arc::new(AtomicU64::new(u64::MAX)),
+            is_refused: AtomicBool::new(false),
             after: Vec::new(),
             inputs: AtomicU64::new(0),
             opened: AtomicBool::new(false),
@@ -82,6 +85,17 @@ impl Tenure {
     pub(crate) fn lose(&self, place: u64) {
         LOSSES.fetch_add(1, Ordering::Relaxed);
         self.lost_from.fetch_min(place, Ordering::AcqRel);
+    }
+
+    /// The same, and none of them was stored.
+    pub(crate) fn refuse(&self, place: u64) {
+        self.is_refused.store(true, Ordering::Release);
+        self.lose(place);
+    }
+
+    /// Whether the inputs that are lost were certainly not stored.
+    pub(crate) fn is_refused(&self) -> bool {
+        self.is_refused.load(Ordering::Acquire)
     }
 
     /// Whether that input could not be stored.

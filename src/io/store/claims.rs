@@ -122,6 +122,11 @@ impl Claim {
         tenure.set_claim(self.held.epoch.unsigned_abs());
     }
 
+    /// The inputs from this place on were certainly not stored: the world is read again under the same claim.
+    pub(super) fn refuse(&self, place: u64) {
+        self.tenures.iter().filter_map(Weak::upgrade).for_each(|tenure| tenure.refuse(place));
+    }
+
     /// The inputs from this place on are lost.
     pub(super) fn lose(&self, place: u64) {
         self.tenures.iter().filter_map(Weak::upgrade).for_each(|tenure| tenure.lose(place));

@@ -29,7 +29,15 @@ pub(crate) struct Fault {
     pub(crate) why: String,
     /// The code of the SQL standard, if the database answered.
     pub(crate) code: Option<String>,
+    /// Whether there was no connection, so that nothing was sent.
+    pub(super) is_unconnected: bool,
 }
+
+/// The classes of codes after which the database has undone the whole statement. Not in it: its own end, of which the statement may know
+/// nothing (57), faults of the machine (58), and bugs (XX).
+const UNDONE: [&str; 8] = ["22", "23", "25", "40", "42", "53", "54", "55"];
+/// The database does not know itself whether it has undone the statement.
+const UNKNOWN: &str = "40003";
 
 impl fmt::Display for Fault {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -39,7 +47,14 @@ impl fmt::Display for Fault {
 
 impl Fault {
     pub(super) fn new(why: impl Into<String>) -> Self {
-        Self { why: why.into(), code: None }
+        Self { why: why.into(), code: None, is_unconnected: false }
+    }
+
+    /// Whether the statement certainly had no effect.
+    pub(super) fn had_no_effect(&self) -> bool {
+        let is_undone =
+            |code: &str| UNDONE.iter().any(|class| code.starts_with(class)) && code != UNKNOWN;
+        self.is_unconnected || self.code.as_deref().is_some_and(is_undone)
     }
 }
 
@@ -47,7 +62,7 @@ impl From<tokio_postgres::Error> for Fault {
     fn from(error: tokio_postgres::Error) -> Self {
         if let Some(refusal) = error.as_db_error() {
             let code = refusal.code().code().to_owned();
-            return Self { why: refusal.message().to_owned(), code: Some(code) };
+            return Self { code: Some(code), ..Self::new(refusal.message()) };
         }
         let source = error.source().map(|source| format!(": {source}")).unwrap_or_default();
         Self::new(format!("{error}{source}"))
@@ -93,7 +108,7 @@ impl Connection {
             Ok(client) => Ok(Self { client, prepared: BTreeMap::new(), runtime: Some(runtime) }),
             Err(fault) => {
                 runtime.shutdown_background();
-                Err(fault)
+                Err(Fault { is_unconnected: true, ..fault })
             }
         }
     }
@@ -205,5 +220,24 @@ impl Drop for Used<'_> {
     fn drop(&mut self) {
         self.0.state().used -= 1;
         self.0.freed.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_certain_codes_say_that_a_statement_had_no_effect() {
+        let fault = |code: Option<&str>| Fault { code: code.map(str::to_owned), ..Fault::new("") };
+        for code in ["53100", "25006", "42P01", "23505", "40P01"] {
+            assert!(fault(Some(code)).had_no_effect(), "{code}");
+        }
+        for code in
+            [None, Some("57P01"), Some("57014"), Some("40003"), Some("58030"), Some("XX000")]
+        {
+            assert!(!fault(code).had_no_effect(), "{code:?}");
+        }
+        assert!(Fault { is_unconnected: true, ..Fault::new("refused") }.had_no_effect());
     }
 }

@@ -117,7 +117,8 @@ impl SharedLog {
         };
         leaving.extend(wanted.into_iter().filter(|(world, _)| is_free(world)));
         leaving.extend(begun);
-        if sweeps {
+        // While the database cannot be written, a world that is given back could not be claimed again.
+        if sweeps && state.failed.is_none() {
             let unused = state.unused();
             leaving.extend(state.begin_to_leave(&unused, KEEP));
         }

@@ -82,6 +82,8 @@ pub(super) struct State {
     pub(super) failed: Option<Arc<str>>,
     /// The worlds whose deletion is not stored yet.
     pub(super) removing: Vec<KeyHash>,
+    /// The last world that was looked at for webhooks that a process that ended has left; empty before the first.
+    pub(super) owing_after: Vec<u8>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,6 +134,7 @@ impl SharedLog {
             is_writing: false,
             failed: None,
             removing: Vec::new(),
+            owing_after: Vec::new(),
         };
         Self {
             salt,

@@ -12,12 +12,15 @@ use crate::io::wal::replay::{Stopped, step};
 use crate::io::wal::text::Place;
 
 const PAGE: &str = "select seq, frames from sandbox_log where world = $1 and seq >= $2 and seq <= $3 order by seq limit 500";
-/// The worlds of no living process whose webhooks may not all have been sent.
-const OWING: &str = "select w.id from sandbox_world w where w.endpoints and not w.quiet and (w.owner is null or not exists \
-    (select from sandbox_node n where n.id = w.owner and n.lease_until >= clock_timestamp())) limit 100";
-const OWING_MORE: &str = "select w.id from sandbox_world w where (w.inputs > 0 or w.forked) and ($1 or w.endpoints) and ($2 or not w.quiet) \
+/// The worlds of no living process whose webhooks may not all have been sent, after one of them.
+const OWING: &str = "select w.id from sandbox_world w where w.id > $1 and w.endpoints and not w.quiet and (w.owner is null or not exists \
+    (select from sandbox_node n where n.id = w.owner and n.lease_until >= clock_timestamp())) order by w.id limit 100";
+const OWING_MORE: &str = "select w.id from sandbox_world w where w.id > $1 and (w.inputs > 0 or w.forked) and ($2 or w.endpoints) \
+    and ($3 or not w.quiet) \
     and (w.owner is null or not exists \
-    (select from sandbox_node n where n.id = w.owner and n.lease_until >= clock_timestamp())) limit 100";
+    (select from sandbox_node n where n.id = w.owner and n.lease_until >= clock_timestamp())) order by w.id limit 100";
+/// The most worlds of one look. The next look goes on after the last of them, so that worlds that cannot be replayed keep no other waiting.
+const MOST: usize = 100;
 
 /// Counts the entries of one replay for the health of the process.
 struct Count<'a> {
@@ -122,15 +125,18 @@ impl Archive for SharedLog {
     }
 
     fn owing(&self, every: bool, is_real: bool) -> Vec<KeyHash> {
+        let after = self.state().owing_after.clone();
         let found = self.pool.with(|connection| {
             if every || is_real {
-                connection.query(OWING_MORE, &[&every, &is_real])
+                connection.query(OWING_MORE, &[&after, &every, &is_real])
             } else {
-                connection.query(OWING, &[])
+                connection.query(OWING, &[&after])
             }
         });
         // Without an answer, the next look finds them.
-        let rows = found.unwrap_or_default();
+        let Ok(rows) = found else { return Vec::new() };
+        let last = rows.get(MOST - 1).map(|row| row.get(0));
+        self.state().owing_after = last.unwrap_or_default();
         rows.iter().filter_map(|row| KeyHash::from_bytes(row.get(0))).collect()
     }
 

@@ -11,6 +11,8 @@ use tokio_postgres::Config;
 use crate::engine::recording::Header;
 use crate::io::store::connection::{Connection, Fault, shown};
 
+/// The code of a database that refuses writes.
+const READ_ONLY: &str = "25006";
 /// The version of the tables.
 const FORMAT: i32 = 1;
 
@@ -104,18 +106,28 @@ fn check_writable(connection: &mut Connection) -> Result<(), Fault> {
         "select pg_is_in_recovery() or current_setting('default_transaction_read_only')::bool";
     let rows = connection.query(sql, &[])?;
     if rows.first().is_some_and(|row| row.get(0)) {
-        return Err(Fault::new(
-            "it is read-only; a standby cannot be a store, name its primary server",
-        ));
+        let code = Some(READ_ONLY.to_owned());
+        return Err(Fault { code, ..Fault::new("it accepts no writes") });
     }
     Ok(())
 }
 
+/// The tables that are missing, and the number of the others.
+const MISSING: &str = "select coalesce(string_agg(name, ', ') filter (where to_regclass(name) is null), ''), count(to_regclass(name)) \
+    from unnest(array['sandbox_cluster', 'sandbox_node', 'sandbox_world', 'sandbox_log', 'sandbox_origin']) name";
+
 /// Creates the tables. Without the right to create tables, existing ones can be used.
 fn create(connection: &mut Connection) -> Result<(), Fault> {
-    let exists = connection.query("select to_regclass('sandbox_cluster') is not null", &[])?;
-    if exists.first().is_some_and(|row| row.get(0)) {
+    let rows = connection.query(MISSING, &[])?;
+    let found = rows.first().map(|row| (row.get::<_, String>(0), row.get::<_, i64>(1)));
+    let (missing, others) = found.unwrap_or_default();
+    if missing.is_empty() {
         return Ok(());
+    }
+    if others > 0 {
+        return Err(Fault::new(format!(
+            "these tables are missing: {missing}; restore the database from a backup, or use another one"
+        )));
     }
     connection.execute(&format!("{LOCK}; {TABLES} commit"))
 }
@@ -126,11 +138,13 @@ fn advice(fault: &Fault) -> String {
         Some("28P01" | "28000") => ": check the user and the password in --store",
         Some("3D000") => ": create the database first",
         Some("42501") => ": the user needs the right to create and write tables in its schema",
-        Some("25006") => ": the database is read-only",
+        Some(READ_ONLY) => {
+            ": the database is read-only; if it is a standby, name its primary server"
+        }
         Some("53100") => ": the disk of the database is full",
         Some("53300") => ": the database has no free connection; a process needs up to 10",
-        Some(_) => "",
-        None => " (is PostgreSQL running there?)",
+        None if fault.is_unconnected => " (is PostgreSQL running there?)",
+        _ => "",
     };
     format!("{fault}{advice}")
 }

@@ -1,10 +1,12 @@
 //! The thread that stores the inputs of a [`SharedLog`] in groups.
 //!
 //! A group is what arrived while the previous one was being stored: one statement, one round trip. Each world's part is stored only if this
-//! process still serves the world, and its log ends where it must. After an error nothing is known, so the worlds of the group are lost:
-//! their next requests claim and replay them, and find what was stored.
+//! process still serves the world, and its log ends where it must. After an error that says for certain that nothing was stored, the worlds
+//! of the group are replayed without it, under the same claims. After any other error nothing is known, so the worlds are lost: their next
+//! requests claim and replay them, and find what was stored.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, LazyLock, PoisonError};
 use std::time::Duration;
@@ -40,8 +42,11 @@ const FORK: &str = "with t as (select id from sandbox_world where id = $7 and ow
     l as (insert into sandbox_log (world, seq, epoch, n, frames) select $2, $4, $3, 1, $5 where exists (select from s)) select id from s";
 /// The conditions of [`APPEND`] that keep two processes from extending the same world.
 const FENCE: &str = "and w.owner = $1 and w.epoch = b.epoch and w.next_seq = b.seq";
-/// Finds out whether the store can be written.
-const TRY: &str = "update sandbox_node set version = version where id = $1";
+/// Finds out whether inputs can be stored: adds a row that needs new pages, and removes it.
+const TRY: &str =
+    "insert into sandbox_log (world, seq, epoch, n, frames) values ('\\xID', 1, 0, 1, '\\xBYTES')";
+/// The size of that row.
+const TRIED: usize = 64 * 1024;
 
 /// What the thread does next.
 enum Turn {
@@ -101,7 +106,7 @@ impl SharedLog {
 
     fn try_out(&self, connection: &mut Option<Connection>) {
         let me = self.state().me.clone();
-        match self.using(connection, |connection| connection.query(TRY, &[&me])) {
+        match self.using(connection, |connection| connection.execute(&attempt(&me))) {
             Ok(_) => self.recovered(),
             Err(fault) => self.failed(&fault),
         }
@@ -185,12 +190,17 @@ impl SharedLog {
         self.recovered();
     }
 
-    /// It is not known what the database did. A part without entries has no effect on the next one.
+    /// The database did nothing, or it is not known what it did. A part without entries has no effect on the next one.
     fn lost_parts(&self, group: Group, fault: &Fault) {
-        self.counts.unknown.fetch_add(1, Ordering::Relaxed);
+        let is_undone = fault.had_no_effect();
+        self.counts.unknown.fetch_add(u64::from(!is_undone), Ordering::Relaxed);
         let mut state = self.state();
         for (world, part) in group.parts.into_iter().filter(|(_, part)| part.count > 0) {
-            state.claims.lose(world, part.place);
+            let claim = state.claims.by_world.get(&world);
+            match claim.filter(|claim| is_undone && claim.held.epoch == part.held.epoch) {
+                Some(claim) => claim.refuse(part.place),
+                None => state.claims.lose(world, part.place),
+            }
         }
         drop(state);
         self.failed(fault);
@@ -212,6 +222,20 @@ impl SharedLog {
             tracing::warn!("inputs can be stored again");
         }
     }
+}
+
+/// The statements of a try. Bytes that look like random ones are not compressed.
+fn attempt(me: &[u8]) -> String {
+    let hex = |bytes: &mut dyn Iterator<Item = u8>| -> String {
+        let mut text = String::new();
+        bytes.for_each(|byte| write!(text, "{byte:02x}").expect("a string grows"));
+        text
+    };
+    let next = |last: &u64| Some(last.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(1));
+    let mut bytes = std::iter::successors(Some(1_u64), next).map(|one| one.to_be_bytes()[0]);
+    let row = TRY.replace("ID", &hex(&mut me.iter().copied()));
+    let row = row.replace("BYTES", &hex(&mut bytes.by_ref().take(TRIED)));
+    format!("begin; {row}; rollback")
 }
 
 /// Without the fence, the kill drill of the tests must find faults. No release can be started so.

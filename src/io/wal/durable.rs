@@ -41,6 +41,11 @@ const UNWRITTEN: Unstored = Unstored {
     why: "the write-ahead log could not be written; this request changed nothing",
 };
 
+const UNSTORED: Unstored = Unstored {
+    code: ErrorCode::LogUnavailable,
+    why: "the database could not store this request, which changed nothing",
+};
+
 const MOVED: Unstored = Unstored {
     code: ErrorCode::WorldMoving,
     why: "the database did not confirm this request, or another process serves its world now: repeat it with the same Idempotency-Key, \
@@ -69,6 +74,7 @@ impl Durable {
         let now = written.wait_for(end).await.map(|now| now.up_to);
         match now {
             Ok(up_to) if up_to >= ticket.place && !is_lost() => Ok(()),
+            _ if ticket.tenure.is_refused() => Err(UNSTORED),
             _ if self.lease.is_some() => Err(MOVED),
             _ => Err(UNWRITTEN),
         }

@@ -5,6 +5,7 @@ mod drill;
 mod moves;
 mod postgres;
 mod proxied;
+mod refused;
 mod starting;
 mod webhooks;
 

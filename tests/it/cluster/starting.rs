@@ -85,8 +85,12 @@ fn a_start_that_cannot_succeed_says_why() {
     refused(&url, &["--journal", "/nowhere"], 2, &["cannot be used with"]);
     refused(&url, &["--store-lease", "0"], 2, &["--store-lease"]);
     database.set_read_only("on");
-    refused(&url, &[], 1, &["read-only"]);
+    refused(&url, &[], 1, &["read-only; if it is a standby"]);
+    assert!(!start(&url, &[]).1.contains("is PostgreSQL running"));
     database.set_read_only("off");
+    database.sql("alter table sandbox_log rename to former_log");
+    refused(&url, &[], 1, &["these tables are missing: sandbox_log; restore the database"]);
+    database.sql("alter table former_log rename to sandbox_log");
     database.sql("update sandbox_cluster set format = 99");
     refused(&url, &[], 1, &["tables of version 99", "another database"]);
     database.sql("update sandbox_cluster set format = 1");
