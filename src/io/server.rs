@@ -34,7 +34,7 @@ use crate::value::{ErrorCode, long_work};
 use crate::world::script::Rate;
 
 /// The most bytes that hyper buffers of a connection's input, and reads at a time.
-const BUFFER_BYTES: usize = 64 * 1024;
+const BUFFER_BYTES: usize = 16 * 1024;
 
 /// The addresses of a server and its allowed callers.
 #[derive(Clone, Debug, Default)]

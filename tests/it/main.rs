@@ -22,6 +22,8 @@ mod compliance;
 mod contract;
 mod contract_overlay;
 mod coverage;
+#[cfg(target_os = "linux")]
+mod crowd;
 mod dashboard;
 mod declared;
 mod determinism;
