@@ -188,6 +188,7 @@ impl<A: RequestHandler> Door<A> {
         let refusals = Refusals {
             malformed: refuse(ErrorCode::InvalidHeader, "the head is not well-formed HTTP/1.1"),
             too_large: refuse(ErrorCode::HeadTooLarge, &too_large),
+            http2: refuse(ErrorCode::InvalidHeader, "this server speaks HTTP/1.1, not HTTP/2"),
         };
         let http = protocol(&shared.limits);
         let peers = Peers::sharing(shared.limits.connections);

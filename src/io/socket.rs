@@ -42,13 +42,16 @@ pub(crate) struct Socket {
     /// reply.
     gathered: BytesMut,
     just_gathered: bool,
+    /// Whether the client has sent anything.
+    has_read: bool,
     discarded_bytes: usize,
 }
 
 impl Socket {
     pub(crate) fn new(stream: TcpStream, activity: Arc<Activity>, refusals: Arc<Refusals>) -> Self {
         let gathered = BytesMut::new();
-        Self { stream, activity, refusals, gathered, just_gathered: false, discarded_bytes: 0 }
+        let (just_gathered, has_read) = (false, false);
+        Self { stream, activity, refusals, gathered, just_gathered, has_read, discarded_bytes: 0 }
     }
 
     fn gathers(&self, more: usize) -> bool {
@@ -135,7 +138,12 @@ pub(crate) struct Refusals {
     pub(crate) malformed: Bytes,
     /// For 431.
     pub(crate) too_large: Bytes,
+    /// For a client that begins with HTTP/2.
+    pub(crate) http2: Bytes,
 }
+
+/// The beginning of a connection of HTTP/2 (RFC 9113), after which hyper would close without a reply.
+const HTTP2: &[u8] = b"PRI * HTTP/2.0\r\n";
 
 impl Refusals {
     /// The reply instead of one that hyper made by itself, and its position. hyper writes nothing after such a reply.
@@ -168,7 +176,19 @@ impl AsyncRead for Socket {
         ready!(this.poll_write_gathered(cx))?;
         let before = buffer.filled().len();
         let polled = Pin::new(&mut this.stream).poll_read(cx, buffer);
+        if buffer.filled()[before..].starts_with(HTTP2)
+            && !std::mem::replace(&mut this.has_read, true)
+        {
+            // For hyper the client has closed its side: the reply is sent, and what still comes is discarded.
+            buffer.set_filled(before);
+            let refusal = this.refusals.http2.clone();
+            this.gather(&refusal);
+            this.just_gathered = false;
+            this.activity.linger();
+            return Poll::Ready(Ok(()));
+        }
         if buffer.filled().len() > before {
+            this.has_read = true;
             this.activity.has_read();
         }
         polled

@@ -43,6 +43,12 @@ fn refusals_of_the_parser_are_problem_documents() {
     send(long.as_bytes()).refused(431, "head_too_large");
     let coded = b"POST /v1/payroll/run HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: gzip, chunked\r\n\r\n0\r\n\r\n";
     send(coded).refused(501, "not_implemented");
+    // A client that begins with HTTP/2, with its settings and more.
+    let mut http2 = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0".to_vec();
+    http2.resize(100_000, 0);
+    let refusal = send(&http2).refused(400, "invalid_header");
+    assert!(refusal["detail"].as_str().unwrap().contains("not HTTP/2"), "{refusal}");
+    caller.get("/_sandbox/health").expect(200);
 }
 
 #[test]
