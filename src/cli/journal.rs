@@ -3,6 +3,7 @@
 use std::fs::OpenOptions;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -65,7 +66,8 @@ fn open(folder: &Path) -> Result<(WriteAheadLog, PathBuf), Failure> {
         let why = format!("{} has no write-ahead log", folder.display());
         return Err(Failure::Impossible(why));
     }
-    let log = WriteAheadLog::open(folder, &mut |_, _| {}).map_err(Failure::Impossible)?;
+    let log =
+        WriteAheadLog::open(folder, Duration::ZERO, &mut |_, _| {}).map_err(Failure::Impossible)?;
     Ok((log, path))
 }
 

@@ -20,6 +20,9 @@ use crate::io::wal::writer::Writer;
 use crate::io::wal::{salt, text};
 use crate::world::script::Scenario;
 
+/// How long a start waits for the lock of a write-ahead log, for which the end of a killed process may take some time.
+const LOCKED: Duration = Duration::from_secs(5);
+
 /// The flags `--record`, `--journal` and `--store`.
 #[derive(Args, Debug)]
 pub(super) struct PersistArgs {
@@ -104,7 +107,7 @@ impl Persist {
                 Self::Record { file: file.clone(), log: Arc::new(Log::new(header.salt)), header }
             }
             (None, Some(folder)) => {
-                let wal = WriteAheadLog::open(folder, &mut reading());
+                let wal = WriteAheadLog::open(folder, LOCKED, &mut reading());
                 let wal = wal.map_err(Failure::Impossible)?;
                 if let Some(held) = &wal.held {
                     let differs = differences(&held.header, &header);

@@ -1,7 +1,7 @@
 //! `sandbox replay`: repeats a recording and reports whether the results are the same.
 
 use std::fmt::Write as _;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -84,10 +84,9 @@ pub(super) fn read(file: &Path) -> Result<Recording, Failure> {
     let failed = |why: String| Failure::Impossible(format!("{}, {why}", file.display()));
     let unreadable =
         |why: String| Failure::Impossible(format!("cannot read {}: {why}", file.display()));
-    let mut bytes = Vec::new();
-    let mut opened = input_file::open(file).map_err(unreadable)?;
-    opened.read_to_end(&mut bytes).map_err(|error| unreadable(error.to_string()))?;
-    text::read(&bytes).map_err(failed)
+    let opened = input_file::open(file).map_err(unreadable)?;
+    let size = opened.metadata().map_err(|error| unreadable(error.to_string()))?.len();
+    text::read(io::BufReader::new(opened), size).map_err(failed)
 }
 
 fn engine(header: &Header, log: &Arc<Log>) -> Engine {

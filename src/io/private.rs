@@ -1,8 +1,16 @@
 //! Files that only their owner may read: recordings, bundles and write-ahead logs contain what callers sent.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
 use std::path::Path;
+
+/// Creates a folder, if it does not exist, with mode 0700.
+pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
+    let mut folder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut folder, 0o700);
+    folder.recursive(true).create(path)
+}
 
 /// Opens a file. A file that is created, and one that exists, gets mode 0600.
 pub(crate) fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {

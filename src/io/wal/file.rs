@@ -3,6 +3,7 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 use std::{fs, io};
 
 use crate::engine::recording::{Entry, Header};
@@ -14,6 +15,8 @@ use crate::io::wal::text::{Place, Placed};
 
 /// The name of the file in its folder.
 pub(crate) const NAME: &str = "journal.sandbox";
+/// The pause before the lock is tried again.
+const PAUSE: Duration = Duration::from_millis(50);
 /// The bytes that are read at a time.
 const READ_AHEAD: usize = 1024 * 1024;
 
@@ -41,16 +44,22 @@ pub(crate) struct Held {
 pub(crate) type Progress<'a> = &'a mut dyn FnMut(u64, u64);
 
 impl WriteAheadLog {
-    /// Opens the write-ahead log of a folder. Creates only the folder and an empty file if they do not exist.
+    /// Opens the write-ahead log of a folder. Creates only the folder and an empty file if they do not exist. A process that was killed
+    /// keeps its lock until the system has freed its memory, so the lock is tried for this time.
     ///
     /// # Errors
-    /// If another process has locked it, it is damaged, or this program cannot read it. The text has the path
+    /// If another process keeps it locked, it is damaged, or this program cannot read it. The text has the path
     /// and the offset.
-    pub(crate) fn open(folder: &Path, progress: Progress<'_>) -> Result<Self, String> {
+    pub(crate) fn open(
+        folder: &Path,
+        patience: Duration,
+        progress: Progress<'_>,
+    ) -> Result<Self, String> {
         let path = folder.join(NAME);
         let failed = |what: &str, error: &io::Error| format!("{what} {}: {error}", path.display());
-        fs::create_dir_all(folder)
+        private::create_folder(folder)
             .map_err(|error| failed("cannot create the folder of", &error))?;
+        let started = Instant::now();
         let file = loop {
             let mut options = OpenOptions::new();
             let file = private::open(options.read(true).append(true).create(true), &path);
@@ -58,6 +67,9 @@ impl WriteAheadLog {
             match file.try_lock() {
                 Ok(()) if is_at(&file, &path) => break file,
                 Ok(()) => {} // another process has replaced it since it was opened
+                Err(TryLockError::WouldBlock) if started.elapsed() < patience => {
+                    std::thread::sleep(PAUSE);
+                }
                 Err(TryLockError::WouldBlock) => {
                     return Err(format!(
                         "{} is in use by another sandbox: stop it, or name another folder with --journal",
@@ -176,14 +188,17 @@ fn parse<R: io::Read>(
 }
 
 /// The header and all entries of a write-ahead log, and its incomplete bytes at the end.
-pub(crate) fn entries(bytes: &[u8]) -> Result<Option<(Header, Vec<Placed>, u64)>, String> {
-    let mut scanner = Scanner::new(bytes);
+pub(crate) fn entries(
+    file: impl io::Read,
+    size: u64,
+) -> Result<Option<(Header, Vec<Placed>, u64)>, String> {
+    let mut scanner = Scanner::new(file);
     let Some(header) = header(&mut scanner)? else { return Ok(None) };
     let mut entries = Vec::new();
     while let Some((offset, payload)) = next(&mut scanner)? {
         entries.push(Placed { place: Place::Byte(offset), entry: entry(offset, payload)? });
     }
-    Ok(Some((header, entries, bytes.len() as u64 - scanner.end)))
+    Ok(Some((header, entries, size.saturating_sub(scanner.end))))
 }
 
 /// The header is read first, because a newer format must be refused by its number.

@@ -4,6 +4,7 @@
 
 use std::io::Read;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Request, Response};
@@ -19,6 +20,7 @@ use crate::io::wal::frame::Scanner;
 use crate::io::wal::log::Log;
 use crate::io::wal::replay::play;
 use crate::io::wal::sink::Sink;
+use crate::io::wal::text::{self, Recording};
 use crate::value::mutation::{damaged, edits};
 use crate::world::{ClockMode, MAX_EVENTS, Shape, World};
 
@@ -57,7 +59,8 @@ fn post(engine: &Engine, path: &str, body: &str) -> Response<Bytes> {
 /// after each.
 fn sample_log() -> (Vec<u8>, Vec<String>) {
     let folder = tempfile::tempdir().expect("a folder");
-    let wal = WriteAheadLog::open(folder.path(), &mut |_, _| {}).expect("a new log");
+    let wal =
+        WriteAheadLog::open(folder.path(), Duration::ZERO, &mut |_, _| {}).expect("a new log");
     let sink = wal.into_sink(&header()).expect("it can be written");
     let log = Arc::new(Log::new(SALT));
     let engine = engine(&log);
@@ -96,7 +99,7 @@ fn starts(bytes: &[u8]) -> Vec<usize> {
 fn recovered(bytes: &[u8]) -> Result<(String, u64), String> {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("journal.sandbox"), bytes).expect("it is written");
-    let wal = WriteAheadLog::open(folder.path(), &mut |_, _| {})?;
+    let wal = WriteAheadLog::open(folder.path(), Duration::ZERO, &mut |_, _| {})?;
     let held = wal.held.as_ref().ok_or("the file is empty")?;
     let (log, inputs) = (Arc::new(Log::new(held.header.salt)), held.index.inputs);
     let engine = engine(&log);
@@ -135,16 +138,20 @@ fn a_bit_flipped_anywhere_in_the_last_three_frames_is_refused_with_its_offset() 
     }
 }
 
+fn read(bytes: &[u8]) -> Result<Recording, String> {
+    text::read(bytes, bytes.len() as u64)
+}
+
 /// The sample log as a recording: lines of JSON.
 fn sample_recording() -> Vec<u8> {
-    let read = super::text::read(&sample_log().0).expect("it is whole");
+    let whole = read(&sample_log().0).expect("it is whole");
     let sink = Sink::text(tempfile::tempfile().expect("a file"));
     let mut lines = Vec::new();
-    sink.form(&Entry::Recording(Box::new(read.header)), &mut lines);
-    for entry in &read.entries {
+    sink.form(&Entry::Recording(Box::new(whole.header)), &mut lines);
+    for entry in &whole.entries {
         sink.form(&entry.entry, &mut lines);
     }
-    assert!(super::text::read(&lines).is_ok_and(|again| again.entries.len() == read.entries.len()));
+    assert!(read(&lines).is_ok_and(|again| again.entries.len() == whole.entries.len()));
     lines
 }
 
@@ -155,7 +162,7 @@ fn a_damaged_recording_is_read_or_refused_with_its_line() {
     let run = runner.run(&edits(), |edits| {
         let file = damaged(&whole, &edits);
         let lines = file.split(|&byte| byte == b'\n').count();
-        let Err(refusal) = super::text::read(&file) else { return Ok(()) };
+        let Err(refusal) = read(&file) else { return Ok(()) };
         let named = refusal.split_once("line ").and_then(|(_, rest)| {
             rest.split(|one: char| !one.is_ascii_digit()).next()?.parse::<usize>().ok()
         });
@@ -168,10 +175,10 @@ fn a_damaged_recording_is_read_or_refused_with_its_line() {
 #[test]
 fn a_replayed_world_is_found_only_by_its_key() {
     let (bytes, digests) = sample_log();
-    let read = super::text::read(&bytes).expect("it is whole");
+    let entries = read(&bytes).expect("it is whole").entries;
     let log = Arc::new(Log::new(SALT));
     let engine = engine(&log);
-    play(&engine, read.entries, None).map_err(|_| ()).expect("the replay reaches the same worlds");
+    play(&engine, entries, None).map_err(|_| ()).expect("the replay reaches the same worlds");
     let name = KeyHash::of(SALT, KEY).as_key();
     let refusal = engine.with_world(&name, World::digest).expect_err("it is no key");
     assert_eq!(refusal.code.code(), "invalid_api_key");
@@ -184,7 +191,8 @@ fn a_replay_ends_with_the_process() {
     let (bytes, _) = sample_log();
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("journal.sandbox"), bytes).expect("it is written");
-    let wal = WriteAheadLog::open(folder.path(), &mut |_, _| {}).expect("it is whole");
+    let wal =
+        WriteAheadLog::open(folder.path(), Duration::ZERO, &mut |_, _| {}).expect("it is whole");
     let log = Arc::new(Log::new(SALT));
     let engine = engine(&log);
     engine.read_from(Arc::clone(&log) as Arc<dyn Archive>);

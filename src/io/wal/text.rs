@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::io::{BufRead, Read as _, Write};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -93,13 +93,16 @@ pub(crate) fn create(path: &Path, header: &Header) -> Result<Sink, String> {
     Ok(sink)
 }
 
-/// Reads a recording, a file of a write-ahead log, or a bundle.
+/// The most bytes of a line. A longer one is no entry, and is not read into memory.
+const MOST_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Reads a recording, a file of a write-ahead log, or a bundle, of this size.
 ///
 /// # Errors
 /// The fault and its position; the caller adds the path.
-pub(crate) fn read(bytes: &[u8]) -> Result<Recording, String> {
-    if bytes.starts_with(&MAGIC[..6]) {
-        let held = file::entries(bytes)?;
+pub(crate) fn read(mut file: impl BufRead, size: u64) -> Result<Recording, String> {
+    if file.fill_buf().map_err(unreadable)?.starts_with(&MAGIC[..6]) {
+        let held = file::entries(file, size)?;
         let (header, entries, torn) =
             held.ok_or("it has no complete header: nothing was recorded")?;
         let torn = (torn > 0).then(|| format!("the last {torn} bytes are incomplete and ignored"));
@@ -110,25 +113,35 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Recording, String> {
             notes: torn.into_iter().collect(),
         });
     }
-    lines(bytes)
+    lines(file)
 }
 
-fn lines(bytes: &[u8]) -> Result<Recording, String> {
+fn unreadable(error: std::io::Error) -> String {
+    format!("cannot read it: {error}")
+}
+
+fn lines(mut file: impl BufRead) -> Result<Recording, String> {
     let (mut header, mut entries) = (None, Vec::new());
     let (mut files, mut notes) = (Vec::new(), Vec::new());
-    let mut rest = bytes;
-    let mut number = 0;
-    while !rest.is_empty() {
+    let (mut line, mut number) = (Vec::new(), 0);
+    loop {
+        line.clear();
+        let read = file.by_ref().take(MOST_BYTES).read_until(b'\n', &mut line);
+        let read = read.map_err(unreadable)? as u64;
+        if read == 0 {
+            break;
+        }
         number += 1;
-        let end = rest.iter().position(|&byte| byte == b'\n');
-        let (line, after) = rest.split_at(end.map_or(rest.len(), |end| end + 1));
-        rest = after;
+        let (line, is_whole) = (line.as_slice(), line.ends_with(b"\n"));
+        if read == MOST_BYTES && !is_whole {
+            return Err(format!("line {number}: it is longer than any line of a recording"));
+        }
         if line.trim_ascii().is_empty() {
             continue;
         }
         let entry = match serde_json::from_slice::<Entry>(line) {
             Ok(entry) => entry,
-            Err(_) if end.is_none() && header.is_some() => {
+            Err(_) if !is_whole && header.is_some() => {
                 notes.push(format!(
                     "line {number} is incomplete and ignored: the process was killed during the write"
                 ));

@@ -1,6 +1,6 @@
 //! `kill -9` at random points under load: nothing acknowledged is lost.
 //!
-//! `SANDBOX_TEST_KILLS=200` kills more often.
+//! `SANDBOX_TEST_KILLS=200` kills more often, and `SANDBOX_TEST_CLIENTS=32` writes with more clients.
 
 use std::io::Write;
 use std::net::TcpStream;
@@ -15,7 +15,6 @@ use crate::harness::{Caller, Server};
 
 use super::path;
 
-const CLIENTS: u64 = 8;
 const KEYS: u64 = 3;
 /// The number of kills for one write-ahead log.
 const KILLS: u64 = 6;
@@ -25,7 +24,9 @@ type Told = Mutex<Vec<(u64, String)>>;
 
 #[test]
 fn nothing_acknowledged_is_lost_when_the_process_is_killed_under_load() {
-    let rounds = std::env::var("SANDBOX_TEST_KILLS").map_or(12, |text| text.parse().unwrap());
+    let variable = |name, usual| std::env::var(name).map_or(usual, |text| text.parse().unwrap());
+    let (rounds, clients) =
+        (variable("SANDBOX_TEST_KILLS", 12), variable("SANDBOX_TEST_CLIENTS", 8));
     let mut acknowledged = 0;
     let mut waits = 0x9E37_79B9_7F4A_7C15_u64;
     let mut folder = tempfile::tempdir().unwrap();
@@ -39,7 +40,7 @@ fn nothing_acknowledged_is_lost_when_the_process_is_killed_under_load() {
         let port = server.port();
         let enough = AtomicBool::new(false);
         std::thread::scope(|scope| {
-            for client in 0..CLIENTS {
+            for client in 0..clients {
                 let (told, asked, enough) = (&told, &asked, &enough);
                 scope.spawn(move || load(port, client % KEYS, told, asked, enough));
             }
@@ -61,7 +62,7 @@ fn nothing_acknowledged_is_lost_when_the_process_is_killed_under_load() {
             (told, asked) = (Told::default(), AtomicU64::new(0));
         }
     }
-    println!("{rounds} kills, {acknowledged} acknowledged writes, none lost");
+    println!("{rounds} kills, {clients} clients, {acknowledged} acknowledged writes, none lost");
     assert!(acknowledged > rounds, "there was no load: {acknowledged} writes");
 }
 

@@ -107,6 +107,52 @@ fn a_write_ahead_log_has_one_process_at_a_time() {
 }
 
 #[test]
+fn a_start_waits_for_the_lock_of_a_process_that_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, caller) = serve_logged(folder.path(), &[]);
+    let before = caller.digest();
+    drop(caller);
+    let ending = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(1_500));
+        drop(server);
+    });
+    let (_server, caller) = serve_logged(folder.path(), &[]);
+    assert_eq!(caller.digest(), before);
+    ending.join().unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn only_its_owner_enters_a_new_folder() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let new = folder.path().join("new");
+    let _served = serve_logged(&new, &[]);
+    assert_eq!(std::fs::metadata(&new).unwrap().permissions().mode() & 0o777, 0o700);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_of_zeros_is_refused_without_reading_it_into_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, start) in [("text", &b""[..]), ("recording", b"{\"recording\":")] {
+        let file = folder.path().join(name);
+        std::fs::write(&file, start).unwrap();
+        std::fs::OpenOptions::new().append(true).open(&file).unwrap().set_len(20 << 30).unwrap();
+        // The address space has room for the longest line, and for nothing near the size of the file.
+        let script = format!(
+            "ulimit -v 2000000; exec '{}' replay '{}'",
+            env!("CARGO_BIN_EXE_sandbox"),
+            path(&file)
+        );
+        let done = std::process::Command::new("sh").args(["-c", &script]).output().unwrap();
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(done.status.code(), Some(1), "{said}");
+        assert!(said.contains("line 1: it is longer than any line"), "{said}");
+    }
+}
+
+#[test]
 fn a_write_ahead_log_is_not_served_with_other_worlds() {
     let folder = tempfile::tempdir().unwrap();
     let (server, caller) = serve_logged(folder.path(), &["--seed", "5"]);
