@@ -26,6 +26,7 @@ mod names;
 mod payments;
 mod requests;
 mod rows;
+mod store;
 mod worlds;
 
 use std::process::ExitCode;

@@ -11,6 +11,7 @@ use crate::load::{self, Write};
 use crate::names;
 use crate::payments;
 use crate::requests::{self, KEY};
+use crate::store;
 use crate::worlds;
 
 const EMPLOYEES: &str = "/api/business/employees";
@@ -55,6 +56,9 @@ pub(crate) const ROWS: &[Row] = &[
     row("fork of 10,000 records, HTTP", "both <= 1 ms", worlds::fork_by_http),
     row("fork of 10,000 records, library", "both <= 1 ms", worlds::fork_in_process),
     row("write-ahead log and recording", ">= 3000 writes/s", worlds::kept),
+    row("store: writes of 64 clients", ">= 0.5 x a journal", store::writes),
+    row("store: reads", ">= 0.95 x no store", store::reads),
+    row("store: gaps", "<= 1.5 s, <= lease + 2 s", store::gaps),
     row("reports over 100,000 entries", "<= 20 ms", books::reports),
     row("credit score over 100,000 entries", "<= 20 ms", books::credit_score),
     row("first report", "<= 5 ms", books::first_report),

@@ -303,10 +303,10 @@ fn text(path: &Path) -> Result<&str, String> {
 }
 
 /// A folder on a disk, not in memory; removed on drop.
-struct Folder(PathBuf);
+pub(crate) struct Folder(pub(crate) PathBuf);
 
 impl Folder {
-    fn new(name: &str) -> Result<Self, String> {
+    pub(crate) fn new(name: &str) -> Result<Self, String> {
         let own = format!("ratios-{name}-{}", std::process::id());
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(own);
         std::fs::create_dir_all(&path).map_err(|error| format!("{}: {error}", path.display()))?;
