@@ -27,7 +27,7 @@ const GATHERED_BYTES: usize = 64 * 1024;
 
 /// The size of the gathered replies of all connections. Beyond it they are sent one by one, so that clients that do not read their replies
 /// take no more memory here.
-const ALL_GATHERED_BYTES: usize = 8 * 1024 * 1024;
+const ALL_GATHERED_BYTES: usize = 4 * 1024 * 1024;
 
 /// The gathered bytes of all connections.
 static GATHERED: AtomicUsize = AtomicUsize::new(0);
