@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 
 use crate::cli::failure::Failure;
-use crate::engine::Engine;
+use crate::engine::{Engine, Most};
 use crate::io::resident;
 use crate::tester::wire::parse_rate;
 use crate::value::Span;
@@ -30,9 +30,42 @@ pub(super) struct RoomArgs {
     /// stay, and then a new one is refused
     #[arg(long, env = "SANDBOX_MAX_RESIDENT_BYTES", value_name = "BYTES", value_parser = bytes)]
     max_resident_bytes: Option<u64>,
-    /// Requests that one key may send, such as 50/s or 6000/min. Further ones get 429 with Retry-After, by the wall clock
-    #[arg(long, env = "SANDBOX_QUOTA", value_name = "RATE", value_parser = parse_rate)]
-    pub(super) quota: Option<Rate>,
+    /// What one key may use: requests such as 50/s, changes=N of its world, endpoints=N for webhooks, or several, separated by commas.
+    /// Further requests get 429
+    #[arg(long, env = "SANDBOX_QUOTA", value_name = "QUOTA", value_parser = quota)]
+    pub(super) quota: Option<Quota>,
+}
+
+/// The value of `--quota`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Quota {
+    /// Requests, by the wall clock.
+    pub(super) rate: Option<Rate>,
+    /// The content of the world.
+    pub(super) most: Most,
+}
+
+fn quota(text: &str) -> Result<Quota, String> {
+    let mut quota = Quota::default();
+    for part in text.split(',') {
+        let number = |number: &str| {
+            let number = number.parse().ok().filter(|number: &u32| *number > 0);
+            number.ok_or_else(|| format!("expected a number from 1 after the sign = of {part:?}"))
+        };
+        match part.split_once('=') {
+            Some(("changes", most)) => quota.most.changes = Some(number(most)?.into()),
+            Some(("endpoints", most)) => {
+                quota.most.endpoints = Some(usize::try_from(number(most)?).unwrap_or(usize::MAX));
+            }
+            Some((name, _)) => {
+                return Err(format!(
+                    "expected changes or endpoints before the sign =, not {name:?}"
+                ));
+            }
+            None => quota.rate = Some(parse_rate(part)?),
+        }
+    }
+    Ok(quota)
 }
 
 fn time(text: &str) -> Result<Duration, &'static str> {

@@ -189,6 +189,7 @@ pub(super) fn run(args: &ServeArgs) -> Result<(), Failure> {
     let engine = Engine::new(config)
         .with_max_requests(args.max_requests)
         .with_started(scripts.started.clone())
+        .with_most(args.room.quota.unwrap_or_default().most)
         .with_key_spaces(KeySpace::list(&args.key_space).map_err(Failure::Usage)?);
     let engine = Arc::new(engine);
     let runtime = runtime()?;
@@ -249,7 +250,7 @@ fn listen(
         insecure_no_auth: args.insecure_no_auth,
         durable,
         limits: Limits::of_process(),
-        quota: args.room.quota,
+        quota: args.room.quota.and_then(|quota| quota.rate),
         metrics: Arc::new(Metrics::new(engine.operation_ids())),
     };
     runtime.block_on(serve(args, &server, Arc::clone(engine), scripts))

@@ -246,6 +246,9 @@ impl Engine {
         {
             return problem::reply(&error, &request.refused_id(&slot.world()));
         }
+        if let Err(error) = self.most.check(request.route.operation, slot) {
+            return problem::reply(&error, &request.refused_id(&slot.world()));
+        }
         if self.config.mode == ClockMode::Real && slot.world().mode() == ClockMode::Real {
             self.follow_wall(slot);
         }

@@ -16,6 +16,7 @@ use crate::engine::flight::Owing;
 use crate::engine::idempotency::Answers;
 use crate::engine::keys::KeySpace;
 use crate::engine::player::Archive;
+use crate::engine::quota::Most;
 use crate::engine::recording::{Before, Recorder, Tape};
 use crate::engine::response::Pages;
 use crate::engine::router::Router;
@@ -111,6 +112,8 @@ pub(crate) struct Engine {
     pub(super) is_ending: AtomicBool,
     /// Whether a proxy must send requests to another process.
     pub(super) is_leaving: AtomicBool,
+    /// What the world of a key may contain.
+    pub(super) most: Most,
     /// Scenarios of files that can be loaded; see [`Config::scenarios`].
     scenarios: RwLock<Vec<Arc<Scenario>>>,
 }
@@ -143,6 +146,7 @@ impl Engine {
             owing: Mutex::default(),
             is_ending: AtomicBool::new(false),
             is_leaving: AtomicBool::new(false),
+            most: Most::default(),
             config,
         }
     }
@@ -190,6 +194,12 @@ impl Engine {
     /// Accepts the keys of these teams. Must be called before the first request.
     pub(crate) fn with_key_spaces(mut self, spaces: Vec<KeySpace>) -> Self {
         self.worlds.spaces = spaces;
+        self
+    }
+
+    /// Limits what the world of each key may contain.
+    pub(crate) const fn with_most(mut self, most: Most) -> Self {
+        self.most = most;
         self
     }
 

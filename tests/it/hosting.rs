@@ -159,12 +159,60 @@ fn a_key_that_has_used_its_quota_waits_and_others_do_not() {
 }
 
 #[test]
+fn a_key_that_has_used_its_quota_of_changes_or_endpoints_makes_room() {
+    let server = std::sync::Arc::new(Server::start(&["--quota", "changes=3,endpoints=1"]));
+    let caller = Caller::with_key(&server, "test_full");
+    let company = || {
+        let body = serde_json::json!({"legal_name": "One Ltd", "country": "GB", "currency": "GBP"});
+        caller.post("/api/business/companies", &body)
+    };
+    let mut made = 0;
+    let refused = loop {
+        let answer = company();
+        if answer.status != 201 {
+            break answer;
+        }
+        made += 1;
+    };
+    assert!((1..=3).contains(&made), "{made}");
+    let refused = refused.refused(429, "rate_limited");
+    assert!(refused["detail"].as_str().unwrap().contains("quota of changes, 3"), "{refused}");
+    caller.get("/api/business/companies").expect(200);
+    let endpoint = || {
+        let url = serde_json::json!({"url": "http://127.0.0.1:9/"});
+        caller.post("/_sandbox/webhook-endpoints", &url)
+    };
+    let id = endpoint().made()["endpoint"]["id"].as_str().unwrap().to_owned();
+    let refused = endpoint().refused(429, "rate_limited");
+    assert!(refused["detail"].as_str().unwrap().contains("webhook endpoints, 1"), "{refused}");
+    let path = format!("/_sandbox/webhook-endpoints/{id}");
+    assert!(caller.send(&caller.request("DELETE", &path)).status < 300);
+    endpoint().expect(201);
+    let other = Caller::with_key(&server, "test_other");
+    other.get("/api/business/companies").expect(200);
+    caller.post("/_sandbox/reset", &serde_json::json!({})).expect(200);
+    company().expect(201);
+}
+
+#[test]
 fn a_wrong_quota_is_refused() {
-    for wrong in ["", "0/s", "5", "5/0s", "-1/s", "1.5/s", "5/fortnight"] {
+    for (wrong, said) in [
+        ("", "requests per time window"),
+        ("0/s", "requests per time window"),
+        ("5", "requests per time window"),
+        ("5/0s", "requests per time window"),
+        ("-1/s", "requests per time window"),
+        ("1.5/s", "requests per time window"),
+        ("5/fortnight", "requests per time window"),
+        ("5/s,", "requests per time window"),
+        ("changes=0", "a number from 1"),
+        ("endpoints=many", "a number from 1"),
+        ("worlds=1", "changes or endpoints"),
+    ] {
         let quota = format!("--quota={wrong}");
         let ended = finish(&mut command(&["--port", "0", &quota]));
         let message = String::from_utf8_lossy(&ended.stderr).into_owned();
         assert_eq!(ended.status.code(), Some(2), "{wrong:?}: {message}");
-        assert!(message.contains("expected requests per time window"), "{wrong:?}: {message}");
+        assert!(message.contains(said), "{wrong:?}: {message}");
     }
 }

@@ -1,0 +1,47 @@
+//! `--quota`: how much one key's world may contain. Its rate of requests is counted at the edge (`io::quota`).
+
+use crate::api::operation::{Method, Operation};
+use crate::engine::recording::{changes_endpoints, deletes_world, is_stored};
+use crate::engine::slot::Slot;
+use crate::value::{ApiError, ErrorCode};
+
+/// The limits of a world; none where there is no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Most {
+    /// Changes of the world since it began.
+    pub(crate) changes: Option<u64>,
+    /// Webhook endpoints.
+    pub(crate) endpoints: Option<usize>,
+}
+
+impl Most {
+    /// Refuses a request that would exceed a limit. A reset and the deletion of the world make room, so they pass.
+    pub(super) fn check(self, row: &Operation, slot: &Slot) -> Result<(), ApiError> {
+        if self == Self::default() || !is_stored(row) || deletes_world(row) || row.path == RESET {
+            return Ok(());
+        }
+        let refused = |detail| Err(ApiError::new(ErrorCode::RateLimited, detail));
+        if changes_endpoints(row) {
+            let known = || slot.tester().outbox.lanes().len();
+            return match self.endpoints {
+                Some(most)
+                    if row.method == Method::Post && row.path == ENDPOINTS && known() >= most =>
+                {
+                    refused(format!(
+                        "this key has used its quota of webhook endpoints, {most}: delete one first"
+                    ))
+                }
+                _ => Ok(()),
+            };
+        }
+        match self.changes {
+            Some(most) if slot.world().version() >= most => refused(format!(
+                "this key has used its quota of changes, {most}: POST {RESET} or DELETE /_sandbox/world begins a new world"
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+const RESET: &str = "/_sandbox/reset";
+const ENDPOINTS: &str = "/_sandbox/webhook-endpoints";
