@@ -107,7 +107,7 @@ impl SharedLog {
     fn try_out(&self, connection: &mut Option<Connection>) {
         let me = self.state().me.clone();
         match self.using(connection, |connection| connection.execute(&attempt(&me))) {
-            Ok(_) => self.recovered(),
+            Ok(()) => self.recovered(),
             Err(fault) => self.failed(&fault),
         }
     }

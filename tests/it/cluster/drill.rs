@@ -245,14 +245,14 @@ impl Drill {
                 scope.spawn(move || self.client(number, seed));
             }
             let started = Instant::now();
-            let (first, mut made) = (dice.below(FAULTS.len()), 0);
+            let (first, mut made) = (dice.below(FAULTS.len()), 0_usize);
             let is_due = |made: usize| {
                 let elapsed = started.elapsed();
                 elapsed < time || ((made as u64) < least && elapsed < 2 * time)
             };
             while is_due(made) {
                 let kind = FAULTS[(first + made) % FAULTS.len()];
-                let is_short = made / FAULTS.len() % 2 == 0;
+                let is_short = (made / FAULTS.len()).is_multiple_of(2);
                 self.fault(kind, dice.below(PROCESSES), is_short);
                 made += 1;
                 std::thread::sleep(Duration::from_millis(300));

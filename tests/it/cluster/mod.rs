@@ -10,8 +10,10 @@ mod starting;
 mod webhooks;
 
 use std::io::Write as _;
+use std::net::TcpListener;
 use std::process::Command;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -97,6 +99,18 @@ fn is_installed(name: &str, is: bool) -> bool {
         let _ = std::io::stderr().write_all(said.as_bytes());
     }
     is
+}
+
+/// A free port that no client gets by itself: below those that the system gives out.
+fn free_port() -> u16 {
+    static TAKEN: AtomicU32 = AtomicU32::new(0);
+    loop {
+        let number = std::process::id() * 37 + TAKEN.fetch_add(1, Ordering::Relaxed);
+        let port = 20_000 + u16::try_from(number % 10_000).unwrap();
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
 }
 
 /// Numbers from a seed.

@@ -2,7 +2,7 @@
 //!
 //! Without the binaries, the tests of this module are skipped, and say so. `SANDBOX_TEST_POSTGRES=required` makes that a failure.
 
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::os::unix::fs::{MetadataExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -53,9 +53,7 @@ impl Postgres {
         super::is_installed("PostgreSQL", binaries.is_some());
         let binaries = binaries?;
         let folder = tempfile::tempdir().unwrap();
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
-        drop(listener);
+        let port = super::free_port();
         let server = Self { folder, binaries, port, shell: Mutex::default() };
         if let Some((user, group)) = server.other_user() {
             chown(server.folder.path(), Some(user), Some(group)).unwrap();

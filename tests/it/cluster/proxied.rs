@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::harness::http::read_answer;
 use crate::harness::{Answer, Request, command};
 
-use super::{Dice, is_installed, until};
+use super::{Dice, free_port, is_installed, until};
 
 const CLIENTS: usize = 4;
 const WORLDS: usize = 12;
@@ -40,10 +40,7 @@ impl Cluster {
         if !is_installed("PostgreSQL", Path::new("/usr/lib/postgresql").exists()) {
             return None;
         }
-        let listeners: Vec<_> = (0..5).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
-        let ports: Vec<u16> =
-            listeners.iter().map(|one| one.local_addr().unwrap().port()).collect();
-        drop(listeners);
+        let ports: Vec<u16> = (0..5).map(|_| free_port()).collect();
         let others: Vec<String> = ports[1..].iter().map(u16::to_string).collect();
         let folder = tempfile::tempdir().unwrap();
         let script = format!(
@@ -153,7 +150,7 @@ fn processes_behind_a_proxy_are_killed_and_nothing_is_lost() {
             ("haproxy", "-KILL"),
             ("sandbox2", "-KILL"),
         ] {
-            std::thread::sleep(Duration::from_millis(1_000));
+            std::thread::sleep(Duration::from_secs(1));
             cluster.end(name, signal);
             assert!(clients.iter().all(|client| !client.is_finished()), "after {name}");
         }

@@ -43,7 +43,9 @@ impl Drill {
     pub(super) fn check(&self, receiver: &Receiver) {
         let owners = self.owners();
         let servers = std::mem::take(&mut *self.servers.lock().unwrap());
-        servers.iter().for_each(|server| self.count(server));
+        for server in &servers {
+            self.count(server);
+        }
         let live = self.digests(|world| &servers[owners[world].unwrap_or(world % PROCESSES)]);
         let asked = owners.iter().flatten().count();
         assert!(asked > WORLDS / 2 || !self.is_fenced, "only {asked} worlds have an owner");
