@@ -166,7 +166,7 @@ impl FromStr for Clock {
 
 /// Serves until a signal comes, or until the standard input closes if the flag says so.
 pub(super) fn run(args: &ServeArgs) -> Result<(), Failure> {
-    log::init(args.log, args.log_filter.as_deref()).map_err(Failure::Usage)?;
+    let _logging = log::init(args.log, args.log_filter.as_deref()).map_err(Failure::Usage)?;
     let contract = args.contract.overlay()?;
     check_keys(args, &contract)?;
     args.room.check()?;
@@ -219,7 +219,8 @@ pub(super) fn serve_replayed(
     let port = port.to_string();
     let flags = ["sandbox", "--port", &port, "--clock", header.clock.name()];
     let flags = <Flags as clap::Parser>::try_parse_from(flags).map_err(Failure::impossible)?;
-    log::init(flags.serve.log, flags.serve.log_filter.as_deref()).map_err(Failure::Usage)?;
+    let (form, filter) = (flags.serve.log, flags.serve.log_filter.as_deref());
+    let _logging = log::init(form, filter).map_err(Failure::Usage)?;
     listen(&flags.serve, runtime()?, &engine, None, None)
 }
 

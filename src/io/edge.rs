@@ -38,6 +38,8 @@ use crate::io::metrics::{self, Metrics};
 use crate::io::peers::Peers;
 use crate::io::quota;
 use crate::io::sent::Sent;
+#[cfg(feature = "otel")]
+use crate::io::telemetry;
 use crate::io::wal::durable::Durable;
 use crate::render::mcp::Agents;
 use crate::value::ErrorCode;
@@ -368,6 +370,8 @@ impl<A: RequestHandler> Edge<A> {
         self.shared.guard.cors.mark(head, headers);
         self.activity.replied();
         self.shared.metrics.count(line.place, response.status(), line.elapsed());
+        #[cfg(feature = "otel")]
+        telemetry::request(head, self.shared.metrics.name(line.place), &response, &line);
         line.end(head, &response);
         let delivery = transport(&response).body;
         with_body(response, delivery, self.shared.durable.as_ref(), &self.activity)

@@ -14,6 +14,8 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::engine::WorldTag;
 use crate::engine::contract::LoggedId;
+#[cfg(feature = "otel")]
+use crate::io::telemetry;
 
 /// The target of the request lines, for filters.
 const REQUESTS: &str = "sandbox::request";
@@ -40,9 +42,16 @@ impl std::str::FromStr for Format {
     }
 }
 
+/// What must end with the server: spans are sent until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Logging {
+    #[cfg(feature = "otel")]
+    _telemetry: telemetry::Telemetry,
+}
+
 /// Starts logging for the whole process. `filter` is in the syntax of `tracing` (`debug`,
 /// `sandbox::request=debug`); without it warnings are shown.
-pub(crate) fn init(format: Format, filter: Option<&str>) -> Result<(), String> {
+pub(crate) fn init(format: Format, filter: Option<&str>) -> Result<Logging, String> {
     let given = filter.unwrap_or_default().trim().trim_end_matches(',');
     let filter: Targets = if given.is_empty() { "warn" } else { given }
         .parse()
@@ -57,7 +66,11 @@ pub(crate) fn init(format: Format, filter: Option<&str>) -> Result<(), String> {
     tracing_subscriber::registry()
         .with(lines.with_filter(filter))
         .try_init()
-        .map_err(|error| format!("logging cannot start: {error}"))
+        .map_err(|error| format!("logging cannot start: {error}"))?;
+    Ok(Logging {
+        #[cfg(feature = "otel")]
+        _telemetry: telemetry::start()?,
+    })
 }
 
 /// A request that is being answered, for the metrics and its log line.

@@ -104,6 +104,12 @@ impl Metrics {
         Self { names, counts, attempts: Default::default() }
     }
 
+    /// The name of the operation in that place.
+    #[cfg(feature = "otel")]
+    pub(crate) fn name(&self, place: Option<usize>) -> &str {
+        place.and_then(|place| self.names.get(place)).map_or(NO_OPERATION, String::as_str)
+    }
+
     /// Counts a request of the operation in that place.
     pub(crate) fn count(&self, place: Option<usize>, status: StatusCode, took: Duration) {
         let place = place.unwrap_or(self.names.len());

@@ -34,6 +34,8 @@ pub(crate) mod signal;
 pub(crate) mod socket;
 #[cfg(feature = "postgres")]
 pub(crate) mod store;
+#[cfg(feature = "otel")]
+pub(crate) mod telemetry;
 #[cfg(test)]
 mod tests;
 pub(crate) mod wal;

@@ -66,6 +66,8 @@ mod share;
 mod sizes;
 mod tax_documents;
 mod tax_filings;
+#[cfg(feature = "otel")]
+mod telemetry;
 mod walk;
 mod webhooks;
 mod world;
