@@ -246,14 +246,14 @@ try {
   check('a copied pytest has Python literals and unchanged strings', ['"note": "true or null"', '"paid": True', '"none": None', 'False'].every((part) => copies.pytest.includes(part)), copies.pytest);
 
   // A scenario with a world of its own resets this one unless the user keeps it.
-  await key('test_demo'); await page.reload(); await ready('.flow'); await visit('#/control/outside-world'); await ready('select[aria-label="Scenario to load"]');
+  await visit('#/overview'); await ready('.flow'); await key('test_demo'); await page.reload(); await ready('.flow'); await visit('#/control/outside-world'); await ready('select[aria-label="Scenario to load"]');
   await page.select('select[aria-label="Scenario to load"]', 'demo-day');
   await page.evaluate(() => [...document.querySelectorAll('[aria-label=Scenario] button')].find((b) => b.textContent === 'Load').click());
   await until(() => [...document.querySelectorAll('button')].some((b) => b.textContent === 'Reset and load'));
   await page.evaluate(() => [...document.querySelectorAll('button')].find((b) => b.textContent === 'Reset and load').click());
   await until(() => /demo-day in force/.test(document.querySelector('main').textContent));
   check('a scenario brings its own world', (await call('GET', '/api/business/employees?per_page=1', null, 'test_demo')).meta.total < (await call('GET', '/api/business/employees?per_page=1', null, 'test_plain')).meta.total);
-  await key('test_key'); await page.reload(); await ready('.flow');
+  await visit('#/overview'); await key('test_key'); await page.reload(); await ready('.flow');
 
   // Another key is another world; its screens are empty and say so.
   await key('test_other'); await page.reload(); await ready('.flow');

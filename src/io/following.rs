@@ -24,7 +24,7 @@ use crate::io::wal::durable::Durable;
 
 /// The time between two batches, so that a burst of changes is one batch. The first one after a pause is sent at once.
 const PACE: Duration = Duration::from_millis(100);
-/// The time after which a stream tries again while a step of its world is running.
+/// The time after which a stream tries again while a step of its world is running, and between two batches of one burst.
 const SOON: Duration = Duration::from_millis(20);
 /// The time after which an idle stream sends a comment, well below the limit of an idle connection.
 const BEAT: Duration = Duration::from_secs(15);
@@ -186,9 +186,7 @@ impl Following {
             match self.stream.poll(cx) {
                 Next::End => return Poll::Ready(None),
                 Next::Send { frames, ticket, more } => {
-                    if !more {
-                        self.wait_for(PACE);
-                    }
+                    self.wait_for(if more { SOON } else { PACE });
                     match self.storing(ticket) {
                         Some(storing) => self.held = Some((frames, storing)),
                         None => self.queue(frames),

@@ -171,7 +171,7 @@ pub(super) fn of_taxable(payslip: &Payslip) -> Vec<Part> {
     let pay = &payslip.calculation;
     let lines = |list: &str, lines: Vec<crate::model::business::PayLine>| {
         let part = |(place, line): (usize, crate::model::business::PayLine)| {
-            let mut part = Part::new(line.label.to_string(), line.amount);
+            let mut part = Part::new(line.label, line.amount);
             part.pointer = Some(format!("/{list}/{place}/amount"));
             part
         };

@@ -31,7 +31,7 @@ const BESIDE: [&str; 5] = [
 
 /// Whether a row is not recorded.
 pub(in crate::engine) fn is_beside(row: &Operation) -> bool {
-    BESIDE.iter().any(|path| row.path.starts_with(path))
+    BESIDE.iter().any(|path| row.path.starts_with(path)) && !row.path.ends_with("/fork")
 }
 
 /// Whether a row changes webhook endpoints.

@@ -27,10 +27,25 @@ pub(crate) fn common() -> Map<String, Value> {
         .collect()
 }
 
+/// A header: its name, whether it is required, its description and its schema.
+type Row = (&'static str, bool, &'static str, Value);
+
 /// `components/parameters`: headers of requests, and of webhooks.
 pub(crate) fn parameters() -> Map<String, Value> {
-    let text = |most: u32| json!({ "type": "string", "minLength": 1, "maxLength": most });
-    let rows = [
+    let object = |(name, required, description, schema): Row| {
+        let parameter = json!({ "name": name, "in": "header", "required": required, "description": description, "schema": schema });
+        (name.to_owned(), parameter)
+    };
+    of_requests().into_iter().chain(of_webhooks()).map(object).collect()
+}
+
+/// The schema of a text with at most that many characters.
+fn text(most: u32) -> Value {
+    json!({ "type": "string", "minLength": 1, "maxLength": most })
+}
+
+fn of_requests() -> [Row; 8] {
+    [
         (
             "Idempotency-Key",
             false,
@@ -84,6 +99,11 @@ pub(crate) fn parameters() -> Map<String, Value> {
             "Continues after this event: the `id` of the last frame, or the id of an event.",
             text(64),
         ),
+    ]
+}
+
+fn of_webhooks() -> [Row; 3] {
+    [
         ("webhook-id", true, "The event's id, the same on every attempt.", text(64)),
         (
             "webhook-timestamp",
@@ -98,12 +118,7 @@ pub(crate) fn parameters() -> Map<String, Value> {
              a secret is being rotated.",
             text(1_024),
         ),
-    ];
-    let object = |(name, required, description, schema): (&str, bool, &str, Value)| {
-        let parameter = json!({ "name": name, "in": "header", "required": required, "description": description, "schema": schema });
-        (name.to_owned(), parameter)
-    };
-    rows.into_iter().map(object).collect()
+    ]
 }
 
 /// `components/headers`: headers of replies.

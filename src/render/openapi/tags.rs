@@ -22,8 +22,9 @@ const TOPICS: &[(&str, &[&str], &str)] = &[
             "ledger",
             "explain",
             "inputs",
+            "series",
         ],
-        "The state of a world: reset, import and export, snapshots, differences, the check of the books, the parts of amounts.",
+        "The state of a world: reset, import and export, snapshots, differences, the check of the books, the parts of amounts, months as series.",
     ),
     (
         "Outside world",

@@ -23,7 +23,7 @@ enum Tree {
     Two(u8, String),
     Named { a: f64, list: Vec<Self> },
     Map(BTreeMap<i16, Self>),
-    Text(BTreeMap<String, ()>),
+    Text(BTreeMap<String, Option<u8>>),
     Pair(Pair, Unit),
 }
 
@@ -33,7 +33,7 @@ fn trees() -> impl Strategy<Value = Tree> {
         Just(Tree::Nothing),
         proptest::option::of(any::<bool>()).prop_map(Tree::One),
         (any::<u8>(), text()).prop_map(|(number, text)| Tree::Two(number, text)),
-        btree_map(text(), Just(()), 0..4).prop_map(Tree::Text),
+        btree_map(text(), proptest::option::of(any::<u8>()), 0..4).prop_map(Tree::Text),
         (any::<i128>(), any::<char>()).prop_map(|(a, b)| Tree::Pair(Pair(a, b), Unit)),
     ];
     leaf.prop_recursive(3, 24, 4, |inner| {

@@ -185,9 +185,10 @@ fn differences_are_listed_field_by_field() {
 fn what_the_world_begins_with_is_changed_and_not_created() {
     let caller = Caller::instant();
     let company = caller.company(0);
-    let first = |path: &str| caller.all(&format!("{path}&company_id={company}"))[0].clone();
-    let paid = first("/api/payments/collections?status=settled");
-    let late = first("/api/payments/invoices?status=overdue");
+    let all = |path: &str| caller.all(&format!("{path}&company_id={company}"));
+    let paid = all("/api/payments/collections?status=settled")[0].clone();
+    let mut open = all("/api/payments/invoices?status=open").into_iter();
+    let late = open.find(|invoice| invoice["due_date"].as_str().unwrap() < "2026-01-01").unwrap();
     let before = take(&caller, "before");
     let refunds = format!("/api/payments/collections/{}/refunds", id(&paid));
     caller.post(&refunds, &json!({"amount": 100, "reason": "damaged"})).expect(201);
