@@ -72,7 +72,10 @@ fn an_invalid_rule_is_refused_with_all_its_mistakes() {
             json!({"match": {"decision": "payroll_run.fund"}, "outcome": {"then": "funded", "after": "2d"}}),
             "/outcome/after",
         ),
-        (json!({"match": {"operation": "runPayrol"}, "fault": {"status": 503}}), "/on"),
+        (
+            json!({"match": {"operation": "runPayrol"}, "fault": {"status": 503}}),
+            "/match/operation",
+        ),
         (json!({"match": {"decision": "payout.settle"}, "fault": {"status": 503}}), ""),
     ] {
         let digest = caller.digest();
