@@ -146,7 +146,7 @@ fn an_early_refusal_has_the_time_of_the_world_or_none() {
     for refusal in [csv, old, caller.get("/nowhere")] {
         assert_eq!(refusal.header("sandbox-time"), Some(&*now), "{}", refusal.text());
     }
-    let nobody = crate::harness::Request::new("GET", &path).send(caller.port());
-    nobody.refused(401, "missing_credentials");
-    assert_eq!(nobody.header("sandbox-time"), None);
+    let without_key = crate::harness::Request::new("GET", &path).send(caller.port());
+    without_key.refused(401, "missing_credentials");
+    assert_eq!(without_key.header("sandbox-time"), None);
 }

@@ -145,7 +145,7 @@ fn an_amendment_takes_back_at_most_what_is_declared() {
     let caller = Caller::instant();
     let (_, first) = filed(&caller);
     let declared = number(&first["amount"]);
-    let less = |amount: i64| json!({"amount": amount, "reason": "Nobody worked"});
+    let less = |amount: i64| json!({"amount": amount, "reason": "No work was done"});
     let digest = caller.digest();
     for (adjustments, place) in [
         (json!([less(-1_000_000_000_000)]), 0),

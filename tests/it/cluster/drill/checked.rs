@@ -92,7 +92,7 @@ impl Drill {
                 seen.iter().map(|one| one.header("webhook-id").to_owned()).collect();
             if sent.is_superset(events) {
                 if sent.len() > events.len() {
-                    self.wrong("a webhook tells of an event that is not in the log".to_owned());
+                    self.wrong("a webhook has an event that is not in the log".to_owned());
                 }
                 break;
             }
