@@ -152,10 +152,14 @@ export function useData(load, deps) {
   const [got, set] = useState({ data: null, error: null, loading: true });
   const [n, again] = useState(0);
   useEffect(() => {
-    let alive = true;
-    load().then((data) => alive && set({ data, error: null, loading: false }),
-      (error) => alive && set((was) => ({ ...was, error, loading: false })));
-    return () => { alive = false; };
+    let alive = true, retry = 0;
+    load().then((data) => alive && set({ data, error: null, loading: false }), (error) => {
+      if (!alive) return;
+      set((was) => ({ ...was, error, loading: false }));
+      // No answer, a limit or an error of the server may pass; a refusal stays.
+      if (!error.status || error.status === 429 || error.status >= 500) retry = setTimeout(() => again((i) => i + 1), RETRY_MS);
+    });
+    return () => { alive = false; clearTimeout(retry); };
   }, [...deps, n, state.at?.sequence]);
   return { ...got, reload: () => again(n + 1) };
 }
