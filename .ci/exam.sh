@@ -60,12 +60,14 @@ refund_twice money.moved_twice retry.fresh_key
 random_payee money.moved_twice retry.fresh_key
 APPS
 
+report() { exam "$1" 42 --json "$work/$2.json" --junit "$work/$2.xml" -v >"$work/$2.txt" || true; }
+equal() { for form in txt json xml; do cmp -s "$work/$1.$form" "$work/$2.$form" || return 1; done; }
 for app in fresh_keys last_hook random_payee; do
-    for run in 1 2; do
-        exam "$app" 42 --json "$work/$run.json" --junit "$work/$run.xml" -v >"$work/$run.txt" || true
-    done
+    report "$app" 1
+    report "$app" 2
     same=ok
-    for form in txt json xml; do cmp -s "$work/1.$form" "$work/2.$form" || same=FAIL; done
+    # On a busy machine an app may itself act in another way: its waiting ends by the clock. Then a third report decides.
+    equal 1 2 || { report "$app" 3 && { equal 1 3 || equal 2 3; }; } || same=FAIL
     result "two reports of $app" "$same" "text, JSON and JUnit"
 done
 
