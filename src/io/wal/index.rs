@@ -12,9 +12,11 @@ use crate::value::Timestamp;
 /// The inputs of all worlds in a file.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
-    worlds: BTreeMap<KeyHash, Inside>,
+    /// The places of the worlds in `inside`. An entry of the file names its world by number, so that it needs no search.
+    worlds: BTreeMap<KeyHash, usize>,
+    inside: Vec<Inside>,
     /// The worlds by their number in the file, from 1.
-    numbers: Vec<KeyHash>,
+    numbers: Vec<(KeyHash, usize)>,
     pub(crate) inputs: u64,
     /// The number of worlds with inputs.
     held: u64,
@@ -49,8 +51,9 @@ pub(crate) struct Segment {
 #[derive(Clone, Debug)]
 pub(crate) enum Frames {
     Own(Vec<u64>),
-    /// Those of a world that was forked. Its forks share them, and a copy costs the same for every number of them.
-    Shared(imbl::Vector<u64>),
+    /// Those of a world that was forked. Its forks share them, and a copy costs the same for every number of them. Boxed, because few worlds
+    /// are forked.
+    Shared(Box<imbl::Vector<u64>>),
 }
 
 impl Default for Frames {
@@ -68,7 +71,7 @@ impl Frames {
     }
 
     /// In the order of the file.
-    pub(crate) fn iter(&self) -> Box<dyn Iterator<Item = u64> + '_> {
+    pub(crate) fn iter(&self) -> Box<dyn Iterator<Item = u64> + Send + '_> {
         match self {
             Self::Own(frames) => Box::new(frames.iter().copied()),
             Self::Shared(frames) => Box::new(frames.iter().copied()),
@@ -84,15 +87,32 @@ impl Frames {
 
     fn share(&mut self) {
         if let Self::Own(frames) = self {
-            *self = Self::Shared(frames.iter().copied().collect());
+            *self = Self::Shared(Box::new(frames.iter().copied().collect()));
         }
     }
 }
 
 impl Index {
+    fn inside(&self, world: KeyHash) -> Option<&Inside> {
+        self.inside.get(*self.worlds.get(&world)?)
+    }
+
+    /// The place of a world, which it gets if it has none.
+    fn place(&mut self, world: KeyHash) -> usize {
+        *self.worlds.entry(world).or_insert_with(|| {
+            self.inside.push(Inside::default());
+            self.inside.len() - 1
+        })
+    }
+
+    /// The worlds in the order of their hashes.
+    fn sorted(&self) -> impl Iterator<Item = (KeyHash, &Inside)> {
+        self.worlds.iter().map(|(world, place)| (*world, &self.inside[*place]))
+    }
+
     /// The number of a world in the file.
     pub(crate) fn number(&self, world: KeyHash) -> Option<u32> {
-        self.worlds.get(&world)?.number
+        self.inside(world)?.number
     }
 
     /// The number that the next new world gets.
@@ -102,6 +122,10 @@ impl Index {
 
     /// The world of a number.
     pub(crate) fn world(&self, number: u32) -> Option<KeyHash> {
+        self.numbered(number).map(|(world, _)| world)
+    }
+
+    fn numbered(&self, number: u32) -> Option<(KeyHash, usize)> {
         let place = usize::try_from(number).ok()?.checked_sub(1)?;
         self.numbers.get(place).copied()
     }
@@ -113,29 +137,29 @@ impl Index {
 
     /// Whether the key was used.
     pub(crate) fn knows(&self, world: KeyHash) -> bool {
-        self.worlds.get(&world).is_some_and(|inside| inside.is_used)
+        self.inside(world).is_some_and(|inside| inside.is_used)
     }
 
     /// Whether there are inputs of the world.
     pub(crate) fn holds(&self, world: KeyHash) -> bool {
-        self.worlds.get(&world).is_some_and(Inside::is_held)
+        self.inside(world).is_some_and(Inside::is_held)
     }
 
     /// Everything that leads to a world, in order.
     pub(crate) fn segments(&self, world: KeyHash) -> Vec<Segment> {
-        let Some(inside) = self.worlds.get(&world) else { return Vec::new() };
+        let Some(inside) = self.inside(world) else { return Vec::new() };
         let own = Segment { world, frames: inside.frames.clone() };
         inside.before.iter().cloned().chain([own]).collect()
     }
 
     /// How far the deliveries of a world's endpoints have ended.
     pub(crate) fn progress(&self, world: KeyHash) -> ProgressOf {
-        self.worlds.get(&world).map(|inside| inside.progress.clone()).unwrap_or_default()
+        self.inside(world).map(|inside| inside.progress.clone()).unwrap_or_default()
     }
 
     /// The same as entries.
     pub(crate) fn progress_entries(&self, world: KeyHash) -> Vec<KeptProgress> {
-        let Some(inside) = self.worlds.get(&world) else { return Vec::new() };
+        let Some(inside) = self.inside(world) else { return Vec::new() };
         let entry = |(endpoint, progress): (&String, &Progress)| KeptProgress {
             endpoint: endpoint.clone(),
             progress: *progress,
@@ -150,19 +174,19 @@ impl Index {
         let owes = |inside: &Inside| {
             inside.is_held() && (is_real || !inside.is_quiet) && (every || inside.has_endpoints)
         };
-        self.worlds.iter().filter(|(_, inside)| owes(inside)).map(|(world, _)| *world).collect()
+        self.sorted().filter(|(_, inside)| owes(inside)).map(|(world, _)| world).collect()
     }
 
     /// The worlds whose keys were used, without inputs.
     pub(crate) fn only_used(&self) -> impl Iterator<Item = KeyHash> {
-        let used = self.worlds.iter().filter(|(_, inside)| inside.is_used && !inside.is_held());
-        used.map(|(world, _)| *world)
+        let used = self.sorted().filter(|(_, inside)| inside.is_used && !inside.is_held());
+        used.map(|(world, _)| world)
     }
 
     /// All worlds with inputs: hash, inputs, and whether it is a fork.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (KeyHash, usize, bool)> {
-        let held = self.worlds.iter().filter(|(_, inside)| inside.is_held());
-        held.map(|(world, inside)| (*world, inside.frames.len(), !inside.before.is_empty()))
+        let held = self.sorted().filter(|(_, inside)| inside.is_held());
+        held.map(|(world, inside)| (world, inside.frames.len(), !inside.before.is_empty()))
     }
 
     /// Adds the frame at an offset.
@@ -182,8 +206,9 @@ impl Index {
                     if named.world != next {
                         return Err(format!("expected world {next}, found world {}", named.world));
                     }
-                    self.numbers.push(named.key);
-                    let inside = self.worlds.entry(named.key).or_default();
+                    let place = self.place(named.key);
+                    self.numbers.push((named.key, place));
+                    let inside = &mut self.inside[place];
                     (inside.number, inside.is_used) = (Some(named.world), true);
                     return Ok(());
                 }
@@ -203,7 +228,7 @@ impl Index {
                 Entry::Removed(removed) => (Kind::Removed, None, removed.world),
             },
         };
-        let Some(world) = self.world(world) else {
+        let Some((world, place)) = self.numbered(world) else {
             return Err(format!("world {world} was not introduced before"));
         };
         if let Some(seq) = seq {
@@ -213,15 +238,15 @@ impl Index {
             }
             self.inputs = seq;
         }
-        let inside = self.worlds.entry(world).or_default();
+        let inside = &mut self.inside[place];
         let before = inside.is_held();
         inside.add(offset, kind);
         self.held += u64::from(inside.is_held());
         self.held -= u64::from(before);
         match kind {
             Kind::Fork => self.fork(world, payload).map_err(wrong),
-            Kind::Delivered => self.delivered(world, payload).map_err(wrong),
-            Kind::Endpoints => self.endpoints(world, payload).map_err(wrong),
+            Kind::Delivered => inside.delivered(payload).map_err(wrong),
+            Kind::Endpoints => inside.endpoints(payload).map_err(wrong),
             _ => Ok(()),
         }
     }
@@ -235,28 +260,13 @@ impl Index {
         let Some(body) = &input.body else { return Ok(()) };
         let body: Body = serde_json::from_str(body.get())?;
         let Some(to) = KeyHash::recorded(&body.key) else { return Ok(()) };
-        if let Some(source) = self.worlds.get_mut(&from) {
-            source.frames.share();
-        }
+        let source = self.place(from);
+        self.inside[source].frames.share();
         let before = self.segments(from);
-        let inside = self.worlds.entry(to).or_default();
+        let place = self.place(to);
+        let inside = &mut self.inside[place];
         self.held += u64::from(!inside.is_held());
         *inside = Inside { number: inside.number, before, is_used: true, ..Inside::default() };
-        Ok(())
-    }
-
-    fn endpoints(&mut self, world: KeyHash, payload: &[u8]) -> Result<(), serde_json::Error> {
-        let Entry::Endpoints(endpoints) = serde_json::from_slice(payload)? else { return Ok(()) };
-        self.worlds.entry(world).or_default().has_endpoints = !endpoints.kept.is_empty();
-        Ok(())
-    }
-
-    fn delivered(&mut self, world: KeyHash, payload: &[u8]) -> Result<(), serde_json::Error> {
-        let Entry::Delivered(delivered) = serde_json::from_slice(payload)? else { return Ok(()) };
-        let inside = self.worlds.entry(world).or_default();
-        let kept = delivered.progress;
-        inside.progress.insert(kept.endpoint, kept.progress);
-        inside.is_quiet = kept.quiet;
         Ok(())
     }
 }
@@ -278,6 +288,20 @@ impl Inside {
             }
         }
         self.frames.push(offset);
+    }
+
+    fn endpoints(&mut self, payload: &[u8]) -> Result<(), serde_json::Error> {
+        let Entry::Endpoints(endpoints) = serde_json::from_slice(payload)? else { return Ok(()) };
+        self.has_endpoints = !endpoints.kept.is_empty();
+        Ok(())
+    }
+
+    fn delivered(&mut self, payload: &[u8]) -> Result<(), serde_json::Error> {
+        let Entry::Delivered(delivered) = serde_json::from_slice(payload)? else { return Ok(()) };
+        let kept = delivered.progress;
+        self.progress.insert(kept.endpoint, kept.progress);
+        self.is_quiet = kept.quiet;
+        Ok(())
     }
 }
 
