@@ -10,8 +10,9 @@
 )]
 
 use std::collections::HashMap;
+use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock, PoisonError, RwLockWriteGuard};
 
 use crate::engine::recording::{self, KeyHash, Tape};
 use crate::engine::slot::Slot;
@@ -92,6 +93,43 @@ impl Room {
 /// The worlds in memory, by key.
 pub(super) type Open = HashMap<Box<str>, Arc<Slot>>;
 
+/// The worlds in memory, locked to be changed. Worlds that leave are dropped after the lock is released: a large one takes long.
+pub(super) struct OpenMut<'a> {
+    // Fields are dropped in this order.
+    open: RwLockWriteGuard<'a, Open>,
+    leaving: Vec<Arc<Slot>>,
+}
+
+impl Deref for OpenMut<'_> {
+    type Target = Open;
+
+    fn deref(&self) -> &Open {
+        &self.open
+    }
+}
+
+impl OpenMut<'_> {
+    pub(super) fn insert(&mut self, key: Box<str>, slot: Arc<Slot>) {
+        self.leaving.extend(self.open.insert(key, slot));
+    }
+
+    /// Removes a world that leaves memory.
+    pub(super) fn remove(&mut self, key: &str) -> Option<&Arc<Slot>> {
+        self.leaving.push(self.open.remove(key)?);
+        self.leaving.last()
+    }
+
+    /// Removes a world that gets another key.
+    pub(super) fn take(&mut self, key: &str) -> Option<Arc<Slot>> {
+        self.open.remove(key)
+    }
+
+    /// Removes the worlds that contain what could not be stored.
+    fn take_lost(&mut self) -> Vec<Arc<Slot>> {
+        self.open.extract_if(|_, slot| slot.is_lost()).map(|(_, slot)| slot).collect()
+    }
+}
+
 /// Whether no request and no delivery uses a world. Workers that wait for a delivery do not.
 fn is_unused(slot: &Arc<Slot>) -> bool {
     let holders = Arc::strong_count(slot); // before the workers are counted: one that ends meanwhile must not hide a request
@@ -99,8 +137,14 @@ fn is_unused(slot: &Arc<Slot>) -> bool {
 }
 
 impl Worlds {
+    /// Locks the worlds in memory.
+    pub(super) fn open_mut(&self) -> OpenMut<'_> {
+        let open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        OpenMut { open, leaving: Vec::new() }
+    }
+
     /// Makes room for another world.
-    pub(super) fn make_room(&self, open: &mut Open) -> Result<(), ApiError> {
+    pub(super) fn make_room(&self, open: &mut OpenMut<'_>) -> Result<(), ApiError> {
         let most = self.most.min(self.room.ceiling.load(Ordering::Relaxed));
         if open.len() < most {
             return Ok(());
@@ -131,7 +175,7 @@ impl Worlds {
     }
 
     /// Drops the worlds that were not used for longest, down to this number, as far as they can leave.
-    fn shrink(&self, open: &mut Open, after: usize) {
+    fn shrink(&self, open: &mut OpenMut<'_>, after: usize) {
         let mut leaving: Vec<(u64, u64, Box<str>)> = open
             .iter()
             .filter(|(_, slot)| self.may_leave(slot))
@@ -144,7 +188,7 @@ impl Worlds {
         }
     }
 
-    fn drop_world(&self, open: &mut Open, key: &str) {
+    fn drop_world(&self, open: &mut OpenMut<'_>, key: &str) {
         let Some(slot) = open.remove(key) else { return };
         slot.deliveries().dismiss();
         if slot.tester().requests.is_used() {
@@ -174,20 +218,18 @@ impl Worlds {
         if self.room.losses.swap(losses, Ordering::Relaxed) == losses {
             return Vec::new();
         }
-        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
-        let lost: Vec<_> = open.extract_if(|_, slot| slot.is_lost()).collect();
-        drop(open);
-        for (_, slot) in &lost {
+        let lost = self.open_mut().take_lost();
+        for slot in &lost {
             slot.deliveries().dismiss();
         }
-        let alone = lost.iter().filter(|(_, slot)| slot.acts_alone());
-        alone.filter_map(|(_, slot)| slot.tape.as_ref().map(Tape::world)).collect()
+        let alone = lost.iter().filter(|slot| slot.acts_alone());
+        alone.filter_map(|slot| slot.tape.as_ref().map(Tape::world)).collect()
     }
 
     /// Drops the worlds that were not used for this time. Without stored inputs, they are lost.
     pub(super) fn drop_idle(&self, idle_ms: u64) {
         self.room.drops_idle.store(true, Ordering::Relaxed);
-        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open_mut();
         let now = self.room.now();
         let idle: Vec<Box<str>> = open
             .iter()
@@ -212,7 +254,7 @@ impl Worlds {
     pub(super) fn fit(&self, resident_bytes: u64, most_bytes: u64) {
         let ceiling = self.room.ceiling.load(Ordering::Relaxed);
         if resident_bytes > most_bytes {
-            let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+            let mut open = self.open_mut();
             let fitting = open.len().min(ceiling) * 9 / 10;
             self.room.ceiling.store(fitting.max(1), Ordering::Relaxed);
             self.shrink(&mut open, fitting);

@@ -90,6 +90,18 @@ fn a_large_process_loses_a_tenth_of_its_worlds() {
 }
 
 #[test]
+fn a_world_that_leaves_is_dropped_after_the_lock_is_released() {
+    let engine = engine(1, ClockMode::Instant);
+    engine.with_world(KEY, World::digest).expect("there is room");
+    let slot = Arc::downgrade(&engine.worlds.resident_slots()[0]);
+    let mut open = engine.worlds.open_mut();
+    assert!(open.remove(KEY).is_some() && open.is_empty());
+    assert!(slot.upgrade().is_some(), "it was dropped under the lock");
+    drop(open);
+    assert!(slot.upgrade().is_none());
+}
+
+#[test]
 fn each_stage_refuses_before_the_next_one() {
     let engine = engine(42, ClockMode::Instant);
     let code = |request: Request<Bytes>| {

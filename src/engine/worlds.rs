@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use crate::api::control::import;
 use crate::api::host::OpenWorld;
 use crate::engine::contract::Auth;
 use crate::engine::delivery_waker::DeliveryWaker;
-use crate::engine::evict::{Open, Room};
+use crate::engine::evict::{Open, OpenMut, Room};
 use crate::engine::flight::{Flight, lock};
 use crate::engine::idempotency::Answers;
 use crate::engine::keys::{KeySpace, is_well_formed, looks_live, unauthorized};
@@ -52,7 +52,7 @@ pub(super) struct Worlds {
 pub(super) struct Place<'a> {
     worlds: &'a Worlds,
     key: Box<str>,
-    open: RwLockWriteGuard<'a, Open>,
+    open: OpenMut<'a>,
 }
 
 impl Place<'_> {
@@ -169,7 +169,7 @@ impl Worlds {
     /// The world of a key that has no stored inputs, opened if it is new; none if it has some. A read of a new world needs no room: it
     /// equals every other unchanged one.
     pub(super) fn open(&self, key: &str, reads: bool) -> Result<Option<Arc<Slot>>, ApiError> {
-        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open_mut();
         if let Some(slot) = self.claimed(&mut open, key) {
             return Ok(Some(slot));
         }
@@ -223,7 +223,7 @@ impl Worlds {
         self.check(key)?;
         self.claim_for(key, true)?;
         let is_stored = self.holds(key); // it may wait, so it is asked before the lock is taken
-        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open_mut();
         if is_stored || self.claimed(&mut open, key).is_some() || self.holds(key) {
             let detail = "the key already has a world: use a new key";
             return Err(ApiError::new(ErrorCode::DuplicateReference, detail));
@@ -260,7 +260,7 @@ impl Worlds {
     /// The world of a recording, by the hash of its key.
     pub(super) fn open_recorded(&self, world: KeyHash) -> Result<Arc<Slot>, ApiError> {
         let name = world.as_key();
-        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open_mut();
         if let Some(slot) = open.get(name.as_str()) {
             return Ok(Arc::clone(slot));
         }
@@ -276,7 +276,7 @@ impl Worlds {
             let detail = "a recording contains no keys";
             return Err(ApiError::new(ErrorCode::InvalidApiKey, detail));
         };
-        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open_mut();
         self.make_room(&mut open)?;
         open.insert(name.into(), self.playing(hash, Some(opening)));
         Ok(())
@@ -284,7 +284,7 @@ impl Worlds {
 
     /// Closes the world of a recording.
     pub(super) fn close_played(&self, world: KeyHash) {
-        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open_mut();
         open.remove(world.as_key().as_str());
     }
 
@@ -303,29 +303,29 @@ impl Worlds {
 
     /// The world of a key, if it is in memory, also under the name made of its hash.
     pub(super) fn claim(&self, key: &str) -> Option<Arc<Slot>> {
-        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open_mut();
         self.claimed(&mut open, key)
     }
 
-    fn claimed(&self, open: &mut Open, key: &str) -> Option<Arc<Slot>> {
+    fn claimed(&self, open: &mut OpenMut<'_>, key: &str) -> Option<Arc<Slot>> {
         if let Some(slot) = open.get(key).filter(|slot| !slot.is_lost()) {
             return Some(Arc::clone(slot));
         }
         let hash = KeyHash::of(self.recorder.as_ref()?.salt(), key);
-        let slot = open.remove(hash.as_key().as_str()).filter(|slot| !slot.is_lost())?;
+        let slot = open.take(hash.as_key().as_str())?;
         open.insert(key.into(), Arc::clone(&slot));
-        Some(slot)
+        (!slot.is_lost()).then_some(slot)
     }
 
     /// Refuses if there is no room for another world.
     pub(super) fn check_room(&self) -> Result<(), ApiError> {
-        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open_mut();
         self.make_room(&mut open)
     }
 
     /// Adds a world that was replayed.
     pub(super) fn put(&self, key: &str, slot: &Arc<Slot>) -> Result<(), ApiError> {
-        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open_mut();
         open.remove(key); // a lost one
         self.make_room(&mut open)?;
         slot.touch(self.room.now());
@@ -335,7 +335,7 @@ impl Worlds {
 
     /// Drops a world that was deleted.
     pub(super) fn close(&self, key: &str, slot: &Arc<Slot>) {
-        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open_mut();
         if open.get(key).is_some_and(|known| Arc::ptr_eq(known, slot)) {
             open.remove(key);
         }
