@@ -4,7 +4,7 @@
 //! however slow it is. What was dropped meanwhile is counted and reported. Deliberately absent: waiting and sending
 //! (`engine::stream`, `io::following`).
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use bytes::Bytes;
 
@@ -147,23 +147,36 @@ impl Batch {
 
 /// The frames of the events that readers of a world read last. Each is written once, and shared by all of them.
 #[derive(Debug, Default)]
-pub(crate) struct Encoded(VecDeque<(Arc<Event>, Bytes)>);
+pub(crate) struct Encoded {
+    by_sequence: BTreeMap<u64, (Arc<Event>, Bytes)>,
+    /// The sequences, the one that was written first at the front.
+    order: VecDeque<u64>,
+    bytes: usize,
+}
 
-/// The most frames that are kept.
-const SHARED: usize = 256;
+/// The size of the frames that are kept. Readers that do not read are at different positions, and each frame that is not shared is in the
+/// memory of each of them.
+const SHARED_BYTES: usize = 1024 * 1024;
 
 impl Encoded {
     fn frame(&mut self, event: &Arc<Event>) -> Bytes {
-        // The readers of a live world read the newest ones.
-        let known = self.0.iter().rev().find(|(known, _)| Arc::ptr_eq(known, event));
-        if let Some((_, frame)) = known {
+        let sequence = event.sequence;
+        let known = self.by_sequence.get(&sequence);
+        if let Some((_, frame)) = known.filter(|(known, _)| Arc::ptr_eq(known, event)) {
             return frame.clone();
         }
-        let frame = frame("event", Some(event.sequence), &EventShape::of(event));
-        if self.0.len() >= SHARED {
-            self.0.pop_front();
+        let frame = frame("event", Some(sequence), &EventShape::of(event));
+        self.bytes += frame.len();
+        match self.by_sequence.insert(sequence, (Arc::clone(event), frame.clone())) {
+            Some((_, other)) => self.bytes -= other.len(), // of a world before a restore
+            None => self.order.push_back(sequence),
         }
-        self.0.push_back((Arc::clone(event), frame.clone()));
+        while self.bytes > SHARED_BYTES
+            && let Some(oldest) = self.order.pop_front()
+        {
+            let left = self.by_sequence.remove(&oldest);
+            self.bytes -= left.map_or(0, |(_, frame)| frame.len());
+        }
         frame
     }
 }

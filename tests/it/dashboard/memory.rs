@@ -14,7 +14,7 @@ const READERS: u64 = 300;
 /// The limit of a reader that waits for news, in KB.
 const MOST_KB: u64 = 20;
 /// The limit of one that reads nothing, which has a batch in each buffer on the way.
-const MOST_UNREAD_KB: u64 = 100;
+const MOST_UNREAD_KB: u64 = 80;
 
 /// Memory of the server, in KB.
 fn resident_kb(server: &Server) -> u64 {
