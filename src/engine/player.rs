@@ -8,23 +8,18 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use bytes::Bytes;
-use http::Request as HttpRequest;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::api::host::{Host, OpenWorld};
 use crate::api::operation::Operation;
 use crate::api::system;
-use crate::engine::outcomes;
 use crate::engine::recording::{
-    Before, ClockMove, EndOf, Input, KeptEndpoints, KeyHash, ProgressOf, SpentRow, Step, Tape,
+    Before, ClockMove, EndOf, KeptEndpoints, KeyHash, ProgressOf, SpentRow, Step,
 };
-use crate::engine::represent::Form;
-use crate::engine::request::{Request, Trace};
-use crate::engine::router::Found;
+use crate::engine::repeat::Repeat;
 use crate::engine::slot::{Opening, Slot};
 use crate::engine::state::Engine;
-use crate::engine::write::{self, guard};
+use crate::engine::write::guard;
 use crate::tester::inputs::Inputs;
 use crate::tester::snapshots::TesterPart;
 use crate::value::error::ApiError;
@@ -123,54 +118,11 @@ impl<'a> Player<'a> {
     }
 
     /// Sends a recorded request.
-    ///
-    /// # Errors
-    /// If it is not a valid request, because the recording was edited.
-    pub(crate) fn input(&self, input: &Input) -> Result<Outcome, String> {
-        if let Some(wall) = input.wall {
+    pub(crate) fn input(&self, wall: Option<Timestamp>, request: Repeat) -> Outcome {
+        if let Some(wall) = wall {
             self.follow(wall);
         }
-        let body = input.body.as_ref().map_or("", |body| body.get());
-        let mut request = HttpRequest::builder().method(input.method.as_str()).uri(&input.path);
-        for (name, value) in &input.headers {
-            request = request.header(name, value);
-        }
-        self.repeat(request, body)
-    }
-
-    /// Sends a request with that body.
-    pub(in crate::engine) fn repeat(
-        &self,
-        request: http::request::Builder,
-        body: &str,
-    ) -> Result<Outcome, String> {
-        let (mut head, ()) = request.body(()).map_err(|error| error.to_string())?.into_parts();
-        self.engine.enter(&mut head);
-        let refused = |error: ApiError| {
-            let refusal = json!({"status": error.code.status(), "detail": error.detail});
-            Ok(Outcome { step: None, refusal: Some(refusal) })
-        };
-        let (route, params) = match self.engine.router.find(&head.method, head.uri.path()) {
-            Ok(Found::Route(route, params)) => (route, params),
-            Ok(Found::Nothing(error)) | Err(error) => return refused(error),
-        };
-        let outcomes = match outcomes::wanted(&head.headers, self) {
-            Ok(outcomes) => outcomes,
-            Err(error) => return refused(error),
-        };
-        let request = Request {
-            form: Form::Json,
-            route,
-            params: &params,
-            head: &head,
-            body: &Bytes::copy_from_slice(body.as_bytes()),
-            outcomes: &outcomes,
-            trace: Trace::default(),
-        };
-        let refusal = write::replay(&request, &self.slot, self);
-        let refusal =
-            refusal.map(|error| json!({"status": error.code.status(), "detail": error.detail}));
-        Ok(Outcome { step: self.slot.tape.as_ref().and_then(Tape::take), refusal })
+        request.perform(self)
     }
 
     /// Moves the world by the clock, as recorded.

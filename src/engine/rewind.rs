@@ -11,6 +11,7 @@ use crate::engine::flight::lock;
 use crate::engine::idempotency::Answers;
 use crate::engine::past::{AsOf, Moment, Past};
 use crate::engine::player::Player;
+use crate::engine::repeat::Repeat;
 use crate::engine::slot::{Opening, Slot};
 use crate::engine::state::Engine;
 use crate::tester::inputs::Leading;
@@ -89,7 +90,9 @@ impl Engine {
                 request = request.header(*name, value);
             }
             // A refusal is repeated, too: it may have moved the clock of the world.
-            player.repeat(request, &input.body).ok();
+            if let Ok(request) = Repeat::sent(self, request, &input.body) {
+                request.perform(&player);
+            }
             if is_near {
                 keep(&player, &mut moments);
             }

@@ -25,14 +25,14 @@ use crate::value::{ApiError, ErrorCode, Timestamp};
 use crate::world::{RequestRef, World};
 
 /// The parts of a write that need no world. Each part is refused only at its place in the order.
-struct Prepared {
+pub(super) struct Prepared {
     key: Result<Option<IdempotencyKey>, ApiError>,
     input: Result<Value, ApiError>,
 }
 
 impl Prepared {
     /// An error is the 400 of a body that is not JSON.
-    fn of(request: &Request<'_>) -> Result<Self, ApiError> {
+    pub(super) fn of(request: &Request<'_>) -> Result<Self, ApiError> {
         let body = request.parse()?;
         // The control plane is not part of the product: to advance twice is to advance twice.
         let key = match request.route.operation.contract {
@@ -65,8 +65,12 @@ pub(super) fn write(request: &Request<'_>, slot: &Arc<Slot>, host: Forking<'_>) 
 }
 
 /// Repeats a recorded request. Returns its refusal. A reply is made only to be stored under an idempotency key.
-pub(super) fn replay(request: &Request<'_>, slot: &Arc<Slot>, host: &dyn Host) -> Option<ApiError> {
-    let prepared = Prepared::of(request);
+pub(super) fn replay(
+    request: &Request<'_>,
+    prepared: Result<Prepared, ApiError>,
+    slot: &Arc<Slot>,
+    host: &dyn Host,
+) -> Option<ApiError> {
     let mut held = slot.world_mut();
     let world = &mut *held;
     match prepared.and_then(|prepared| Ready::of(request, prepared, world, slot)) {

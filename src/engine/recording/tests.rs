@@ -2,6 +2,7 @@
 
 use std::sync::Mutex;
 
+use super::entry::After;
 use super::*;
 use crate::engine::tests::engine_with;
 use crate::world::ClockMode;
@@ -95,4 +96,39 @@ fn a_key_that_was_written_while_its_world_opens_gets_no_second_world() {
     engine.with_world("test_key", World::digest).expect("a world");
     let left = recorder.holds.lock().expect("no panic").len();
     assert_eq!(left, 0, "it asked again before it opened a world");
+}
+
+#[test]
+fn a_check_of_an_earlier_version_is_compared_in_its_form() {
+    let engine = engine_with(1, ClockMode::Instant, None);
+    let body =
+        r#"{"legal_name":"Lagos Bakery Ltd","country":"NG","currency":"NGN","industry":"food"}"#;
+    let call = http::Request::post("/api/business/companies")
+        .header("host", "localhost")
+        .header("authorization", "Bearer test_key")
+        .header("content-type", "application/json");
+    let reply = engine.call(call.body(Bytes::from(body)).expect("a request"));
+    assert_eq!(reply.status(), 201);
+    let step = |world: &World| Step {
+        wall: None,
+        call: None,
+        tasks: None,
+        at: world.now(),
+        now: world.now(),
+        version: world.version(),
+        log: world.log_length(),
+        events: world.log().since(0).cloned().collect(),
+    };
+    let step = engine.with_world("test_key", step).expect("a world");
+    assert!(!step.events.is_empty());
+    let now = step.after();
+    let digest = <sha2::Sha256 as sha2::Digest>::digest(
+        serde_json::to_vec(&step.events).expect("events serialise"),
+    );
+    let early = format!("{:016x}", u64::from_be_bytes(*digest.first_chunk().expect("32 bytes")));
+    let recorded = After { check: early.clone(), ..now.clone() };
+    assert_eq!(step.after_as(&recorded).check, early);
+    assert_eq!(step.after_as(&now), now);
+    let other = Step { events: step.events[1..].to_vec(), ..step };
+    assert_ne!(other.after().check, now.check);
 }

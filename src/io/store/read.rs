@@ -8,7 +8,7 @@ use crate::io::store::claims::{Held, Segment};
 use crate::io::store::connection::Fault;
 use crate::io::store::log::SharedLog;
 use crate::io::wal::file::entry;
-use crate::io::wal::replay::{Stopped, step};
+use crate::io::wal::pipeline::{self, Read};
 use crate::io::wal::text::Place;
 
 const PAGE: &str = "select seq, frames from sandbox_log where world = $1 and seq >= $2 and seq <= $3 order by seq limit 500";
@@ -64,35 +64,58 @@ impl SharedLog {
         let rows = rows.map_err(unreadable)?;
         Ok(rows.iter().map(|row| (row.get(0), row.get(1))).collect())
     }
+}
 
-    fn play(
-        &self,
-        engine: &Engine,
-        player: &Player<'_>,
-        part: &Segment,
-        count: &mut Count<'_>,
-    ) -> Result<(), Unrestored> {
-        let mut next = part.first;
-        while next <= part.last {
-            let rows = self.page(part, next)?;
-            if rows.first().is_none_or(|(seq, _)| *seq != next) {
-                let what = format!("entry {next} of world {} is missing in the log", part.world);
-                return Err(Unrestored::Differs(what));
-            }
-            for (seq, frames) in rows {
-                let lines = frames.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-                for (seq, line) in (seq..=part.last).zip(lines) {
-                    let entry = entry(seq.unsigned_abs(), line).map_err(Unrestored::Differs)?;
-                    step(player, Place::Entry(seq), &entry, 0).map_err(why)?;
-                    count.one();
-                    next = seq + 1;
-                    if engine.is_ending() {
-                        return Err(unreadable(Fault::new("the process ends")));
-                    }
-                }
+/// The entries of a part of the log, which are read page after page.
+struct Entries<'a> {
+    log: &'a SharedLog,
+    part: &'a Segment,
+    /// The number of the next entry.
+    next: i64,
+    page: std::vec::IntoIter<(i64, Read)>,
+}
+
+impl<'a> Entries<'a> {
+    fn of(log: &'a SharedLog, part: &'a Segment) -> Self {
+        Self { log, part, next: part.first, page: Vec::new().into_iter() }
+    }
+
+    /// Reads the next page.
+    fn turn(&mut self) -> Result<(), Unrestored> {
+        let (next, part) = (self.next, self.part);
+        let mut page = Vec::new();
+        for (seq, frames) in self.log.page(part, next)? {
+            let lines = frames.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+            for (seq, line) in (seq..=part.last).zip(lines) {
+                let entry = entry(seq.unsigned_abs(), line).map_err(Unrestored::Differs);
+                page.push((seq, entry.map(|entry| (Place::Entry(seq), entry))));
             }
         }
+        if page.first().is_none_or(|(seq, _)| *seq != next) {
+            let what = format!("entry {next} of world {} is missing in the log", part.world);
+            return Err(Unrestored::Differs(what));
+        }
+        self.page = page.into_iter();
         Ok(())
+    }
+}
+
+impl Iterator for Entries<'_> {
+    type Item = Read;
+
+    fn next(&mut self) -> Option<Read> {
+        if self.page.len() == 0 {
+            if self.next > self.part.last {
+                return None;
+            }
+            if let Err(error) = self.turn() {
+                self.next = self.part.last + 1;
+                return Some(Err(error));
+            }
+        }
+        let (seq, entry) = self.page.next()?;
+        self.next = seq + 1;
+        Some(entry)
     }
 }
 
@@ -108,7 +131,12 @@ impl Archive for SharedLog {
             if is_last {
                 player.expect(held.progress.clone());
             }
-            self.play(engine, &player, part, &mut count)?;
+            let number = (part.last + 1 - part.first).unsigned_abs();
+            pipeline::play((engine, &player), Entries::of(self, part), number, || {
+                count.one();
+                let ends = || unreadable(Fault::new("the process ends"));
+                if engine.is_ending() { Err(ends()) } else { Ok(()) }
+            })?;
             if is_last {
                 let restored = player.restored();
                 // Under another claim, there may be inputs that were not replayed.
@@ -147,11 +175,4 @@ impl Archive for SharedLog {
 
 fn unreadable(fault: Fault) -> Unrestored {
     Unrestored::Unreadable(fault.why)
-}
-
-fn why(stopped: Stopped) -> Unrestored {
-    Unrestored::Differs(match stopped {
-        Stopped::Wrong(why) => why,
-        Stopped::Differs(difference) => difference.text(),
-    })
 }

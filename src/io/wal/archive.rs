@@ -11,7 +11,7 @@ use crate::io::wal::file::entry;
 use crate::io::wal::frame::Picker;
 use crate::io::wal::index::Segment;
 use crate::io::wal::log::Log;
-use crate::io::wal::replay::{Stopped, step};
+use crate::io::wal::pipeline;
 use crate::io::wal::text::Place;
 
 /// How often a long replay reports its progress.
@@ -64,15 +64,17 @@ impl Archive for Log {
             if last == 0 {
                 player.expect(progress.clone());
             }
-            for offset in segment.frames.iter() {
+            let number = segment.frames.len() as u64;
+            let entries = segment.frames.iter().map(|offset| {
                 let payload = frames.payload(offset).map_err(unreadable)?;
                 let entry = entry(offset, payload).map_err(Unrestored::Differs)?;
-                step(&player, Place::Byte(offset), &entry, 0).map_err(why)?;
+                Ok((Place::Byte(offset), entry))
+            });
+            pipeline::play((engine, &player), entries, number, || {
                 count.one();
-                if engine.is_ending() {
-                    return Err(unreadable(io::Error::other("the process ends")));
-                }
-            }
+                let ends = || unreadable(io::Error::other("the process ends"));
+                if engine.is_ending() { Err(ends()) } else { Ok(()) }
+            })?;
             if last == 0 {
                 return Ok(player.restored());
             }
@@ -88,11 +90,4 @@ impl Archive for Log {
     fn owing(&self, every: bool, is_real: bool) -> Vec<KeyHash> {
         self.index.read().unwrap_or_else(PoisonError::into_inner).owing(every, is_real)
     }
-}
-
-fn why(stopped: Stopped) -> Unrestored {
-    Unrestored::Differs(match stopped {
-        Stopped::Wrong(why) => why,
-        Stopped::Differs(difference) => difference.text(),
-    })
 }

@@ -15,6 +15,7 @@ pub(crate) mod lease;
 pub(crate) mod log;
 pub(crate) mod peek;
 mod pending;
+pub(in crate::io) mod pipeline;
 pub(crate) mod replay;
 pub(crate) mod sink;
 pub(crate) mod text;

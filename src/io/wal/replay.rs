@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::engine::recording::{ClockMove, End, EndOf, Entry, Input, KeyHash, Mark, Step};
-use crate::engine::{Engine, Player};
+use crate::engine::{Engine, Player, Repeat};
 use crate::io::wal::text::{Place, Placed};
 use crate::value::{ApiError, Timestamp};
 use crate::world::World;
@@ -142,8 +142,9 @@ impl<'a> Replay<'a> {
         }
         let Some(world) = world_of(&entry) else { return Ok(()) };
         let last = self.last.unwrap_or(0);
+        let due = Due::of(self.engine, place, entry);
         let (_, player) = self.player(place, world)?;
-        step(player, place, &entry, last)
+        step(player, due, last)?.map_or(Ok(()), Executed::compare)
     }
 
     fn player(&mut self, place: Place, world: u32) -> Result<(KeyHash, &Player<'a>), Stopped> {
@@ -193,76 +194,146 @@ fn world_of(entry: &Entry) -> Option<u32> {
     }
 }
 
-/// Replays one entry of a world. `last` is the number of the last input.
+/// An entry that is ready to be executed.
+pub(in crate::io) struct Due {
+    place: Place,
+    entry: Entry,
+    /// The request of an input.
+    request: Option<Result<Repeat, String>>,
+}
+
+impl Due {
+    /// Does everything that needs no world.
+    pub(in crate::io) fn of(engine: &Engine, place: Place, entry: Entry) -> Self {
+        let request = match &entry {
+            Entry::Input(input) => Some(Repeat::of(engine, input)),
+            _ => None,
+        };
+        Self { place, entry, request }
+    }
+}
+
+/// An entry that was executed. Its result, as far as it is cheap to compare, is the recorded one.
+pub(in crate::io) struct Executed {
+    place: Place,
+    what: What,
+}
+
+enum What {
+    Input(Box<Input>, Box<Step>),
+    Clock(ClockMove, Box<Step>),
+    /// The number of the last input, and the world after it.
+    Mark(Mark, u64, Box<World>),
+}
+
+impl Executed {
+    /// Compares what takes long: the hash of all events that the entry caused, or the digest of its world. Any thread can do it.
+    pub(in crate::io) fn compare(self) -> Result<(), Stopped> {
+        let Self { place, what } = self;
+        match what {
+            What::Input(input, step) => {
+                let is_same = step.after_as(&input.after) == input.after;
+                if is_same { Ok(()) } else { Err(differs(place, &input, &step)) }
+            }
+            What::Clock(clock, step) if step.after_as(&clock.after) == clock.after => Ok(()),
+            What::Clock(clock, step) => Err(moved_otherwise(place, &clock, Some(&step))),
+            What::Mark(mark, last, world) => {
+                let digest = world.digest();
+                if digest == mark.digest {
+                    return Ok(());
+                }
+                let what = "the digest after it".to_owned();
+                let (expected, came) = (json!(mark.digest), json!(digest));
+                Err(difference(place, (mark.world, last), what, expected, came))
+            }
+        }
+    }
+}
+
+/// Executes one entry of a world. `last` is the number of the last input. Returns what is still to be compared.
 pub(in crate::io) fn step(
     player: &Player<'_>,
-    place: Place,
-    entry: &Entry,
+    Due { place, entry, request }: Due,
     last: u64,
-) -> Result<(), Stopped> {
-    match entry {
+) -> Result<Option<Executed>, Stopped> {
+    let what = match entry {
         // Earlier versions recorded reads of the control plane, which change nothing.
-        Entry::Input(one) if one.method == "GET" => Ok(()),
-        Entry::Input(one) => input(player, place, one),
-        Entry::Clock(moved) => clock(player, place, moved),
-        Entry::Mark(mark) => digest(player, place, mark, last),
+        Entry::Input(one) if one.method == "GET" => return Ok(None),
+        Entry::Input(one) => {
+            let Some(request) = request else { return Ok(None) };
+            let request = request.map_err(|why| Stopped::Wrong(format!("{place}: {why}")))?;
+            let step = input(player, place, &one, request)?;
+            What::Input(one, step)
+        }
+        Entry::Clock(moved) => {
+            let step = clock(player, place, &moved)?;
+            What::Clock(moved, step)
+        }
+        Entry::Mark(mark) => What::Mark(mark, last, Box::new(player.look(World::clone))),
         Entry::Spent(spent) => {
             player.spent(&spent.rows);
-            Ok(())
+            return Ok(None);
         }
         Entry::Endpoints(endpoints) => {
             let set = player.endpoints(&endpoints.kept);
-            set.map_err(|why| Stopped::Wrong(format!("{place}: {why}")))
+            return set.map(|()| None).map_err(|why| Stopped::Wrong(format!("{place}: {why}")));
         }
         Entry::Recording(_)
         | Entry::World(_)
         | Entry::Delivered(_)
         | Entry::Removed(_)
-        | Entry::End(_) => Ok(()),
+        | Entry::End(_) => return Ok(None),
+    };
+    Ok(Some(Executed { place, what }))
+}
+
+/// Executes a request, and compares its reply and the length of the log.
+fn input(
+    player: &Player<'_>,
+    place: Place,
+    input: &Input,
+    request: Repeat,
+) -> Result<Box<Step>, Stopped> {
+    let before = player.look(World::now);
+    let outcome = player.input(input.wall, request);
+    let Some(step) = outcome.step else {
+        let came = json!({"at": before, "reply": outcome.refusal, "after": "nothing was changed"});
+        return Err(differs_from(place, input, came));
+    };
+    if step.reply().as_ref() == Some(&input.reply) && step.is_at(&input.after) {
+        Ok(Box::new(step))
+    } else {
+        Err(differs(place, input, &step))
     }
 }
 
-fn input(player: &Player<'_>, place: Place, input: &Input) -> Result<(), Stopped> {
-    let before = player.look(World::now);
-    let outcome = player.input(input);
-    let outcome = outcome.map_err(|why| Stopped::Wrong(format!("{place}: {why}")))?;
-    let came = outcome.step.as_ref().map(|step| (step.reply(), step.after()));
-    if let Some((Some(reply), after)) = &came
-        && *reply == input.reply
-        && *after == input.after
-    {
-        return Ok(());
-    }
+fn differs(place: Place, input: &Input, step: &Step) -> Stopped {
+    let came = json!({"at": step.at, "reply": step.reply(), "after": step.after_as(&input.after)});
+    differs_from(place, input, came)
+}
+
+fn differs_from(place: Place, input: &Input, mut came: Value) -> Stopped {
     let mut expected = json!({"at": input.at, "reply": input.reply, "after": input.after});
-    let mut came = came.map_or_else(
-        || json!({"reply": outcome.refusal, "after": "nothing was changed"}),
-        |(reply, after)| json!({"reply": reply, "after": after}),
-    );
-    came["at"] = json!(outcome.step.map_or(before, |step| step.at));
     leave_out_equals(&mut expected, &mut came);
     let text = format!("{} {}", input.method, input.path);
-    Err(difference(place, (input.world, input.seq), text, expected, came))
+    difference(place, (input.world, input.seq), text, expected, came)
 }
 
-fn clock(player: &Player<'_>, place: Place, clock: &ClockMove) -> Result<(), Stopped> {
+/// Moves the clock, and compares the length of the log.
+fn clock(player: &Player<'_>, place: Place, clock: &ClockMove) -> Result<Box<Step>, Stopped> {
     let moved = player.clock(clock).map_err(|error| refused(place, &error))?;
-    let came = moved.as_ref().map(Step::after);
-    if came.as_ref() == Some(&clock.after) {
-        return Ok(());
+    match moved {
+        Some(step) if step.is_at(&clock.after) => Ok(Box::new(step)),
+        moved => Err(moved_otherwise(place, clock, moved.as_ref())),
     }
-    let what = format!("the wall clock moves the world to {}", clock.wall);
-    let (mut expected, mut came) = (json!(clock.after), json!(came));
-    leave_out_equals(&mut expected, &mut came);
-    Err(difference(place, (clock.world, clock.seq), what, expected, came))
 }
 
-fn digest(player: &Player<'_>, place: Place, mark: &Mark, last: u64) -> Result<(), Stopped> {
-    let digest = player.look(World::digest);
-    if digest == mark.digest {
-        return Ok(());
-    }
-    let what = "the digest after it".to_owned();
-    Err(difference(place, (mark.world, last), what, json!(mark.digest), json!(digest)))
+fn moved_otherwise(place: Place, clock: &ClockMove, step: Option<&Step>) -> Stopped {
+    let what = format!("the wall clock moves the world to {}", clock.wall);
+    let (mut expected, mut came) =
+        (json!(clock.after), json!(step.map(|step| step.after_as(&clock.after))));
+    leave_out_equals(&mut expected, &mut came);
+    difference(place, (clock.world, clock.seq), what, expected, came)
 }
 
 fn difference(

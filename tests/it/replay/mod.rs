@@ -3,6 +3,7 @@
 #[cfg(target_os = "linux")]
 mod full_disk;
 mod kills;
+mod long;
 mod races;
 mod recording;
 mod restart;

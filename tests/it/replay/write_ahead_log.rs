@@ -175,7 +175,7 @@ fn a_write_ahead_log_is_not_served_with_other_worlds() {
 }
 
 /// The frame of a payload, calculated without the code under test.
-fn frame(payload: &[u8]) -> Vec<u8> {
+pub(super) fn frame(payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).unwrap().to_le_bytes();
     let sum = |bytes: &[u8]| crc32(bytes).to_le_bytes();
     [&length[..], &sum(&length), payload, &sum(payload)].concat()
@@ -204,7 +204,7 @@ fn a_write_ahead_log_of_a_newer_sandbox_is_refused_and_unchanged() {
             "\"engine\":\"999.0.0\"".to_owned(),
             "newer than this sandbox",
         ),
-        ("\"format\":2".to_owned(), "\"format\":3".to_owned(), "format 3"),
+        ("\"format\":3".to_owned(), "\"format\":4".to_owned(), "format 4"),
         ("\"world_version\":6".to_owned(), "\"world_version\":999".to_owned(), "world version 999"),
     ] {
         assert!(header.contains(&from), "{from} is not in {header}");

@@ -1,0 +1,94 @@
+//! A recorded request: what can be done before its world is in the right state.
+//!
+//! A replay prepares the next requests on another thread while the world executes this one. Deliberately absent: the world.
+
+use bytes::Bytes;
+use http::Request as HttpRequest;
+use http::request::{Builder, Parts};
+use serde_json::json;
+
+use crate::engine::outcomes;
+use crate::engine::player::{Outcome, Player};
+use crate::engine::recording::{Input, Tape};
+use crate::engine::represent::Form;
+use crate::engine::request::{Request, Trace};
+use crate::engine::router::{Found, Route};
+use crate::engine::state::Engine;
+use crate::engine::write::{self, Prepared};
+use crate::value::ApiError;
+use crate::world::script::OutcomeRule;
+
+/// A recorded request that was parsed and checked.
+pub(crate) struct Repeat {
+    head: Parts,
+    body: Bytes,
+    /// The operation and its input, or the refusal.
+    found: Result<(Call, Result<Prepared, ApiError>), ApiError>,
+}
+
+/// The operation.
+struct Call {
+    route: &'static Route,
+    params: Vec<(&'static str, String)>,
+    outcomes: Vec<OutcomeRule>,
+}
+
+impl Call {
+    fn request<'a>(&'a self, head: &'a Parts, body: &'a Bytes) -> Request<'a> {
+        Request {
+            form: Form::Json,
+            route: self.route,
+            params: &self.params,
+            head,
+            body,
+            outcomes: &self.outcomes,
+            trace: Trace::default(),
+        }
+    }
+}
+
+impl Repeat {
+    /// Prepares an input.
+    ///
+    /// # Errors
+    /// If it is not a valid request, because the recording was edited.
+    pub(crate) fn of(engine: &Engine, input: &Input) -> Result<Self, String> {
+        let body = input.body.as_ref().map_or("", |body| body.get());
+        let mut request = HttpRequest::builder().method(input.method.as_str()).uri(&input.path);
+        for (name, value) in &input.headers {
+            request = request.header(name, value);
+        }
+        Self::sent(engine, request, body)
+    }
+
+    /// Prepares a request with that body.
+    pub(super) fn sent(engine: &Engine, request: Builder, body: &str) -> Result<Self, String> {
+        let (mut head, ()) = request.body(()).map_err(|error| error.to_string())?.into_parts();
+        engine.enter(&mut head);
+        let body = Bytes::copy_from_slice(body.as_bytes());
+        let found = match engine.router.find(&head.method, head.uri.path()) {
+            Ok(Found::Route(route, params)) => outcomes::wanted(&head.headers, engine)
+                .map(|outcomes| Call { route, params, outcomes }),
+            Ok(Found::Nothing(error)) | Err(error) => Err(error),
+        };
+        let found = found.map(|call| {
+            let prepared = Prepared::of(&call.request(&head, &body));
+            (call, prepared)
+        });
+        Ok(Self { head, body, found })
+    }
+
+    /// Sends it to the world of a player.
+    pub(super) fn perform(self, player: &Player<'_>) -> Outcome {
+        let Self { head, body, found } = self;
+        let refusal = match found {
+            Ok((call, prepared)) => {
+                write::replay(&call.request(&head, &body), prepared, &player.slot, player)
+            }
+            Err(error) => Some(error),
+        };
+        let refusal =
+            refusal.map(|error| json!({"status": error.code.status(), "detail": error.detail}));
+        Outcome { step: player.slot.tape.as_ref().and_then(Tape::take), refusal }
+    }
+}
