@@ -23,6 +23,7 @@ use crate::engine::response::{Page, echo_trace, page_reply};
 use crate::engine::router::{self, Found, Route};
 use crate::engine::slot::Slot;
 use crate::engine::state::Engine;
+use crate::engine::turn::{Turn, Waiting};
 use crate::engine::write::write;
 use crate::engine::{advance, outcomes, problem, request_log, stream};
 use crate::value::error::{ApiError, ErrorCode};
@@ -35,6 +36,17 @@ use crate::world::{ClockMode, World};
 pub(crate) struct Admitted(Target);
 
 impl Admitted {
+    /// Takes the turn of the request in its world. A read takes one only if it would have to wait.
+    pub(crate) fn turn(&self) -> Option<Result<Turn, Waiting>> {
+        let Target::Operation { route, slot: Some(slot), .. } = &self.0 else { return None };
+        let waits = match route.operation.call {
+            Call::Open(_) => false,
+            Call::Read(_) => slot.is_busy(),
+            Call::Write(_) | Call::Drive(_) | Call::Tester(_) => true,
+        };
+        waits.then(|| Turn::take(&slot.turns))
+    }
+
     /// The place of the operation in [`Engine::operation_ids`]; none for a page.
     pub(crate) const fn place(&self) -> Option<usize> {
         match &self.0 {

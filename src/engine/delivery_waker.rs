@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::task::{Context, Poll, Waker};
 
-use crate::engine::flight::lock;
+use crate::engine::lock::lock;
 use crate::engine::readers::Happened;
 use crate::engine::recording::{Note, Tape, Ticket};
 use crate::engine::slot::Slot;

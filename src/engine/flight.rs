@@ -1,7 +1,7 @@
 //! The replay of a world that some requests wait for, and the worlds that are replayed without a request.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use crate::engine::recording::KeyHash;
 use crate::engine::slot::Slot;
@@ -16,9 +16,4 @@ pub(super) struct Owing {
     pub(super) worlds: BTreeSet<KeyHash>,
     /// Whether it was reported that there is no room for them.
     pub(super) is_reported: bool,
-}
-
-/// A panic under this lock cannot leave half a change, because each change is one call of a collection.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

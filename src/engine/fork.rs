@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::api::host::{Host, OpenWorld};
 use crate::api::operation::Operation;
-use crate::engine::flight::lock;
+use crate::engine::lock::lock;
 use crate::engine::recording::Ticket;
 use crate::engine::slot::{Opening, Slot};
 use crate::engine::worlds::{Place, Worlds};

@@ -22,6 +22,7 @@ mod fork;
 mod headers;
 mod idempotency;
 pub(crate) mod keys;
+mod lock;
 mod outcomes;
 mod past;
 mod player;
@@ -41,6 +42,7 @@ mod router;
 mod slot;
 mod state;
 pub(crate) mod stream;
+mod turn;
 mod worlds;
 mod write;
 
@@ -54,6 +56,7 @@ pub(crate) use repeat::Repeat;
 pub(crate) use request_log::DelayedEntry;
 pub(crate) use response::{Delivery, Page, Transport, WorldTag};
 pub(crate) use state::{Config, Engine, Library};
+pub(crate) use turn::{Turn, Waiting};
 
 #[cfg(test)]
 mod tests;

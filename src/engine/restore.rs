@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use crate::engine::flight::lock;
+use crate::engine::lock::lock;
 use crate::engine::player::Unrestored;
 use crate::engine::recording::{KeyHash, Note, moving, unavailable};
 use crate::engine::slot::Slot;

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use http::Request as HttpRequest;
 
 use crate::engine::delivery_waker::DeliveryWaker;
-use crate::engine::flight::lock;
 use crate::engine::idempotency::Answers;
+use crate::engine::lock::lock;
 use crate::engine::past::{AsOf, Moment, Past};
 use crate::engine::player::Player;
 use crate::engine::repeat::Repeat;

@@ -17,6 +17,7 @@ use crate::engine::past::Past;
 use crate::engine::readers::{Happened, Readers};
 use crate::engine::recording::{Note, Tape};
 use crate::engine::response::WorldTag;
+use crate::engine::turn::Turns;
 use crate::tester::Tester;
 use crate::tester::inputs::Inputs;
 use crate::tester::request_log::Requests;
@@ -53,6 +54,8 @@ fn spin<G>(attempt: impl Fn() -> TryLockResult<G>) -> Option<G> {
 /// own locks, taken in the order of these
 /// fields. The last one is held only for a look-up.
 pub(super) struct Slot {
+    /// The requests that wait for the world.
+    pub(super) turns: Arc<Turns>,
     world: RwLock<World>,
     tester: Mutex<Tester>,
     memory: Mutex<Memory>,
@@ -203,6 +206,7 @@ impl Slot {
             calls_beside: 0,
         };
         let slot = Arc::new(Self {
+            turns: Arc::default(),
             world: RwLock::new(world),
             tester: Mutex::new(tester),
             memory: Mutex::new(memory),

@@ -12,8 +12,8 @@ use http::{HeaderName, HeaderValue, Response};
 
 use crate::api::control::event_stream::{Batch, Follow};
 use crate::api::operation::decode;
-use crate::engine::flight::lock;
 use crate::engine::headers::{REQUEST_ID, SANDBOX_TIME};
+use crate::engine::lock::lock;
 use crate::engine::readers::Follows;
 use crate::engine::recording::{Tape, Ticket};
 use crate::engine::request::{Request, request_id};

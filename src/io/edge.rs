@@ -6,6 +6,7 @@
 
 mod mcp;
 mod place;
+mod refusal;
 
 use std::future::Future;
 use std::net::IpAddr;
@@ -17,14 +18,14 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use http::header::{CONNECTION, EXPECT, HeaderValue, X_CONTENT_TYPE_OPTIONS};
+use http::header::{EXPECT, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use http::request::Parts;
 use http::{Method, Request, Response};
 use hyper::body::{Body as _, Incoming};
 use tokio::time::timeout;
 
 use crate::engine::recording::Ticket;
-use crate::engine::{Transport, Unfinished};
+use crate::engine::{Transport, Turn, Unfinished, Waiting};
 use crate::io::body::{Unread, declares_more, read};
 use crate::io::connection::Activity;
 use crate::io::cors::Cors;
@@ -160,7 +161,17 @@ impl<A: RequestHandler> hyper::service::Service<Request<Incoming>> for Edge<A> {
             return self.after_body(head, body, admitted, line);
         }
         let response = match admitted {
-            Ok(admitted) => self.answer(admitted, &head, Bytes::new()),
+            Ok(admitted) => match self.shared.engine.turn(&admitted) {
+                Some(Err(waiting)) => {
+                    let edge = self.clone();
+                    return Reply::Later(Box::pin(async move {
+                        let (turn, body) = (Some(Err(waiting)), Bytes::new());
+                        let response = edge.answer_in_turn(turn, admitted, &head, body).await;
+                        edge.send_late(head, response, line).await
+                    }));
+                }
+                _turn => self.answer(admitted, &head, Bytes::new()),
+            },
             Err(refusal) => self.report_refusal(refusal, &head, &Bytes::new()),
         };
         self.send(head, response, line)
@@ -203,7 +214,10 @@ impl<A: RequestHandler> Edge<A> {
                 return edge.send_late(head, edge.closing(refusal), line).await;
             };
             let response = match (body, admitted) {
-                (Ok(bytes), Ok(admitted)) => edge.answer(admitted, &head, bytes),
+                (Ok(bytes), Ok(admitted)) => {
+                    let turn = edge.shared.engine.turn(&admitted);
+                    edge.answer_in_turn(turn, admitted, &head, bytes).await
+                }
                 (Ok(bytes), Err(refusal)) => edge.report_refusal(refusal, &head, &bytes),
                 (Err(_), Err(refusal)) => {
                     edge.closing(edge.report_refusal(refusal, &head, &Bytes::new()))
@@ -230,6 +244,21 @@ impl<A: RequestHandler> Edge<A> {
         Some(timeout(rest, reading).await.unwrap_or(Err(Unread::TooSlow)))
     }
 
+    /// Answers when it is the turn of the request in its world.
+    async fn answer_in_turn(
+        &self,
+        turn: Option<Result<Turn, Waiting>>,
+        admitted: A::Admitted,
+        head: &Parts,
+        body: Bytes,
+    ) -> Response<Bytes> {
+        let _turn = match turn {
+            Some(Err(waiting)) => Some(waiting.await),
+            turn => turn.and_then(Result::ok),
+        };
+        self.answer(admitted, head, body)
+    }
+
     fn answer(&self, admitted: A::Admitted, head: &Parts, body: Bytes) -> Response<Bytes> {
         self.guarded(head, |engine| Ok(engine.answer(admitted, head, body)))
             .unwrap_or_else(|refusal| refusal)
@@ -251,53 +280,6 @@ impl<A: RequestHandler> Edge<A> {
             );
             Err(self.refuse(Some(head), ErrorCode::InternalError, BUG))
         })
-    }
-
-    fn refuse(&self, head: Option<&Parts>, code: ErrorCode, detail: &str) -> Response<Bytes> {
-        self.shared.engine.refuse(head, code, detail)
-    }
-
-    /// Reports the refusal to the engine, then sends it.
-    fn report_refusal(
-        &self,
-        mut refusal: Response<Bytes>,
-        head: &Parts,
-        body: &Bytes,
-    ) -> Response<Bytes> {
-        self.shared.engine.refused(head, body, &mut refusal);
-        refusal
-    }
-
-    fn refuse_unread(
-        &self,
-        head: &Parts,
-        unread: Unread,
-        admitted: &A::Admitted,
-    ) -> Response<Bytes> {
-        let Limits { body, body_bytes, .. } = self.shared.limits;
-        let refusal = match unread {
-            Unread::TooLarge => {
-                let detail = format!("the body is larger than {body_bytes} bytes");
-                self.refuse(Some(head), ErrorCode::PayloadTooLarge, &detail)
-            }
-            Unread::TooSlow => {
-                let detail = format!("the body was not complete within {} s", body.as_secs());
-                self.refuse(Some(head), ErrorCode::RequestTimeout, &detail)
-            }
-            Unread::Broken => {
-                let detail = "the body ends early or its chunks are malformed";
-                self.refuse(Some(head), ErrorCode::InvalidHeader, detail)
-            }
-        };
-        self.shared.engine.unread(admitted, head, &refusal);
-        self.closing(refusal)
-    }
-
-    /// A refusal before the end of its body closes the connection, after the client could read the refusal.
-    fn closing(&self, mut refusal: Response<Bytes>) -> Response<Bytes> {
-        self.activity.linger();
-        refusal.headers_mut().insert(CONNECTION, CLOSE);
-        refusal
     }
 
     fn send(&self, head: Parts, response: Response<Bytes>, line: AccessLogLine) -> Reply {
@@ -381,7 +363,6 @@ impl<A: RequestHandler> Edge<A> {
 /// The time in which the body of a usual request arrives.
 const AT_ONCE: Duration = Duration::from_millis(50);
 
-const CLOSE: HeaderValue = HeaderValue::from_static("close");
 const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 const BUG: &str = "this is a bug of the sandbox; the request changed nothing";
 /// The text of a full server.

@@ -7,6 +7,7 @@ use http::Response;
 use http::request::Parts;
 
 use crate::api::host::Process;
+use crate::engine::{Turn, Waiting};
 use crate::value::ErrorCode;
 
 /// The engine as this module uses it. Every method returns at once and may be called from any thread.
@@ -27,6 +28,11 @@ pub(crate) trait RequestHandler: Send + Sync + 'static {
 
     /// A refusal that the network layer decided.
     fn refuse(&self, head: Option<&Parts>, code: ErrorCode, detail: &str) -> Response<Bytes>;
+
+    /// Takes the turn of a request in its world; none if it needs none.
+    fn turn(&self, _: &Self::Admitted) -> Option<Result<Turn, Waiting>> {
+        None
+    }
 
     /// Reports a refusal by `admit`, with its body.
     fn refused(&self, _head: &Parts, _body: &Bytes, _refusal: &mut Response<Bytes>) {}

@@ -48,7 +48,7 @@ use http::Response;
 use http::request::Parts;
 
 use crate::api::host::Process;
-use crate::engine::{Admitted, Engine};
+use crate::engine::{Admitted, Engine, Turn, Waiting};
 use crate::value::ErrorCode;
 
 impl handler::RequestHandler for Engine {
@@ -66,6 +66,10 @@ impl handler::RequestHandler for Engine {
 
     fn answer(&self, admitted: Admitted, head: &Parts, body: Bytes) -> Response<Bytes> {
         self.leave_base(self.answer(admitted, head, body))
+    }
+
+    fn turn(&self, admitted: &Admitted) -> Option<Result<Turn, Waiting>> {
+        admitted.turn()
     }
 
     fn refuse(&self, head: Option<&Parts>, code: ErrorCode, detail: &str) -> Response<Bytes> {

@@ -19,12 +19,17 @@ fn most_files() -> usize {
     known.maximum.map_or(usize::MAX, |most| usize::try_from(most).unwrap())
 }
 
-/// The largest size that a server has had, in KiB.
-fn peak(server: &Server) -> u64 {
+/// A number that the system keeps about a server.
+fn status(server: &Server, name: &str) -> u64 {
     let path = format!("/proc/{}/status", server.pid());
     let status = std::fs::read_to_string(path).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-    line.trim().split(' ').next().unwrap().parse().unwrap()
+    let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+    line.trim_start_matches(':').split_whitespace().next().unwrap().parse().unwrap()
+}
+
+/// The largest size that a server has had, in KiB.
+fn peak(server: &Server) -> u64 {
+    status(server, "VmHWM")
 }
 
 fn connect(server: &Server, bytes: &[u8]) -> TcpStream {
@@ -110,4 +115,34 @@ fn thousands_of_idle_and_slow_connections_leave_others_served() {
     assert!(slowest < Duration::from_secs(5), "{slowest:?}");
     // The slow heads may have reached their time limit meanwhile.
     assert!(waiting * 4 >= all * 3, "{waiting} of {all} wait");
+}
+
+#[test]
+fn requests_that_wait_for_a_busy_world_occupy_no_threads() {
+    const CLIENTS: usize = 64;
+    let _alone = ALONE.lock();
+    let server = Arc::new(Server::start(&["--clock", "manual"]));
+    let caller = Caller::with_key(&server, "test_busy");
+    let idle = status(&server, "Threads");
+    let clients: Vec<_> = (0..CLIENTS)
+        .map(|client| {
+            let caller = caller.with("test_busy");
+            std::thread::spawn(move || {
+                for number in 0..15 {
+                    let name = format!("Busy {client}-{number} Ltd");
+                    let body =
+                        serde_json::json!({"legal_name": name, "country": "GB", "currency": "GBP"});
+                    caller.post("/api/business/companies", &body).expect(201);
+                    caller.get("/api/business/companies?per_page=5").expect(200);
+                }
+            })
+        })
+        .collect();
+    for client in clients {
+        client.join().unwrap();
+    }
+    // A thread that was needed once stays for some seconds.
+    let threads = status(&server, "Threads");
+    println!("{threads} threads for {CLIENTS} clients of one world, {idle} before");
+    assert!(threads <= idle + 16, "{threads} threads for {CLIENTS} clients, {idle} before");
 }
