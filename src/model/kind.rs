@@ -64,7 +64,7 @@ macro_rules! for_each_kind {
                 DueDiligenceCase "ddc" "due_diligence_case" (capital) { status: CaseStatus } created as_kept;
                 DueDiligenceRequest "ddr" "due_diligence_request" (capital) { status: RequestStatus } created as_kept;
                 AccountingPeriod "acp" "accounting_period" (business) { status: PeriodStatus } created as_kept;
-                Bill "bil" "bill" (payments) { status: BillStatus } created as_kept;
+                Bill "bil" "bill" (payments) { status: BillStatus } grown as_kept;
                 Mandate "mnd" "mandate" (payments) { status: MandateStatus } created as_kept;
             }
             named {

@@ -6,7 +6,7 @@ use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::{Deserializer, Serializer, de};
 
 use crate::model::business::Authority;
-use crate::model::payments::Wallet;
+use crate::model::payments::{Wallet, vat};
 use crate::model::prelude::*;
 
 /// The five types of account.
@@ -50,10 +50,11 @@ macro_rules! chart {
                 match self { $(Self::$account => AccountType::$type,)* Self::TaxPayable(_) => AccountType::Liability }
             }
 
-            /// The account's display name.
-            pub(crate) fn name(self) -> Cow<'static, str> {
+            /// The account's display name in the books of a company at that place.
+            pub(crate) fn name(self, at: vat::Place<'_>) -> Cow<'static, str> {
                 match self {
                     $(Self::$account => $name.into(),)*
+                    Self::TaxPayable(Authority::VAT) => at.payable(),
                     Self::TaxPayable(authority) => format!("Tax payable to {}", authority.name()).into(),
                 }
             }

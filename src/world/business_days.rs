@@ -4,7 +4,7 @@ use crate::model::business::{
     Company, Employee, PaySchedule, PayrollItem, PayrollRun, Payslip, TaxFiling,
 };
 use crate::model::calendar::Calendar;
-use crate::model::payments::{Collection, Invoice, Payout, Wallet};
+use crate::model::payments::{Bill, Collection, Invoice, Payout, Wallet};
 use crate::model::{AnyId, Kind};
 use crate::value::{Id, Span, Timestamp};
 use crate::world::{Grow, World};
@@ -46,6 +46,7 @@ impl World {
             Kind::TaxFiling => self.company_of_grown::<TaxFiling>(id),
             Kind::Collection => self.company_of_grown::<Collection>(id),
             Kind::Invoice => self.company_of_grown::<Invoice>(id),
+            Kind::Bill => self.company_of_grown::<Bill>(id),
             _ => None,
         }
     }

@@ -23,9 +23,10 @@ use crate::model::kind::{for_each_kind, typed};
 use crate::model::ledger::JournalEntry;
 use crate::model::payments::Wallet;
 use crate::model::{Kind, Object, StatusChange};
-use crate::value::{Date, Key, Metadata, Timestamp};
-use crate::world::layout::ENTRIES_A_COMPANY;
+use crate::value::{Date, Key, Metadata, Period, Timestamp};
+use crate::world::layout::{ENTRIES_A_COMPANY, HISTORY_MONTHS};
 use crate::world::pay_calendar::PAY_DAYS_AFTER;
+use crate::world::payroll_history::first_of_tax_year;
 use crate::world::{Base, Plan, history};
 
 pub(crate) use crate::world::base::Grow;
@@ -210,7 +211,10 @@ fn first_day_of(plan: &Plan, number: u64) -> Date {
 /// The pay terms since the first day of history: two after a raise.
 fn pay_terms(plan: &Plan, place: Place, effective_from: Date) -> Vec<Compensation> {
     let [before, now] = plan.monthly_pay(place);
-    let of = |amount, from| people::compensation(plan.country, plan.currency, amount, from);
+    let of = |amount, from| {
+        let pension = plan.pension((place.role, place.step), amount).into_iter().collect();
+        people::compensation(plan.country, plan.currency, amount, pension, from)
+    };
     let raised = first_day_of(plan, plan.first_raised());
     let has_left = plan.tenure.last(place).is_some_and(|last| last < plan.first_raised());
     if has_left {
@@ -245,9 +249,9 @@ fn status_history(
     }
 }
 
-/// Who was there before the history began joined at least a year before it, so that their year to date is complete, and in any year since
-/// the company was founded: the head on that day, most others in the later years. Others joined on the first working day of a pay period.
-/// A newcomer began in its last weeks, and a future employee begins after the start.
+/// Who was there before the history began joined in any year since the company was founded: the head on that day, most others in the later
+/// years. Others joined on the first working day of a pay period. A newcomer began in its last weeks, and a future employee begins after
+/// the start.
 fn start_date(
     plan: &Plan,
     number: u64,
@@ -263,13 +267,24 @@ fn start_date(
             start.plus_days(-3 - days % 5).or_business_day_before()
         }
         _ => joined.unwrap_or_else(|| {
-            let (founded, last) = (plan.origin.founded_on(), base.first_day().plus_days(-366));
+            let (founded, last) = (plan.origin.founded_on(), joined_by(base, plan));
             let all = last.days_since(founded) as u64;
             let draw = |nth| key.with("start_date").at(nth).below(all + 1) as i32;
             let before = if number == 0 { all as i32 } else { draw(0).min(draw(1)) };
             last.plus_days(-before).or_business_day_before()
         }),
     }
+}
+
+/// The last day on which somebody joined who was there before the history. They were paid in all of its first tax year, so that their year to
+/// date is complete, and had worked for a year when its bonus was paid.
+fn joined_by(base: &Base, plan: &Plan) -> Date {
+    let paid_on = base.pay(plan.pays.pays().start).pay_date;
+    let tax_year = plan.pays.span(first_of_tax_year(plan, paid_on)).start;
+    let mut months = (0..HISTORY_MONTHS).map(|month| base.period(month));
+    let is_bonus = |month: &Period| month.first_day().civil().month() == plan.industry.bonus.month;
+    let bonus = months.find(is_bonus).map(|month| month.plus_months(-11).first_day());
+    bonus.map_or(tax_year, |day| day.min(tax_year)).plus_days(-1)
 }
 
 /// The schedule of a company that does not pay monthly, from the first pay period of its history on.

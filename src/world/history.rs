@@ -21,12 +21,13 @@ use crate::value::text::Metadata;
 use crate::value::time::Date;
 use crate::world::days::Days;
 use crate::world::holdings::{self, Holdings, IncomeTax};
-use crate::world::layout::{ENTRIES_A_COMPANY, HISTORY_MONTHS, Layout, Plan, VENDORS_A_MONTH};
+use crate::world::layout::{BILLS_A_COMPANY, ENTRIES_A_COMPANY, HISTORY_MONTHS, Layout, Plan};
 use crate::world::obligations;
 use crate::world::payroll_history::PayrollHistory;
+use crate::world::purchases::{BillOf, PurchaseHistory, vendor_day};
 use crate::world::sales::{InvoiceDays, SalesHistory};
 use crate::world::sums::Sums;
-use crate::world::suppliers::{self, MonthSales};
+use crate::world::suppliers;
 
 /// The months of payroll that the owners paid in as capital.
 const SEED_MONTHS: i64 = 6;
@@ -36,8 +37,10 @@ const LEAST_MONTHS: i64 = 2;
 const MEMO_BYTES: usize = 24;
 /// The hour of the day at which history posts.
 pub(crate) const POSTING_HOUR: i64 = 10;
-/// The day of the month on which suppliers are paid, or the business day before.
-const VENDOR_DAY: i8 = 26;
+
+/// The day of the next month on which pension contributions are paid, or the business day before. GB: by the 22nd (Occupational Pension
+/// Schemes (Scheme Administration) Regulations 1996, regulation 16).
+const PENSION_DAY: i8 = 19;
 
 /// The twelve months of a grown company's books.
 #[derive(Debug)]
@@ -48,8 +51,7 @@ pub(crate) struct History {
     pub(crate) statement: Vec<Arc<WalletTransaction>>,
     pub(crate) payroll: PayrollHistory,
     pub(crate) sales: SalesHistory,
-    /// The amounts paid to each supplier, by month.
-    vendors: Vec<[i64; VENDORS_A_MONTH as usize]>,
+    pub(crate) purchases: PurchaseHistory,
 }
 
 impl History {
@@ -57,14 +59,15 @@ impl History {
     pub(crate) fn grow(layout: &Layout, plan: &Plan) -> Self {
         let payroll = PayrollHistory::grow(layout, plan);
         let sales = SalesHistory::grow(layout, plan, &payroll);
-        let mut journal =
-            Journal { layout, plan, payroll: &payroll, sales: &sales, postings: Vec::new() };
-        let mut vendors = Vec::new();
+        let purchases = PurchaseHistory::grow(plan, &sales);
+        let made = Made { payroll: &payroll, sales: &sales, purchases: &purchases };
+        let mut journal = Journal { layout, plan, made, postings: Vec::new() };
+        journal.bills();
         let holdings = Holdings::of(layout, plan, &sales);
         for month in 0..HISTORY_MONTHS {
             journal.payroll(month);
             journal.sales(month);
-            vendors.push(journal.vendors(month));
+            journal.pensions(month);
             journal.filings(month);
             for (day, posting) in holdings.month(layout, plan, month) {
                 journal.post(day, posting);
@@ -72,7 +75,7 @@ impl History {
         }
         journal.begin(&holdings);
         let Written { sums, days, entries, statement } = journal.close();
-        Self { sums, days, entries, statement, payroll, sales, vendors }
+        Self { sums, days, entries, statement, payroll, sales, purchases }
     }
 
     /// About how much memory it takes.
@@ -84,31 +87,32 @@ impl History {
             + self.entries.iter().map(of_entry).sum::<usize>()
             + self.statement.len() * (size_of::<WalletTransaction>() + MEMO_BYTES)
             + self.payroll.bytes()
-    }
-
-    /// The amount paid to a supplier in this month.
-    pub(crate) fn vendor(&self, month: u64, vendor: u64) -> Option<i64> {
-        self.vendors.get(usize::try_from(month).ok()?)?.get(usize::try_from(vendor).ok()?).copied()
+            + self.purchases.bytes()
     }
 
     /// The amount that the return of a month declares for an account.
     pub(crate) fn declared(&self, layout: &Layout, plan: &Plan, month: u64, due: DueTo) -> i64 {
-        declared(layout, plan, (&self.payroll, &self.sales), (month, due))
+        let Self { payroll, sales, purchases, .. } = self;
+        declared(layout, plan, Made { payroll, sales, purchases }, (month, due))
     }
 }
 
-fn declared(
-    layout: &Layout,
-    plan: &Plan,
-    (payroll, sales): (&PayrollHistory, &SalesHistory),
-    (month, due): (u64, DueTo),
-) -> i64 {
+/// What a company paid, sold and bought.
+#[derive(Clone, Copy)]
+struct Made<'a> {
+    payroll: &'a PayrollHistory,
+    sales: &'a SalesHistory,
+    purchases: &'a PurchaseHistory,
+}
+
+/// What a return declares. Of tax on sales, the tax on purchases is deducted.
+fn declared(layout: &Layout, plan: &Plan, made: Made<'_>, (month, due): (u64, DueTo)) -> i64 {
     let months = obligations::months(layout, plan.country.code, month, due);
     let of_month = |month: u64| {
         if due.account == posting::vat_account() {
-            return sales.months[month as usize].vat;
+            return made.sales.months[month as usize].vat - made.purchases.input_tax(month);
         }
-        let paid = payroll.paid_in(layout.period(month));
+        let paid = made.payroll.paid_in(layout.period(month));
         let owed = paid.flat_map(|run| &run.cost.owed).filter(|(known, _)| *known == due);
         owed.map(|(_, amount)| amount).sum()
     };
@@ -119,8 +123,7 @@ fn declared(
 struct Journal<'a> {
     layout: &'a Layout,
     plan: &'a Plan,
-    payroll: &'a PayrollHistory,
-    sales: &'a SalesHistory,
+    made: Made<'a>,
     /// In any order; sorted by day at the end.
     postings: Vec<(Date, Posting)>,
 }
@@ -156,20 +159,21 @@ impl Journal<'_> {
                 least = least.min(cash);
             }
         }
-        let costs = self.payroll.runs.iter().map(|run| run.totals.employer_cost);
-        let months = HISTORY_MONTHS as i64;
-        let month = costs.max().unwrap_or(0) * self.payroll.runs.len() as i64 / months;
+        let runs = &self.made.payroll.runs;
+        let costs = runs.iter().map(|run| run.totals.employer_cost);
+        let month = costs.max().unwrap_or(0) * runs.len() as i64 / HISTORY_MONTHS as i64;
         let unit = 1_000 * self.plan.currency.minor_per_major();
         let needed = (month * SEED_MONTHS).max(month * LEAST_MONTHS - least);
         let cash = (needed / unit + 1) * unit;
-        let begun = holdings::opening(self.layout, self.plan, (holdings, &tax), (cash, profit));
+        let with = (holdings, &tax, self.made.purchases.open_before());
+        let begun = holdings::opening(self.layout, self.plan, with, (cash, profit));
         let begun = begun.map(|posting| (self.layout.first_day(), posting));
         self.postings.splice(0..0, begun.into_iter().filter(|(_, it)| !it.lines.is_empty()));
     }
 
     /// The runs with a pay date in a month: approved, funded, sent and paid.
     fn payroll(&mut self, month: u64) {
-        let payroll = self.payroll;
+        let payroll = self.made.payroll;
         for paid in payroll.paid_in(self.layout.period(month)) {
             let (currency, totals) = (self.plan.currency, &paid.totals);
             let index = self.layout.run(paid.pay, self.plan.index);
@@ -184,7 +188,7 @@ impl Journal<'_> {
             }
             self.post(
                 times.funded.date(),
-                posting::reserved("Payroll funded", run, currency, totals.employer_cost),
+                posting::reserved("Payroll funded", run, currency, paid.cost.to_reserve()),
             );
             self.post(times.sent.date(), posting::net_pay_sent(run, currency, totals.net));
             self.post(
@@ -194,18 +198,33 @@ impl Journal<'_> {
         }
     }
 
+    /// The contributions to pensions of a month, paid to the provider in the next one.
+    fn pensions(&mut self, month: u64) {
+        let period = self.layout.period(month);
+        let runs = self.made.payroll.paid_in(period);
+        let owed = runs.map(|run| run.cost.deductions).sum();
+        let day = period.plus_months(1).day(PENSION_DAY).or_business_day_before();
+        let company = self.layout.any_at(Kind::Company, self.plan.index);
+        self.post(day, posting::holdings::pension_paid(company, self.plan.currency, owed));
+    }
+
     /// The returns for a month. Withheld amounts were reserved with the run, and tax on sales is set aside now.
     fn filings(&mut self, month: u64) {
         let currency = self.plan.currency;
         let returns = obligations::returns(self.layout, self.plan, month);
         for (number, due) in (0..).zip(returns) {
             let account = due.account;
-            let made = (self.payroll, self.sales);
-            let amount = declared(self.layout, self.plan, made, (month, due));
+            let amount = declared(self.layout, self.plan, self.made, (month, due));
             let index = self.layout.filing(month, self.plan.index, number);
             let filing = self.layout.any_at(Kind::TaxFiling, index);
             let day = obligations::obligation(self.layout, self.plan, month, due).paid_on;
             if account == posting::vat_account() {
+                let months = obligations::months(self.layout, self.plan.country.code, month, due);
+                let months = months.into_iter().flatten();
+                let input = months.map(|month| self.made.purchases.input_tax(month)).sum();
+                let deducted =
+                    posting::purchasing::input_tax_deducted(filing, currency, account, input);
+                self.post(self.layout.period(month).last_day(), deducted);
                 self.post(day, posting::reserved("Sales tax set aside", filing, currency, amount));
             }
             self.post(day, posting::filing_paid(filing, currency, account, amount));
@@ -214,7 +233,7 @@ impl Journal<'_> {
 
     /// A month's invoices and their payments.
     fn sales(&mut self, month: u64) {
-        let (currency, sales) = (self.plan.currency, self.sales);
+        let (currency, sales) = (self.plan.currency, self.made.sales);
         for (number, sold) in (0_u64..).zip(&sales.months[month as usize].invoices) {
             let index = self.layout.invoice(month, self.plan.index, number);
             let invoice = self.layout.any_at(Kind::Invoice, index);
@@ -229,21 +248,28 @@ impl Journal<'_> {
         }
     }
 
-    /// Purchases, rent and other expenses.
-    fn vendors(&mut self, month: u64) -> [i64; VENDORS_A_MONTH as usize] {
-        let currency = self.plan.currency;
-        let net = self.sales.months[month as usize].net();
-        let sales = MonthSales { net, average: self.sales.average };
-        let mut amounts = [0; VENDORS_A_MONTH as usize];
-        for (number, amount) in (0_u64..).zip(&mut amounts) {
-            *amount = suppliers::amount(self.plan, month, number, sales);
-            let index = self.layout.vendor_payout(month, self.plan.index, number);
-            let payout = self.layout.any_at(Kind::Payout, index);
-            let (day, expense) = (vendor_day(self.layout, month), suppliers::account(number));
-            self.post(day, posting::vendor_payout_sent(payout, currency, *amount));
-            self.post(day, posting::vendor_payout_paid(payout, currency, expense, *amount));
+    /// Purchases, rent and other expenses: the bills of suppliers, and their payments.
+    fn bills(&mut self) {
+        let (layout, company, currency) = (self.layout, self.plan.index, self.plan.currency);
+        for of in (0..BILLS_A_COMPANY).map(BillOf::at) {
+            let (billed, bill) = (self.made.purchases.of(of), of.id(layout, company));
+            if of.month < 0 {
+                let opened = posting::purchasing::bill_opened(bill, currency, billed.total());
+                self.post(layout.first_day(), opened);
+            } else {
+                let expense = [(suppliers::account(of.vendor), billed.cost())];
+                let recoverable = billed.recoverable;
+                let approved = posting::purchasing::approved(bill, currency, &expense, recoverable);
+                self.post(of.issued_on(layout), approved);
+            }
+            let Some(month) = of.month_paid() else { continue };
+            let payout = layout.vendor_payout(month, company, of.vendor);
+            let payout = layout.any_at(Kind::Payout, payout);
+            let (day, owed) = (vendor_day(layout, month), Account::AccountsPayable);
+            let amount = billed.total();
+            self.post(day, posting::vendor_payout_sent(payout, currency, amount));
+            self.post(day, posting::vendor_payout_paid(payout, currency, owed, amount));
         }
-        amounts
     }
 
     /// Writes the postings into the books.
@@ -312,9 +338,4 @@ pub(crate) fn wallet(layout: &Layout, index: u64) -> Option<Wallet> {
         metadata: Metadata::default(),
         status_history: vec![StatusChange::plain(WalletStatus::Active, created_at)],
     })
-}
-
-/// The day on which suppliers are paid.
-pub(crate) fn vendor_day(layout: &Layout, month: u64) -> Date {
-    layout.period(month).day(VENDOR_DAY).or_business_day_before()
 }

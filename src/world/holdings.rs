@@ -1,4 +1,4 @@
-//! What a grown company owns beside money, the tax on its profit, and the equity with which its books begin.
+//! What a grown company owns and owes beside money, the tax on its profit, and the equity with which its books begin.
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -7,11 +7,14 @@
     reason = "months of a year, years of a company and percentages"
 )]
 
+mod bank_loan;
+
 use crate::model::ledger::{AccountType, EntryLine};
 use crate::model::posting::holdings::Opening;
 use crate::model::posting::{self, Posting};
 use crate::model::{AnyId, Kind};
 use crate::value::Date;
+use crate::world::holdings::bank_loan::BankLoan;
 use crate::world::layout::{HISTORY_MONTHS, Layout, Plan};
 use crate::world::sales::SalesHistory;
 use crate::world::suppliers::scale;
@@ -34,6 +37,7 @@ pub(crate) struct Holdings {
     depreciated: i64,
     /// At the beginning of each month, and at the end of the last one.
     stock: Vec<i64>,
+    loan: Option<BankLoan>,
 }
 
 impl Holdings {
@@ -55,18 +59,21 @@ impl Holdings {
             scale(usual, season + average, 2 * average)
         });
         let depreciated = depreciation * worn as i64;
-        Self { fixed, depreciation, depreciated, stock: stock.collect() }
+        let loan = BankLoan::of(layout, plan, fixed);
+        Self { fixed, depreciation, depreciated, stock: stock.collect(), loan }
     }
 
-    /// The depreciation and the stock count of a month.
-    pub(crate) fn month(&self, layout: &Layout, plan: &Plan, month: u64) -> [(Date, Posting); 2] {
+    /// The depreciation and the stock count of a month, and the instalment of a bank loan.
+    pub(crate) fn month(&self, layout: &Layout, plan: &Plan, month: u64) -> Vec<(Date, Posting)> {
         let (company, day) = (source(layout, plan), layout.period(month).last_day());
         let place = month as usize;
         let change = self.stock[place + 1] - self.stock[place];
-        [
+        let mut postings = vec![
             (day, posting::holdings::depreciated(company, plan.currency, self.depreciation)),
             (day, posting::holdings::stock_counted(company, plan.currency, change)),
-        ]
+        ];
+        postings.extend(self.loan.iter().flat_map(|loan| loan.month(layout, plan, month)));
+        postings
     }
 }
 
@@ -138,7 +145,7 @@ impl IncomeTax {
 pub(crate) fn opening(
     layout: &Layout,
     plan: &Plan,
-    (holdings, tax): (&Holdings, &IncomeTax),
+    (holdings, tax, bills): (&Holdings, &IncomeTax, i64),
     (cash, profit): (i64, i64),
 ) -> [Posting; 2] {
     let with = Opening {
@@ -146,6 +153,8 @@ pub(crate) fn opening(
         depreciated: holdings.depreciated,
         stock: holdings.stock[0],
         tax: tax.opening,
+        bills,
+        loan: holdings.loan.as_ref().map_or(0, |loan| loan.open_before),
     };
     let equity = cash + with.net();
     let years = layout.first_day().days_since(plan.origin.founded_on()) as u64 / 365;

@@ -59,6 +59,16 @@ impl Layout {
         (nth / INVOICES_A_MONTH, company, nth % INVOICES_A_MONTH)
     }
 
+    /// The bill at this place of a company.
+    pub(crate) const fn bill(&self, company: u64, place: u64) -> u64 {
+        place * self.shape().companies + company
+    }
+
+    /// The company and the place of a bill.
+    pub(crate) const fn bill_place(&self, index: u64) -> (u64, u64) {
+        (index % self.shape().companies, index / self.shape().companies)
+    }
+
     /// The payout of an item. Those of other pays than months come after all payouts of months.
     pub(crate) const fn salary_payout(&self, pay: u64, company: u64, employee: u64) -> u64 {
         let within = company * self.shape().employees_per_company + employee;

@@ -12,13 +12,14 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::business::PayrollSettings;
+use crate::model::business::{Deduction, PayrollSettings};
 use crate::model::growth::countries::{self, Country};
-use crate::model::growth::identity::Origin;
+use crate::model::growth::identity::{self, Origin};
 use crate::model::growth::industries::{self, Industry};
 use crate::model::growth::people::{self, PayPlan};
 use crate::model::growth::tenure::{Paid, Tenure};
 use crate::model::growth::workforce::{Place, Workforce};
+use crate::model::payments::vat;
 use crate::model::payroll::PayPeriod;
 use crate::model::{AnyId, Entity, Kind};
 use crate::value::id::{Id, Permutation};
@@ -28,13 +29,17 @@ use crate::value::time::{Date, Period, Timestamp};
 use crate::world::pay_calendar::{PayCalendar, PayTimes};
 
 /// Names what seeds grow into: raise it when a seed grows into something else.
-pub(crate) const WORLD_VERSION: u32 = 6;
+pub(crate) const WORLD_VERSION: u32 = 7;
 /// The months of history before a world's start.
 pub(crate) const HISTORY_MONTHS: u64 = 12;
 /// The invoices that a company sends in a month of its history.
 pub(crate) const INVOICES_A_MONTH: u64 = 8;
 /// The suppliers that a company pays in a month of its history: `world::suppliers`.
 pub(crate) const VENDORS_A_MONTH: u64 = 8;
+/// The bills that are open when the books begin: of suppliers who are paid in the next month.
+pub(crate) const OPEN_BILLS: u64 = 5;
+/// The bills of a company: `world::purchases`.
+pub(crate) const BILLS_A_COMPANY: u64 = OPEN_BILLS + HISTORY_MONTHS * VENDORS_A_MONTH;
 /// The most tax returns of a company for a month of its history. Some of these indexes are not used.
 pub(crate) const FILINGS_A_MONTH: u64 = 8;
 /// The number of entry ids for a company's history; it never posts more.
@@ -118,6 +123,17 @@ impl Plan {
             currency: self.currency,
             company: self.key,
         }
+    }
+
+    /// What the pension takes from a month's pay of a pay class, by the law at the beginning of the history.
+    pub(crate) fn pension(&self, class: (u8, u8), month_pay: i64) -> Option<Deduction> {
+        people::pension(self.pay(), class, month_pay, self.origin.known_on)
+    }
+
+    /// Where it sells and buys, for the tax on it.
+    pub(crate) fn tax_place(&self) -> vat::Place<'static> {
+        let region = identity::region(self.country, self.industry, self.origin);
+        vat::Place { country: self.country.code, region }
     }
 
     /// The employees who receive a pay of history. Pays have their numbers in the world.
@@ -249,7 +265,7 @@ impl Layout {
             Kind::Company | Kind::Wallet => companies,
             Kind::Employee => people,
             // A company without employees has no runs and no sales.
-            Kind::PayrollRun | Kind::TaxFiling | Kind::Invoice | Kind::Collection
+            Kind::PayrollRun | Kind::TaxFiling | Kind::Invoice | Kind::Collection | Kind::Bill
                 if people == 0 =>
             {
                 0
@@ -261,6 +277,7 @@ impl Layout {
             Kind::PayrollItem | Kind::Payslip => people * self.pays(),
             Kind::Payout => people * self.pays() + companies * VENDORS_A_MONTH * HISTORY_MONTHS,
             Kind::Invoice | Kind::Collection => companies * INVOICES_A_MONTH * HISTORY_MONTHS,
+            Kind::Bill => companies * BILLS_A_COMPANY,
             Kind::JournalEntry => companies * ENTRIES_A_COMPANY,
             _ => 0,
         }

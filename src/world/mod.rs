@@ -38,6 +38,7 @@ mod past;
 pub(crate) mod pay_calendar;
 mod pay_growth;
 pub(crate) mod payroll_history;
+pub(crate) mod purchases;
 pub(crate) mod reconciled;
 pub(crate) mod sales;
 pub(crate) mod sales_history;

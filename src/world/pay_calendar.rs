@@ -161,17 +161,16 @@ impl Layout {
         let later = calendar.later_hours();
         let is_month = calendar.frequency.is_month();
         let prepared = if is_month { span.start } else { span.end.plus_days(1) };
-        // Wages of a month arrive within it, so that every run of history has ended when the world starts.
-        let arrival = pay_date.plus_business_days(2);
-        let arrival = if is_month { arrival.min(span.end) } else { arrival };
+        // Sent two business days before, so that wages are in the accounts on the pay date.
+        let sent = pay_date.minus_business_days(2);
         PayTimes {
             span,
             pay_date,
             created: prepared.at_hour(9 + later),
-            approved: pay_date.minus_business_days(2).at_hour(9 + later),
-            funded: pay_date.minus_business_days(1).at_hour(9 + later),
-            sent: pay_date.at_hour(9 + later),
-            paid: arrival.at_hour(10 + later),
+            approved: pay_date.minus_business_days(3).at_hour(11 + later),
+            funded: sent.at_hour(8 + later),
+            sent: sent.at_hour(9 + later),
+            paid: pay_date.at_hour(10 + later),
         }
     }
 

@@ -15,13 +15,14 @@ use crate::model::business::{
 use crate::model::growth::accounts;
 use crate::model::payments::rails::route;
 use crate::model::payments::{Payout, PayoutStatus, Rail, Recipient, Service};
-use crate::model::{AnyId, Kind, Object, StatusChange};
+use crate::model::{Kind, Object, StatusChange};
 use crate::value::{Metadata, Timestamp};
 use crate::world::base::Grow;
 use crate::world::grow::{Face, face, person_key};
-use crate::world::history::vendor_day;
 use crate::world::indexes::PayoutPlace;
 use crate::world::pay_calendar::PayTimes;
+use crate::world::purchases::bill_growth::PAYMENT_HOUR;
+use crate::world::purchases::{BillOf, vendor_day};
 use crate::world::{Base, Plan, suppliers};
 
 /// The most employees that a run of history lists: a list of runs could otherwise have a hundred megabytes.
@@ -76,8 +77,8 @@ impl Grow for PayrollRun {
             totals: Some(paid.totals),
             funding: Some(Funding {
                 wallet_id: base.id_at(company),
-                required: paid.totals.employer_cost,
-                reserved: paid.totals.employer_cost,
+                required: paid.cost.to_reserve(),
+                reserved: paid.cost.to_reserve(),
                 platform_fee: 0,
                 shortfall: 0,
             }),
@@ -256,12 +257,13 @@ fn salary_payout(base: &Base, index: u64, paid: &PastPay) -> Payout {
 
 fn vendor_payout(base: &Base, index: u64, month: u64, company: u64, vendor: u64) -> Option<Payout> {
     let plan = base.plan(company);
-    let amount = base.history_at(company).vendor(month, vendor)?;
-    let (key, what) = (suppliers::key(&plan, vendor), suppliers::sells(&plan, vendor));
+    let bill = BillOf::paid_in(month, vendor);
+    let amount = base.history_at(company).purchases.of(bill).total();
+    let (key, (what, _)) = (suppliers::key(&plan, vendor), suppliers::sells(&plan, vendor));
     let supplier = suppliers::name(&plan, vendor);
     let account = accounts::bank_account(plan.country, key);
     let nth = base.run(0, company) as i64;
-    let at = vendor_day(base, month).at_hour(9).plus_millis(nth);
+    let at = vendor_day(base, month).at_hour(PAYMENT_HOUR).plus_millis(nth);
     let steps =
         [PayoutStatus::Queued, PayoutStatus::Processing, PayoutStatus::Sent, PayoutStatus::Paid];
     (amount > 0).then(|| Payout {
@@ -283,8 +285,8 @@ fn vendor_payout(base: &Base, index: u64, month: u64, company: u64, vendor: u64)
             account.bank_code.as_str(),
             &account.account_number,
         )),
-        reference: format!("{what} {}", base.period(month)),
-        source: None::<AnyId>,
+        reference: format!("{what} {}", bill.period(base)),
+        source: Some(bill.id(base, company)),
         maker: None,
         approver: None,
         failure: None,

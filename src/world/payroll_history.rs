@@ -17,7 +17,7 @@ use std::sync::Arc;
 use crate::model::business::pay_terms::part_of;
 use crate::model::business::tax_period::TaxPeriod;
 use crate::model::business::{
-    Before, Calculation, Component, Extras, PayLine, Proration, RunTotals, Terms,
+    Before, Calculation, Component, Deduction, Extras, PayLine, Proration, RunTotals, Terms,
 };
 use crate::model::growth::people;
 use crate::model::growth::workforce::Place;
@@ -155,18 +155,18 @@ fn class_history(plan: &Plan, days: &PayDays, class: Class) -> Vec<Arc<Calculati
     let attributes = Arc::new(people::tax_attributes(plan.country, plan.key, role, step));
     let mut start = first as i32;
     if first == 0 {
-        let paid_on = days.on(0);
-        let pack = payroll::library().in_force(country, paid_on.civil()).pack;
-        start -= pack.period_number(calendar.frequency, paid_on.civil()) as i32 - 1;
+        start = first_of_tax_year(plan, days.on(0));
     }
     let [before, now] = people::monthly_pay(plan.pay(), role, step);
     let pay = if first == 0 { [before, now] } else { [now, now] };
     let parts = pay.map(|amount| people::parts(plan.country, amount));
+    let pensions = pay.map(|amount| plan.pension((role, step), amount));
     let raised = plan.first_raised() as i32;
     let mut year: Vec<Arc<Calculation>> = Vec::new();
     for number in start..calendar.count() as i32 {
         let pay_date = days.on(number);
-        let of_month: &[Component] = &parts[usize::from(number >= raised)];
+        let now = usize::from(number >= raised);
+        let (of_month, pension): (&[Component], _) = (&parts[now], pensions[now].as_ref());
         let worked = if first == 0 { HISTORY_MONTHS } else { months(plan, first, number as u64) };
         let bonus = days.is_bonus(plan, number).then_some(worked);
         let parts: Vec<Component> =
@@ -175,7 +175,7 @@ fn class_history(plan: &Plan, days: &PayDays, class: Class) -> Vec<Arc<Calculati
             frequency: calendar.frequency,
             country,
             parts: &parts,
-            extras: extras(plan, of_month, bonus),
+            extras: extras(plan, of_month, (bonus, pension)),
             attributes: &attributes,
             employer: None,
         };
@@ -188,6 +188,12 @@ fn class_history(plan: &Plan, days: &PayDays, class: Class) -> Vec<Arc<Calculati
         year.push(Arc::new(pay));
     }
     year.split_off((first as i32 - start) as usize)
+}
+
+/// The number of the first pay of the tax year of a company's first pay of history. That one has the number 0.
+pub(super) fn first_of_tax_year(plan: &Plan, paid_on: Date) -> i32 {
+    let pack = payroll::library().in_force(plan.country.code, paid_on.civil()).pack;
+    1 - pack.period_number(plan.pays.frequency, paid_on.civil()) as i32
 }
 
 /// A month's amount for one pay period, by the rule of live runs.
@@ -230,9 +236,18 @@ impl PayDays {
     }
 }
 
-/// The bonus of people who have worked for some months, if there is one.
-fn extras(plan: &Plan, parts: &[Component], months: Option<u64>) -> Extras {
+/// The bonus of people who have worked for some months, if there is one, and the pension that a month's pay is subject to.
+fn extras(
+    plan: &Plan,
+    parts: &[Component],
+    (months, pension): (Option<u64>, Option<&Deduction>),
+) -> Extras {
     let mut extras = Extras::default();
+    if let Some(pension) = pension.cloned() {
+        let whole = Proration { paid_days: 1, days: 1 };
+        let amount = part_of(pension.amount, (whole, plan.pays.frequency.per_year()));
+        extras.keep_back(&[Deduction { amount, ..pension }]);
+    }
     if let Some(months) = months {
         let month_pay = parts.iter().map(|part| part.amount).sum();
         let amount = people::bonus(plan.industry, month_pay, months);

@@ -70,13 +70,13 @@ fn trend(plan: &Plan, month: u64) -> u64 {
 
 fn month_of(plan: &Plan, month: u64, sales: i64) -> SoldMonth {
     let key = plan.key.with("sales").at(month);
-    let sells = &plan.industry.sells;
+    let (sells, place) = (&plan.industry.sells, plan.tax_place());
     let invoices = (0..INVOICES_A_MONTH).map(|number| {
         let (kind, _) = plan.industry.customers.of_invoice(number);
         let draw = 85 + key.at(number).with("share").below(31);
         let net = scale(sales, kind.share * draw, 10_000 * kind.invoices);
         let what = key.at(number).with("what").below(sells.len() as u64) as usize;
-        let rate = vat::of_sale(plan.country.code, sells[what].kind);
+        let rate = place.rate_of(sells[what].kind);
         Sold { net, tax: vat::on(net, rate), rate, what }
     });
     let invoices: Vec<Sold> = invoices.collect();

@@ -1,22 +1,52 @@
 //! The suppliers of a grown company: the expense of each, and its amount in a month.
 
-use std::borrow::Cow;
-
 use crate::model::Account;
 use crate::model::growth::identity::{self, Origin};
 use crate::value::Key;
 use crate::world::layout::{Plan, VENDORS_A_MONTH};
 
-/// The expense, what is sold, and the last words of the supplier's name.
-type Other = (Account, &'static str, &'static [&'static str]);
+/// A supplier of another expense than purchases.
+#[derive(Clone, Copy)]
+struct Other {
+    expense: Account,
+    what: &'static str,
+    /// What it is for the tax on sales, if `fixtures/vat.toml` has rates of its own for it.
+    kind: &'static str,
+    /// The last words of the supplier's name.
+    words: &'static [&'static str],
+}
+
+const fn other_of(
+    expense: Account,
+    what: &'static str,
+    kind: &'static str,
+    words: &'static [&'static str],
+) -> Other {
+    Other { expense, what, kind, words }
+}
 
 /// Suppliers of other expenses than purchases; the others sell what the industry buys.
 const OTHERS: [Other; 5] = [
-    (Account::Rent, "Office rent", &["Properties", "Real Estate", "Property Holdings"]),
-    (Account::Utilities, "Electricity and water", &["Power", "Energy", "Utilities"]),
-    (Account::Insurance, "Business insurance", &["Insurance", "Assurance", "General Insurance"]),
-    (Account::Marketing, "Advertising", &["Media", "Advertising", "Communications"]),
-    (Account::ProfessionalFees, "Accounting and legal fees", &["Accountants", "Legal", "& Co."]),
+    other_of(
+        Account::Rent,
+        "Office rent",
+        "rent",
+        &["Properties", "Real Estate", "Property Holdings"],
+    ),
+    other_of(Account::Utilities, "Electricity and water", "", &["Power", "Energy", "Utilities"]),
+    other_of(
+        Account::Insurance,
+        "Business insurance",
+        "insurance",
+        &["Insurance", "Assurance", "General Insurance"],
+    ),
+    other_of(Account::Marketing, "Advertising", "", &["Media", "Advertising", "Communications"]),
+    other_of(
+        Account::ProfessionalFees,
+        "Accounting and legal fees",
+        "",
+        &["Accountants", "Legal", "& Co."],
+    ),
 ];
 
 /// The last words of the names of other suppliers.
@@ -34,17 +64,19 @@ pub(crate) struct MonthSales {
 
 /// The expense account of a supplier.
 pub(crate) fn account(number: u64) -> Account {
-    other(number).map_or(Account::Purchases, |(account, ..)| account)
+    other(number).map_or(Account::Purchases, |other| other.expense)
 }
 
-/// What a supplier sells.
-pub(crate) fn sells(plan: &Plan, number: u64) -> Cow<'static, str> {
-    if let Some((_, what, _)) = other(number) {
-        return what.into();
+/// What a supplier sells, and what it is for the tax on it.
+pub(crate) fn sells(plan: &Plan, number: u64) -> (&'static str, &'static str) {
+    if let Some(other) = other(number) {
+        return (other.what, other.kind);
     }
     let bought = &plan.industry.buys;
-    let place = key(plan, number).below(bought.len() as u64);
-    bought[usize::try_from(place).unwrap_or_default()].into()
+    let count = bought.len() as u64;
+    let place = (plan.key.with("bought").below(count) + number) % count;
+    let bought = &bought[usize::try_from(place).unwrap_or_default()];
+    (bought.what, bought.kind)
 }
 
 /// The key of a supplier.
@@ -57,11 +89,11 @@ pub(crate) fn name(plan: &Plan, number: u64) -> String {
     let key = key(plan, number);
     let names = plan.key.with("vendor names");
     let origin = Origin::partner(key, names, number, plan.origin.known_on);
-    let trade = other(number).map_or(("purchases", MERCHANTS), |(_, what, words)| (what, words));
+    let trade = other(number).map_or(("purchases", MERCHANTS), |other| (other.what, other.words));
     identity::legal_name(plan.country, trade, origin)
 }
 
-/// What a supplier is paid in a month. Rent and insurance are the same in every month; purchases and marketing follow the sales.
+/// What a supplier bills for a month, without tax that the company recovers. Rent and insurance are the same in every month; purchases and marketing follow the sales.
 pub(crate) fn amount(plan: &Plan, month: u64, number: u64, sales: MonthSales) -> i64 {
     let costs = plan.industry.costs;
     let draw = plan.key.with("purchases").at(month).at(number);

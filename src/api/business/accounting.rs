@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::api::business::figures::{Reading, minor};
 use crate::api::prelude::*;
+use crate::model::payments::vat;
 use crate::model::{Account, AccountType, Direction, Wire};
 use crate::value::id::encode_to_string;
 use crate::world::sums::Totals;
@@ -146,7 +147,7 @@ fn ledger_account(
         company_id: company.id,
         status: LedgerAccountStatus::Active,
         code: account,
-        name: account.name().into_owned(),
+        name: account.name(vat::Place::of(company)).into_owned(),
         kind,
         normal_side: kind.normal_side(),
         currency,

@@ -5,7 +5,7 @@
 use crate::api::business::figures::{Reading, minor};
 use crate::api::business::reports::reports;
 use crate::api::prelude::*;
-use crate::model::payments::{Bill, Collection, Invoice};
+use crate::model::payments::{Bill, Collection, Invoice, Payout};
 use crate::model::{Account, AccountType, JournalEntry};
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
@@ -202,6 +202,10 @@ fn behind(world: &World, entry: &JournalEntry) -> Option<u64> {
         Kind::Collection => {
             let collection = world.find(Id::<Collection>::from_bits(bits))?;
             collection.invoice_id.map(Id::bits)
+        }
+        Kind::Payout => {
+            let paid = world.find(Id::<Payout>::from_bits(bits))?.source;
+            paid.filter(|paid| paid.kind == Kind::Bill).map(|paid| paid.bits)
         }
         _ => None,
     }

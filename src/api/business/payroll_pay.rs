@@ -11,12 +11,12 @@ use crate::api::business::payroll_earlier::{Earlier, EarlierPay};
 use crate::api::business::worked_hours::pay_hours;
 use crate::api::prelude::*;
 use crate::model::business::earnings::Employer;
-use crate::model::business::pay_extras::{Arrears, EmployerRule, sum};
+use crate::model::business::pay_extras::{Arrears, sum};
 use crate::model::business::pay_terms::part_of;
 use crate::model::business::payroll_run::{RunWarning, WarningCode};
 use crate::model::business::{
-    Allowance, Calculation, Compensation, Component, Deduction, DeductionTiming, EmploymentType,
-    Extras, PayInterval, PayLine, PaySpan, PayrollRun, Proration, RunInput, RunType, Terms,
+    Allowance, Calculation, Compensation, Component, EmploymentType, Extras, PayInterval, PayLine,
+    PaySpan, PayrollRun, Proration, RunInput, RunType, Terms,
 };
 use crate::model::calendar::Calendar;
 use crate::model::payroll::{self, WagePer};
@@ -112,40 +112,7 @@ fn leave_what_is_unpaid(due: &mut Due, paid: i64, span: PaySpan) {
 fn add(extras: &mut Extras, input: &RunInput) {
     extras.earnings.extend(input.earnings.iter().cloned());
     extras.reimbursements.extend(input.reimbursements.iter().cloned());
-    keep_back(extras, &input.deductions);
-}
-
-/// The type of every pack for deductions before tax without a type of their own.
-const PRE_TAX: &str = "pre_tax";
-
-fn kind_of(deduction: &Deduction) -> Option<String> {
-    let own = deduction.kind.clone();
-    match deduction.timing {
-        DeductionTiming::PreTax => own.or_else(|| Some(PRE_TAX.to_owned())),
-        DeductionTiming::PostTax => own,
-    }
-}
-
-fn keep_back(extras: &mut Extras, deductions: &[Deduction]) {
-    for deduction in deductions {
-        if let Some(part) = &deduction.employer {
-            let (id, label) = (deduction.id.clone(), deduction.label.clone());
-            let line = PayLine { kind: kind_of(deduction), ..PayLine::plain(id, label, 0) };
-            extras.employer_rules.push(EmployerRule { line, part: part.clone() });
-        }
-        if deduction.amount == 0 {
-            continue;
-        }
-        let kind = kind_of(deduction);
-        let lines = if kind.is_some() { &mut extras.typed } else { &mut extras.after_tax };
-        let (id, label) = (deduction.id.clone(), deduction.label.clone());
-        lines.push(PayLine {
-            kind,
-            protected: deduction.protected,
-            annual_limit: deduction.annual_limit,
-            ..PayLine::plain(id, label, deduction.amount)
-        });
-    }
+    extras.keep_back(&input.deductions);
 }
 
 /// Regular pay for a pay period: the whole, or the share of working days that count. Days count between the first and the last day of work,
@@ -186,7 +153,7 @@ pub(crate) fn by_terms(world: &World, employee: &Employee, span: PaySpan) -> Due
             }
             deduction
         });
-        keep_back(&mut due.extras, &deductions.collect::<Vec<_>>());
+        due.extras.keep_back(&deductions.collect::<Vec<_>>());
     }
     let component = |line: PayLine| Component { id: line.id, amount: line.amount };
     due.parts = parts.0.into_iter().map(component).collect();

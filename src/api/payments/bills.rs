@@ -11,6 +11,7 @@ use crate::api::prelude::*;
 use crate::model::payments::{Beneficiary, Bill, BillLine, BillStatus, Vendor, vat};
 use crate::model::posting::purchasing;
 use crate::model::{Account, AccountType};
+use crate::world::layout::BILLS_A_COMPANY;
 
 /// Maximum number of days from the date of the bill until its due date: ten years.
 const LONGEST_TERMS: i32 = 3_660;
@@ -19,7 +20,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
     Operation {
         path: "/api/payments/bills",
         summary: "List bills",
-        description: "Lists bills of suppliers in creation order.",
+        description: "Lists bills of suppliers in creation order, including those of the months \
+            before the world's start.",
         ..operation!(read list_bills)
     },
     Operation {
@@ -99,7 +101,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
 ]);
 
 list! {
-    fn list_bills(ListBills) -> Bill, of company_id;
+    fn list_bills(ListBills) -> Bill,
+        from |world, input| bought(world, input.company_id), of company_id;
     filter
         company_id: Id<Company>,
         status: BillStatus,
@@ -109,6 +112,17 @@ list! {
         /// Only bills due before this day.
         due_before: Date => |day, bill| bill.due_date < *day;
     sort created_at, due_date, total, amount_due;
+}
+
+/// Bills of all companies or of one: those of the months before the world's start, then those created since.
+fn bought(world: &World, company: Option<Id<Company>>) -> Candidates<'_, Bill> {
+    let base = world.base();
+    let all = base.count(Kind::Bill);
+    let Some(company) = company else { return Candidates::new(all, Some, world.created()) };
+    let index = base.index_of(company).filter(|_| all > 0);
+    let grown = index.map_or(0, |_| BILLS_A_COMPANY);
+    let find = move |place| Some(base.bill(index?, place));
+    Candidates::new(grown, find, world.children(company.bits()))
 }
 
 /// The supplier who sent the bill.

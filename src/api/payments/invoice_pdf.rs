@@ -97,7 +97,7 @@ fn lines(invoice: &Invoice) -> Table {
 
 fn taxes(invoice: &Invoice, company: &Company) -> Table {
     let currency = invoice.currency;
-    let name = vat::of(&company.country).map_or("Tax", |rate| rate.name.as_str());
+    let name = vat::Place::of(company).tax_name().unwrap_or("Tax");
     Table {
         title: "Tax".to_owned(),
         columns: vec!["Net".to_owned(), currency.to_string()],

@@ -3,7 +3,8 @@
 use crate::api::pay_history::{GrownPayments, pays};
 use crate::api::prelude::*;
 use crate::model::payments::{Beneficiary, Payout, PayoutStatus};
-use crate::world::history::vendor_day;
+use crate::world::purchases::bill_growth::PAYMENT_HOUR;
+use crate::world::purchases::vendor_day;
 use crate::world::{HISTORY_MONTHS, VENDORS_A_MONTH};
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
@@ -43,6 +44,7 @@ list! {
 pub(crate) enum SourceType {
     PayrollItem,
     Escrow,
+    Bill,
 }
 
 impl SourceType {
@@ -50,6 +52,7 @@ impl SourceType {
         match self {
             Self::PayrollItem => Kind::PayrollItem,
             Self::Escrow => Kind::Escrow,
+            Self::Bill => Kind::Bill,
         }
     }
 }
@@ -75,7 +78,7 @@ fn candidates(world: &World, company: Option<Id<Company>>) -> Candidates<'_, Pay
         (base.pay(pay).funded, GrownPayouts::Wages(pay, ranks.start), count)
     });
     let months = (0..HISTORY_MONTHS).map(|month| {
-        (vendor_day(base, month).at_hour(9), GrownPayouts::Suppliers(month), suppliers)
+        (vendor_day(base, month).at_hour(PAYMENT_HOUR), GrownPayouts::Suppliers(month), suppliers)
     });
     let mut groups: Vec<_> = wages.chain(months).collect();
     groups.sort_by_key(|(at, _, _)| *at);

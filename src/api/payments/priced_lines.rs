@@ -16,7 +16,7 @@ pub(crate) struct NewPricedLine {
     quantity: i64,
     /// Price of one unit in minor units, without tax.
     unit_amount: Amount,
-    /// Tax rate in basis points, 750 for 7.5 %. Default: the standard rate of the company's country.
+    /// Tax rate in basis points, 750 for 7.5 %. Default: the standard rate of the company's country, or of its region if that has one.
     #[schemars(range(min = 0, max = 10_000))]
     tax_rate: Option<u32>,
 }
@@ -28,7 +28,7 @@ pub(crate) fn priced(
     document: &str,
     wrong: &mut Vec<Violation>,
 ) -> Option<(Vec<InvoiceLine>, Sums)> {
-    let standard = vat::standard(&company.country);
+    let standard = vat::Place::of(company).standard();
     let rate = |line: &NewPricedLine| line.tax_rate.unwrap_or(standard);
     let amount =
         |line: &NewPricedLine| i128::from(line.quantity) * i128::from(line.unit_amount.minor());

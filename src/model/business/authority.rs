@@ -27,7 +27,7 @@ const AUTHORITIES: &[(&str, &str, bool)] = &[
     ("ITF", "the Industrial Training Fund", false),
     ("FMBN", "the Federal Mortgage Bank of Nigeria", false),
     ("SARS", "the South African Revenue Service", false),
-    ("vat", "the VAT office", false),
+    ("vat", "the authority for tax on sales", false),
     (OTHER, "the tax office", false),
 ];
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::business::employer_part::EmployerPart;
-use crate::model::business::{PayLine, PaySpan};
+use crate::model::business::{Deduction, DeductionTiming, PayLine, PaySpan};
 use crate::model::prelude::*;
 
 /// Parts of a pay other than the month's salary.
@@ -99,6 +99,29 @@ impl Extras {
         plain.chain(arrears).collect()
     }
 
+    /// Adds deductions of a pay, with what the employer adds to them.
+    pub(crate) fn keep_back(&mut self, deductions: &[Deduction]) {
+        for deduction in deductions {
+            if let Some(part) = &deduction.employer {
+                let (id, label) = (deduction.id.clone(), deduction.label.clone());
+                let line = PayLine { kind: kind_of(deduction), ..PayLine::plain(id, label, 0) };
+                self.employer_rules.push(EmployerRule { line, part: part.clone() });
+            }
+            if deduction.amount == 0 {
+                continue;
+            }
+            let kind = kind_of(deduction);
+            let lines = if kind.is_some() { &mut self.typed } else { &mut self.after_tax };
+            let (id, label) = (deduction.id.clone(), deduction.label.clone());
+            lines.push(PayLine {
+                kind,
+                protected: deduction.protected,
+                annual_limit: deduction.annual_limit,
+                ..PayLine::plain(id, label, deduction.amount)
+            });
+        }
+    }
+
     /// All deductions other than taxes and contributions.
     pub(crate) fn deductions(&self) -> i64 {
         sum(&self.typed) + sum(&self.after_tax)
@@ -144,6 +167,18 @@ impl Extras {
             proration: self.proration,
             paid_months: self.paid_months.clone(),
         }
+    }
+}
+
+/// The type of every pack for deductions before tax without a type of their own.
+const PRE_TAX: &str = "pre_tax";
+
+/// The type of a deduction in the payroll pack, if it has one.
+fn kind_of(deduction: &Deduction) -> Option<String> {
+    let own = deduction.kind.clone();
+    match deduction.timing {
+        DeductionTiming::PreTax => own.or_else(|| Some(PRE_TAX.to_owned())),
+        DeductionTiming::PostTax => own,
     }
 }
 

@@ -36,6 +36,9 @@ pub(crate) struct Country {
     #[serde(default)]
     pub(crate) titles: Titles,
     pub(crate) cities: Vec<City>,
+    /// Towns of farms; in the cities if there are none.
+    #[serde(default)]
+    pub(crate) countryside: Vec<City>,
     pub(crate) streets: Vec<&'static str>,
     /// First line of an address, with `{number}` and `{street}`.
     pub(crate) address: &'static str,
@@ -186,8 +189,28 @@ pub(crate) struct Pay {
     pub(crate) attributes: Vec<(&'static str, Vec<(&'static str, u64)>)>,
     /// Parts of a salary; the percentages sum to 100.
     pub(crate) components: Vec<Component>,
+    /// The pension into which employers enrol their workers.
+    #[serde(default)]
+    pub(crate) pension: Option<Pension>,
     /// Annual gross salary of the grades 1 to 8.
     pub(crate) grades: [Band; 8],
+}
+
+/// A pension into which employers enrol their workers.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Pension {
+    pub(crate) label: &'static str,
+    /// Type of the deduction in the payroll pack.
+    #[serde(rename = "type")]
+    pub(crate) kind: &'static str,
+    /// The earnings of the pack that count.
+    pub(crate) earnings: &'static str,
+    /// Of these earnings, in hundredths of a percent: what the worker pays, and what the employer adds.
+    pub(crate) worker_bp: i64,
+    pub(crate) employer_bp: i64,
+    /// How many of ten workers have opted out.
+    pub(crate) opted_out: u64,
 }
 
 /// A part of a salary.

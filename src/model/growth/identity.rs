@@ -79,8 +79,8 @@ pub(crate) struct Address {
 
 pub(crate) fn company(country: &Country, industry: &Industry, origin: Origin) -> CompanyIdentity {
     let (key, founded_on) = (origin.key, origin.founded_on());
-    let address = address(country, key.with("address"));
-    let town = city(country, key.with("address"));
+    let town = city(country, industry.id, key.with("address"));
+    let address = address(country, town, key.with("address"));
     let trading_name = trading_name(country, (industry.id, &industry.words), town, origin);
     let suffix = pick(key.with("legal form"), &country.suffixes);
     let year = founded_on.civil().year().to_string();
@@ -114,14 +114,24 @@ pub(crate) fn legal_name(
     trade: (&str, &[&'static str]),
     origin: Origin,
 ) -> String {
-    let town = city(country, origin.key.with("address"));
+    let town = city(country, trade.0, origin.key.with("address"));
     let suffix = pick(origin.key.with("legal form"), &country.suffixes);
     format!("{} {suffix}", trading_name(country, trade, town, origin))
 }
 
+/// The region of a company, as in [`company`].
+pub(crate) fn region(
+    country: &Country,
+    industry: &Industry,
+    origin: Origin,
+) -> Option<&'static str> {
+    let city = city(country, industry.id, origin.key.with("address"));
+    (!city.region.is_empty()).then_some(city.region)
+}
+
 /// The domain of a company, as in [`company`].
 pub(crate) fn domain_of(country: &Country, industry: &Industry, origin: Origin) -> String {
-    let city = city(country, origin.key.with("address"));
+    let city = city(country, industry.id, origin.key.with("address"));
     domain(&trading_name(country, (industry.id, &industry.words), city, origin), country)
 }
 
@@ -154,13 +164,16 @@ pub(crate) fn mobile(country: &Country, key: Key) -> String {
     grow_pattern(pick::<&str>(key, &country.mobile), key)
 }
 
-fn city(country: &Country, key: Key) -> &City {
-    pick(key.with("city"), &country.cities)
+/// The trade whose companies are in the countryside.
+const FARMS: &str = "agriculture";
+
+fn city<'a>(country: &'a Country, trade: &str, key: Key) -> &'a City {
+    let rural = trade == FARMS && !country.countryside.is_empty();
+    pick(key.with("city"), if rural { &country.countryside } else { &country.cities })
 }
 
-/// An address of the person or company for `key`.
-pub(crate) fn address(country: &Country, key: Key) -> Address {
-    let city = city(country, key);
+/// An address in the town for `key`.
+fn address(country: &Country, city: &City, key: Key) -> Address {
     let number = 1 + key.with("number").below(country.numbers);
     let street = pick(key.with("street"), &country.streets);
     let line1 =

@@ -24,8 +24,8 @@ pub(crate) struct Industry {
     pub(crate) words: Vec<&'static str>,
     /// Lines of sales invoices.
     pub(crate) sells: Vec<Sells>,
-    /// Categories of suppliers.
-    pub(crate) buys: Vec<&'static str>,
+    /// Lines of suppliers' bills.
+    pub(crate) buys: Vec<Sells>,
     /// Monthly sales, in percent of the payroll cost of an average month.
     pub(crate) revenue_percent: u64,
     /// Purchases, in percent of sales.
@@ -48,7 +48,7 @@ pub(crate) struct Industry {
     pub(crate) roles: [Role; ROLES],
 }
 
-/// Something that an industry sells.
+/// Something that an industry sells or buys.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Sells {
     pub(crate) what: &'static str,

@@ -2,11 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::business::pay_terms::{Compensation, Component, PayInterval};
+use crate::model::business::employer_part::EmployerPart;
+use crate::model::business::pay_terms::{
+    Compensation, Component, Deduction, DeductionTiming, PayInterval,
+};
 use crate::model::growth::countries::Country;
 use crate::model::growth::industries::Industry;
 use crate::model::growth::pick;
 use crate::model::growth::workforce::STEPS;
+use crate::model::payroll::{self, PayPeriod};
 use crate::value::{Currency, Date, Key};
 
 /// Pay of a role slot at a step of its band: a round monthly amount, split into the country's usual parts.
@@ -14,6 +18,7 @@ pub(crate) fn compensation(
     country: &Country,
     currency: Currency,
     amount: i64,
+    deductions: Vec<Deduction>,
     effective_from: Date,
 ) -> Compensation {
     let components = parts(country, amount);
@@ -25,7 +30,7 @@ pub(crate) fn compensation(
         effective_from,
         recorded: None,
         allowances: Vec::new(),
-        deductions: Vec::new(),
+        deductions,
     }
 }
 
@@ -57,6 +62,34 @@ pub(crate) fn hours_percent(industry: &Industry, company: Key, role: u8, step: u
     } else {
         100
     }
+}
+
+/// What the pension of its country takes from a month's pay of a pay class, by the pack in force on a day; none if the class has opted out.
+pub(crate) fn pension(
+    plan: PayPlan<'_>,
+    (role, step): (u8, u8),
+    month_pay: i64,
+    on: Date,
+) -> Option<Deduction> {
+    let enrolled = plan.country.pay.pension.as_ref()?;
+    let draw = plan.company.with("pension").at(u64::from(role)).at(u64::from(step)).below(10);
+    let pack = payroll::library().in_force(plan.country.code, on.civil()).pack;
+    let counted = pack.counted_earnings(enrolled.earnings)?.part(month_pay, PayPeriod::Monthly);
+    let amount = (i128::from(counted) * i128::from(enrolled.worker_bp) * 2 + 10_000) / 20_000;
+    (draw >= enrolled.opted_out).then(|| Deduction {
+        id: "pension".to_owned(),
+        label: enrolled.label.to_owned(),
+        amount: i64::try_from(amount).expect("a part of a salary"),
+        timing: DeductionTiming::PreTax,
+        kind: Some(enrolled.kind.to_owned()),
+        protected: None,
+        annual_limit: None,
+        employer: Some(EmployerPart {
+            rate_bp: Some(enrolled.employer_bp),
+            earnings: Some(enrolled.earnings.to_owned()),
+            ..EmployerPart::default()
+        }),
+    })
 }
 
 /// What determines the pay in a company.

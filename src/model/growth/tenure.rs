@@ -1,15 +1,17 @@
 //! When the employees of a grown company joined and left within its history: a function of role slot and standing.
 //!
 //! Everybody of one role slot and standing joins or leaves in the same month. So the employees of a month are a few selections of
-//! `workforce`, and counting them is arithmetic.
+//! `workforce`, and counting them is arithmetic. A company has its own part of joiners, so companies grow at different speeds.
 
 use crate::model::growth::workforce::{
     ALL_SLOTS, CYCLE, PAID_IN_HISTORY, Place, Selection, Slots, Workforce,
 };
 use crate::value::Key;
 
-/// The standings of employees who joined within the history: active and verified.
-const JOINERS: [u8; 3] = [14, 15, 16];
+/// The standings of employees who may have joined within the history: active and verified.
+const JOINERS: [u8; 6] = [11, 12, 13, 14, 15, 16];
+/// Of ten role slots of such a standing, fewest and most who joined within the history.
+const JOINED_OF_TEN: (u64, u64) = (1, 8);
 /// The standing of employees who have left.
 const LEAVER: u8 = 24;
 /// The months of a history.
@@ -51,8 +53,15 @@ impl Tenure {
 
     /// The first pay of history that the employee receives: 0 for employees who were there before.
     pub(crate) fn first(self, place: Place) -> u64 {
-        let joined = JOINERS.contains(&place.standing);
-        if joined { self.before(self.draw(place.role, place.standing)) } else { 0 }
+        if self.joined(place) { self.before(self.draw(place.role, place.standing)) } else { 0 }
+    }
+
+    fn joined(self, place: Place) -> bool {
+        let (least, most) = JOINED_OF_TEN;
+        let key = self.key.with("joined");
+        let of_ten = least + key.below(most - least + 1);
+        let draw = || key.at(u64::from(place.standing)).at(u64::from(place.role)).below(10);
+        JOINERS.contains(&place.standing) && draw() < of_ten
     }
 
     /// The last pay of history that the employee receives, if the employee has left.
@@ -85,8 +94,12 @@ impl Tenure {
         let moving = JOINERS.into_iter().chain([LEAVER]);
         let changing = moving.fold(0, |set: Slots, standing| set | 1 << standing);
         let steady = Selection { roles: ALL_SLOTS, standings: PAID_IN_HISTORY & !changing };
-        let [a, b, c] = JOINERS;
-        Paid { workforce, parts: [steady, of(a), of(b), of(c), of(LEAVER)] }
+        let part = |place| match place {
+            0 => steady,
+            1 => of(LEAVER),
+            joiner => of(JOINERS[joiner - 2]),
+        };
+        Paid { workforce, parts: core::array::from_fn(part) }
     }
 }
 
@@ -142,7 +155,18 @@ mod tests {
         let left: Vec<u64> =
             (0..25).filter_map(|index| tenure.last(workforce.place(index))).collect();
         assert!(left.len() == 1 && (2..12).contains(&left[0]), "{left:?}");
-        let joined = (0..25).filter(|&index| tenure.first(workforce.place(index)) > 0);
-        assert_eq!(joined.count(), JOINERS.len());
+    }
+
+    #[test]
+    fn companies_differ_in_the_number_of_people_who_joined() {
+        let joined = |seed| {
+            let key = Key::new(seed);
+            let (workforce, tenure) = (Workforce::new(key, 25), Tenure::new(key, 12));
+            (0..25).filter(|&index| tenure.first(workforce.place(index)) > 0).count()
+        };
+        let counts: Vec<usize> = (0..200).map(joined).collect();
+        let companies = |count| counts.iter().filter(|joined| **joined == count).count();
+        assert!((0..=5).all(|count| companies(count) > 5), "{counts:?}");
+        assert!(counts.iter().sum::<usize>() < 200 * 4, "{counts:?}");
     }
 }

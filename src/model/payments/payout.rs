@@ -113,7 +113,7 @@ pub(crate) enum Pays {
     Wages,
     /// An amount released from an escrow.
     Escrow,
-    /// A payout to a beneficiary.
+    /// A payout to a beneficiary, or of a supplier's bill.
     Vendor,
 }
 
@@ -122,8 +122,8 @@ impl Payout {
     pub(crate) const fn pays(&self) -> Pays {
         match self.source {
             Some(AnyId { kind: Kind::PayrollItem, .. }) => Pays::Wages,
+            None | Some(AnyId { kind: Kind::Bill, .. }) => Pays::Vendor,
             Some(_) => Pays::Escrow,
-            None => Pays::Vendor,
         }
     }
 }

@@ -1,9 +1,11 @@
 //! Tax on sales: the standard rate and the return of each country (`fixtures/vat.toml`), and the tax calculation.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
 
+use crate::model::business::Company;
 use crate::model::calendar::Calendar;
 use crate::model::fx::half_even;
 use crate::model::payroll::Roll;
@@ -17,6 +19,7 @@ pub(crate) const WHOLE: u32 = 10_000;
 struct File {
     other_countries: Return,
     reduced: Vec<Reduced>,
+    regional: Vec<Regional>,
     rate: Vec<Rate>,
 }
 
@@ -34,6 +37,78 @@ struct Reduced {
     source: String,
 }
 
+/// The standard rate of companies in a region, declared with the return of the country.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Regional {
+    country: String,
+    region: String,
+    /// The local name of the tax.
+    name: String,
+    basis_points: u32,
+    /// The source of the rate.
+    #[cfg_attr(not(test), expect(dead_code, reason = "only a test reads it"))]
+    source: String,
+}
+
+/// The country and the region in which a company sells and buys.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place<'a> {
+    /// ISO 3166-1 alpha-2.
+    pub(crate) country: &'a str,
+    pub(crate) region: Option<&'a str>,
+}
+
+impl<'a> Place<'a> {
+    /// Of a company, by its address.
+    pub(crate) fn of(company: &'a Company) -> Self {
+        let address = company.address.as_ref();
+        Self {
+            country: &company.country,
+            region: address.and_then(|address| address.region.as_deref()),
+        }
+    }
+
+    fn own(self) -> Option<&'static Regional> {
+        let mut rows = FILE.regional.iter();
+        rows.find(|row| row.country == self.country && Some(row.region.as_str()) == self.region)
+    }
+
+    /// The standard rate in basis points; 0 if the table has none.
+    pub(crate) fn standard(self) -> u32 {
+        self.own().map_or_else(|| standard(self.country), |row| row.basis_points)
+    }
+
+    /// The local name of the tax.
+    pub(crate) fn tax_name(self) -> Option<&'static str> {
+        let own = self.own().map(|row| row.name.as_str());
+        own.or_else(|| of(self.country).map(|rate| rate.name.as_str()))
+    }
+
+    /// The name of the account that owes the tax: "VAT payable to HM Revenue & Customs".
+    pub(crate) fn payable(self) -> Cow<'static, str> {
+        let rate = of(self.country).filter(|rate| rate.basis_points > 0);
+        let Some((rate, name)) = rate.zip(self.tax_name()) else {
+            return "Tax on sales payable".into();
+        };
+        match &rate.collected_by {
+            Some(by) => format!("{name} payable to {by}").into(),
+            None => format!("{name} payable").into(),
+        }
+    }
+
+    /// The rate of what is sold, such as `food`, in basis points: the standard rate if the table has no other for it.
+    pub(crate) fn rate_of(self, sold: &str) -> u32 {
+        let applies = |row: &&Reduced| {
+            row.sold == sold
+                && (row.countries.is_empty() || row.countries.iter().any(|it| it == self.country))
+        };
+        let reduced = FILE.reduced.iter().find(applies).map(|row| row.basis_points);
+        let standard = self.standard();
+        reduced.map_or(standard, |rate| rate.min(standard))
+    }
+}
+
 /// A country's standard rate.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -42,6 +117,8 @@ pub(crate) struct Rate {
     country: String,
     /// The local name of the tax.
     pub(crate) name: String,
+    /// The authority, if the table names it.
+    pub(crate) collected_by: Option<String>,
     pub(crate) basis_points: u32,
     /// The source of the rate.
     #[cfg_attr(not(test), expect(dead_code, reason = "only a test reads it"))]
@@ -137,17 +214,6 @@ pub(crate) fn standard(country: &str) -> u32 {
     of(country).map_or(0, |rate| rate.basis_points)
 }
 
-/// The rate of what is sold, such as `food`, in basis points: the standard rate if the table has no other for it.
-pub(crate) fn of_sale(country: &str, sold: &str) -> u32 {
-    let applies = |row: &&Reduced| {
-        row.sold == sold
-            && (row.countries.is_empty() || row.countries.iter().any(|it| it == country))
-    };
-    let reduced = FILE.reduced.iter().find(applies).map(|row| row.basis_points);
-    let standard = standard(country);
-    reduced.map_or(standard, |rate| rate.min(standard))
-}
-
 /// The tax on an amount; halves are rounded to even.
 ///
 /// # Panics
@@ -227,14 +293,29 @@ mod tests {
             ("US", ["food", "health", "education", "export"], [0, 0, 0, 0]),
         ];
         for (country, sold, rates) in rows {
-            assert_eq!(sold.map(|sold| of_sale(country, sold)), rates, "{country}");
-            assert_eq!(of_sale(country, ""), standard(country));
+            let place = Place { country, region: None };
+            assert_eq!(sold.map(|sold| place.rate_of(sold)), rates, "{country}");
+            assert_eq!(place.rate_of(""), standard(country));
         }
         for row in &FILE.reduced {
             assert!(row.source.len() > 10, "{}", row.sold);
             for country in &row.countries {
                 assert!(standard(country) > row.basis_points, "{} in {country}", row.sold);
             }
+        }
+    }
+
+    /// Excise Tax Act (CA), subsection 165(2): the harmonised tax of Ontario is 13 %.
+    #[test]
+    fn companies_of_ontario_have_the_harmonised_rate() {
+        let place = |region| Place { country: "CA", region };
+        let rates = [Some("ON"), Some("AB"), None].map(|region| place(region).standard());
+        assert_eq!(rates, [1_300, 500, 500]);
+        assert_eq!(place(Some("ON")).rate_of("food"), 0);
+        assert_eq!(place(Some("ON")).tax_name(), Some("HST"));
+        assert_eq!(place(None).tax_name(), Some("GST"));
+        for row in &FILE.regional {
+            assert!(row.source.len() > 10 && of(&row.country).is_some(), "{}", row.region);
         }
     }
 

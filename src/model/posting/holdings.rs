@@ -1,4 +1,4 @@
-//! What a company owns beside money, and the tax on its profit.
+//! What a company owns beside money, the tax on its profit, and what it pays to a pension provider.
 
 use super::{Credit, Debit, Posting};
 use crate::model::{Account, AnyId};
@@ -14,12 +14,16 @@ pub(crate) struct Opening {
     pub(crate) stock: i64,
     /// Tax on profit that is not paid yet.
     pub(crate) tax: i64,
+    /// Suppliers' bills that are not paid yet. Each has an entry of its own.
+    pub(crate) bills: i64,
+    /// The rest of a bank loan.
+    pub(crate) loan: i64,
 }
 
 impl Opening {
     /// What belongs to the owners.
     pub(crate) const fn net(&self) -> i64 {
-        self.fixed - self.depreciated + self.stock - self.tax
+        self.fixed - self.depreciated + self.stock - self.tax - self.bills - self.loan
     }
 }
 
@@ -30,8 +34,9 @@ pub(crate) fn opened(company: AnyId, currency: Currency, with: Opening, paid_in:
         (Account::Inventory, Debit, with.stock),
         (Account::AccumulatedDepreciation, Credit, with.depreciated),
         (Account::IncomeTaxPayable, Credit, with.tax),
+        (Account::LoansPayable, Credit, with.loan),
         (Account::OwnerEquity, Credit, paid_in),
-        (Account::RetainedEarnings, Credit, with.net() - paid_in),
+        (Account::RetainedEarnings, Credit, with.net() + with.bills - paid_in),
     ];
     Posting::new("Opening balance", company, currency, &lines)
 }
@@ -62,4 +67,11 @@ pub(crate) fn income_tax_paid(company: AnyId, currency: Currency, amount: i64) -
     let lines =
         [(Account::IncomeTaxPayable, Debit, amount), (Account::CashAvailable, Credit, amount)];
     Posting::new("Income tax paid", company, currency, &lines)
+}
+
+/// Deductions for a pension, and what the employer adds to them, are paid to the provider.
+pub(crate) fn pension_paid(company: AnyId, currency: Currency, amount: i64) -> Posting {
+    let lines =
+        [(Account::DeductionsPayable, Debit, amount), (Account::CashAvailable, Credit, amount)];
+    Posting::new("Pension contributions paid", company, currency, &lines)
 }

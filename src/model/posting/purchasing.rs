@@ -7,11 +7,29 @@ use crate::model::prelude::*;
 
 /// A bill is approved: expenses and recoverable tax accrue against accounts payable.
 pub(crate) fn bill_approved(bill: &Bill) -> Posting {
-    let expenses = bill.expenses().into_iter();
-    let mut lines: Vec<_> = expenses.map(|(account, amount)| (account, Debit, amount)).collect();
-    lines.push((Account::VatRecoverable, Debit, bill.tax_recoverable));
-    lines.push((Account::AccountsPayable, Credit, bill.total));
-    Posting::new("Bill approved", AnyId::of(bill.id), bill.currency, &lines)
+    approved(AnyId::of(bill.id), bill.currency, &bill.expenses(), bill.tax_recoverable)
+}
+
+/// The same for a bill with these expenses.
+pub(crate) fn approved(
+    bill: AnyId,
+    currency: Currency,
+    expenses: &[(Account, i64)],
+    tax_recoverable: i64,
+) -> Posting {
+    let total = tax_recoverable + expenses.iter().map(|(_, amount)| amount).sum::<i64>();
+    let mut lines: Vec<_> =
+        expenses.iter().map(|&(account, amount)| (account, Debit, amount)).collect();
+    lines.push((Account::VatRecoverable, Debit, tax_recoverable));
+    lines.push((Account::AccountsPayable, Credit, total));
+    Posting::new("Bill approved", bill, currency, &lines)
+}
+
+/// A bill that was approved before the books begin. The owners' equity bears it.
+pub(crate) fn bill_opened(bill: AnyId, currency: Currency, amount: i64) -> Posting {
+    let lines =
+        [(Account::RetainedEarnings, Debit, amount), (Account::AccountsPayable, Credit, amount)];
+    Posting::new("Opening balance", bill, currency, &lines)
 }
 
 /// A bill is voided: its approval is reversed.

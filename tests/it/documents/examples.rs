@@ -42,7 +42,6 @@ const MADE: &[(&str, &str)] = &[
     ("/api/business/regulatory-reports", "regulatory_report.compiled"),
     ("/api/business/accounting-periods", "accounting_period.closed"),
     ("/api/payments/mandates", "mandate.created"),
-    ("/api/payments/bills", "bill.created"),
     ("/api/payments/refunds", "refund.created"),
     ("/api/payments/fx-transfers", "fx_transfer.created"),
     ("/api/payments/beneficiaries", "beneficiary.created"),

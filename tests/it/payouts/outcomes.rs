@@ -106,7 +106,7 @@ fn payouts_of_the_months_before_the_start_are_over() {
     let payer = Payer::instant();
     let path = format!("{PAYOUTS}?company_id={}", payer.company);
     let grown = payer.caller.all(&path);
-    let vendor = grown.iter().find(|payout| payout["source"].is_null());
+    let vendor = grown.iter().find(|payout| payout["source"]["type"] == "bill");
     let vendor = id(vendor.expect("suppliers were paid"));
     let refused = payer.transition(vendor, &json!({"to": "returned"}));
     refused.refused(409, "invalid_state_transition");

@@ -264,7 +264,7 @@ fn payouts_of_the_months_before_the_start_name_their_rail() {
         let payer = payer(country);
         let grown = payer.caller.all(&format!("{PAYOUTS}?company_id={}", payer.company));
         for payout in &grown {
-            let rail = if payout["source"].is_null() { vendors } else { wages };
+            let rail = if payout["source"]["type"] == "bill" { vendors } else { wages };
             assert_eq!(payout["payment_rail"], rail);
         }
         assert!(grown.len() > 20, "{country}");

@@ -20,7 +20,9 @@ fn a_runs_sums_are_those_of_its_items_in_every_country() {
             assert_eq!(item["employee_id"], *employee);
             assert_eq!((&item["status"], &item["period"]), (&json!("paid"), &json!("2026-01")));
             assert_eq!(item["currency"], run["currency"]);
-            let withheld = number(&item["taxes"]) + number(&item["employee_contributions"]);
+            let withheld = number(&item["taxes"])
+                + number(&item["employee_contributions"])
+                + number(&item["deductions"]);
             assert_eq!(number(&item["gross"]), number(&item["net"]) + withheld, "{item}");
         }
         for member in ["gross", "taxes", "employee_contributions", "employer_contributions", "net"]
@@ -29,7 +31,10 @@ fn a_runs_sums_are_those_of_its_items_in_every_country() {
         }
         let cost = number(&totals["gross"]) + number(&totals["employer_contributions"]);
         assert_eq!(number(&totals["employer_cost"]), cost);
-        assert_eq!(number(&run["funding"]["required"]), cost);
+        // The company owes deductions, and what it adds to them, from its available balance.
+        let added = |item: &Value| item.get("employer_benefits").map_or(0, number);
+        let later = sum(&items, "deductions") + items.iter().map(added).sum::<i64>();
+        assert_eq!(number(&run["funding"]["required"]), cost - later);
         assert!(number(&totals["net"]) > 0 && number(&totals["taxes"]) > 0, "{totals}");
     }
 }
@@ -52,7 +57,9 @@ fn a_payslip_adds_up_and_agrees_with_its_item_and_payout() {
                 *payslip
             );
             assert_eq!(number(&payslip["gross"]), lines(&payslip["earnings"]));
-            let deductions = lines(&payslip["taxes"]) + lines(&payslip["contributions"]);
+            let deductions = lines(&payslip["taxes"])
+                + lines(&payslip["contributions"])
+                + lines(&payslip["deductions"]);
             let net = number(&payslip["net"]);
             assert_eq!(net + deductions, number(&payslip["gross"]), "{payslip}");
             let cost = number(&payslip["gross"]) + lines(&payslip["employer_contributions"]);

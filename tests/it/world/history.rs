@@ -44,6 +44,7 @@ fn sum(entries: &[Value], account: &str, of: impl Fn(&Value) -> bool) -> i64 {
 #[test]
 fn people_join_leave_get_raises_and_a_bonus() {
     let caller = Caller::manual();
+    let mut joined_of = Vec::new();
     for company in 0..3 {
         let company = caller.company(company);
         let people = list(&caller, "/api/business/employees", &company);
@@ -52,12 +53,12 @@ fn people_join_leave_get_raises_and_a_bonus() {
         let people: Vec<Value> = people.iter().map(full).collect();
         let raised: Vec<&Value> =
             people.iter().filter(|it| it["compensation_history"].is_array()).collect();
-        assert!(raised.len() > 10, "{} raises", raised.len());
+        assert!(raised.len() > 8, "{} raises", raised.len());
         let joined = people.iter().filter(|it| {
             it["status"] == "active"
                 && ("2025-01-02".."2025-12-02").contains(&text(it, "start_date"))
         });
-        assert_eq!(joined.count(), 3);
+        joined_of.push(joined.count());
         let left: Vec<&Value> = people.iter().filter(|it| it["status"] == "terminated").collect();
         let ends: Vec<&str> = left.iter().map(|it| text(it, "end_date")).collect();
         assert!(ends.len() == 1 && ("2025-03".."2026").contains(&ends[0]), "{ends:?}");
@@ -82,6 +83,8 @@ fn people_join_leave_get_raises_and_a_bonus() {
         assert_eq!(bonus_months.len(), 1, "{bonus_months:?}");
         assert!(counts.len() > 1, "the number of people changes: {counts:?}");
     }
+    assert!(joined_of.iter().sum::<usize>() > 4, "{joined_of:?}");
+    assert!(joined_of.iter().max() > joined_of.iter().min(), "{joined_of:?}");
     caller.audit();
 }
 

@@ -2,6 +2,7 @@
 
 mod believable;
 mod biweekly;
+mod books;
 mod check_digits;
 mod history;
 mod isolation;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::growth::countries::Country;
+use crate::model::growth::countries::{City, Country};
 use crate::model::growth::{countries, customers, industries, names};
 use crate::model::payroll::{PayPeriod, library};
 
@@ -50,6 +50,25 @@ fn every_country_is_whole() {
         );
         assert!(!country.account.scheme.is_empty() && country.numbers > 1, "{code}");
     }
+}
+
+#[test]
+fn pensions_and_countrysides_are_those_of_their_countries() {
+    let (mut pensions, mut farms) = (0, 0);
+    for country in countries::codes().filter_map(countries::find) {
+        let pack = library().in_force(country.code, jiff::civil::date(2025, 1, 1)).pack;
+        if let Some(rule) = &country.pay.pension {
+            assert!(pack.deduction_type(rule.kind).is_some() && rule.opted_out < 10);
+            assert!(pack.counted_earnings(rule.earnings).is_some(), "{}", country.code);
+            pensions += 1;
+        }
+        let regions = |towns: &[City]| towns.iter().all(|town| !town.region.is_empty());
+        if !country.countryside.is_empty() {
+            assert_eq!(regions(&country.countryside), regions(&country.cities), "{}", country.code);
+            farms += 1;
+        }
+    }
+    assert_eq!((pensions, farms), (1, 6));
 }
 
 fn is_letters(text: &str, length: usize) -> bool {
