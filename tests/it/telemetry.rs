@@ -18,10 +18,10 @@ fn collector() -> (u16, mpsc::Receiver<Vec<u8>>) {
     let (send, receive) = mpsc::channel();
     std::thread::spawn(move || {
         for stream in listener.incoming() {
-            let (mut stream, mut bytes, mut part) = (stream.unwrap(), Vec::new(), [0; 4_096]);
+            let (mut stream, mut bytes, mut buffer) = (stream.unwrap(), Vec::new(), [0; 4_096]);
             loop {
-                let count = stream.read(&mut part).unwrap();
-                bytes.extend_from_slice(&part[..count]);
+                let count = stream.read(&mut buffer).unwrap();
+                bytes.extend_from_slice(&buffer[..count]);
                 let head = bytes.windows(4).position(|window| window == b"\r\n\r\n");
                 let text = String::from_utf8_lossy(&bytes).into_owned();
                 let length =
