@@ -157,7 +157,18 @@ impl Bench {
         &mut self,
         ask: impl Fn(&Child) -> Result<Write, String>,
     ) -> Result<String, String> {
-        let sandbox = self.sandbox(false)?;
+        self.post_with_against_bare(&[], ask)
+    }
+
+    /// The same write, to a sandbox with more flags.
+    pub(crate) fn post_with_against_bare(
+        &mut self,
+        flags: &[&str],
+        ask: impl Fn(&Child) -> Result<Write, String>,
+    ) -> Result<String, String> {
+        let flags = flags.iter().map(|flag| (*flag).to_owned());
+        let arguments: Vec<_> = sandbox_arguments(false).into_iter().chain(flags).collect();
+        let sandbox = Child::start(&self.sandbox, &arguments, PAGE)?;
         let ask = ask(&sandbox)?;
         let bare = self.bare(ok(sandbox.get(PAGE, KEY)?)?.body.len())?;
         Ok(self.against((&sandbox, &ask), (&bare, &requests::get("/")))?.to_string())

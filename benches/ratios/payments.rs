@@ -5,7 +5,7 @@ use std::time::Instant;
 use crate::bench::{Bench, hundredths, median, micros, ok};
 use crate::books;
 use crate::child::Child;
-use crate::load::{self, CONNECTIONS};
+use crate::load::{self, CONNECTIONS, Write};
 use crate::requests::{self, KEY};
 
 const PAYOUTS: &str = "/api/payments/payouts";
@@ -55,9 +55,18 @@ impl Payer {
     }
 }
 
-/// One payout for each request, each with its entries and events, in a world with a manual clock.
+/// One payout for each request, in a world with a manual clock: its entry and its event.
 pub(crate) fn payouts(bench: &mut Bench) -> Result<String, String> {
-    bench.post_against_bare(|sandbox| Ok(requests::post(PAYOUTS, Payer::of(sandbox, 0)?.payout)))
+    bench.post_with_against_bare(&["--clock", "manual"], payout)
+}
+
+/// The same to its end: with an instant clock, it is sent and paid before the reply.
+pub(crate) fn paid_payouts(bench: &mut Bench) -> Result<String, String> {
+    bench.post_against_bare(payout)
+}
+
+fn payout(sandbox: &Child) -> Result<Write, String> {
+    Ok(requests::post(PAYOUTS, Payer::of(sandbox, 0)?.payout))
 }
 
 /// A balance, a page of the statement and a payout: each from a company with a million entries and from one

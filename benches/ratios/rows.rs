@@ -63,6 +63,7 @@ pub(crate) const ROWS: &[Row] = &[
     row("credit score over 100,000 entries", "<= 20 ms", books::credit_score),
     row("first report", "<= 5 ms", books::first_report),
     row("create payout", "rps >= 0.35 x or 8000/s", payments::payouts),
+    row("create payout, paid at once", "", payments::paid_payouts),
     row("company of a million entries", "<= 1.5 x one of 1,000", payments::long_books),
     row("reconcile 10,000 lines", "<= 1 s, < 19.95 x for 10 x", payments::reconciled),
     row("screen 10,000, 50,000 names", "<= 5 s", names::screened),
