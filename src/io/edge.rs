@@ -161,17 +161,18 @@ impl<A: RequestHandler> hyper::service::Service<Request<Incoming>> for Edge<A> {
             return self.after_body(head, body, admitted, line);
         }
         let response = match admitted {
-            Ok(admitted) => match self.shared.engine.turn(&admitted) {
-                Some(Err(waiting)) => {
+            Ok(admitted) => {
+                let turn = self.shared.engine.turn(&admitted);
+                if matches!(turn, Some(Err(_))) {
                     let edge = self.clone();
                     return Reply::Later(Box::pin(async move {
-                        let (turn, body) = (Some(Err(waiting)), Bytes::new());
-                        let response = edge.answer_in_turn(turn, admitted, &head, body).await;
+                        let response =
+                            edge.answer_in_turn(turn, admitted, &head, Bytes::new()).await;
                         edge.send_late(head, response, line).await
                     }));
                 }
-                _turn => self.answer(admitted, &head, Bytes::new()),
-            },
+                self.answer(admitted, &head, Bytes::new())
+            }
             Err(refusal) => self.report_refusal(refusal, &head, &Bytes::new()),
         };
         self.send(head, response, line)

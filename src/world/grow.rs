@@ -276,8 +276,8 @@ fn start_date(
     }
 }
 
-/// The last day on which somebody joined who was there before the history. They were paid in all of its first tax year, so that their year to
-/// date is complete, and had worked for a year when its bonus was paid.
+/// The last day on which people joined before the history. They are paid in its whole first tax year, so that their totals of the year are
+/// complete, and have worked for a year when its bonus is paid.
 fn joined_by(base: &Base, plan: &Plan) -> Date {
     let paid_on = base.pay(plan.pays.pays().start).pay_date;
     let tax_year = plan.pays.span(first_of_tax_year(plan, paid_on)).start;

@@ -22,7 +22,7 @@ use crate::world::suppliers::{self, MonthSales, scale};
 
 /// The suppliers who are paid in the month of their bill: the first ones.
 const PROMPT: u64 = VENDORS_A_MONTH - OPEN_BILLS;
-/// Days within which prompt payers pay, and those of other suppliers. Some want their money before the company pays.
+/// Days within which prompt payers pay, and those of other suppliers. Some of these days are before the company pays.
 const PROMPT_TERMS: i32 = 30;
 const TERMS: [i32; 6] = [14, 30, 30, 45, 45, 45];
 /// The day of the month on which suppliers are paid, or the business day before.
@@ -159,7 +159,7 @@ impl PurchaseHistory {
     }
 }
 
-/// Whether the company deducts the tax on its purchases. Who sells what is exempt does not: care and teaching (Directive 2006/112/EC, article
+/// Whether the company deducts the tax on its purchases. A company that mostly sells exempt care or teaching does not (Directive 2006/112/EC, article
 /// 168).
 fn recovers_tax(plan: &Plan) -> bool {
     let place = plan.tax_place();

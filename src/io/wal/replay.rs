@@ -260,7 +260,7 @@ pub(in crate::io) fn step(
         // Earlier versions recorded reads of the control plane, which change nothing.
         Entry::Input(one) if one.method == "GET" => return Ok(None),
         Entry::Input(one) => {
-            let Some(request) = request else { return Ok(None) };
+            let request = request.expect("an input has a request");
             let request = request.map_err(|why| Stopped::Wrong(format!("{place}: {why}")))?;
             let step = input(player, place, &one, request)?;
             What::Input(one, step)

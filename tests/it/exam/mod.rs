@@ -55,7 +55,7 @@ impl Examined {
     /// `createPayout#1 lost_reply money.moved_twice`, for each finding that fails its case.
     pub(super) fn failures(&self) -> Vec<String> {
         let mut lines = Vec::new();
-        for case in self.report["cases"].as_array().expect("cases") {
+        for case in self.cases() {
             for found in case["findings"].as_array().expect("findings") {
                 if found["severity"] == "fail" {
                     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -67,9 +67,17 @@ impl Examined {
         lines
     }
 
+    /// Fails if a case of this app failed.
+    pub(super) fn assert_no_finding(&self, app: &str) {
+        assert_eq!((self.code, self.failures()), (0, Vec::new()), "{app}: {}", self.text);
+    }
+
+    fn cases(&self) -> &[Value] {
+        self.report["cases"].as_array().expect("cases")
+    }
+
     fn verdicts(&self, verdict: &str) -> usize {
-        let cases = self.report["cases"].as_array().expect("cases").iter();
-        cases.filter(|case| case["verdict"] == verdict).count()
+        self.cases().iter().filter(|case| case["verdict"] == verdict).count()
     }
 }
 
@@ -197,13 +205,8 @@ fn correct_designs_have_no_finding() {
         ("database", "gave_up"),
     ] {
         let examined = exam(app, &some);
-        assert_eq!(
-            (examined.code, examined.failures()),
-            (0, Vec::new()),
-            "{app}: {}",
-            examined.text
-        );
-        let cases = examined.report["cases"].as_array().expect("cases").len();
+        examined.assert_no_finding(app);
+        let cases = examined.cases().len();
         assert!(cases >= 8, "{app}: {cases} cases");
         assert_eq!(examined.verdicts(ends), cases, "{app}: {}", examined.text);
     }
@@ -211,7 +214,7 @@ fn correct_designs_have_no_finding() {
     let hooks = hooks.into_iter().chain(["lost_reply"]).flat_map(|case| ["--case", case]);
     let flags = ["--webhook", HOOKS, "--on", "createPayout"].into_iter().chain(hooks);
     let examined = exam("marketplace", &flags.collect::<Vec<_>>());
-    assert_eq!((examined.code, examined.failures()), (0, Vec::new()), "{}", examined.text);
+    examined.assert_no_finding("marketplace");
     assert_eq!(examined.verdicts("pass"), 6, "{}", examined.text);
 }
 
@@ -230,13 +233,8 @@ fn equal_payments_of_one_thing_and_a_repeated_patch_have_no_finding() {
             flags.extend(["--case", case]);
         }
         let examined = exam(app, &flags);
-        assert_eq!(
-            (examined.code, examined.failures()),
-            (0, Vec::new()),
-            "{app}: {}",
-            examined.text
-        );
-        let cases = examined.report["cases"].as_array().expect("cases").len();
+        examined.assert_no_finding(app);
+        let cases = examined.cases().len();
         assert_eq!(examined.verdicts("pass") + examined.verdicts("gave_up"), cases, "{app}");
     }
 }

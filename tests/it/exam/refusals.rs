@@ -62,7 +62,7 @@ fn the_world_of_a_running_sandbox_does_not_change() {
     let before = caller.digest();
     let url = format!("http://127.0.0.1:{}", server.port());
     let examined = exam("one_key", &["--url", &url, "--key", "test_mine", "--case", "lost_reply"]);
-    assert_eq!((examined.code, examined.failures()), (0, Vec::new()), "{}", examined.text);
+    examined.assert_no_finding("one_key");
     assert_eq!(examined.report["world"]["seed"], 7);
     assert_eq!(caller.digest(), before);
     let worlds = caller.get("/_sandbox/worlds").expect(200)["data"].as_array().expect("rows").len();
