@@ -19,7 +19,7 @@ let shown = async () => []; // what the page shows, for a test that fails
 const sleep = (ms) => new Promise((r) => setTimeout(r, ms));
 const free = () => new Promise((r) => { const s = createServer().listen(0, '127.0.0.1', () => { const { port } = s.address(); s.close(() => r(port)); }); });
 async function sandbox(port, ...more) {
-  const child = spawn(BINARY, ['--seed', '42', '--clock', 'manual', '--host', '127.0.0.1', '--port', String(port), '--quiet', ...more], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(BINARY, ['--seed', '42', '--clock', 'manual', '--host', '127.0.0.1', '--port', String(port), '--quiet', '--exit-with-stdin', ...more], { stdio: ['pipe', 'pipe', 'inherit'] });
   children.add(child);
   await new Promise((done, no) => { child.stdout.once('data', done); child.once('exit', no); });
   return child;

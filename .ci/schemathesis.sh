@@ -17,8 +17,11 @@ if ! "$venv/bin/python" -c 'import schemathesis' 2>/dev/null; then
 fi
 
 out=$(mktemp -d)
-"$binary" --seed 42 --port 0 --port-file "$out/port" --quiet >"$out/serve.log" 2>&1 &
+# Its standard input is a pipe that this script holds open, so that the server ends with the script, also by `kill -9`.
+mkfifo "$out/stdin"
+"$binary" --seed 42 --port 0 --port-file "$out/port" --quiet --exit-with-stdin <"$out/stdin" >"$out/serve.log" 2>&1 &
 server=$!
+exec 3>"$out/stdin"
 trap 'kill "$server" 2>/dev/null; rm -rf "$out"' EXIT
 while [ ! -s "$out/port" ]; do
     kill -0 "$server" || { cat "$out/serve.log" >&2; exit 1; }
@@ -27,7 +30,7 @@ done
 url="http://127.0.0.1:$(cat "$out/port")"
 
 check() {
-    "$venv/bin/schemathesis" --config-file .ci/schemathesis.toml run "$url/$1" --phases "$2" --max-time "$3" --no-color
+    "$venv/bin/schemathesis" --config-file .ci/schemathesis.toml run "$url/$1" --phases "$2" --max-time "$3" --no-color 3>&-
 }
 check openapi.json examples,coverage,fuzzing "$seconds"
 check openapi.json stateful "$((seconds / 3))"

@@ -107,7 +107,7 @@ export class WebhookError extends Error {}
  * or several while a secret is replaced.
  */
 export function verifyWebhook(secrets, headers, body, { toleranceSeconds = 300, now = Date.now() / 1_000 } = {}) {
-  const header = (name) => (typeof headers.get === 'function' ? headers.get(name) : headers[name]) ?? '';
+  const header = (name) => (typeof headers.get === 'function' ? headers.get(name) : Object.entries(headers).find(([given]) => given.toLowerCase() === name)?.[1]) ?? '';
   const [id, timestamp] = [header('webhook-id'), header('webhook-timestamp')];
   if (!/^\d+$/.test(timestamp)) throw new WebhookError('webhook-timestamp is missing or no number');
   if (Math.abs(now - Number(timestamp)) > toleranceSeconds) throw new WebhookError('webhook-timestamp is too old or in the future');

@@ -19,11 +19,22 @@ fn of_tests(contract: &Overlay) -> impl Iterator<Item = &str> {
 const GROWING: &str = "\n\n## For clients\n\nThis document is for client generators. It has no webhooks and no headers of tests. A later version may add members \
     to answers and values to their enums, so a client must accept unknown ones.";
 
+/// What the description says about `webhooks`.
+const DESCRIBED: &str = " and described under `webhooks`";
+
+/// Removes the webhooks, also from the description. False if there are none.
+fn remove_webhooks(document: &mut Value) -> bool {
+    let removed = document.as_object_mut().and_then(|members| members.shift_remove("webhooks"));
+    let description = document["info"]["description"].as_str();
+    if let Some(text) = description.map(|text| text.replace(DESCRIBED, "")) {
+        document["info"]["description"] = text.into();
+    }
+    removed.is_some()
+}
+
 /// The document for client generators: without webhooks, tables and the headers of tests; answers may have more members.
 pub(crate) fn for_clients(document: &mut Value, contract: &Overlay) {
-    if let Some(members) = document.as_object_mut() {
-        members.shift_remove("webhooks");
-    }
+    remove_webhooks(document);
     let text = document["info"]["description"].as_str().unwrap_or_default().to_owned() + GROWING;
     document["info"]["description"] = text.into();
     let parameters = of_tests(contract).map(|name| format!("#/components/parameters/{name}"));
@@ -84,9 +95,7 @@ fn has_list(forms: &[Value]) -> bool {
 
 /// Keeps only the operations with this tag, in any case and with `-` or a space between words. False if there are none.
 pub(crate) fn keep_tag(document: &mut Value, tag: &str) -> bool {
-    if let Some(members) = document.as_object_mut() {
-        members.shift_remove("webhooks");
-    }
+    remove_webhooks(document);
     let mut gone = BTreeSet::new();
     let Some(paths) = document["paths"].as_object_mut() else { return false };
     for methods in paths.values_mut().filter_map(Value::as_object_mut) {
@@ -123,7 +132,7 @@ pub(crate) fn serve_at(document: &mut Value, url: &str) {
 /// The same document in OpenAPI 3.0.3, which has no webhooks, no `null` type, no constants, and nothing beside a reference.
 pub(crate) fn in_3_0(document: &mut Value) {
     document["openapi"] = "3.0.3".into();
-    if document.as_object_mut().and_then(|members| members.shift_remove("webhooks")).is_some() {
+    if remove_webhooks(document) {
         overlay::without_unused(document);
     }
     walk(document, false);
@@ -277,6 +286,7 @@ mod tests {
         assert!(keep_tag(&mut part, "payments"));
         let text = part.to_string();
         assert!(text.contains("createPayout") && !text.contains("\"runPayroll\""));
+        assert!(!text.contains(DESCRIBED));
         assert_eq!(part["tags"].as_array().map(Vec::len), Some(1));
         assert!(!keep_tag(&mut document(Plane::Product), "nothing"));
     }
@@ -290,6 +300,7 @@ mod tests {
         assert!(!text.contains("\"additionalProperties\":false"));
         assert!(of_tests(&contract).all(|name| !text.contains(&format!("parameters/{name}"))));
         assert!(document.get("webhooks").is_none() && text.contains("parameters/Idempotency-Key"));
+        assert!(!text.contains(DESCRIBED));
         let attributes = &document["components"]["schemas"]["CreateEmployeeRequest"]["properties"];
         let attributes = attributes["tax_attributes"].as_object().expect("a schema");
         assert!(attributes.contains_key("description") && !attributes.contains_key("anyOf"));

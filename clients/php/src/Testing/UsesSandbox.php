@@ -27,6 +27,7 @@ trait UsesSandbox
         if ($status === null ? $this->hasFailed() : $status->isFailure() || $status->isError()) {
             fwrite(STDERR, "\n\n{$this->sandboxWorld->report()}\n");
         }
+        $this->addToAssertionCount($this->sandboxWorld->verified); // a test that only verifies is not risky
         $this->sandboxWorld->close();
         $this->sandboxWorld = null;
     }

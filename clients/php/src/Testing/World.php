@@ -15,6 +15,8 @@ final class World
     private array $receivers = [];
     /** @var list<string> */
     private array $misses = [];
+    /** How many calls of `verify` passed. */
+    public int $verified = 0;
 
     public function __construct(private readonly Sandbox $sandbox, public readonly string $key)
     {
@@ -76,6 +78,7 @@ final class World
         $kind = isset($row['operation']) ? 'requests' : (isset($row['event_type']) ? 'deliveries' : 'events');
         $verdict = $this->data("/$kind/verify", $row);
         if ($verdict['verdict'] === 'pass') {
+            $this->verified++;
             return $verdict;
         }
         $text = static fn (mixed $value): string => json_encode($value, JSON_UNESCAPED_SLASHES | JSON_THROW_ON_ERROR);
