@@ -1,7 +1,7 @@
 //! The calls of an import, in an order that does not depend on how its files are arranged: company by company its wallets and
 //! employees, then the customers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
@@ -33,7 +33,11 @@ impl Plan {
                 plan.employee(employee);
             }
         }
-        let elsewhere = |row: &&Row| row.text("company").is_some_and(is_elsewhere);
+        // A company of the file may have an id such as `com_…`: an export gives it to a company without an id of the caller.
+        let here: BTreeSet<&str> = rows.companies.iter().filter_map(|row| row.text("id")).collect();
+        let elsewhere = |row: &&Row| {
+            row.text("company").is_some_and(|id| is_elsewhere(id) && !here.contains(id))
+        };
         for wallet in rows.wallets.iter().filter(elsewhere) {
             let mut with = plan.transfer(wallet);
             if let Some(currency) = wallet.own.get("currency") {

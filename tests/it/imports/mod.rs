@@ -102,6 +102,27 @@ fn import_export_import_reaches_the_same_digest() {
 }
 
 #[test]
+fn an_exported_company_of_the_seed_can_be_imported() {
+    let (first, second) = (Caller::instant(), Caller::instant());
+    let id = first.company(1);
+    let export = first.get(&format!("/_sandbox/export?company_id={id}")).data();
+    let answer = import(&second, export["text"].as_str().unwrap());
+    answer.expect(201);
+    let imported = &answer.json()["data"];
+    assert_eq!(
+        (&imported["companies"], &imported["employees"]),
+        (&export["companies"], &export["employees"])
+    );
+    let cash = |caller: &Caller, company: &str| {
+        let wallets = caller.get(&format!("/api/payments/wallets?company_id={company}")).data();
+        let wallets = wallets.as_array().unwrap().iter();
+        wallets.map(|wallet| wallet["available"].as_i64().unwrap()).sum::<i64>()
+    };
+    assert_eq!(cash(&second, &id_of(&second, &id)), cash(&first, &id));
+    second.audit();
+}
+
+#[test]
 fn every_member_of_an_employee_survives_an_export() {
     let text = "[[company]]\nid = \"a\"\nlegal_name = \"A\"\ncountry = \"GB\"\ncurrency = \"GBP\"\nstatus = \"active\"\n\n\
         [[employee]]\nid = \"full\"\ncompany = \"a\"\nname = \"Nia Long\"\nrole = \"R\"\ndepartment = \"D\"\nstart_date = 2025-04-06\n\
