@@ -1,7 +1,7 @@
 //! The readers of a world's event stream that wait until something happens.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
@@ -38,27 +38,27 @@ impl Follows {
 /// The readers of a world.
 #[derive(Debug, Default)]
 pub(super) struct Readers {
-    open: AtomicUsize,
-    next: AtomicU64,
-    waiting: Mutex<BTreeMap<u64, (Follows, Waker)>>,
+    open: AtomicU32,
+    next: AtomicU32,
+    waiting: Mutex<BTreeMap<u32, (Follows, Waker)>>,
     /// The frames that they share.
     encoded: Mutex<Encoded>,
 }
 
 impl Readers {
     /// A reader begins. Returns its number.
-    pub(super) fn begin(&self) -> u64 {
+    pub(super) fn begin(&self) -> u32 {
         self.open.fetch_add(1, Ordering::AcqRel);
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 
     /// The reader is woken when something that it follows happens next.
-    pub(super) fn wait(&self, number: u64, follows: Follows, waker: &Waker) {
+    pub(super) fn wait(&self, number: u32, follows: Follows, waker: &Waker) {
         self.waiting().insert(number, (follows, waker.clone()));
     }
 
     /// The reader ends.
-    pub(super) fn end(&self, number: u64) {
+    pub(super) fn end(&self, number: u32) {
         let was_last = self.open.fetch_sub(1, Ordering::AcqRel) == 1;
         self.waiting().remove(&number);
         if was_last {
@@ -88,11 +88,16 @@ impl Readers {
 
     /// Whether there are any.
     pub(super) fn is_read(&self) -> bool {
-        self.open.load(Ordering::Acquire) > 0
+        self.open() > 0
+    }
+
+    /// How many there are.
+    pub(super) fn open(&self) -> u32 {
+        self.open.load(Ordering::Acquire)
     }
 
     /// A panic under this lock cannot leave half a change, because each change is one call of the map.
-    fn waiting(&self) -> MutexGuard<'_, BTreeMap<u64, (Follows, Waker)>> {
+    fn waiting(&self) -> MutexGuard<'_, BTreeMap<u32, (Follows, Waker)>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -40,7 +40,7 @@ impl Opened {
 pub(crate) struct Stream {
     slot: Weak<Slot>,
     follow: Follow,
-    number: u64,
+    number: u32,
 }
 
 /// What a reader finds.
@@ -56,6 +56,12 @@ pub(crate) enum Next {
 }
 
 impl Stream {
+    /// Its number, and how many readers its world has.
+    pub(crate) fn place(&self) -> (u32, u32) {
+        let readers = self.slot.upgrade().map_or(0, |slot| slot.readers.open());
+        (self.number, readers)
+    }
+
     /// The next frames.
     pub(crate) fn poll(&mut self, cx: &Context<'_>) -> Next {
         let Some(slot) = self.slot.upgrade().filter(|slot| !slot.is_lost()) else {

@@ -1,6 +1,7 @@
 //! The body of the event stream: sends what a reader finds, at a pace, and keeps an idle stream open.
 //!
-//! hyper polls it only when the client has read what was sent before, so a slow client holds one batch at most.
+//! hyper polls it only when the client has read what was sent before, so a slow client holds one batch at most. Many readers of one world are
+//! not sent to at the same moment: a request would wait for all of them.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -24,6 +25,10 @@ use crate::io::wal::durable::Durable;
 
 /// The time between two batches, so that a burst of changes is one batch. The first one after a pause is sent at once.
 const PACE: Duration = Duration::from_millis(100);
+/// The time of each reader of a world in the pace of all of them, so that many readers do not take the time of requests.
+const SHARE: Duration = Duration::from_micros(200);
+/// The readers of one world that are few: news is sent to each of them at once.
+const FEW: u32 = 32;
 /// The time after which a stream tries again while a step of its world is running, and between two batches of one burst.
 const SOON: Duration = Duration::from_millis(20);
 /// The time after which an idle stream sends a comment, well below the limit of an idle connection.
@@ -69,6 +74,8 @@ pub(crate) struct Following {
     timer: Pin<Box<Sleep>>,
     /// Whether the next batch must wait for the timer.
     is_paced: bool,
+    /// Whether it has sent everything, and is woken by news.
+    is_idle: bool,
     has_begun: bool,
     sent: Instant,
     /// A batch whose last input is not on disk yet.
@@ -143,6 +150,7 @@ impl Following {
             activity,
             timer: Box::pin(tokio::time::sleep_until(sent + BEAT)),
             is_paced: false,
+            is_idle: false,
             has_begun: false,
             sent,
             held: None,
@@ -179,6 +187,13 @@ impl Following {
                 self.queue(batch);
                 continue;
             }
+            if self.is_idle {
+                self.is_idle = false;
+                if self.timer.as_mut().poll(cx).is_ready() {
+                    return self.send(Bytes::from_static(COMMENT));
+                }
+                self.wait_for_turn();
+            }
             if self.is_paced {
                 ready!(self.timer.as_mut().poll(cx));
                 self.is_paced = false;
@@ -195,14 +210,31 @@ impl Following {
                 Next::Busy => self.wait_for(SOON),
                 Next::Wait => {
                     self.timer.as_mut().reset(self.sent + BEAT);
-                    ready!(self.timer.as_mut().poll(cx));
+                    self.is_idle = self.timer.as_mut().poll(cx).is_pending();
+                    if self.is_idle {
+                        return Poll::Pending;
+                    }
                     return self.send(Bytes::from_static(COMMENT));
                 }
             }
         }
     }
 
+    /// All readers of a world are woken at once. Each waits for its own part of the pace, and so they stay apart.
+    fn wait_for_turn(&mut self) {
+        let (place, readers) = self.stream.place();
+        if readers > FEW {
+            self.wait(SHARE * (place % readers));
+        }
+    }
+
+    /// Waits for this time, or longer if the world has many readers.
     fn wait_for(&mut self, pause: Duration) {
+        let (_, readers) = self.stream.place();
+        self.wait(pause.max(SHARE * readers));
+    }
+
+    fn wait(&mut self, pause: Duration) {
         self.timer.as_mut().reset(Instant::now() + pause);
         self.is_paced = true;
     }

@@ -211,6 +211,11 @@ impl Requests {
         self.entries.iter()
     }
 
+    /// The entries after the one with that number, oldest first.
+    pub(crate) fn since(&self, number: u64) -> impl Iterator<Item = &Entry> {
+        self.entries.range(self.entries.partition_point(|entry| entry.number <= number)..)
+    }
+
     /// The latest request with that id. Equal reads of an unchanged world share an id.
     pub(crate) fn find(&self, id: &str) -> Option<&Entry> {
         self.entries().rev().find(|entry| entry.request_id.as_str() == id)

@@ -12,6 +12,7 @@ use crate::api::control::events::check_type;
 use crate::api::control::request_log::RequestShape;
 use crate::api::prelude::*;
 use crate::tester::Tester;
+use crate::tester::request_log::Entry;
 use crate::value::id::parse;
 use crate::world::envelope::{event_id, named};
 use crate::world::{Base, ClockMode, Event, EventShape};
@@ -138,6 +139,12 @@ impl Batch {
         self.frames.push(frame);
     }
 
+    /// Whether the rest belongs to the next batch.
+    fn is_full(&mut self) -> bool {
+        self.more |= self.bytes >= BATCH_BYTES;
+        self.more
+    }
+
     fn push_lost(&mut self, kind: &str, count: u64) {
         if count > 0 {
             self.push("lost", None, &serde_json::json!({ "kind": kind, "count": count }));
@@ -145,36 +152,68 @@ impl Batch {
     }
 }
 
-/// The frames of the events that readers of a world read last. Each is written once, and shared by all of them.
+/// The frames that readers of a world read last. Each is written once, and shared by all of them.
 #[derive(Debug, Default)]
 pub(crate) struct Encoded {
-    by_sequence: BTreeMap<u64, (Arc<Event>, Bytes)>,
-    /// The sequences, the one that was written first at the front.
+    events: Frames<Arc<Event>>,
+    requests: Frames<()>,
+}
+
+impl Encoded {
+    fn event(&mut self, event: &Arc<Event>) -> Bytes {
+        let write = || frame("event", Some(event.sequence), &EventShape::of(event));
+        // After a restore, another event has the sequence.
+        let is_same = |known: &Arc<Event>| Arc::ptr_eq(known, event);
+        self.events.get(event.sequence, is_same, || (Arc::clone(event), write()))
+    }
+
+    fn request(&mut self, entry: &Entry) -> Bytes {
+        let write = || frame("request", None, &RequestShape::of(entry));
+        self.requests.get(entry.number, |()| true, || ((), write()))
+    }
+}
+
+/// Frames by number, within a number of bytes.
+#[derive(Debug)]
+struct Frames<T> {
+    by_number: BTreeMap<u64, (T, Bytes)>,
+    /// The numbers, the one that was written first at the front.
     order: VecDeque<u64>,
     bytes: usize,
+}
+
+impl<T> Default for Frames<T> {
+    fn default() -> Self {
+        Self { by_number: BTreeMap::new(), order: VecDeque::new(), bytes: 0 }
+    }
 }
 
 /// The size of the frames that are kept. Readers that do not read are at different positions, and each frame that is not shared is in the
 /// memory of each of them.
 const SHARED_BYTES: usize = 1024 * 1024;
 
-impl Encoded {
-    fn frame(&mut self, event: &Arc<Event>) -> Bytes {
-        let sequence = event.sequence;
-        let known = self.by_sequence.get(&sequence);
-        if let Some((_, frame)) = known.filter(|(known, _)| Arc::ptr_eq(known, event)) {
+impl<T> Frames<T> {
+    /// The frame of a number, if it is known to be the same one.
+    fn get(
+        &mut self,
+        number: u64,
+        is_same: impl FnOnce(&T) -> bool,
+        write: impl FnOnce() -> (T, Bytes),
+    ) -> Bytes {
+        let known = self.by_number.get(&number);
+        if let Some((_, frame)) = known.filter(|(known, _)| is_same(known)) {
             return frame.clone();
         }
-        let frame = frame("event", Some(sequence), &EventShape::of(event));
+        let (of, frame) = write();
         self.bytes += frame.len();
-        match self.by_sequence.insert(sequence, (Arc::clone(event), frame.clone())) {
-            Some((_, other)) => self.bytes -= other.len(), // of a world before a restore
-            None => self.order.push_back(sequence),
+        match self.by_number.insert(number, (of, frame.clone())) {
+            Some((_, other)) => self.bytes -= other.len(),
+            None => self.order.push_back(number),
         }
         while self.bytes > SHARED_BYTES
             && let Some(oldest) = self.order.pop_front()
         {
-            let left = self.by_sequence.remove(&oldest);
+            let left = self.by_number.remove(&oldest);
             self.bytes -= left.map_or(0, |(_, frame)| frame.len());
         }
         frame
@@ -241,7 +280,7 @@ impl Follow {
         self.read_events(world, encoded, &mut batch);
         if !batch.more {
             self.read_deliveries(world, tester, &mut batch);
-            self.read_requests(tester, &mut batch);
+            self.read_requests(tester, encoded, &mut batch);
             self.read_clock(world, &mut batch);
         }
         batch
@@ -274,14 +313,14 @@ impl Follow {
         batch.push_lost("event", dropped);
         let (mut scanned, mut position) = (0, self.events + dropped);
         for event in log.since(position) {
-            if scanned == SCANNED || batch.bytes >= BATCH_BYTES {
+            if scanned == SCANNED || batch.is_full() {
                 batch.more = true;
                 break;
             }
             scanned += 1;
             position = event.sequence;
             if self.wants(event) {
-                batch.add(encoded.frame(event));
+                batch.add(encoded.event(event));
             }
         }
         self.move_to(world, position);
@@ -298,30 +337,38 @@ impl Follow {
         let (lost, attempts) = recent.since(self.deliveries.min(recent.made()));
         if self.kinds.has("delivery") {
             batch.push_lost("delivery", lost);
+            self.deliveries = self.deliveries.min(recent.made()) + lost;
             let is_filtered = self.is_filtered();
             for attempt in attempts {
+                if batch.is_full() {
+                    return;
+                }
                 let event = world.log().get(attempt.sequence);
                 let event = event.filter(|event| event_id(event) == attempt.event_id);
                 if !is_filtered || event.is_some_and(|event| self.wants(event)) {
                     batch.push("delivery", None, attempt);
                 }
+                self.deliveries += 1;
             }
         }
         self.deliveries = recent.made();
     }
 
-    fn read_requests(&mut self, tester: &Tester, batch: &mut Batch) {
-        let noted = tester.requests.noted();
-        if self.kinds.has("request") && !self.is_filtered() && noted > self.requests {
-            let new = |number: u64| number > self.requests;
-            let entries: Vec<_> =
-                tester.requests.entries().rev().take_while(|entry| new(entry.number)).collect();
-            batch.push_lost("request", noted - self.requests - entries.len() as u64);
-            for entry in entries.into_iter().rev() {
-                batch.push("request", None, &RequestShape::of(entry));
+    fn read_requests(&mut self, tester: &Tester, encoded: &mut Encoded, batch: &mut Batch) {
+        let requests = &tester.requests;
+        if self.kinds.has("request") && !self.is_filtered() {
+            let first = requests.noted() - requests.entries().len() as u64;
+            batch.push_lost("request", first.saturating_sub(self.requests));
+            self.requests = self.requests.max(first);
+            for entry in requests.since(self.requests) {
+                if batch.is_full() {
+                    return;
+                }
+                batch.add(encoded.request(entry));
+                self.requests = entry.number;
             }
         }
-        self.requests = noted;
+        self.requests = requests.noted();
     }
 
     fn read_clock(&mut self, world: &World, batch: &mut Batch) {

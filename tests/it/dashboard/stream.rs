@@ -220,6 +220,24 @@ fn a_reader_that_is_behind_is_told_how_many_it_lost() {
     assert_eq!(sequences(&reader.events(3)), [6, 7, 8]);
 }
 
+/// More readers than news is sent to at once, and a burst that needs several batches.
+#[test]
+fn each_of_many_readers_receives_every_request_once() {
+    let caller = Caller::instant();
+    let open = |_| Reader::open(&caller, "?kinds=request");
+    let mut readers: Vec<Reader> = (0..40).map(open).collect();
+    let sent: Vec<String> = (1..=150).map(|page| format!("page={page}")).collect();
+    for query in &sent {
+        caller.get(&format!("/api/business/companies?{query}")).expect(200);
+    }
+    for reader in &mut readers {
+        let received: Vec<_> = sent.iter().map(|_| reader.next().unwrap()).collect();
+        assert!(received.iter().all(|frame| frame.kind == "request"), "{received:?}");
+        let queries: Vec<_> = received.iter().map(|frame| frame.data["query"].clone()).collect();
+        assert_eq!(queries, sent);
+    }
+}
+
 #[test]
 fn a_reader_of_one_key_receives_nothing_of_another() {
     let server = Server::instant();
