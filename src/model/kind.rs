@@ -91,6 +91,15 @@ pub(crate) trait OfKind: Prefixed {
     const KIND: Kind;
 }
 
+macro_rules! is_grown {
+    (grown) => {
+        true
+    };
+    (created) => {
+        false
+    };
+}
+
 macro_rules! kinds {
     (
         kept {
@@ -106,6 +115,15 @@ macro_rules! kinds {
         impl Kind {
             /// Every kind, in the order of its number.
             pub(crate) const ALL: &'static [Self] = &[$(Self::$kind,)* $(Self::$bare,)*];
+
+            /// Whether a new world can have such resources.
+            pub(crate) const fn is_grown(self) -> bool {
+                match self {
+                    $(Self::$kind => is_grown!($growth),)*
+                    Self::LedgerAccount | Self::PaymentMethod => true,
+                    Self::Event | Self::AuditLog | Self::Request => false,
+                }
+            }
 
             /// The letters before an id's underscore.
             pub(crate) const fn prefix(self) -> &'static str {

@@ -6,6 +6,7 @@
 mod endpoints;
 pub(super) mod header;
 mod links;
+mod made;
 mod overlay;
 pub(super) mod problem;
 pub(crate) mod row;

@@ -10,8 +10,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Identity.table([
     Operation {
         path: "/api/identity/subjects",
         summary: "List subjects",
-        description: "Lists people and businesses to verify, in creation order. A new world has \
-            none.",
+        description: "Lists people and businesses to verify, in creation order.",
         ..operation!(read list_subjects)
     },
     Operation {

@@ -9,7 +9,7 @@ use crate::api::pdf::PDF;
 use crate::api::system::events_of;
 use crate::render::openapi::header::BEARER;
 use crate::render::openapi::schemas::{RowSchemas, Schemas, referred};
-use crate::render::openapi::{header, problem, tags};
+use crate::render::openapi::{header, made, problem, tags};
 use crate::render::samples::Sample;
 
 /// Part of the simulated product, and not of the control plane.
@@ -69,15 +69,13 @@ pub(crate) fn operation(
     operation
 }
 
-/// The row's description, and its events for viewers that do not show `x-emits`.
+/// The row's description, what makes the resources that it reads, and its events for viewers that do not show `x-emits`.
 fn description(row: &Operation) -> String {
-    let events = events_of(row);
-    if events.is_empty() {
-        return row.description.to_owned();
-    }
-    let events: Vec<String> = events.iter().map(|name| format!("`{name}`")).collect();
-    let paragraphs = [row.description, &format!("Events: {}.", events.join(", "))];
-    paragraphs.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n")
+    let events: Vec<String> = events_of(row).iter().map(|name| format!("`{name}`")).collect();
+    let events = (!events.is_empty()).then(|| format!("Events: {}.", events.join(", ")));
+    let text = Some(row.description.to_owned()).filter(|text| !text.is_empty());
+    let paragraphs = [text, made::sentence(row), events];
+    paragraphs.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }
 
 /// The members of an input in its path or query, then the headers.

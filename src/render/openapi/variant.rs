@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::api::list::{CSV, LINES};
 use crate::api::pdf::PDF;
 use crate::engine::contract::Overlay;
-use crate::render::openapi::{links, overlay};
+use crate::render::openapi::{links, made, overlay};
 
 /// Headers that only a test sends: as parameters, they would be arguments of every method of a client. A contract can rename the version.
 fn of_tests(contract: &Overlay) -> impl Iterator<Item = &str> {
@@ -40,24 +40,35 @@ pub(crate) fn for_clients(document: &mut Value, contract: &Overlay) {
     let parameters = of_tests(contract).map(|name| format!("#/components/parameters/{name}"));
     let parameters: Vec<Value> = parameters.map(|to| json!({ "$ref": to })).collect();
     open(document, &parameters);
-    without_second_forms(document);
+    for row in rows(document) {
+        without_second_forms(row);
+        without_trigger(row);
+    }
     overlay::without_unused(document);
 }
 
-/// Drops the other forms of each answer that is also JSON, because a generated method has one type. A PDF has an operation of its own.
-fn without_second_forms(document: &mut Value) {
+fn rows(document: &mut Value) -> impl Iterator<Item = &mut Value> {
     let paths = document["paths"].as_object_mut().into_iter().flatten();
-    let rows = paths.filter_map(|(_, row)| row.as_object_mut()).flatten();
-    for (_, row) in rows {
-        for (_, response) in row["responses"].as_object_mut().into_iter().flatten() {
-            let forms = response.get_mut("content").and_then(Value::as_object_mut);
-            if let Some(forms) = forms.filter(|forms| forms.contains_key("application/json")) {
-                for form in [PDF, CSV, LINES] {
-                    forms.shift_remove(form);
-                }
+    paths.filter_map(|(_, row)| row.as_object_mut()).flatten().map(|(_, row)| row)
+}
+
+/// Drops the other forms of each answer that is also JSON, because a generated method has one type. A PDF has an operation of its own.
+fn without_second_forms(row: &mut Value) {
+    for (_, response) in row["responses"].as_object_mut().into_iter().flatten() {
+        let forms = response.get_mut("content").and_then(Value::as_object_mut);
+        if let Some(forms) = forms.filter(|forms| forms.contains_key("application/json")) {
+            for form in [PDF, CSV, LINES] {
+                forms.shift_remove(form);
             }
         }
     }
+}
+
+/// Drops how the sandbox makes what no new world has.
+fn without_trigger(row: &mut Value) {
+    let Some(text) = row["description"].as_str() else { return };
+    let paragraphs = text.split("\n\n").filter(|paragraph| !paragraph.starts_with(made::BEGINS));
+    row["description"] = paragraphs.collect::<Vec<_>>().join("\n\n").into();
 }
 
 /// Opens every closed object, and drops these parameters.
