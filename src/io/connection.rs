@@ -71,6 +71,11 @@ impl Activity {
         self.requests_since_read.store(requests, Ordering::Relaxed);
     }
 
+    /// Whether a request is being answered. Then bytes that arrive are of its body.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.phase() == BUSY
+    }
+
     /// hyper has received a reply.
     pub(crate) fn replied(&self) {
         self.enter(IDLE);

@@ -29,6 +29,10 @@ const GATHERED_BYTES: usize = 64 * 1024;
 /// take no more memory here.
 const ALL_GATHERED_BYTES: usize = 4 * 1024 * 1024;
 
+/// The bytes of one read of a client that may send many requests at once. A client that does not read its replies keeps so much of them in
+/// memory.
+const READ_BYTES: usize = 4 * 1024;
+
 /// The gathered bytes of all connections.
 static GATHERED: AtomicUsize = AtomicUsize::new(0);
 
@@ -44,14 +48,23 @@ pub(crate) struct Socket {
     just_gathered: bool,
     /// Whether the client has sent anything.
     has_read: bool,
+    /// Whether the client may send many requests at once: its last read was large, or it is the first one.
+    sends_much: bool,
     discarded_bytes: usize,
 }
 
 impl Socket {
     pub(crate) fn new(stream: TcpStream, activity: Arc<Activity>, refusals: Arc<Refusals>) -> Self {
-        let gathered = BytesMut::new();
-        let (just_gathered, has_read) = (false, false);
-        Self { stream, activity, refusals, gathered, just_gathered, has_read, discarded_bytes: 0 }
+        Self {
+            stream,
+            activity,
+            refusals,
+            gathered: BytesMut::new(),
+            just_gathered: false,
+            has_read: false,
+            sends_much: true,
+            discarded_bytes: 0,
+        }
     }
 
     fn gathers(&self, more: usize) -> bool {
@@ -94,6 +107,29 @@ impl Socket {
         }
         self.activity.gathered(false);
         Poll::Ready(Ok(()))
+    }
+
+    fn poll_read_some(
+        &mut self,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let is_head = !self.activity.is_busy(); // the rest of a body is one request
+        let polled = if self.sends_much && is_head && buffer.remaining() > READ_BYTES {
+            let mut part = ReadBuf::new(buffer.initialize_unfilled_to(READ_BYTES));
+            let polled = Pin::new(&mut self.stream).poll_read(cx, &mut part);
+            let read = part.filled().len();
+            buffer.advance(read);
+            polled
+        } else {
+            Pin::new(&mut self.stream).poll_read(cx, buffer)
+        };
+        let read = buffer.filled().len() - before;
+        if read > 0 {
+            self.sends_much = read >= READ_BYTES;
+        }
+        polled
     }
 
     /// An error if the client has closed its side during a delay. hyper does not read then, because a client may close its side and still
@@ -175,7 +211,7 @@ impl AsyncRead for Socket {
         // A client that does not read replies may not send more requests.
         ready!(this.poll_write_gathered(cx))?;
         let before = buffer.filled().len();
-        let polled = Pin::new(&mut this.stream).poll_read(cx, buffer);
+        let polled = this.poll_read_some(cx, buffer);
         if buffer.filled()[before..].starts_with(HTTP2)
             && !std::mem::replace(&mut this.has_read, true)
         {
