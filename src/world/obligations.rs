@@ -59,7 +59,7 @@ pub(crate) fn obligation(layout: &Layout, plan: &Plan, month: u64, due: DueTo) -
         (filed.form.as_deref(), Some(filed.due_on(country, period)))
     } else {
         let code = tax_return::code_of(due.account);
-        tax_return::of(country, code, due.form, layout.period(month), pay_date).unzip()
+        tax_return::of(country, code, due.form, pay_date).unzip()
     };
     let paid_on = match due_on {
         Some(day) => Calendar::of(country).minus_business_days(day, BEFORE_DUE),

@@ -8,7 +8,7 @@ use crate::api::business::payroll_people::Wanted;
 use crate::api::business::tax_liabilities::Accrual;
 use crate::api::business::{payroll_pay, tax_clock, tax_liabilities};
 use crate::api::prelude::*;
-use crate::model::business::tax_return::{code_of, jurisdiction};
+use crate::model::business::tax_return::{code_of, jurisdiction, month_of};
 use crate::model::business::{
     Calculation, Funding, ItemStatus, PayConversion, PayrollItem, PayrollRun, RunStatus, RunTotals,
     Settlement,
@@ -283,8 +283,8 @@ pub(crate) fn owe(
         authority,
         form: form.map(str::to_owned),
         due_on: tax_clock::due_on(&jurisdiction, run, authority, form),
+        period: month_of(&jurisdiction, authority, form, run.pay_date),
         jurisdiction,
-        period: run.period,
         amount,
         input_tax: 0,
         currency: run.currency,

@@ -71,7 +71,7 @@ pub(crate) fn due_on(
     authority: &str,
     form: Option<&str>,
 ) -> Option<Date> {
-    let form = tax_return::of(country, authority, form, run.period, run.pay_date);
+    let form = tax_return::of(country, authority, form, run.pay_date);
     form.map(|(_, due_on)| due_on)
 }
 

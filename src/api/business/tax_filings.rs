@@ -65,7 +65,7 @@ pub(crate) struct CreateTaxFiling {
     tax_type: Text<32>,
     /// The form of the liabilities. Default: of the authority's forms with such liabilities, the first in the list.
     form: Option<Text<64>>,
-    /// The month of the pay that is declared; if one payment covers more months, any of them.
+    /// The month in which the wages were paid; if one payment covers more months, any of them.
     period: Period,
     /// The country of the authority, ISO 3166-1 alpha-2: the company's, or that of employees abroad.
     jurisdiction: Country,

@@ -249,7 +249,7 @@ fn taxes(world: &World, paydays: &Paydays<'_>, since: Date) -> TaxConduct {
     // Wages that are missing in the books have missing taxes, too, so that taxes do not look better than payroll.
     for payday in paydays.since(since, today).iter().filter(|it| !it.is_booked) {
         for (country, authority) in &authorities {
-            let due = due_on((country, authority), None, payday.span.period(), payday.on);
+            let due = due_on((country, authority), None, payday.on);
             if due.is_some_and(|due| due < today) {
                 conduct.late.push(format!("{} {authority}", payday.span));
             }
@@ -285,18 +285,13 @@ fn was_late(
     let mut history = owed.status_history.iter();
     let paid = history.find(|change| change.status == LiabilityStatus::Paid);
     let paid = paid.map_or(today, |change| change.at.date());
-    let due = due_on((&owed.jurisdiction, &owed.authority), owed.form.as_deref(), owed.period, due);
+    let due = due_on((&owed.jurisdiction, &owed.authority), owed.form.as_deref(), due);
     due.is_some_and(|due| paid > due)
 }
 
-/// The due date of a tax on wages of a month that were due on a day.
-fn due_on(
-    (country, authority): (&str, &str),
-    form: Option<&str>,
-    period: Period,
-    payday: Date,
-) -> Option<Date> {
-    tax_return::of(country, authority, form, period, payday).map(|(_, due_on)| due_on)
+/// The due date of a tax on wages that were due on a day.
+fn due_on((country, authority): (&str, &str), form: Option<&str>, payday: Date) -> Option<Date> {
+    tax_return::of(country, authority, form, payday).map(|(_, due_on)| due_on)
 }
 
 /// The repayment of the company's loans.

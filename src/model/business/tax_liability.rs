@@ -33,7 +33,7 @@ resource! {
         form: Option<String>,
         /// The country, ISO 3166-1 alpha-2.
         jurisdiction: String,
-        /// The month of the pay that is declared; for tax on sales, the last month of the return period.
+        /// The month of the pay date, whose return declares it; a tax month has the name of the month in which it begins. For tax on sales, the last month of the return period.
         period: Period,
         /// The last day to pay, if the law of the country that the product knows defines it.
         due_on: Option<Date>,

@@ -58,19 +58,32 @@ pub(crate) struct DueTo {
     pub(crate) form: Option<&'static str>,
 }
 
-/// The form for the liabilities under `code` for the pay of `period`, paid on `paid_on`, with its last day to submit and pay: the form of
-/// that name, or else the one that is paid first. Pay after the end of its month is due for the month of the payment.
+/// The form for the liabilities under `code` of wages that are paid on a day, with its last day to submit and pay: the form of that name, or else
+/// the one that is paid first.
 pub(crate) fn of(
     country: &str,
     code: &str,
     form: Option<&str>,
-    period: Period,
     paid_on: Date,
 ) -> Option<(&'static str, Date)> {
     let (pack, filing) = filing(country, code, form, paid_on)?;
     let calendar = Calendar::of(country);
-    let period = last_month_of(pack, filing, period.max(paid_on.period()));
+    let period = last_month_of(pack, filing, month_by(pack, filing, paid_on));
     Some((&filing.form, due_on(pack, filing, calendar, period, paid_on)))
+}
+
+/// The month whose return declares wages that are paid on a day, whatever days they pay: the month of the payment. A tax month has the name of
+/// the month in which it begins.
+pub(crate) fn month_of(country: &str, code: &str, form: Option<&str>, paid_on: Date) -> Period {
+    let found = filing(country, code, form, paid_on);
+    found.map_or(paid_on.period(), |(pack, filing)| month_by(pack, filing, paid_on))
+}
+
+fn month_by(pack: &Pack, filing: &Filing, paid_on: Date) -> Period {
+    match filing.due {
+        Due::DayAfterTaxMonth(_) => tax_month(pack, paid_on),
+        _ => paid_on.period(),
+    }
 }
 
 /// The last month of the period that one payment with that form covers: the month itself, or for example the last month of a quarter.
@@ -170,7 +183,8 @@ fn due_on(
         }
         Due::DayAfterTaxMonth(day) => {
             let day = filing.remit.map_or(day, |remit| remit.day_electronic);
-            moved(on(tax_month_end(pack, paid_on), Day::Number(day)))
+            let ends_later = i32::from(pack.effective_from.day() > 1);
+            moved(on(period.plus_months(ends_later), Day::Number(day)))
         }
         Due::DayOfYear { month, day } => {
             let months = i32::from(month) - 1;
@@ -180,11 +194,10 @@ fn due_on(
     }
 }
 
-/// The month in which the tax month of that day ends. A tax month begins on the same day of the month as the tax year.
-fn tax_month_end(pack: &Pack, day: Date) -> Period {
-    let first = pack.effective_from.day();
-    let begun = day.civil().day() >= first;
-    day.period().plus_months(i32::from(begun && first > 1))
+/// The month in which the tax month of that day begins: on the same day of the month as the tax year.
+fn tax_month(pack: &Pack, day: Date) -> Period {
+    let has_begun = day.civil().day() >= pack.effective_from.day();
+    day.period().plus_months(-i32::from(!has_begun))
 }
 
 fn on(month: Period, day: Day) -> Date {
@@ -218,7 +231,7 @@ mod tests {
         ];
         for (country, code, paid_on, expected) in rows {
             let paid_on: Date = paid_on.parse().expect("a date");
-            let found = of(country, code, None, paid_on.period(), paid_on);
+            let found = of(country, code, None, paid_on);
             let found = found.map(|(form, due)| (form, due.to_string()));
             let expected = expected.map(|(form, due)| (form, due.to_owned()));
             assert_eq!(found, expected, "{country} {code}");
@@ -250,7 +263,7 @@ mod tests {
         let deposits = deposits.map(|(month, due)| ("US", "IRS", month, due));
         for (country, code, month, due) in deposits.into_iter().chain(others) {
             let month: Period = month.parse().expect("a month");
-            let found = of(country, code, None, month, month.day(23));
+            let found = of(country, code, None, month.day(23));
             let found = found.map(|(_, day)| day.to_string());
             assert_eq!(found.as_deref(), Some(due), "{country} {month}");
         }
@@ -270,7 +283,7 @@ mod tests {
         ];
         for (month, last, due) in rows {
             let month: Period = month.parse().expect("a month");
-            let found = of("US", "IRS", Some("940"), month, month.day(23));
+            let found = of("US", "IRS", Some("940"), month.day(23));
             let found = found.map(|(form, day)| (form, day.to_string()));
             assert_eq!(found, Some(("940", due.to_owned())), "{month}");
             assert_eq!(last_month("US", "IRS", Some("940"), month).to_string(), last, "{month}");
@@ -278,15 +291,26 @@ mod tests {
         }
     }
 
+    /// Wages are taxed when they are paid, whatever days they pay: 26 CFR 31.6011(a)-1 and 31.6302-1 (US), Income Tax (PAYE) Regulations 2003, reg.
+    /// 67B and 69 (GB, tax months), Income Tax Regulations, section 108 (CA), Fourth Schedule to the Income Tax Act, paragraph 2 (ZA), Income Tax Act,
+    /// section 37 (KE), Nigeria Tax Administration Act 2025 (NG).
     #[test]
-    fn what_is_paid_after_its_month_is_owed_for_the_month_of_the_payment() {
-        let due = |period: &str, paid_on: &str| {
-            let (period, paid_on) = (period.parse().expect("a month"), paid_on.parse());
-            let found = of("NG", "SIRS", None, period, paid_on.expect("a date"));
-            found.map(|(_, due)| due.to_string())
-        };
-        assert_eq!(due("2026-01", "2026-03-05").as_deref(), Some("2026-04-10"));
-        assert_eq!(due("2026-03", "2026-02-27").as_deref(), Some("2026-04-10"));
+    fn wages_belong_to_the_month_of_their_payment() {
+        let rows = [
+            ("US", "IRS", "2026-04-03", "2026-04", "2026-05-15"),
+            ("CA", "CRA", "2026-04-03", "2026-04", "2026-05-15"),
+            ("ZA", "SARS", "2026-04-03", "2026-04", "2026-05-07"),
+            ("KE", "KRA", "2026-04-03", "2026-04", "2026-05-09"),
+            ("NG", "SIRS", "2026-03-05", "2026-03", "2026-04-10"),
+            ("GB", "HMRC", "2026-02-05", "2026-01", "2026-02-20"), // the last day of the tax month
+            ("GB", "HMRC", "2026-02-06", "2026-02", "2026-03-20"), // the 22nd is a Sunday
+        ];
+        for (country, code, paid_on, month, due) in rows {
+            let paid_on: Date = paid_on.parse().expect("a date");
+            assert_eq!(month_of(country, code, None, paid_on).to_string(), month, "{country}");
+            let found = of(country, code, None, paid_on).map(|(_, day)| day.to_string());
+            assert_eq!(found.as_deref(), Some(due), "{country}");
+        }
     }
 
     #[test]

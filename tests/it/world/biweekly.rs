@@ -275,6 +275,38 @@ fn returns_of_the_history_declare_the_pay_dates_of_their_months() {
     }
 }
 
+/// 26 CFR 31.6011(a)-1 and 31.6302-1: wages are declared and deposited for the month in which they are paid. The pay period until 29 March 2026 is
+/// paid on 3 April.
+#[test]
+fn returns_since_the_start_declare_the_pay_dates_of_their_months() {
+    let caller = world(&[]);
+    let company = caller.company(2);
+    let mut paid: BTreeMap<String, i64> = BTreeMap::new();
+    for (month, days) in [("2026-01", 2), ("2026-02", 2), ("2026-03", 3)] {
+        for _ in 0..days {
+            let run = caller.run_payroll(&company, month);
+            *paid.entry(text(&run, "pay_date")[..7].to_owned()).or_default() += 1;
+        }
+    }
+    assert_eq!(paid.values().copied().collect::<Vec<_>>(), [2, 2, 2, 1]);
+    caller.advance(&json!({"to": "2026-04-06T00:00:00Z"}));
+    for (month, due_on) in [("2026-03", "2026-04-15"), ("2026-04", "2026-05-15")] {
+        let liabilities = "/api/business/tax-liabilities?authority=IRS&form=941";
+        let owed = caller.all(&format!("{liabilities}&company_id={company}&period={month}"));
+        assert_eq!(owed.len(), usize::try_from(paid[month]).unwrap(), "{month}");
+        let body = json!({
+            "company_id": company, "tax_type": "IRS", "form": "941", "period": month,
+            "jurisdiction": "US",
+        });
+        let filing = caller.post("/api/business/tax-filings", &body).expect(201)["data"].take();
+        assert_eq!(filing["status"], "pending", "the money of each run is reserved");
+        assert_eq!(filing["due_on"], due_on);
+        let sum: i64 = owed.iter().map(|it| number(&it["amount"])).sum();
+        assert_eq!(number(&filing["amount"]), sum);
+    }
+    caller.audit();
+}
+
 #[test]
 fn a_biweekly_company_has_paid_in_time() {
     let caller = world(&[]);
