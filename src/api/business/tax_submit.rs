@@ -3,7 +3,9 @@
 use crate::api::business::tax_clock;
 use crate::api::business::tax_payment::Payment;
 use crate::api::prelude::*;
-use crate::model::business::{FilingStatus, LiabilityStatus, PayrollRun, TaxFiling, TaxLiability};
+use crate::model::business::{
+    Authority, FilingStatus, LiabilityStatus, PayrollRun, TaxFiling, TaxLiability,
+};
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([Operation {
     path: "/api/business/tax-filings/{tax_filing_id}/submit",
@@ -11,7 +13,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([Operation {
     description: "Pays and submits the filing. The money comes from the reserves of the runs; \
         sales tax and amendments come from the available balance; a credit with the authority is \
         used first. The authority acknowledges the filing within an hour, and answers two \
-        business days later. A `blocked` filing is checked again.",
+        business days later. A `blocked` filing is checked again. A return of tax on sales is \
+        refused with 409 until its period is over.",
     example: r#"{"declaration":"Ada Obi, finance manager"}"#,
     success: 202,
     errors: &[ErrorCode::InvalidStateTransition, ErrorCode::InsufficientFunds],
@@ -51,6 +54,7 @@ fn submit_tax_filing(world: &mut World, input: SubmitTaxFiling) -> Result<Single
         filing.enter(FilingStatus::Pending, now);
     }
     let status = step("submit", "the filing", filing.id, filing.status)?;
+    period_is_over(world, &filing)?;
     let liabilities = still_owed(world, &mut filing)?;
     let Some(wallet) = world.wallet_of(filing.company_id, filing.currency) else {
         let detail = format!("the company has no {} wallet", filing.currency);
@@ -90,6 +94,20 @@ fn submit_tax_filing(world: &mut World, input: SubmitTaxFiling) -> Result<Single
     tax_clock::relieve(world, &liabilities);
     tax_clock::send(world, filing.id);
     Ok(Data(Shown(filing)))
+}
+
+/// A return of tax on sales declares a whole period: Value Added Tax Regulations 1995, regulation 25 (GB), Value-Added Tax Act 89 of 1991, section 28
+/// (ZA). Each further sale of the period would be in no return.
+fn period_is_over(world: &World, filing: &TaxFiling) -> Result<()> {
+    let last = filing.period.last_day();
+    if filing.tax_type != Authority::VAT.code() || last < world.today() {
+        return Ok(());
+    }
+    let detail = format!(
+        "the return period ends on {last}, and today is {}: submit the return after it",
+        world.today()
+    );
+    Err(refused(filing.id, filing.status, detail))
 }
 
 /// The filing's unpaid liabilities. Those of a cancelled run are void and removed, with their amounts.

@@ -222,6 +222,7 @@ fn a_return_declares_tax_on_sales_less_tax_on_purchases() {
         let path = format!("{filings}/{}/submit", id(&filing));
         caller.post(&path, &json!({"declaration": "Ada Lovelace"})).expect(202)["data"].take()
     };
+    caller.advance(&json!({"to": "2026-04-02T08:00:00Z"}));
     let money = available(&caller, &company);
     let filing = file("2026-01");
     assert_eq!((&filing["amount"], &filing["amount_paid"]), (&json!(12_000), &json!(12_000)));
@@ -230,16 +231,16 @@ fn a_return_declares_tax_on_sales_less_tax_on_purchases() {
     assert_eq!(balance(&caller, &company, "vat_recoverable"), 0);
 
     // More tax on purchases than on sales is a credit, which the next return uses.
-    caller.advance(&json!({"to": "2026-04-02T08:00:00Z"}));
     let mut large = bill(&company, "GBP", &ink(200_000));
     large["due_date"] = json!("2026-04-30");
     approved(&caller, &large);
+    caller.advance(&json!({"to": "2026-07-02T08:00:00Z"}));
     let credit = file("2026-04");
     assert_eq!((&credit["amount"], &credit["amount_paid"]), (&json!(-40_000), &json!(0)));
     assert_eq!(balance(&caller, &company, "tax_payable:vat"), before - 40_000);
-    caller.advance(&json!({"to": "2026-07-02T08:00:00Z"}));
     let invoice = caller.post("/api/payments/invoices", &sale).expect(201)["data"].take();
     caller.post(&format!("/api/payments/invoices/{}/send", id(&invoice)), &json!({})).expect(200);
+    caller.advance(&json!({"to": "2026-10-02T08:00:00Z"}));
     let next = file("2026-07");
     assert_eq!((&next["credit_used"], &next["amount_paid"]), (&json!(20_000), &json!(0)));
     caller.audit();

@@ -73,6 +73,41 @@ fn tax_on_sales_is_declared_and_paid_by_quarter() {
     assert_eq!(liabilities(&caller, &company, "vat")[1]["status"], "late");
 }
 
+/// Value Added Tax Regulations 1995, regulation 25 (GB), and Value-Added Tax Act 89 of 1991, section 28 (ZA): a return is made after the end of its
+/// period. The service of HM Revenue & Customs answers `TAX_PERIOD_NOT_ENDED`.
+#[test]
+fn a_return_of_tax_on_sales_is_refused_until_its_period_is_over() {
+    let (_server, caller, company) = british();
+    sell(&caller, &company);
+    let filing = prepare(&caller, &company, "vat", "2026-02");
+    let digest = caller.digest();
+    let refusal = submit(&caller, &filing).refused(409, "invalid_state_transition");
+    let detail = refusal["detail"].as_str().unwrap();
+    assert!(detail.contains("2026-03-31") && detail.contains("2026-01-01"), "{detail}");
+    assert_eq!(caller.digest(), digest);
+    caller.advance(&json!({"to": "2026-03-31T23:59:59Z"}));
+    submit(&caller, &filing).refused(409, "invalid_state_transition");
+    caller.advance(&json!({"by": "1s"}));
+    submit(&caller, &filing).expect(202);
+
+    // The return of the history that South Africa's period of December and January leaves open.
+    let caller = Caller::of(&Arc::new(Server::start(&[
+        "--clock",
+        "manual",
+        "--countries",
+        "ZA",
+        "--companies",
+        "1",
+    ])));
+    let company = caller.company(0);
+    let open = caller.all(&format!("{FILINGS}?company_id={company}&tax_type=vat&status=pending"));
+    assert_eq!(open[0]["period"], "2026-01");
+    submit(&caller, &open[0]).refused(409, "invalid_state_transition");
+    caller.advance(&json!({"to": "2026-02-01T00:00:00Z"}));
+    submit(&caller, &open[0]).expect(202);
+    caller.audit();
+}
+
 #[test]
 fn a_month_without_sales_has_no_tax_to_declare() {
     let (_server, caller, company) = british();
