@@ -17,7 +17,8 @@ use std::sync::Arc;
 use crate::model::business::pay_terms::part_of;
 use crate::model::business::tax_period::TaxPeriod;
 use crate::model::business::{
-    Before, Calculation, Component, Deduction, Extras, PayLine, Proration, RunTotals, Terms,
+    Before, Calculation, Component, Deduction, Extras, PayLine, PaySpan, Proration, RunTotals,
+    Terms,
 };
 use crate::model::growth::people;
 use crate::model::growth::workforce::Place;
@@ -147,9 +148,44 @@ fn classes(plan: &Plan) -> BTreeMap<(Class, u64), u64> {
     classes
 }
 
-/// The pays of one pay class from its first one on. For a class that was there before, the earlier pays of the tax year are also
-/// calculated and then dropped, because the year to date of the first pay includes them.
+/// A pay of the tax year before the history begins.
+#[derive(Clone, Debug)]
+pub(crate) struct EarlierPay {
+    pub(crate) span: PaySpan,
+    pub(crate) pay_date: Date,
+    pub(crate) calculation: Arc<Calculation>,
+}
+
+/// The pays of the tax year before the history begins, of people in this place. The year to date of their first pay includes them; no run contains
+/// them.
+pub(crate) fn earlier_pays(layout: &Layout, plan: &Plan, place: Place) -> Vec<EarlierPay> {
+    let first = plan.tenure.first(place);
+    if first > 0 || !plan.tenure.is_paid(place, first) {
+        return Vec::new();
+    }
+    let days = PayDays::of(layout, plan);
+    if first_of_tax_year(plan, days.on(0)) == 0 {
+        return Vec::new();
+    }
+    let (start, mut pays) = class_pays(plan, &days, (place.role, place.step, first));
+    pays.truncate(usize::try_from(-start).unwrap_or_default());
+    let pay = |(number, calculation)| EarlierPay {
+        span: plan.pays.span(number),
+        pay_date: days.on(number),
+        calculation,
+    };
+    (start..0).zip(pays).map(pay).collect()
+}
+
+/// The pays of one pay class from its first one on.
 fn class_history(plan: &Plan, days: &PayDays, class: Class) -> Vec<Arc<Calculation>> {
+    let (start, mut pays) = class_pays(plan, days, class);
+    let (_, _, first) = class;
+    pays.split_off((first as i32 - start) as usize)
+}
+
+/// The pays of one pay class, with the number of the first of them. For a class that was there before the history, they begin with the tax year.
+fn class_pays(plan: &Plan, days: &PayDays, class: Class) -> (i32, Vec<Arc<Calculation>>) {
     let (role, step, first) = class;
     let (country, calendar) = (plan.country.code, plan.pays);
     let attributes = Arc::new(people::tax_attributes(plan.country, plan.key, role, step));
@@ -187,7 +223,7 @@ fn class_history(plan: &Plan, days: &PayDays, class: Class) -> Vec<Arc<Calculati
         let pay = pay.expect("grown salaries are far from the limits of the arithmetic");
         year.push(Arc::new(pay));
     }
-    year.split_off((first as i32 - start) as usize)
+    (start, year)
 }
 
 /// The number of the first pay of the tax year of a company's first pay of history. That one has the number 0.

@@ -9,8 +9,10 @@ use crate::api::prelude::*;
 use crate::model::business::tax_document_boxes::Opening;
 use crate::model::business::{ItemStatus, PayrollRun, Payslip, PayslipStatus};
 use crate::model::payroll::{self, YearToDate};
+use crate::world::payroll_history::{EarlierPay, earlier_pays};
 
-/// The payslips of a company that are not voided, in the order of their pay dates: all, those paid on some days, those of an employee.
+/// The payslips of a company that are not voided, in the order of their pay dates: all, those paid on some days, those of an employee. The pays of
+/// the tax year before the history are among them ([`is_before_history`]).
 pub(crate) fn payslips(
     world: &World,
     company: &Company,
@@ -39,9 +41,75 @@ pub(crate) fn payslips(
             && (!payslip.calculation.is_fee() || has_arrived(world, payslip))
             && days.is_none_or(|days| days.contain(payslip.pay_date))
     };
+    let earlier = before_history(world, company, days, id);
     let mut found: Vec<Arc<Payslip>> = grown.chain(since).filter(counts).collect();
+    found.extend(earlier);
     found.sort_by_key(|payslip| payslip.pay_date);
     Ok(found)
+}
+
+/// Whether a pay was before the history: no run and no payslip of the world contains it. Forms of a tax year and of an employment count it.
+pub(crate) fn is_before_history(payslip: &Payslip) -> bool {
+    payslip.id == Id::UNKNOWN
+}
+
+/// The pays of the tax year before the history, of grown employees who worked for the company on the pay date.
+fn before_history(
+    world: &World,
+    company: &Company,
+    days: Option<&Days>,
+    employee: Option<Id<Employee>>,
+) -> Vec<Arc<Payslip>> {
+    let base = world.base();
+    let Some(index) = base.index_of(company.id) else { return Vec::new() };
+    if days.is_some_and(|days| days.first >= base.first_day()) {
+        return Vec::new();
+    }
+    let (plan, size) = (base.plan(index), base.shape().employees_per_company);
+    let people = match employee {
+        None => 0..size,
+        Some(id) => match base.index_of(id) {
+            Some(person) => person - index * size..person - index * size + 1,
+            None => return Vec::new(),
+        },
+    };
+    let mut known = BTreeMap::new();
+    let mut found = Vec::new();
+    for person in people {
+        let place = plan.workforce.place(person);
+        let class = (place.role, place.step, plan.tenure.first(place));
+        let pays = known.entry(class).or_insert_with(|| earlier_pays(base, &plan, place));
+        let Some(employee) = world.at::<Employee>(index * size + person) else { continue };
+        let counts = |pay: &&EarlierPay| {
+            pay.pay_date >= employee.start_date
+                && days.is_none_or(|days| days.contain(pay.pay_date))
+        };
+        found.extend(
+            pays.iter()
+                .filter(counts)
+                .map(|pay| Arc::new(payslip_of(&employee, plan.currency, pay))),
+        );
+    }
+    found
+}
+
+fn payslip_of(employee: &Employee, currency: Currency, pay: &EarlierPay) -> Payslip {
+    Payslip {
+        id: Id::UNKNOWN,
+        company_id: employee.company_id,
+        employee_id: employee.id,
+        employee_name: employee.name.as_str().into(),
+        payroll_run_id: Id::UNKNOWN,
+        payroll_item_id: Id::UNKNOWN,
+        status: PayslipStatus::Issued,
+        period: pay.span.period(),
+        pay_period: pay.span.beside_its_month(),
+        pay_date: pay.pay_date,
+        currency,
+        created_at: pay.pay_date.at_hour(0),
+        calculation: Arc::clone(&pay.calculation),
+        changes: Vec::new(),
+    }
 }
 
 /// Whether the money of a payslip has not failed and was not returned. A wage is taxed when it is due, and a fee when it is paid.

@@ -5,7 +5,9 @@
 use serde_json::Value;
 
 use crate::api::business::reports::reports;
-use crate::api::business::tax_document_payslips::{employees, openings, payslips};
+use crate::api::business::tax_document_payslips::{
+    employees, is_before_history, openings, payslips,
+};
 use crate::api::business::tax_document_pdf::tax_document_pdf;
 use crate::api::business::tax_document_periods::Days;
 use crate::api::operation::decode;
@@ -109,7 +111,7 @@ pub(crate) struct TaxDocumentEntry {
     company_id: Id<Company>,
     /// The employee, for a form of the employee or contractor.
     employee_id: Option<Id<Employee>>,
-    /// The number of payslips.
+    /// The number of payslips, with the pays of a tax year before the world's history.
     payslip_count: u64,
     /// Whether the form must be filed, if small totals need not be.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -184,7 +186,9 @@ fn list_tax_documents(world: &World, input: ListTaxDocuments) -> Result<List<Tax
         for payslip in &payslips {
             let person = employees.get(&payslip.employee_id);
             let pay = &payslip.calculation;
-            if !form.declares(country, &company, person.map(AsRef::as_ref), pay) {
+            if !form.declares(country, &company, person.map(AsRef::as_ref), pay)
+                || (is_before_history(payslip) && !form.period.is_of_tax_year())
+            {
                 continue;
             }
             let ended = person.and_then(|it| it.end_date).filter(|day| *day <= world.today());
@@ -234,7 +238,8 @@ fn get_tax_document(world: &World, input: GetTaxDocument) -> Result<Data<TaxDocu
     let employees = employees(world, &found);
     found.retain(|payslip| {
         let person = employees.get(&payslip.employee_id).map(AsRef::as_ref);
-        form.declares(country, &company, person, &payslip.calculation)
+        let is_known = form.period.is_of_tax_year() || !is_before_history(payslip);
+        is_known && form.declares(country, &company, person, &payslip.calculation)
     });
     let Some(first) = found.first() else {
         return Err(no_payslips(world, &company, country, form, &days, employee.as_deref()));

@@ -76,6 +76,13 @@ pub(crate) enum FormPeriod {
     Employment,
 }
 
+impl FormPeriod {
+    /// Whether the form declares what was paid in a tax year until its end, or until the end of the employment.
+    pub(crate) const fn is_of_tax_year(self) -> bool {
+        matches!(self, Self::TaxYear | Self::Employment)
+    }
+}
+
 /// What each row of a form is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]

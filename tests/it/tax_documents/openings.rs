@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{amount, of, off_cycle, world};
+use super::{DOCUMENTS, amount, of, off_cycle, world};
 use crate::harness::Caller;
-use crate::harness::world::id;
+use crate::harness::world::{id, number};
 
 /// A verified employee of the company with totals of the tax year.
 fn hired(caller: &Caller, company: &str, more: &Value) -> String {
@@ -87,4 +87,47 @@ fn a_p60_tells_earlier_pay_of_this_employment_from_that_of_others() {
         assert_eq!(boxes("Pay", "Tax"), (here.0 + 100_000, here.1 + 20_000), "{start}");
         assert_eq!(boxes("Total pay", "Total tax"), (2_100_000, 320_000), "{start}");
     }
+}
+
+/// HMRC, P60 (Single sheet): pay of this employment before the history is no pay of a previous one. SARS, IRP5, code 3210: the periods worked. The
+/// tax years of both countries began before the history.
+#[test]
+fn certificates_of_a_tax_year_have_the_pay_before_the_history() {
+    let caller = world(&[]);
+    let mut whole = 0;
+    for (place, form, begins) in [(1, "P60", "2024-04-06"), (4, "IRP5", "2024-03-01")] {
+        let company = caller.company(place);
+        let list = format!("{DOCUMENTS}?company_id={company}&form={form}&period=2024");
+        for entry in caller.all(&list) {
+            let person = entry["employee_id"].as_str().unwrap();
+            let document = of(&caller, form, &company, "2024", Some(person)).data();
+            let months = number(&entry["payslip_count"]);
+            assert_eq!(document["payslip_count"], months);
+            let employee = caller.get(&format!("/api/business/employees/{person}")).data();
+            let is_whole = employee["start_date"].as_str().unwrap() <= begins;
+            whole += i64::from(is_whole);
+            assert_eq!(months == 12, is_whole, "{document}");
+            if form == "P60" {
+                let previous = ["Previous pay", "Previous tax"].map(|it| amount(&document, it));
+                assert_eq!(previous, [0, 0]);
+                assert_eq!(amount(&document, "Pay"), amount(&document, "Total pay"));
+                continue;
+            }
+            assert_eq!(amount(&document, "3210"), months);
+            let slips = caller.all(&format!("/api/business/payslips?employee_id={person}"));
+            let february = slips.iter().find(|it| it["period"] == "2025-02").unwrap();
+            assert_eq!(amount(&document, "3699"), number(&february["ytd"]["gross"]));
+        }
+    }
+    assert!(whole > 30, "{whole}");
+    // The reconciliation adds up the certificates. Returns of months before the history do not exist.
+    let company = caller.company(4);
+    let total = of(&caller, "EMP501", &company, "2024", None).data();
+    let list = format!("{DOCUMENTS}?company_id={company}&form=IRP5&period=2024");
+    let certificates = caller.all(&list).into_iter().map(|entry| {
+        let person = entry["employee_id"].as_str().unwrap();
+        amount(&of(&caller, "IRP5", &company, "2024", Some(person)).data(), "4102")
+    });
+    assert_eq!(certificates.sum::<i64>(), amount(&total, "4102"));
+    of(&caller, "EMP201", &company, "2024-12", None).refused(422, "validation_failed");
 }
