@@ -5,7 +5,8 @@ use crate::model::business::tax_return::code_of;
 use crate::model::business::{FilingLine, FilingStatus, TaxFiling};
 use crate::model::{Kind, Object, StatusChange};
 use crate::value::{Date, Metadata};
-use crate::world::history::POSTING_HOUR;
+use crate::world::history::{POSTING_HOUR, PaidReturn};
+use crate::world::layout::HISTORY_MONTHS;
 use crate::world::obligations::{self, Obligation};
 use crate::world::{Base, Grow};
 
@@ -19,13 +20,25 @@ pub(crate) fn obligation(base: &Base, index: u64) -> Option<(Obligation, u64, u6
     Some((obligations::obligation(base, &plan, month, due), company, month))
 }
 
+/// The returns of a company for tax on sales.
+pub(crate) fn of_sales(base: &Base, company: u64) -> impl Iterator<Item = u64> + use<'_> {
+    let plan = base.plan(company);
+    (0..HISTORY_MONTHS).filter_map(move |month| {
+        let returns = obligations::returns(base, &plan, month);
+        let place = returns.iter().position(|due| *due == obligations::SALES_TAX)?;
+        Some(base.filing(month, company, place as u64))
+    })
+}
+
 impl Grow for TaxFiling {
     fn grow(base: &Base, index: u64) -> Option<Self> {
         let (obligation, company, month) = obligation(base, index)?;
         let (plan, history) = (base.plan(company), base.history_at(company));
         let amount = history.declared(base, &plan, month, obligation.due);
         let sent = obligation.paid_on < base.shape().start.date();
-        let amount_paid = if sent { amount } else { 0 };
+        let paid = history.paid(base, &plan, month, obligation.due);
+        let paid = if sent { paid } else { PaidReturn::default() };
+        let amount_paid = paid.money;
         let authority = code_of(obligation.due.account).to_owned();
         let nth = i64::try_from(company).ok()?;
         // On the last pay day: some returns are due before the month ends. Not before those of companies that pay monthly, so that a list is
@@ -51,7 +64,7 @@ impl Grow for TaxFiling {
             status,
             amount,
             amount_paid,
-            credit_used: 0,
+            credit_used: paid.credit_used,
             currency: plan.currency,
             lines: vec![FilingLine { authority, amount, amount_paid }],
             due_on: obligation.due_on,

@@ -212,7 +212,7 @@ fn first_day_of(plan: &Plan, number: u64) -> Date {
 fn pay_terms(plan: &Plan, place: Place, effective_from: Date) -> Vec<Compensation> {
     let [before, now] = plan.monthly_pay(place);
     let of = |amount, from| {
-        let pension = plan.pension((place.role, place.step), amount).into_iter().collect();
+        let pension = plan.pension((place.role, place.step)).into_iter().collect();
         people::compensation(plan.country, plan.currency, amount, pension, from)
     };
     let raised = first_day_of(plan, plan.first_raised());

@@ -13,6 +13,7 @@ use crate::model::business::tax_return::DueTo;
 use crate::model::calendar::Calendar;
 use crate::model::ledger::{Account, EntryStatus, JournalEntry, WalletTransaction};
 use crate::model::lifecycle::StatusChange;
+use crate::model::payments::vat::Return;
 use crate::model::payments::wallet::{Balances, Wallet, WalletStatus};
 use crate::model::posting::{self, Posting, RunCost};
 use crate::model::{Kind, Object};
@@ -59,7 +60,7 @@ impl History {
     pub(crate) fn grow(layout: &Layout, plan: &Plan) -> Self {
         let payroll = PayrollHistory::grow(layout, plan);
         let sales = SalesHistory::grow(layout, plan, &payroll);
-        let purchases = PurchaseHistory::grow(plan, &sales);
+        let purchases = PurchaseHistory::grow(layout, plan, &sales);
         let made = Made { payroll: &payroll, sales: &sales, purchases: &purchases };
         let mut journal = Journal { layout, plan, made, postings: Vec::new() };
         journal.bills();
@@ -95,6 +96,20 @@ impl History {
         let Self { payroll, sales, purchases, .. } = self;
         declared(layout, plan, Made { payroll, sales, purchases }, (month, due))
     }
+
+    /// What the return of a month pays for an account.
+    pub(crate) fn paid(&self, layout: &Layout, plan: &Plan, month: u64, due: DueTo) -> PaidReturn {
+        let Self { payroll, sales, purchases, .. } = self;
+        paid(layout, plan, Made { payroll, sales, purchases }, (month, due))
+    }
+}
+
+/// What a return pays: the declared amount less the credit of earlier returns.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PaidReturn {
+    pub(crate) credit_used: i64,
+    /// Negative if the authority pays.
+    pub(crate) money: i64,
 }
 
 /// What a company paid, sold and bought.
@@ -117,6 +132,21 @@ fn declared(layout: &Layout, plan: &Plan, made: Made<'_>, (month, due): (u64, Du
         owed.map(|(_, amount)| amount).sum()
     };
     months.into_iter().flatten().map(of_month).sum()
+}
+
+/// What a return pays. Where the law carries tax on purchases beyond the tax on sales, a return pays nothing back, and later ones use the credit.
+fn paid(layout: &Layout, plan: &Plan, made: Made<'_>, (month, due): (u64, DueTo)) -> PaidReturn {
+    let amount = declared(layout, plan, made, (month, due));
+    let code = plan.country.code;
+    if due.account != posting::vat_account() || !Return::of(code).carries_excess() {
+        return PaidReturn { credit_used: 0, money: amount };
+    }
+    let returns =
+        (0..month).filter(|month| obligations::months(layout, code, *month, due).is_some());
+    let credit = returns
+        .fold(0, |credit, month| (credit - declared(layout, plan, made, (month, due))).max(0));
+    let credit_used = credit.min(amount.max(0));
+    PaidReturn { credit_used, money: amount.max(0) - credit_used }
 }
 
 /// The books while they are built.
@@ -214,7 +244,7 @@ impl Journal<'_> {
         let returns = obligations::returns(self.layout, self.plan, month);
         for (number, due) in (0..).zip(returns) {
             let account = due.account;
-            let amount = declared(self.layout, self.plan, self.made, (month, due));
+            let money = paid(self.layout, self.plan, self.made, (month, due)).money;
             let index = self.layout.filing(month, self.plan.index, number);
             let filing = self.layout.any_at(Kind::TaxFiling, index);
             let day = obligations::obligation(self.layout, self.plan, month, due).paid_on;
@@ -225,9 +255,9 @@ impl Journal<'_> {
                 let deducted =
                     posting::purchasing::input_tax_deducted(filing, currency, account, input);
                 self.post(self.layout.period(month).last_day(), deducted);
-                self.post(day, posting::reserved("Sales tax set aside", filing, currency, amount));
+                self.post(day, posting::reserved("Sales tax set aside", filing, currency, money));
             }
-            self.post(day, posting::filing_paid(filing, currency, account, amount));
+            self.post(day, posting::filing_paid(filing, currency, account, money));
         }
     }
 

@@ -29,7 +29,7 @@ use crate::value::time::{Date, Period, Timestamp};
 use crate::world::pay_calendar::{PayCalendar, PayTimes};
 
 /// Names what seeds grow into: raise it when a seed grows into something else.
-pub(crate) const WORLD_VERSION: u32 = 7;
+pub(crate) const WORLD_VERSION: u32 = 8;
 /// The months of history before a world's start.
 pub(crate) const HISTORY_MONTHS: u64 = 12;
 /// The invoices that a company sends in a month of its history.
@@ -125,9 +125,9 @@ impl Plan {
         }
     }
 
-    /// What the pension takes from a month's pay of a pay class, by the law at the beginning of the history.
-    pub(crate) fn pension(&self, class: (u8, u8), month_pay: i64) -> Option<Deduction> {
-        people::pension(self.pay(), class, month_pay, self.origin.known_on)
+    /// The pension in which people of a pay class save.
+    pub(crate) fn pension(&self, class: (u8, u8)) -> Option<Deduction> {
+        people::pension(self.pay(), class)
     }
 
     /// Where it sells and buys, for the tax on it.

@@ -47,7 +47,8 @@ pub(crate) fn returns(layout: &Layout, plan: &Plan, month: u64) -> Vec<DueTo> {
 }
 
 /// Tax on sales. Its form is that of the country's return.
-const SALES_TAX: DueTo = DueTo { account: Account::TaxPayable(Authority::VAT), form: None };
+pub(crate) const SALES_TAX: DueTo =
+    DueTo { account: Account::TaxPayable(Authority::VAT), form: None };
 
 /// One of the returns.
 pub(crate) fn obligation(layout: &Layout, plan: &Plan, month: u64, due: DueTo) -> Obligation {

@@ -19,6 +19,8 @@ pub(crate) struct Opening {
     pub(crate) sums: Sums,
     /// The wallet with a history, and the time of its last movement.
     moved: Option<(Id<Wallet>, Timestamp)>,
+    /// The sales of the history, without tax, by what the industry sells.
+    sold: Vec<i64>,
     /// The last pay of each pay class.
     pays: BTreeMap<Class, Arc<Calculation>>,
 }
@@ -26,13 +28,20 @@ pub(crate) struct Opening {
 impl Opening {
     pub(super) fn of(history: &History) -> Self {
         let moved = history.statement.last().map(|line| (line.wallet_id, line.created_at));
-        Self { sums: history.sums.clone(), moved, pays: history.payroll.last_pays() }
+        let sold = history.sales.sold.clone();
+        Self { sums: history.sums.clone(), moved, sold, pays: history.payroll.last_pays() }
     }
 
     /// About how much memory it takes.
     pub(super) fn bytes(&self) -> usize {
         let pays = self.pays.values().map(|pay| pay.bytes() + size_of::<(Class, usize)>());
-        size_of::<Self>() + self.sums.bytes() + pays.sum::<usize>()
+        let sold = size_of_val(self.sold.as_slice());
+        size_of::<Self>() + self.sums.bytes() + sold + pays.sum::<usize>()
+    }
+
+    /// The sales of the history, with what was sold for the tax on it.
+    pub(crate) fn sold(&self, plan: &Plan) -> impl Iterator<Item = (&'static str, i64)> {
+        plan.industry.sells.iter().map(|sold| sold.kind).zip(self.sold.iter().copied())
     }
 
     /// The time of the wallet's last movement in history.

@@ -196,13 +196,13 @@ fn class_pays(plan: &Plan, days: &PayDays, class: Class) -> (i32, Vec<Arc<Calcul
     let [before, now] = people::monthly_pay(plan.pay(), role, step);
     let pay = if first == 0 { [before, now] } else { [now, now] };
     let parts = pay.map(|amount| people::parts(plan.country, amount));
-    let pensions = pay.map(|amount| plan.pension((role, step), amount));
+    let pension = plan.pension((role, step));
     let raised = plan.first_raised() as i32;
     let mut year: Vec<Arc<Calculation>> = Vec::new();
     for number in start..calendar.count() as i32 {
         let pay_date = days.on(number);
         let now = usize::from(number >= raised);
-        let (of_month, pension): (&[Component], _) = (&parts[now], pensions[now].as_ref());
+        let of_month: &[Component] = &parts[now];
         let worked = if first == 0 { HISTORY_MONTHS } else { months(plan, first, number as u64) };
         let bonus = days.is_bonus(plan, number).then_some(worked);
         let parts: Vec<Component> =
@@ -211,7 +211,7 @@ fn class_pays(plan: &Plan, days: &PayDays, class: Class) -> (i32, Vec<Arc<Calcul
             frequency: calendar.frequency,
             country,
             parts: &parts,
-            extras: extras(plan, of_month, (bonus, pension)),
+            extras: extras(plan, of_month, (bonus, pension.as_ref())),
             attributes: &attributes,
             employer: None,
         };
@@ -272,18 +272,14 @@ impl PayDays {
     }
 }
 
-/// The bonus of people who have worked for some months, if there is one, and the pension that a month's pay is subject to.
+/// The bonus of people who have worked for some months, if there is one, and their pension.
 fn extras(
     plan: &Plan,
     parts: &[Component],
     (months, pension): (Option<u64>, Option<&Deduction>),
 ) -> Extras {
     let mut extras = Extras::default();
-    if let Some(pension) = pension.cloned() {
-        let whole = Proration { paid_days: 1, days: 1 };
-        let amount = part_of(pension.amount, (whole, plan.pays.frequency.per_year()));
-        extras.keep_back(&[Deduction { amount, ..pension }]);
-    }
+    extras.keep_back(pension.map(core::slice::from_ref).unwrap_or_default());
     if let Some(months) = months {
         let month_pay = parts.iter().map(|part| part.amount).sum();
         let amount = people::bonus(plan.industry, month_pay, months);

@@ -11,6 +11,7 @@
 
 pub(crate) mod bill_growth;
 
+use crate::model::payments::input_tax::InputTax;
 use crate::model::payments::vat;
 use crate::model::{AnyId, Kind};
 use crate::value::{Date, Period};
@@ -118,8 +119,9 @@ pub(crate) struct PurchaseHistory(Vec<Billed>);
 
 impl PurchaseHistory {
     /// Those of the company of this plan.
-    pub(crate) fn grow(plan: &Plan, sales: &SalesHistory) -> Self {
-        let recovers = recovers_tax(plan);
+    pub(crate) fn grow(layout: &Layout, plan: &Plan, sales: &SalesHistory) -> Self {
+        let kinds = plan.industry.sells.iter().map(|sold| sold.kind);
+        let sold = || kinds.clone().zip(sales.sold.iter().copied());
         let billed = (0..BILLS_A_COMPANY).map(|place| {
             let of = BillOf::at(place);
             // The sales of the month before the history are those of its first month.
@@ -129,10 +131,14 @@ impl PurchaseHistory {
             let amount = suppliers::amount(plan, month, of.vendor, sales);
             let (_, kind) = suppliers::sells(plan, of.vendor);
             let rate = plan.tax_place().rate_of(kind);
+            let input_tax = InputTax::of(plan.tax_place(), of.issued_on(layout), sold());
+            let share = input_tax.of_expense(suppliers::account(of.vendor), kind);
+            // The cost is the same with and without a deduction.
             let whole = u64::from(vat::WHOLE);
-            let net = if recovers { amount } else { scale(amount, whole, whole + u64::from(rate)) };
+            let lost = u64::from(rate) * (whole - u64::from(share));
+            let net = scale(amount, whole * whole, whole * whole + lost);
             let tax = vat::on(net, rate);
-            Billed { net, tax, rate, recoverable: if recovers { tax } else { 0 } }
+            Billed { net, tax, rate, recoverable: vat::on(tax, share) }
         });
         Self(billed.collect())
     }
@@ -157,17 +163,6 @@ impl PurchaseHistory {
     pub(super) fn bytes(&self) -> usize {
         size_of_val(self.0.as_slice())
     }
-}
-
-/// Whether the company deducts the tax on its purchases. A company that mostly sells exempt care or teaching does not (Directive 2006/112/EC, article
-/// 168).
-fn recovers_tax(plan: &Plan) -> bool {
-    let place = plan.tax_place();
-    let sells = &plan.industry.sells;
-    let exempt = sells.iter().filter(|sold| {
-        matches!(sold.kind, "health" | "education") && place.rate_of(sold.kind) == 0
-    });
-    place.standard() > 0 && exempt.count() * 2 < sells.len()
 }
 
 /// The day on which suppliers are paid.

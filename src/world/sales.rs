@@ -24,6 +24,8 @@ pub(crate) struct SalesHistory {
     /// The sales of an average month, without tax.
     pub(crate) average: i64,
     pub(crate) months: Vec<SoldMonth>,
+    /// The sales of all months, without tax, by what the industry sells.
+    pub(crate) sold: Vec<i64>,
 }
 
 /// One month of sales.
@@ -57,7 +59,12 @@ impl SalesHistory {
             let in_season = scale(average, season, year);
             month_of(plan, month, scale(in_season, trend(plan, month), 12_000))
         });
-        Self { average, months: months.collect() }
+        let months: Vec<SoldMonth> = months.collect();
+        let mut sold = vec![0; plan.industry.sells.len()];
+        for invoice in months.iter().flat_map(|month| &month.invoices) {
+            sold[invoice.what] += invoice.net;
+        }
+        Self { average, months, sold }
     }
 }
 

@@ -25,8 +25,14 @@ pub(crate) struct DeductionInput {
     id: Option<LineId>,
     /// Its name on the payslip.
     label: Text<100>,
-    /// Minor units per month. An amount above the available pay is not deducted.
-    amount: MonthlySum,
+    /// Minor units per month. An amount above the available pay is not deducted. Required without `rate_bp`.
+    amount: Option<MonthlySum>,
+    /// A part of the pay of each pay period, in hundredths of a percent, instead of an amount: 500 is 5 %.
+    #[schemars(range(min = 1, max = 10_000))]
+    rate_bp: Option<i64>,
+    /// The earnings to which `rate_bp` applies, by their name in the payroll pack, such as `qualifying` in the United Kingdom. Default: all pay
+    /// in money.
+    earnings: Option<TypeName>,
     /// Before or after taxes. A deduction with a `type` follows the law of its type instead.
     timing: Option<DeductionTiming>,
     /// Its type in the payroll pack of the country, such as `401k`, `pension_net_pay` or `rrsp`. The pack states what it reduces.
@@ -127,6 +133,9 @@ pub(crate) fn deductions(
         {
             wrong.push(Violation::new(format!("{at}/{place}/employer{member}"), code, detail));
         }
+        if let Err((member, code, detail)) = one.check_amount(pack) {
+            wrong.push(Violation::new(format!("{at}/{place}/{member}"), code, detail));
+        }
         match timing(pack, one) {
             Ok(timing) => timings.push(timing),
             Err((member, code, detail)) => {
@@ -140,11 +149,14 @@ pub(crate) fn deductions(
     let named = list.into_iter().zip(ids).zip(timings).map(|((one, id), timing)| {
         let kind = one.kind.map(|kind| kind.0);
         let law = kind.as_ref().and_then(|kind| pack.deduction_type(kind));
-        let amount = law.and_then(|law| law.taken_of(one.amount.0)).unwrap_or(one.amount.0);
+        let amount = one.amount.map_or(0, |amount| amount.0);
+        let amount = law.and_then(|law| law.taken_of(amount)).unwrap_or(amount);
         Deduction {
             id,
             label: one.label.into_string(),
             amount,
+            rate_bp: one.rate_bp,
+            earnings: one.earnings.map(|name| name.0),
             timing,
             kind,
             protected: one.protected.map(|sum| sum.0),
@@ -153,6 +165,44 @@ pub(crate) fn deductions(
         }
     });
     Ok(named.collect())
+}
+
+impl DeductionInput {
+    /// Either an amount or a rate. The error has the member, the code and the reason.
+    fn check_amount(
+        &self,
+        pack: &Pack,
+    ) -> core::result::Result<(), (&'static str, &'static str, String)> {
+        match (self.amount, self.rate_bp) {
+            (None, None) => {
+                return Err((
+                    "amount",
+                    "required",
+                    "a deduction needs `amount` or `rate_bp`".to_owned(),
+                ));
+            }
+            (Some(MonthlySum(1..)), Some(_)) => {
+                let detail = "must be absent or 0 if `rate_bp` is set".to_owned();
+                return Err(("amount", "not_allowed", detail));
+            }
+            _ => {}
+        }
+        let Some(TypeName(name)) = &self.earnings else { return Ok(()) };
+        if self.rate_bp.is_none() {
+            let detail = "a fixed amount does not depend on earnings: leave it out".to_owned();
+            return Err(("earnings", "not_allowed", detail));
+        }
+        known_earnings(pack, name).map_err(|detail| ("earnings", "unknown_earnings", detail))
+    }
+}
+
+/// The error names the counted earnings of the pack.
+fn known_earnings(pack: &Pack, name: &str) -> core::result::Result<(), String> {
+    if pack.counted_earnings(name).is_some() {
+        return Ok(());
+    }
+    let known = pack.counted_earnings_names().collect::<Vec<_>>().join(", ");
+    Err(format!("the payroll pack {} has no counted earnings `{name}`; it has: {known}", pack.code))
 }
 
 impl EmployerInput {
@@ -182,15 +232,10 @@ impl EmployerInput {
             let detail = "a fixed amount does not depend on earnings: leave it out".to_owned();
             return refuse("/earnings", "not_allowed", detail);
         }
-        if pack.counted_earnings(name).is_none() {
-            let known = pack.counted_earnings_names().collect::<Vec<_>>().join(", ");
-            let detail = format!(
-                "the payroll pack {} has no counted earnings `{name}`; it has: {known}",
-                pack.code
-            );
-            return refuse("/earnings", "unknown_earnings", detail);
+        match known_earnings(pack, name) {
+            Ok(()) => Ok(()),
+            Err(detail) => refuse("/earnings", "unknown_earnings", detail),
         }
-        Ok(())
     }
 
     fn read(self) -> EmployerPart {

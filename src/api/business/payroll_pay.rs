@@ -15,8 +15,8 @@ use crate::model::business::pay_extras::{Arrears, sum};
 use crate::model::business::pay_terms::part_of;
 use crate::model::business::payroll_run::{RunWarning, WarningCode};
 use crate::model::business::{
-    Allowance, Calculation, Compensation, Component, EmploymentType, Extras, PayInterval, PayLine,
-    PaySpan, PayrollRun, Proration, RunInput, RunType, Terms,
+    Allowance, Calculation, Compensation, Component, Deduction, EmploymentType, Extras,
+    PayInterval, PayLine, PaySpan, PayrollRun, Proration, RunInput, RunType, Terms,
 };
 use crate::model::calendar::Calendar;
 use crate::model::payroll::{self, WagePer};
@@ -103,7 +103,8 @@ fn leave_what_is_unpaid(due: &mut Due, paid: i64, span: PaySpan) {
     due.extras.proration = None;
     due.extras.typed.clear();
     due.extras.after_tax.clear();
-    due.extras.employer_rules.clear();
+    // Parts of pay are those of what is added. Fixed amounts were taken from the earlier pay.
+    due.extras.employer_rules.retain(|rule| rule.part.rate_bp.is_some());
     if amount > 0 {
         due.extras.arrears.push(Arrears::new(span, amount));
     }
@@ -265,9 +266,14 @@ pub(crate) fn warnings(
 }
 
 fn wanted_deductions(run: &PayrollRun, employee: &Employee, pay: &Calculation) -> i64 {
+    // A rate is of what the pay allows: what it took is what it should take.
+    let by_rate = |deduction: &Deduction| {
+        let is_it = |line: &&PayLine| deduction.rate_bp.is_some() && line.id == deduction.id;
+        pay.deduction_lines().iter().filter(is_it).map(|line| line.amount).sum::<i64>()
+    };
     let of_run = run.inputs.iter().filter(|input| input.employee_id == employee.id);
-    let mut wanted: i64 =
-        of_run.flat_map(|input| &input.deductions).map(|deduction| deduction.amount).sum();
+    let of_run = of_run.flat_map(|input| &input.deductions);
+    let mut wanted: i64 = of_run.map(|deduction| deduction.amount + by_rate(deduction)).sum();
     // Final pay for a month that is already paid does not repeat the month's deductions.
     if run.kind.pays_by_terms() && pay.by_terms() != 0 {
         let span = run.span();
@@ -276,7 +282,7 @@ fn wanted_deductions(run: &PayrollRun, employee: &Employee, pay: &Calculation) -
         wanted += terms
             .into_iter()
             .flat_map(|terms| &terms.deductions)
-            .map(|deduction| part_of(deduction.amount, whole))
+            .map(|deduction| part_of(deduction.amount, whole) + by_rate(deduction))
             .sum::<i64>();
     }
     wanted
@@ -303,9 +309,9 @@ fn below_minimum(run: &PayrollRun, employee: &Employee) -> Option<String> {
         let kind = deduction.kind.as_ref().and_then(|kind| pack.deduction_type(kind));
         kind.is_some_and(|kind| kind.contract_pay)
     });
-    let paid = Compensation::monthly(terms.amount, terms.interval)
-        + terms.allowances.iter().map(|allowance| allowance.amount).sum::<i64>()
-        - given_up.map(|deduction| deduction.amount).sum::<i64>();
+    let due = Compensation::monthly(terms.amount, terms.interval)
+        + terms.allowances.iter().map(|allowance| allowance.amount).sum::<i64>();
+    let paid = due - given_up.map(|deduction| deduction.of_month(pack, due)).sum::<i64>();
     (paid < minimum).then(|| {
         format!(
             "a month's pay of {} is below the minimum wage of {} ({})",

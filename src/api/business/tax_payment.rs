@@ -11,6 +11,7 @@ use crate::api::prelude::*;
 use crate::model::business::tax_return::account_of;
 use crate::model::business::{FilingLine, FilingStatus, LiabilityStatus, TaxFiling, TaxLiability};
 use crate::model::{Account, posting};
+use crate::world::filing_history;
 
 /// The payment of a filing.
 pub(crate) struct Payment {
@@ -147,8 +148,7 @@ impl LinePayment {
         let owed = line.amount - line.amount_paid;
         let money = (i128::from(owed) - credit(world, filing, &line.authority)).max(0);
         let money = i64::try_from(money).expect("what returns declare is bounded");
-        let reserved =
-            if account == posting::vat_account() { 0 } else { reserved(world, filing, line) };
+        let reserved = if is_of_sales(&line.authority) { 0 } else { reserved(world, filing, line) };
         let from_reserve = money.min(reserved);
         Self { account, owed, money, from_reserve, released: reserved - from_reserve }
     }
@@ -183,12 +183,20 @@ fn account(authority: &str) -> Account {
     account_of(authority).expect("a filing declares what liabilities name")
 }
 
+fn is_of_sales(authority: &str) -> bool {
+    account(authority) == posting::vat_account()
+}
+
 /// The credit with an authority: payments minus declared amounts of the submitted filings, without that filing and the one it amends, and
 /// taxes of failed and reversed runs that were paid and that no filing contains yet. Negative if another filing has used the overpayment of
 /// the amended one.
 fn credit(world: &World, filing: &TaxFiling, authority: &str) -> i128 {
-    let grown = world
-        .changed::<TaxFiling>()
+    // A grown return of tax on sales may have paid less than it declares. Others have paid it, unless a call changed them.
+    let of_sales = world.base().index_of(filing.company_id).filter(|_| is_of_sales(authority));
+    let of_sales = of_sales.into_iter().flat_map(|it| filing_history::of_sales(world.base(), it));
+    let changed = world.changed::<TaxFiling>().filter(|_| !is_of_sales(authority));
+    let grown = of_sales
+        .chain(changed)
         .filter_map(|index| world.at::<TaxFiling>(index))
         .filter(|other| other.company_id == filing.company_id);
     let since =

@@ -8,7 +8,8 @@ use crate::api::payments::priced_lines::{NewPricedLine, priced};
 use crate::api::payments::wallets::{belongs, fits, short};
 use crate::api::payments::{bill_clock, wallet_level};
 use crate::api::prelude::*;
-use crate::model::payments::{Beneficiary, Bill, BillLine, BillStatus, Vendor, vat};
+use crate::model::payments::input_tax::{InputTax, usual_sales};
+use crate::model::payments::{Beneficiary, Bill, BillLine, BillStatus, InvoiceLine, Vendor, vat};
 use crate::model::posting::purchasing;
 use crate::model::{Account, AccountType};
 use crate::world::layout::BILLS_A_COMPANY;
@@ -48,8 +49,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
         summary: "Approve a bill",
         description: "Approves a draft: posts the expense and the recoverable tax against \
             `accounts_payable`, dated on the date of the bill. The tax lowers the liability to \
-            `vat` of the current return period. A country without a national tax on sales has no \
-            recoverable tax: there it is part of the expense. After the due date, a bill with an \
+            `vat` of the current return period. The tax that is not deducted, such as that for \
+            exempt sales, is part of the expense. After the due date, a bill with an \
             outstanding amount is `overdue`.",
         example: "{}",
         errors: &[
@@ -190,15 +191,17 @@ fn create_bill(world: &mut World, input: CreateBill) -> Result<Single<Bill>> {
     let Some((lines, sums)) = priced(&company, lines, "a bill", &mut wrong) else {
         return Err(ApiError::invalid(wrong));
     };
-    let lines = lines.into_iter().zip(accounts).map(|(line, account)| BillLine {
+    let lines = lines.into_iter().zip(accounts);
+    let line = |(line, account): (InvoiceLine, Option<Account>)| BillLine {
         description: line.description,
         account: account.unwrap_or(Account::Purchases),
         quantity: line.quantity,
         unit_amount: line.unit_amount,
         tax_rate: line.tax_rate,
         amount: line.amount,
-    });
-    let recovers = vat::standard(&company.country) != 0;
+    };
+    let lines: Vec<BillLine> = lines.map(line).collect();
+    let input_tax = input_tax(world, &company, issued_on);
     let now = world.now();
     let bill = Bill {
         id: world.next_id(company.id.bits()),
@@ -207,11 +210,11 @@ fn create_bill(world: &mut World, input: CreateBill) -> Result<Single<Bill>> {
         status: BillStatus::Draft,
         vendor,
         number: input.number.map(Text::into_string),
-        lines: lines.collect(),
+        tax_recoverable: input_tax.of_bill(&lines, &sums.taxes),
+        lines,
         taxes: sums.taxes,
         net_total: sums.net,
         tax_total: sums.tax,
-        tax_recoverable: if recovers { sums.tax } else { 0 },
         total: sums.total,
         currency: input.currency,
         amount_paid: 0,
@@ -225,6 +228,18 @@ fn create_bill(world: &mut World, input: CreateBill) -> Result<Single<Bill>> {
         status_history: vec![StatusChange::plain(BillStatus::Draft, now)],
     };
     Ok(Data(Shown(world.record("bill.created", bill))))
+}
+
+/// What a company deducts of the tax on a bill of a day. The part follows from the sales of its history, as a provisional part follows from those of the year
+/// before (Directive 2006/112/EC, article 175(3)). A company without a history sells what its industry sells.
+fn input_tax(world: &World, company: &Company, on: Date) -> InputTax {
+    let place = vat::Place::of(company);
+    let base = world.base();
+    if let Some((index, opening)) = base.index_of(company.id).zip(base.opening(company.id)) {
+        return InputTax::of(place, on, opening.sold(&base.plan(index)));
+    }
+    let usual = company.industry.as_deref().map(usual_sales).unwrap_or_default();
+    InputTax::of(place, on, usual.into_iter())
 }
 
 /// The supplier, by name, as a beneficiary of the company, or both.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::model::business::earnings::{
     Employer, earned, part, profile, take_back_at_most_the_pay, tax_year,
 };
+use crate::model::business::employer_part::Paid;
 use crate::model::business::pay_extras::{cap, sum};
 use crate::model::business::regional_pay::RegionalPay;
 use crate::model::business::typed_deductions as typed;
@@ -96,6 +97,12 @@ impl Calculation {
         let year = before.year.unwrap_or(&start);
         let extras = &mut terms.extras;
         take_back_at_most_the_pay(pack, terms.parts, extras);
+        if !extras.own_rules.is_empty() {
+            let gross = in_cash(pack, &earned(pack, terms.parts, extras));
+            let earlier = before.same_period.iter().map(|pay| pay.gross).sum();
+            let paid = Paid { pack, period: terms.frequency, gross, before: earlier };
+            typed::take_own(extras, paid);
+        }
         extras.typed.splice(0..0, year.carried.iter().cloned());
         typed::in_legal_order(pack, &mut extras.typed);
         let mut taken = year.typed.clone();
@@ -128,8 +135,7 @@ impl Calculation {
     ) -> Result<Self, PayError> {
         let number = pack.period_number(terms.frequency, pay_date.civil());
         let mut earned = earned(pack, terms.parts, &terms.extras);
-        let in_cash = earned.iter().filter(|(component, _)| pack.is_cash(*component));
-        let gross = in_cash.map(|(_, amount)| amount).sum::<i64>();
+        let gross = in_cash(pack, &earned);
         let start = YearSoFar::default();
         let year = before.year.unwrap_or(&start);
         let mut profile = profile(pack, terms.attributes, terms.employer);
@@ -360,6 +366,12 @@ impl Calculation {
     pub(crate) fn is_fee(&self) -> bool {
         self.pack == payroll::CONTRACTORS
     }
+}
+
+/// The pay in money.
+fn in_cash(pack: &Pack, earned: &[(payroll::Component, i64)]) -> i64 {
+    let in_cash = earned.iter().filter(|(component, _)| pack.is_cash(*component));
+    in_cash.map(|(_, amount)| amount).sum()
 }
 
 /// Takes what is short from the amounts of the lines with that role, the last first. Returns what was taken from each line.

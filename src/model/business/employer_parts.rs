@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use crate::model::business::calculation::{Before, Calculation};
 use crate::model::business::earnings::PayLine;
 use crate::model::business::employer_part::Paid;
-use crate::model::business::pay_extras::{EmployerRule, Extras};
+use crate::model::business::pay_extras::{Extras, PartRule};
 
 /// The employer's parts of the deductions of a pay, by what the pay covered. `taken` has the parts of the tax year by id.
 pub(super) fn of(
-    rules: Vec<EmployerRule>,
+    rules: Vec<PartRule>,
     extras: &Extras,
     paid: Paid<'_>,
     taken: &BTreeMap<String, i64>,
 ) -> Vec<PayLine> {
-    let lines = rules.into_iter().map(|EmployerRule { line, part }| {
+    let lines = rules.into_iter().map(|PartRule { line, part }| {
         let own = [&extras.typed, &extras.after_tax];
         let own = own.into_iter().flatten().filter(|it| it.id == line.id && it.kind == line.kind);
         let own: i64 = own.map(|it| it.amount).sum();
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn a_limit_of_the_year_ends_the_part() {
-        let rule = EmployerRule {
+        let rule = PartRule {
             line: PayLine::plain("plan".to_owned(), "Plan".to_owned(), 0),
             part: EmployerPart {
                 amount: Some(300),

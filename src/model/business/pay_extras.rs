@@ -29,7 +29,10 @@ pub(crate) struct Extras {
     pub(crate) employer_parts: Vec<PayLine>,
     /// How the employer's parts are calculated, until they are.
     #[serde(skip)]
-    pub(crate) employer_rules: Vec<EmployerRule>,
+    pub(crate) employer_rules: Vec<PartRule>,
+    /// The deductions that are a part of this pay, until they are calculated.
+    #[serde(skip)]
+    pub(crate) own_rules: Vec<PartRule>,
     /// What the pay did not cover and later pays still owe.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) carried: Vec<PayLine>,
@@ -44,9 +47,9 @@ pub(crate) struct Extras {
     pub(crate) paid_months: Vec<(Period, u32)>,
 }
 
-/// The rule of one deduction of a pay.
+/// The rule of one deduction of a pay, or of the employer's part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct EmployerRule {
+pub(crate) struct PartRule {
     /// Id, label and type of the deduction; its amount is not used.
     pub(crate) line: PayLine,
     /// A fixed amount is that of the pay period.
@@ -105,21 +108,26 @@ impl Extras {
             if let Some(part) = &deduction.employer {
                 let (id, label) = (deduction.id.clone(), deduction.label.clone());
                 let line = PayLine { kind: kind_of(deduction), ..PayLine::plain(id, label, 0) };
-                self.employer_rules.push(EmployerRule { line, part: part.clone() });
+                self.employer_rules.push(PartRule { line, part: part.clone() });
             }
-            if deduction.amount == 0 {
-                continue;
-            }
-            let kind = kind_of(deduction);
-            let lines = if kind.is_some() { &mut self.typed } else { &mut self.after_tax };
             let (id, label) = (deduction.id.clone(), deduction.label.clone());
-            lines.push(PayLine {
-                kind,
+            let line = PayLine {
+                kind: kind_of(deduction),
                 protected: deduction.protected,
                 annual_limit: deduction.annual_limit,
                 ..PayLine::plain(id, label, deduction.amount)
-            });
+            };
+            match deduction.rate() {
+                Some(part) => self.own_rules.push(PartRule { line, part }),
+                None => self.take(line),
+            }
         }
+    }
+
+    /// Adds a deduction.
+    pub(super) fn take(&mut self, line: PayLine) {
+        let lines = if line.kind.is_some() { &mut self.typed } else { &mut self.after_tax };
+        lines.extend((line.amount != 0).then_some(line));
     }
 
     /// All deductions other than taxes and contributions.
@@ -162,6 +170,7 @@ impl Extras {
             typed: turned(&self.typed),
             employer_parts: turned(&self.employer_parts),
             employer_rules: Vec::new(),
+            own_rules: Vec::new(),
             carried: Vec::new(),
             reimbursements: turned(&self.reimbursements),
             proration: self.proration,

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::model::business::Proration;
-use crate::model::business::employer_part::EmployerPart;
+use crate::model::business::employer_part::{EmployerPart, Paid};
+use crate::model::payroll::{Pack, PayPeriod};
 use crate::model::prelude::*;
 
 /// The interval that an amount of pay covers.
@@ -104,8 +105,14 @@ pub(crate) struct Deduction {
     pub(crate) id: String,
     /// Its name on the payslip.
     pub(crate) label: String,
-    /// Minor units a month.
+    /// Minor units a month; 0 if `rate_bp` sets it.
     pub(crate) amount: i64,
+    /// A part of the pay of each pay period, in hundredths of a percent, instead of an amount.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) rate_bp: Option<i64>,
+    /// The earnings to which the rate applies, by their name in the payroll pack; absent for all pay in money.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) earnings: Option<String>,
     /// Before or after taxes.
     pub(crate) timing: DeductionTiming,
     /// Its type in the payroll pack, which decides what it reduces.
@@ -120,6 +127,20 @@ pub(crate) struct Deduction {
     /// What the employer adds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) employer: Option<EmployerPart>,
+}
+
+impl Deduction {
+    /// The rate as a rule of a part of pay, if it has one.
+    pub(crate) fn rate(&self) -> Option<EmployerPart> {
+        let (rate_bp, earnings) = (self.rate_bp, self.earnings.clone());
+        rate_bp.is_some().then(|| EmployerPart { rate_bp, earnings, ..EmployerPart::default() })
+    }
+
+    /// What it takes of a month's pay.
+    pub(crate) fn of_month(&self, pack: &'static Pack, gross: i64) -> i64 {
+        let paid = Paid { pack, period: PayPeriod::Monthly, gross, before: 0 };
+        self.rate().map_or(self.amount, |part| part.amount_of(0, paid))
+    }
 }
 
 /// What an employee was paid in a tax year before this employer's payroll started.

@@ -4,11 +4,21 @@
 use std::collections::BTreeMap;
 
 use crate::model::business::earnings::PayLine;
-use crate::model::business::pay_extras::Extras;
+use crate::model::business::employer_part::Paid;
+use crate::model::business::pay_extras::{Extras, PartRule};
 use crate::model::payroll::{DeductionType, Pack, PayPeriod, Short};
 
 fn type_of<'a>(pack: &'a Pack, line: &PayLine) -> Option<&'a DeductionType> {
     line.kind.as_ref().and_then(|kind| pack.deduction_type(kind))
+}
+
+/// Adds the deductions that are a part of the pay. Some laws take only a part of a deduction from pay.
+pub(super) fn take_own(extras: &mut Extras, paid: Paid<'_>) {
+    for PartRule { line, part } in core::mem::take(&mut extras.own_rules) {
+        let amount = part.amount_of(0, paid);
+        let taken = type_of(paid.pack, &line).and_then(|kind| kind.taken_of(amount));
+        extras.take(PayLine { amount: taken.unwrap_or(amount), ..line });
+    }
 }
 
 /// Sorts deductions into the order of the pack. Those of one rank keep their order.

@@ -10,7 +10,6 @@ use crate::model::growth::countries::Country;
 use crate::model::growth::industries::Industry;
 use crate::model::growth::pick;
 use crate::model::growth::workforce::STEPS;
-use crate::model::payroll::{self, PayPeriod};
 use crate::value::{Currency, Date, Key};
 
 /// Pay of a role slot at a step of its band: a round monthly amount, split into the country's usual parts.
@@ -64,22 +63,16 @@ pub(crate) fn hours_percent(industry: &Industry, company: Key, role: u8, step: u
     }
 }
 
-/// What the pension of its country takes from a month's pay of a pay class, by the pack in force on a day; none if the class has opted out.
-pub(crate) fn pension(
-    plan: PayPlan<'_>,
-    (role, step): (u8, u8),
-    month_pay: i64,
-    on: Date,
-) -> Option<Deduction> {
+/// The pension of its country in which people of a pay class save; none if the class has opted out.
+pub(crate) fn pension(plan: PayPlan<'_>, (role, step): (u8, u8)) -> Option<Deduction> {
     let enrolled = plan.country.pay.pension.as_ref()?;
     let draw = plan.company.with("pension").at(u64::from(role)).at(u64::from(step)).below(10);
-    let pack = payroll::library().in_force(plan.country.code, on.civil()).pack;
-    let counted = pack.counted_earnings(enrolled.earnings)?.part(month_pay, PayPeriod::Monthly);
-    let amount = (i128::from(counted) * i128::from(enrolled.worker_bp) * 2 + 10_000) / 20_000;
     (draw >= enrolled.opted_out).then(|| Deduction {
         id: "pension".to_owned(),
         label: enrolled.label.to_owned(),
-        amount: i64::try_from(amount).expect("a part of a salary"),
+        amount: 0,
+        rate_bp: Some(enrolled.worker_bp),
+        earnings: Some(enrolled.earnings.to_owned()),
         timing: DeductionTiming::PreTax,
         kind: Some(enrolled.kind.to_owned()),
         protected: None,

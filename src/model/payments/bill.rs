@@ -86,8 +86,8 @@ resource! {
 }
 
 impl Bill {
-    /// The cost by account, in the order of the lines: the net amounts, and the tax that cannot be deducted. The tax at one rate is split in
-    /// proportion to the net amounts, and the parts sum to it.
+    /// The cost by account, in the order of the lines: the net amounts, and the tax that cannot be deducted. That is split in proportion to the tax
+    /// on the lines, and the parts sum to it.
     pub(crate) fn expenses(&self) -> Vec<(Account, i64)> {
         let mut costs: Vec<(Account, i64)> = Vec::new();
         let mut add = |account, amount| match costs.iter_mut().find(|(known, _)| *known == account)
@@ -98,16 +98,18 @@ impl Bill {
         for line in &self.lines {
             add(line.account, line.amount);
         }
-        for of_rate in self.taxes.iter().filter(|_| self.tax_recoverable == 0) {
-            let part = |net: i64| {
-                let tax = i128::from(of_rate.tax) * i128::from(net) / i128::from(of_rate.net);
-                i64::try_from(tax).expect("a part of the tax")
-            };
-            let mut before = 0;
-            for line in self.lines.iter().filter(|line| line.tax_rate == of_rate.rate) {
-                add(line.account, part(before + line.amount) - part(before));
-                before += line.amount;
-            }
+        let lost = i128::from(self.tax_total - self.tax_recoverable);
+        let weight = |line: &BillLine| i128::from(line.amount) * i128::from(line.tax_rate);
+        let all: i128 = self.lines.iter().map(weight).sum();
+        let part = |weight: i128| {
+            let tax = lost * weight / all.max(1);
+            i64::try_from(tax).expect("a part of the tax")
+        };
+        let mut before = 0;
+        for line in self.lines.iter().filter(|_| lost > 0) {
+            let until = before + weight(line);
+            add(line.account, part(until) - part(before));
+            before = until;
         }
         costs
     }
@@ -168,5 +170,6 @@ mod tests {
         };
         assert_eq!(costs(&bill(2)), expected(5, 10));
         assert_eq!(costs(&bill(0)), expected(5, 12));
+        assert_eq!(costs(&bill(1)), expected(5, 11));
     }
 }

@@ -9,6 +9,7 @@ pub(crate) mod dispute;
 pub(crate) mod escrow;
 pub(crate) mod fx_quote;
 pub(crate) mod fx_transfer;
+pub(crate) mod input_tax;
 pub(crate) mod invoice;
 pub(crate) mod mandate;
 pub(crate) mod payout;

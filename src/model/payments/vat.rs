@@ -1,6 +1,7 @@
 //! Tax on sales: the standard rate and the return of each country (`fixtures/vat.toml`), and the tax calculation.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
@@ -31,6 +32,12 @@ struct Reduced {
     /// ISO 3166-1 alpha-2; every country if there are none.
     #[serde(default)]
     countries: Vec<String>,
+    /// Those of them in which the sale is exempt, not taxed at 0 %.
+    #[serde(default)]
+    exempt: Vec<String>,
+    /// The last day on which it was exempt, by country.
+    #[serde(default)]
+    exempt_until: BTreeMap<String, Date>,
     basis_points: u32,
     /// The source of the rate.
     #[cfg_attr(not(test), expect(dead_code, reason = "only a test reads it"))]
@@ -99,13 +106,25 @@ impl<'a> Place<'a> {
 
     /// The rate of what is sold, such as `food`, in basis points: the standard rate if the table has no other for it.
     pub(crate) fn rate_of(self, sold: &str) -> u32 {
+        let standard = self.standard();
+        self.reduced(sold).map_or(standard, |row| row.basis_points.min(standard))
+    }
+
+    /// Whether a sale on a day is exempt, so that the tax on purchases for it is not deducted.
+    pub(crate) fn is_exempt(self, sold: &str, on: Date) -> bool {
+        self.reduced(sold).is_some_and(|row| {
+            let until = row.exempt_until.get(self.country);
+            until.is_some_and(|until| on <= *until)
+                || row.exempt.iter().any(|it| it == self.country)
+        })
+    }
+
+    fn reduced(self, sold: &str) -> Option<&'static Reduced> {
         let applies = |row: &&Reduced| {
             row.sold == sold
                 && (row.countries.is_empty() || row.countries.iter().any(|it| it == self.country))
         };
-        let reduced = FILE.reduced.iter().find(applies).map(|row| row.basis_points);
-        let standard = self.standard();
-        reduced.map_or(standard, |rate| rate.min(standard))
+        FILE.reduced.iter().find(applies)
     }
 }
 
@@ -126,8 +145,25 @@ pub(crate) struct Rate {
     /// The return of the country. Other countries have the one of `other_countries`.
     #[serde(rename = "return")]
     filed: Option<Return>,
+    /// The last day until which only the tax on goods for resale and production is deducted, if there is one.
+    goods_only: Option<GoodsOnly>,
     /// When a seller takes back the tax of a bad debt. Absent if the table states no rule: then the tax is lost.
     bad_debt: Option<BadDebt>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct GoodsOnly {
+    until: Date,
+    /// The law.
+    #[cfg_attr(not(test), expect(dead_code, reason = "only a test reads it"))]
+    source: String,
+}
+
+/// Whether a company there deducts only the tax on goods for resale and production, of what it buys on that day.
+pub(crate) fn goods_only(country: &str, on: Date) -> bool {
+    let rule = of(country).and_then(|rate| rate.goods_only.as_ref());
+    rule.is_some_and(|rule| on <= rule.until)
 }
 
 /// The relief from the tax on a sale that the customer never pays.
@@ -158,9 +194,22 @@ pub(crate) struct Return {
     /// The first month of a year in which a return period ends.
     first_end: i32,
     due: ReturnDue,
+    #[serde(default)]
+    excess: Excess,
     /// The source of the period and the day.
     #[cfg_attr(not(test), expect(dead_code, reason = "only a test reads it"))]
     source: String,
+}
+
+/// What happens to tax on purchases beyond the tax on sales.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Excess {
+    /// The authority pays it to the company.
+    #[default]
+    Repaid,
+    /// The next return uses it.
+    Carried,
 }
 
 /// The last day to file and pay.
@@ -182,6 +231,11 @@ impl Return {
     pub(crate) fn of(country: &str) -> &'static Self {
         let own = of(country).and_then(|rate| rate.filed.as_ref());
         own.unwrap_or(&FILE.other_countries)
+    }
+
+    /// Whether tax on purchases beyond the tax on sales is a credit for the next return.
+    pub(crate) fn carries_excess(&self) -> bool {
+        self.excess == Excess::Carried
     }
 
     /// The last month of the return period of a month.
@@ -280,6 +334,8 @@ mod tests {
         assert_eq!((relief("NG", "2026-01-31"), relief("US", "2026-01-31")), (None, None));
         let rules = FILE.rate.iter().filter_map(|rate| rate.bad_debt.as_ref());
         assert!(rules.into_iter().all(|rule| rule.source.len() > 10));
+        let rules = FILE.rate.iter().filter_map(|rate| rate.goods_only.as_ref());
+        assert!(rules.into_iter().all(|rule| rule.source.len() > 10));
     }
 
     /// Sources: `fixtures/vat.toml`.
@@ -301,6 +357,9 @@ mod tests {
             assert!(row.source.len() > 10, "{}", row.sold);
             for country in &row.countries {
                 assert!(standard(country) > row.basis_points, "{} in {country}", row.sold);
+            }
+            for country in row.exempt.iter().chain(row.exempt_until.keys()) {
+                assert!(row.countries.contains(country) && row.basis_points == 0, "{country}");
             }
         }
     }

@@ -124,6 +124,76 @@ fn a_part_of_qualifying_earnings_counts_those_of_the_month_once() {
     caller.audit();
 }
 
+/// Pensions Act 2008 (GB) s. 13 and 20(1): worker and employer pay at least 8 % of the qualifying earnings of the pay period, 520 to 4,189 a month, so also of
+/// a bonus and of a part of a month.
+#[test]
+fn a_deduction_with_a_rate_follows_the_pay_of_the_period() {
+    let caller = world();
+    let company = caller.company(1);
+    let person = caller.payable(&company).remove(0);
+    let part = json!({"rate_bp": 300, "earnings": "qualifying"});
+    let plan = json!([{
+        "label": "Pension", "type": "pension_net_pay", "rate_bp": 500, "earnings": "qualifying",
+        "employer": part,
+    }]);
+    let shown = terms(&caller, &person, 300_000, "GBP", &plan);
+    let shown = &shown["compensation"]["deductions"][0];
+    assert_eq!((&shown["rate_bp"], &shown["amount"]), (&json!(500), &json!(0)));
+    let both = |run: &Value| {
+        let slip = payslip(&caller, &paid(&caller, run));
+        let own = lines(&slip, "deductions", "Pension");
+        (number(&slip["gross"]), own, lines(&slip, "employer_contributions", "Pension (employer)"))
+    };
+    let regular = run(&caller, &company, "2026-01", &person);
+    assert_eq!(regular["warnings"], Value::Null);
+    assert_eq!(both(&regular), (300_000, vec![12_400], vec![7_440]));
+    let body = json!({"company_id": company, "period": "2026-02", "employee_ids": [person]});
+    let drafted = draft(&caller, &body);
+    let bonus = json!({
+        "employee_id": person,
+        "earnings": [{"label": "Bonus", "amount": 100_000, "type": "bonus"}],
+    });
+    edit(&caller, &drafted, &json!({"items": [bonus]})).expect(200);
+    let with_bonus = calculated(&caller, &drafted);
+    assert_eq!(both(&with_bonus), (400_000, vec![17_400], vec![10_440]));
+    // The last days of work: gross pay of a part of April is below the band.
+    let path = format!("/api/business/employees/{person}/terminate");
+    let last = json!({"last_working_day": "2026-04-02", "reason": "resignation"});
+    caller.post(&path, &last).expect(200);
+    let (gross, own, employer) = both(&run(&caller, &company, "2026-04", &person));
+    assert!((1..52_000).contains(&gross), "{gross}");
+    assert_eq!((own, employer), (Vec::new(), Vec::new()));
+    caller.audit();
+}
+
+#[test]
+fn a_wrong_rate_of_a_deduction_is_refused_with_its_member() {
+    let caller = world();
+    let company = caller.company(1);
+    let person = caller.payable(&company).remove(0);
+    let path = format!("/api/business/employees/{person}/compensation");
+    let rows = [
+        (json!({}), "/deductions/0/amount"),
+        (json!({"amount": 1, "rate_bp": 500}), "/deductions/0/amount"),
+        (json!({"rate_bp": 0}), "/deductions/0/rate_bp"),
+        (json!({"rate_bp": 10_001}), "/deductions/0/rate_bp"),
+        (json!({"rate_bp": 500, "earnings": "none"}), "/deductions/0/earnings"),
+        (json!({"amount": 500, "earnings": "qualifying"}), "/deductions/0/earnings"),
+    ];
+    let before = caller.digest();
+    for (more, pointer) in rows {
+        let mut deduction = json!({"label": "Pension", "type": "pension_net_pay"});
+        deduction.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let body = json!({
+            "amount": 300_000, "currency": "GBP", "interval": "month", "deductions": [deduction],
+        });
+        let refused = caller.send(&caller.request("PUT", &path).json(&body));
+        let refused = refused.refused(422, "validation_failed");
+        assert_eq!(pointers(&refused), [pointer], "{more}");
+    }
+    assert_eq!(caller.digest(), before);
+}
+
 /// A fixed amount, such as the employer's part of a medical scheme, is a month's, ends at its limit of the year, and needs no deduction.
 #[test]
 fn a_fixed_part_ends_at_its_limit_of_the_year() {
