@@ -15,7 +15,7 @@ failed=0
 exam() { # APP SEED FLAG…
     local app="$1" seed="$2"
     shift 2
-    [[ "$app" == @(marketplace|unsigned_hooks|acts_twice|last_hook) ]] && set -- --webhook 'http://127.0.0.1:{port}/hooks' "$@"
+    [[ "$app" == @(marketplace|unsigned_hooks|acts_twice|last_hook|last_hook_of_first) ]] && set -- --webhook 'http://127.0.0.1:{port}/hooks' "$@"
     "$binary" exam --seed "$seed" --slow 1500ms --timeout 40s --jobs 4 "$@" -- python3 tests/it/exam/apps.py "$app"
 }
 
@@ -54,6 +54,7 @@ other_rail money.moved_twice retry.other_way
 unsigned_hooks hook.accepts_bad_signature hook.accepts_stale
 acts_twice money.moved_twice
 last_hook money.moved_twice
+last_hook_of_first money.moved_twice
 silent money.unpaid_but_ok
 forgets_key money.moved_twice_on_rerun
 refund_twice money.moved_twice retry.fresh_key

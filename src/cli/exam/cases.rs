@@ -60,7 +60,7 @@ fn change(shape: &str) -> Value {
     json!({"match": {"event": "*"}, "shape": shape})
 }
 
-/// The event before the last one of its kind of resource comes after it.
+/// The event before the last one of each resource comes after it.
 fn overtaken(learned: &Learned) -> Vec<Value> {
     let rule = |(event, nth): &(String, u64)| json!({"match": {"event": event}, "shape": "reorder", "nth": nth});
     learned.overtaken.iter().map(rule).collect()

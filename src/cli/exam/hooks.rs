@@ -1,5 +1,7 @@
 //! The rules for webhooks: a wrongly signed or stale first attempt must be refused.
 
+use serde_json::Value;
+
 use crate::cli::exam::cases::{Acts, Planned};
 use crate::cli::exam::judge::Found;
 use crate::cli::exam::rules;
@@ -26,4 +28,17 @@ pub(super) fn judge(planned: &Planned<'_>, ran: &Ran) -> Vec<Found> {
         found.push((rules::ACCEPTS_STALE, vec![what]));
     }
     found
+}
+
+/// Whether a delivery came after a later one of its resource.
+pub(super) fn was_overtaken(ran: &Ran) -> bool {
+    let when = |row: &Value| row["attempts"][0]["wall_at"].as_str().map(str::to_owned);
+    let mut held = ran.deliveries.iter().filter(|row| row["shaped"] == "reorder");
+    held.any(|row| {
+        let mut later = ran.deliveries.iter().filter(|other| {
+            other["sequence"].as_u64() > row["sequence"].as_u64()
+                && ran.resource(other) == ran.resource(row)
+        });
+        when(row).is_some_and(|at| later.any(|other| when(other).is_some_and(|other| other <= at)))
+    })
 }

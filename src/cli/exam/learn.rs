@@ -23,8 +23,8 @@ pub(super) struct Learned {
     /// Whether a second start after a finished run changes nothing.
     pub(super) repeatable: bool,
     pub(super) had_deliveries: bool,
-    /// The event to deliver after a later one: its type, and its place among the events of that type.
-    pub(super) overtaken: Option<(String, u64)>,
+    /// The events to deliver after a later one: the type of each, and its place among the events of that type.
+    pub(super) overtaken: Vec<(String, u64)>,
 }
 
 /// A call that changed something.
@@ -119,14 +119,24 @@ fn points(ran: &Ran, reads: bool) -> Vec<Point> {
     points
 }
 
-/// The event before the last one of the latest kind of resource with two events.
-fn overtaken(ran: &Ran) -> Option<(String, u64)> {
-    let names: Vec<&str> =
-        ran.deliveries.iter().filter_map(|row| row["event_type"].as_str()).collect();
-    let kind = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
-    (0..names.len()).rev().find_map(|last| {
-        let before = (0..last).rev().find(|place| kind(names[*place]) == kind(names[last]))?;
-        let nth = names[..=before].iter().filter(|name| **name == names[before]).count();
-        Some((names[before].to_owned(), nth as u64))
-    })
+/// The event before the last one of each resource with two events.
+fn overtaken(ran: &Ran) -> Vec<(String, u64)> {
+    let mut of_type: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut last_two: BTreeMap<&str, [Option<(&str, u64)>; 2]> = BTreeMap::new();
+    for delivery in &ran.deliveries {
+        let (Some(name), Some(resource)) =
+            (delivery["event_type"].as_str(), ran.resource(delivery))
+        else {
+            continue;
+        };
+        let place = of_type.entry(name).or_default();
+        *place += 1;
+        let last_two = last_two.entry(resource).or_default();
+        *last_two = [last_two[1], Some((name, *place))];
+    }
+    last_two
+        .into_values()
+        .filter_map(|[before, _]| before)
+        .map(|(name, place)| (name.to_owned(), place))
+        .collect()
 }

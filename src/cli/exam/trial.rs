@@ -1,5 +1,6 @@
 //! One run of the command in a fork: its environment, its faults, and what it left.
 
+use std::collections::BTreeMap;
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -39,6 +40,8 @@ pub(super) struct Ran {
     pub(super) calls: Vec<Call>,
     pub(super) canon: Canon,
     pub(super) deliveries: Vec<Value>,
+    /// The resource of each event, by its position in the log.
+    resources: BTreeMap<u64, String>,
     /// The end of the second run, and the state after it.
     pub(super) again: Option<(End, Canon)>,
     /// The last lines that the command printed.
@@ -101,6 +104,13 @@ impl Call {
     }
 }
 
+impl Ran {
+    /// The resource that a delivery is about.
+    pub(super) fn resource(&self, delivery: &Value) -> Option<&str> {
+        self.resources.get(&delivery["sequence"].as_u64()?).map(String::as_str)
+    }
+}
+
 /// Where the command receives webhooks.
 struct Hook {
     port: u16,
@@ -128,6 +138,7 @@ pub(super) fn run(exam: &Exam, trial: &Trial) -> Result<Ran, Failure> {
         }
         None => Vec::new(),
     };
+    let resources = resources(&fork, &deliveries)?;
     let again = match trial.again {
         Again::Always => true,
         Again::IfNotDone => !matches!(end, End::Code(0) | End::TimedOut),
@@ -136,7 +147,18 @@ pub(super) fn run(exam: &Exam, trial: &Trial) -> Result<Ran, Failure> {
     let again = again.then(|| second(exam, &fork, hook.as_ref())).transpose()?;
     let printed = fork.last_lines();
     fork.close()?;
-    Ok(Ran { end, calls, canon, deliveries, again, printed })
+    Ok(Ran { end, calls, canon, deliveries, resources, again, printed })
+}
+
+/// The resource of each event that was delivered.
+fn resources(fork: &Fork<'_>, deliveries: &[Value]) -> Result<BTreeMap<u64, String>, Failure> {
+    let Some(first) = deliveries.iter().filter_map(|row| row["sequence"].as_u64()).min() else {
+        return Ok(BTreeMap::new());
+    };
+    let events = fork.rows(&format!("/_sandbox/events?after={}", first - 1))?;
+    let resource =
+        |event: &Value| Some((event["sequence"].as_u64()?, text(&event["data"]["object"]["id"])));
+    Ok(events.iter().filter_map(resource).collect())
 }
 
 /// The command a second time, without faults.

@@ -239,8 +239,9 @@ fn settle(
         lane.put(delivery);
         return Status::Failed;
     };
+    let subject = delivery.event.subject;
     lane.end(delivery, status, reason);
-    lane.let_go(order, now);
+    lane.let_go(order, subject, now);
     status
 }
 

@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 
+use crate::model::AnyId;
 use crate::tester::outbox::delivery::{Delivery, Status};
 use crate::tester::outbox::endpoint::Endpoint;
 use crate::value::{Key, Timestamp};
@@ -33,7 +34,7 @@ pub(crate) struct Lane {
     in_flight: BTreeSet<u64>,
     /// Deliveries in flight that are not retried, and why.
     doomed: BTreeMap<u64, String>,
-    /// Deliveries that a scenario delays until a later one was sent.
+    /// Deliveries that a scenario delays until a later one of their resource was sent.
     held: BTreeSet<u64>,
     ended: VecDeque<Delivery>,
     /// Number of ended deliveries that are no longer remembered.
@@ -276,9 +277,12 @@ impl Lane {
         }
     }
 
-    /// Releases deliveries that a scenario delayed until a later one was sent.
-    pub(crate) fn let_go(&mut self, gone: u64, now: Timestamp) {
-        let held: Vec<u64> = self.held.range(..gone).copied().collect();
+    /// Releases deliveries that a scenario delayed until a later one of their resource was sent.
+    pub(crate) fn let_go(&mut self, gone: u64, subject: AnyId, now: Timestamp) {
+        let is_same = |order: &u64| {
+            self.pending.get(order).is_some_and(|delivery| delivery.event.subject == subject)
+        };
+        let held: Vec<u64> = self.held.range(..gone).copied().filter(is_same).collect();
         for order in held {
             if let Some(mut delivery) = self.remove(order) {
                 delivery.due = delivery.due.min(now);

@@ -90,10 +90,10 @@ impl Shapes {
         self.rows.iter().map(|counted| (&counted.row, counted.hits))
     }
 
-    /// The change by the first row that matches an event.
+    /// The change by the first row that acts. All rows that match the event count it, so each counts its own second event.
     pub(crate) fn shape(&mut self, world: &World, event: &Event) -> Option<Shape> {
         let named = |counted: &&mut Counted| named(&counted.row.on, &event.name);
-        let mut object = None;
+        let (mut object, mut shape) = (None, None);
         for counted in self.rows.iter_mut().filter(named) {
             let when = &counted.row.when;
             let selected = when.select.iter().all(|selector| {
@@ -113,12 +113,13 @@ impl Shapes {
             let lucky = when.chance_ppm.is_none_or(|ppm| draw.below(1_000_000) < u64::from(ppm));
             // For a duplicate, `times` is the number of copies, not a limit on how often the row acts.
             let again = counted.row.shape == Shaping::Duplicate;
-            if in_turn && lucky && (again || when.times.is_none_or(|times| counted.hits < times)) {
+            let acts = shape.is_none() && in_turn && lucky;
+            if acts && (again || when.times.is_none_or(|times| counted.hits < times)) {
                 counted.hits += 1;
-                return Some(Shape::of(&counted.row, event.at));
+                shape = Some(Shape::of(&counted.row, event.at));
             }
         }
-        None
+        shape
     }
 }
 

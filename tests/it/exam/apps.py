@@ -260,7 +260,7 @@ class Hooks:
             self.naps += 1
 
 
-def marketplace(acts_by_key=True, repeats_unpaid=False, **how):
+def marketplace(acts_by_key=True, repeats_unpaid=lambda *payouts: (), **how):
     """Pays a seller. Once that is paid, a webhook makes it pay its partner. It ends when both are paid."""
     hooks = Hooks(**how)
     seller = call("POST", "/api/payments/beneficiaries", payee(), "seller")["id"]
@@ -271,10 +271,9 @@ def marketplace(acts_by_key=True, repeats_unpaid=False, **how):
     keys = ["share-" + first for _ in news[:1]] if acts_by_key else [fresh() for _ in news]
     shares = [call("POST", "/api/payments/payouts", payout(partner, 50_000, "share-1"), key)["id"] for key in keys]
     hooks.quiet(*shares)
-    if repeats_unpaid:
-        for kind in [kind for _, kind in hooks.latest.values() if kind.startswith("payout.")]:
-            if kind != "payout.paid":
-                call("POST", "/api/payments/payouts", payout(partner, 50_000, "share-1"), fresh())
+    for one in repeats_unpaid(first, *shares):
+        if hooks.latest[one][1] != "payout.paid":
+            call("POST", "/api/payments/payouts", payout(partner, 50_000, "share-1"), fresh())
 
 
 # --- one mistake each -------------------------------------------------------------------------------------------------
@@ -325,7 +324,8 @@ APPS = {
     "other_rail": other_rail,
     "unsigned_hooks": lambda: marketplace(verifies=False),
     "acts_twice": lambda: marketplace(remembers=False, acts_by_key=False),
-    "last_hook": lambda: marketplace(compares=False, repeats_unpaid=True),
+    "last_hook": lambda: marketplace(compares=False, repeats_unpaid=lambda *payouts: payouts),
+    "last_hook_of_first": lambda: marketplace(compares=False, repeats_unpaid=lambda *payouts: payouts[:1]),
     "silent": silent,
     "forgets_key": lambda: database(keeps_key=False),
     "never_ends": lambda: time.sleep(3600) if once("POST", "/api/payments/beneficiaries", payee(), "x")[0] != 201 else None,

@@ -43,14 +43,14 @@ fn what_is_dropped_is_never_sent_and_says_so() {
 }
 
 #[test]
-fn what_is_reordered_waits_until_the_next_has_gone_or_its_time_has_come() {
+fn what_is_reordered_waits_until_the_next_of_its_resource_has_gone_or_its_time_has_come() {
     let once = || When { nth: vec![Range { first: 1, last: Some(1) }], ..When::default() };
     let mut bench = Bench::ordered();
     bench.shape(Shaping::Reorder, once(), Some(Span::seconds(60)));
-    for company in [0, 1, 2] {
+    for company in [0, 1, 0, 2] {
         bench.happens("company.updated", company);
     }
-    assert_eq!(bench.flush(), [2, 1, 3]);
+    assert_eq!(bench.flush(), [2, 3, 1, 4]);
     let mut bench = Bench::ordered();
     bench.shape(Shaping::Reorder, once(), Some(Span::seconds(60)));
     bench.happens("company.updated", 0);
@@ -58,6 +58,23 @@ fn what_is_reordered_waits_until_the_next_has_gone_or_its_time_has_come() {
     assert_eq!(bench.flush(), [0_u64; 0]);
     bench.passes_ms(1);
     assert_eq!(bench.flush(), [1]);
+}
+
+#[test]
+fn each_row_counts_every_event_that_it_matches() {
+    let mut bench = Bench::ordered();
+    let row = |nth| WebhookRow {
+        on: "company.updated".to_owned(),
+        when: When { nth: vec![Range::only(nth)], ..When::default() },
+        shape: Shaping::Drop,
+        delay: None,
+        source: "test.toml:1".to_owned(),
+    };
+    bench.outbox.set_shaping([1, 2].map(row).to_vec());
+    for company in [0, 1, 2] {
+        bench.happens("company.updated", company);
+    }
+    assert_eq!(bench.flush(), [3]);
 }
 
 #[test]
