@@ -324,32 +324,65 @@ pub(super) fn merge(scenario: &mut Scenario, other: Scenario) {
     };
 }
 
-/// Reports invalid syntax and other mistakes. For a table with invalid syntax, only the syntax is reported,
-/// because other messages would be guesses.
+/// Where a file has invalid syntax. In such a table, mistakes in the same line, and missing members that the rest of the table may have, are
+/// not reported, because these messages would be guesses.
+#[derive(Debug)]
+pub(super) struct Broken {
+    /// Where lines begin, and where those of them begin that are heads of tables.
+    lines: Vec<usize>,
+    heads: Vec<usize>,
+    /// The first bytes of invalid syntax, and the text from its line to the end of its table.
+    rests: Vec<(usize, String)>,
+}
+
+impl Broken {
+    pub(super) fn of(source: &str, broken: &[toml::de::Error]) -> Self {
+        let lines: Vec<usize> =
+            std::iter::once(0).chain(source.match_indices('\n').map(|(end, _)| end + 1)).collect();
+        let is_head =
+            |&start: &usize| source[start..].trim_start_matches([' ', '\t']).starts_with('[');
+        let heads: Vec<usize> = lines.iter().copied().filter(is_head).collect();
+        let rest = |error| {
+            let at = span_of(error).start;
+            let first = lines[lines.partition_point(|&start| start <= at).saturating_sub(1)];
+            let end = heads.get(heads.partition_point(|&head| head <= at));
+            (at, source[first..end.copied().unwrap_or(source.len())].to_owned())
+        };
+        let rests = broken.iter().map(rest).collect();
+        Self { lines, heads, rests }
+    }
+
+    /// Whether invalid syntax may have caused a mistake.
+    pub(super) fn hides(&self, mistake: &Diagnostic) -> bool {
+        let line = |at: usize| self.lines.partition_point(|&start| start <= at);
+        let table = |at: usize| self.heads.partition_point(|&head| head <= at);
+        let at = mistake.start();
+        let head = table(at).checked_sub(1).map_or(0, |place| self.heads[place]);
+        let is_of_head = line(head) == line(at);
+        self.rests.iter().any(|(start, rest)| {
+            let is_same_line = line(*start) == line(at);
+            table(*start) == table(at) && (is_same_line || is_of_head && mistake.is_about(rest))
+        })
+    }
+}
+
+fn span_of(error: &toml::de::Error) -> core::ops::Range<usize> {
+    error.span().unwrap_or(0..0)
+}
+
+/// Reports invalid syntax, and the mistakes of other tables.
 pub(super) fn beside(
     source: &str,
     broken: &[toml::de::Error],
     found: Vec<Diagnostic>,
 ) -> Vec<Diagnostic> {
-    let heads: Vec<usize> = source
-        .match_indices('\n')
-        .map(|(end, _)| end + 1)
-        .filter(|&start| source[start..].trim_start_matches([' ', '\t']).starts_with('['))
-        .collect();
-    let table = |at: usize| heads.partition_point(|&head| head <= at);
-    let spans = || broken.iter().map(|error| error.span().unwrap_or(0..0));
-    let tables: Vec<usize> = spans().map(|span| table(span.start)).collect();
-    let mut all: Vec<Diagnostic> = broken
-        .iter()
-        .zip(spans())
-        .map(|(error, span)| {
-            let (message, label) = match error.message().split_once(", ") {
-                Some((message, label)) => (message, label),
-                None => (error.message(), ""),
-            };
-            Diagnostic::new(span, message).expected(label)
-        })
-        .collect();
-    all.extend(found.into_iter().filter(|one| !tables.contains(&table(one.span().start))));
-    all
+    let tables = Broken::of(source, broken);
+    let syntax = broken.iter().map(|error| {
+        let (message, label) = match error.message().split_once(", ") {
+            Some((message, label)) => (message, label),
+            None => (error.message(), ""),
+        };
+        Diagnostic::new(span_of(error), message).expected(label)
+    });
+    syntax.chain(found.into_iter().filter(|one| !tables.hides(one))).collect()
 }

@@ -64,6 +64,12 @@ impl Diagnostic {
         self.span == other.span
     }
 
+    /// Whether a text contains the name in backticks of what is wrong; true if it has none.
+    pub(crate) fn is_about(&self, text: &str) -> bool {
+        let mut parts = self.message.split('`');
+        parts.nth(1).is_none_or(|name| text.contains(name))
+    }
+
     /// The line, the column, what is wrong, what was expected and how to fix it, in one line.
     pub(crate) fn sentence(&self, source: &str) -> String {
         let before = source.get(..self.span.start).unwrap_or(source);
@@ -77,11 +83,6 @@ impl Diagnostic {
             let _ = write!(text, "; {help}");
         }
         text
-    }
-
-    /// Its bytes.
-    pub(crate) fn span(&self) -> Range<usize> {
-        self.span.clone()
     }
 
     /// Adds what was expected there.

@@ -1,8 +1,9 @@
 //! Imports: a caller's own companies and people, created by ordinary calls at the start of a world or in a running one.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use serde_json::Map;
+use serde_json::{Map, Value};
 
 use crate::api::control::inbound;
 use crate::api::control::situation::{Saves, origin};
@@ -148,9 +149,16 @@ pub(crate) struct Refused {
 /// The calls of an import that a bank answers.
 const ANSWERED: [&str; 2] = ["verifyEmployeePayroll", "createFxTransfer"];
 
-/// Makes the calls of an import, also after a refusal, each with the bank's answer. Returns the refusals. A call that needs
+/// What to do after a refusal of the call at that place with that input: call again with another input, or leave it.
+pub(crate) type Again<'a> = dyn FnMut(usize, &Value, &ApiError) -> Option<Value> + 'a;
+
+/// Makes the calls of an import, also after a refusal, each with the bank's answer. Returns the calls that stayed refused. A call that needs
 /// the reply of a refused one is left out. The caller keeps the world only if there is no refusal.
-pub(crate) fn perform(world: &mut World, calls: &[ImportCall]) -> Vec<Refused> {
+pub(crate) fn perform(
+    world: &mut World,
+    calls: &[ImportCall],
+    again: &mut Again<'_>,
+) -> Vec<Refused> {
     let mut taken: BTreeSet<(Kind, String)> =
         world.externals().map(|it| (it.id.kind, it.external_id)).collect();
     let logged = world.log_length();
@@ -159,23 +167,31 @@ pub(crate) fn perform(world: &mut World, calls: &[ImportCall]) -> Vec<Refused> {
     for (place, call) in calls.iter().enumerate() {
         let waits = call.not_before.is_some_and(|day| world.today() < day);
         let lacks = call.needs.iter().any(|name| missing.contains(name.as_str()));
-        let made = (!waits && !lacks).then(|| -> Result<()> {
-            is_free(&mut taken, call)?;
+        if waits || lacks {
+            missing.extend(call.save.as_deref());
+            continue;
+        }
+        let mut make = |with: &Value| -> Result<()> {
+            let own = free_id(&taken, &call.call, with)?;
             tried += 1;
             let origin = origin(world, ("import", "import_companies"), logged, tried);
-            let step = (&call.with, call.save.as_deref());
+            let step = (with, call.save.as_deref());
             saves.perform(world, row(&call.call)?, step, &Map::new(), &[], &origin)?;
             // Only the bank's answers: a later first day of work stays a later day.
             if ANSWERED.contains(&call.call.as_str()) {
                 while system::run_caused(world, &origin.id, false) {}
             }
+            taken.extend(own);
             Ok(())
-        });
-        if !matches!(made, Some(Ok(()))) {
-            missing.extend(call.save.as_deref());
-        }
-        if let Some(Err(error)) = made {
-            refused.push(Refused { place, error });
+        };
+        let mut with = Cow::Borrowed(&call.with);
+        while let Err(error) = make(&with) {
+            let Some(other) = again(place, &with, &error) else {
+                missing.extend(call.save.as_deref());
+                refused.push(Refused { place, error });
+                break;
+            };
+            with = Cow::Owned(other);
         }
     }
     refused
@@ -184,7 +200,9 @@ pub(crate) fn perform(world: &mut World, calls: &[ImportCall]) -> Vec<Refused> {
 /// Performs the imports of a world that begins, and adds their rows.
 pub(crate) fn begin(world: &mut World, scenarios: &[Arc<Scenario>]) -> Result<()> {
     for import in scenarios.iter().filter(|scenario| scenario.is_import()) {
-        if let Some(refused) = perform(world, &import.imports).into_iter().next() {
+        if let Some(refused) =
+            perform(world, &import.imports, &mut |_, _, _| None).into_iter().next()
+        {
             let call = &import.imports[refused.place].call;
             let detail =
                 format!("{} cannot be repeated: {call}: {}", import.name, refused.error.detail);
@@ -195,17 +213,22 @@ pub(crate) fn begin(world: &mut World, scenarios: &[Arc<Scenario>]) -> Result<()
     Ok(())
 }
 
-/// Refuses an id that a resource of the same kind has already.
-fn is_free(taken: &mut BTreeSet<(Kind, String)>, call: &ImportCall) -> Result<()> {
-    let kind = match call.call.as_str() {
+/// The caller's id of the resource that a call creates. Refuses one that a resource of the same kind has already.
+fn free_id(
+    taken: &BTreeSet<(Kind, String)>,
+    operation: &str,
+    with: &Value,
+) -> Result<Option<(Kind, String)>> {
+    let kind = match operation {
         "createCompany" => Kind::Company,
         "createEmployee" => Kind::Employee,
         "createSubject" => Kind::Subject,
-        _ => return Ok(()),
+        _ => return Ok(None),
     };
-    let Some(id) = call.with["metadata"]["external_id"].as_str() else { return Ok(()) };
-    if taken.insert((kind, id.to_owned())) {
-        return Ok(());
+    let Some(id) = with["metadata"]["external_id"].as_str() else { return Ok(None) };
+    let own = (kind, id.to_owned());
+    if !taken.contains(&own) {
+        return Ok(Some(own));
     }
     let detail = format!(
         "the world already has this {}: import it into a new world, or reset it",

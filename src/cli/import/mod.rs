@@ -2,7 +2,7 @@
 
 pub(super) mod files;
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -16,6 +16,7 @@ use crate::cli::failure::{Failure, print};
 use crate::cli::import::files::{files, load, read};
 use crate::cli::world_args::WorldArgs;
 use crate::scenario::import;
+use crate::value::Look;
 use crate::world::{Base, ClockMode, World};
 
 /// Thousands of employees need time.
@@ -41,6 +42,14 @@ pub(super) struct ImportArgs {
     world: WorldOfKeyArgs,
 }
 
+impl ImportArgs {
+    /// A world that grows from the flags.
+    fn new_world(&self) -> Result<World, Failure> {
+        let base = Base::new(self.grown.seed, self.grown.shape()?);
+        Ok(World::new(base.into(), ClockMode::Instant))
+    }
+}
+
 /// Checks the files, or imports them into a running sandbox.
 pub(super) fn run(args: &ImportArgs) -> Result<(), Failure> {
     let path = args
@@ -48,23 +57,23 @@ pub(super) fn run(args: &ImportArgs) -> Result<(), Failure> {
         .to_str()
         .ok_or_else(|| Failure::Usage(format!("{} is no name in UTF-8", args.path.display())))?;
     if args.check {
-        let base = Base::new(args.grown.seed, args.grown.shape()?);
-        let world = World::new(base.into(), ClockMode::Instant);
+        let world = args.new_world()?;
         let (scenario, after) = load(path, &world)?;
         let created = Imported::of(&scenario.imports, &world, &after);
         return print(&format!("{path}: no mistakes; {}\n", summary(&json!(created))));
     }
     let paths = files(path).map_err(Failure::Impossible)?;
-    let (texts, is_complete) = (RefCell::new(BTreeMap::new()), Cell::new(true));
+    let texts = RefCell::new(BTreeMap::new());
     let remember = |path: &str| {
-        let bytes = read(path).inspect_err(|_| is_complete.set(false))?;
+        let bytes = read(path)?;
         let text = String::from_utf8(bytes.clone()).map_err(|_| "is not UTF-8".to_owned())?;
         texts.borrow_mut().insert(path.to_owned(), text);
         Ok(bytes)
     };
     let gathered = import::read_all(&paths, &remember);
-    if !is_complete.get() {
-        let report = gathered.report();
+    if gathered.is_wrong() {
+        // Only the running sandbox knows what its world has, so rows of companies that exist already are not tried here.
+        let report = gathered.tried(&args.new_world()?, false).report(Look::Plain);
         return Err(Failure::Report(format!("{report}error: nothing was imported\n")));
     }
     let body = json!({ "paths": paths, "files": texts.into_inner() }).to_string();

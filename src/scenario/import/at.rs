@@ -33,9 +33,15 @@ pub(super) struct At {
     pub(super) head: Place,
     /// The key and the value of each member, by JSON pointer.
     pub(super) members: BTreeMap<String, (Place, Place)>,
+    /// Whether members may be absent because another part of the file is wrong. Then an absent member is no mistake.
+    pub(super) is_partial: bool,
 }
 
 impl At {
+    pub(super) const fn new(head: Place) -> Self {
+        Self { head, members: BTreeMap::new(), is_partial: false }
+    }
+
     /// The key and the value of a member, of the deepest part that is written, or else the head of the row.
     fn find(&self, pointer: &str) -> (&Place, &Place) {
         let mut pointer = pointer;

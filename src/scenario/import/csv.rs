@@ -11,14 +11,17 @@ pub(super) struct Cell {
     pub(super) span: Range<usize>,
 }
 
-/// The lines of a file that are not empty. A quoted cell can contain separators, line ends and doubled quotes.
-pub(super) fn parse(source: &str, separator: u8) -> Result<Vec<Vec<Cell>>, Diagnostic> {
+/// The lines of a file that are not empty, up to a mistake in the quotes. A quoted cell can contain separators, line ends and doubled quotes.
+pub(super) fn parse(source: &str, separator: u8) -> (Vec<Vec<Cell>>, Option<Diagnostic>) {
     let bytes = source.as_bytes();
     let mut at = if source.starts_with('\u{feff}') { 3 } else { 0 };
     let (mut rows, mut row) = (Vec::new(), Vec::new());
     loop {
         let cell = if bytes.get(at) == Some(&b'"') {
-            quoted(source, at, separator)?
+            match quoted(source, at, separator) {
+                Ok(cell) => cell,
+                Err(wrong) => return (rows, Some(wrong)),
+            }
         } else {
             let ends = |byte: &u8| matches!(byte, b'\n' | b'\r') || *byte == separator;
             let length = bytes[at..].iter().position(ends).unwrap_or(bytes.len() - at);
@@ -36,12 +39,12 @@ pub(super) fn parse(source: &str, separator: u8) -> Result<Vec<Vec<Cell>>, Diagn
             rows.push(row);
         }
         match &bytes[at..] {
-            [] => return Ok(rows),
+            [] => return (rows, None),
             [b'\r', b'\n', ..] => at += 2,
             _ => at += 1,
         }
         if at == bytes.len() {
-            return Ok(rows);
+            return (rows, None);
         }
     }
 }
@@ -79,7 +82,8 @@ mod tests {
     use super::*;
 
     fn texts(source: &str) -> Vec<Vec<String>> {
-        let rows = parse(source, b',').expect("rows");
+        let (rows, wrong) = parse(source, b',');
+        assert_eq!(wrong, None);
         rows.into_iter().map(|row| row.into_iter().map(|cell| cell.text).collect()).collect()
     }
 
@@ -93,14 +97,20 @@ mod tests {
 
     #[test]
     fn a_cell_knows_its_bytes() {
-        let rows = parse("é,\"b\",c", b',').expect("rows");
+        let (rows, _) = parse("é,\"b\",c", b',');
         let spans: Vec<_> = rows[0].iter().map(|cell| cell.span.clone()).collect();
         assert_eq!(spans, [0..2, 3..6, 7..8]);
     }
 
     #[test]
     fn quotes_without_an_end_are_refused_with_their_place() {
-        assert_eq!(parse("a,\"b\n", b',').expect_err("no end").start(), 2);
-        assert_eq!(parse("\"a\"b,c", b',').expect_err("text after it").start(), 3);
+        for (source, start, lines) in [("a,\"b\n", 2, 0), ("x\n\"a\"b,c\ny", 5, 1)] {
+            let (rows, wrong) = parse(source, b',');
+            assert_eq!(
+                (wrong.map(|wrong| wrong.start()), rows.len()),
+                (Some(start), lines),
+                "{source}"
+            );
+        }
     }
 }

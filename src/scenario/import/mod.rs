@@ -12,15 +12,16 @@ mod plan;
 mod rows;
 #[cfg(test)]
 mod tests;
+mod trial;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use toml::de::DeTable;
 
-use crate::api::control::import::{Refused, perform};
+use crate::api::control::import::perform;
 use crate::api::json::quoted;
-use crate::scenario::file::{self, MOST_BYTES, Read, beside, merge, utf8};
+use crate::scenario::file::{self, Broken, MOST_BYTES, Read, beside, merge, utf8};
 use crate::scenario::import::form::FILE;
 use crate::scenario::import::plan::Plan;
 use crate::scenario::import::rows::Rows;
@@ -49,55 +50,26 @@ impl Checked {
     }
 }
 
-/// Reads these TOML files and the files that they name, without a check of the whole.
+/// Reads these TOML files and the files that they name, without the rules of a world.
 pub(crate) fn read_all<'r>(paths: &[String], read: &'r Read<'r>) -> Gathering<'r> {
     let mut gathering = Gathering {
         read,
         files: Vec::new(),
         rows: Rows::default(),
         scenario: Scenario { name: name_of(paths), ..Scenario::default() },
-        is_cut_off: false,
+        broken: BTreeMap::new(),
     };
     for path in paths {
         gathering.file(&normal(path));
     }
+    gathering.rows.finish();
+    gathering.take_found();
     gathering
 }
 
 /// Reads these TOML files and the files that they name as one import, and tries it in a copy of the world.
 pub(crate) fn check(paths: &[String], read: &Read<'_>, world: &World) -> Checked {
-    let before = world.version();
-    let Gathering { mut files, mut rows, mut scenario, is_cut_off, .. } = read_all(paths, read);
-    rows.finish();
-    rows.move_found(&mut files);
-    let plan = Plan::of(&rows);
-    if plan.calls.is_empty() && !files.iter().any(Judged::is_wrong) {
-        let why = "it imports nothing: expected at least one [[company]], [[customer]], [[wallet]] or [[employee]]";
-        if let Some(first) = files.first_mut() {
-            first.refused = Some(why.to_owned());
-        }
-    }
-    if is_cut_off || files.iter().any(|file| file.refused.is_some()) {
-        return Checked { imported: None, files };
-    }
-    // The trial also follows other mistakes, so that one report contains all.
-    let mut world = world.clone();
-    for Refused { place, error } in perform(&mut world, &plan.calls) {
-        for (at, diagnostic) in plan.refusal(place, &error) {
-            if !files[at].found.iter().any(|known| known.is_of_same_place(&diagnostic)) {
-                files[at].found.push(diagnostic);
-            }
-        }
-    }
-    if files.iter().any(Judged::is_wrong) {
-        return Checked { imported: None, files };
-    }
-    // The world is there already.
-    scenario.world = WorldPart::default();
-    scenario.imports = plan.calls;
-    world.load(&scenario);
-    world.is_one_change_since(before);
-    Checked { imported: Some((Arc::new(scenario), world)), files }
+    read_all(paths, read).tried(world, true)
 }
 
 /// The import of these texts, and the world after it. The refusal contains the report.
@@ -130,14 +102,60 @@ pub(crate) struct Gathering<'r> {
     rows: Rows,
     /// The rows of the scenarios that the files name.
     scenario: Scenario,
-    /// Whether a file is no TOML, so that rows and members may be absent.
-    is_cut_off: bool,
+    /// The tables with invalid syntax, by file.
+    broken: BTreeMap<usize, Broken>,
 }
 
 impl Gathering<'_> {
-    /// The mistakes that were found while the files were read, as text.
-    pub(crate) fn report(&self) -> String {
-        Judged::report(&self.files, Look::Plain)
+    /// Whether the files alone have a mistake.
+    pub(crate) fn is_wrong(&self) -> bool {
+        self.files.iter().any(Judged::is_wrong)
+    }
+
+    /// Tries the import in a copy of the world. `is_whole`: the world has all companies that the import refers to.
+    pub(crate) fn tried(mut self, world: &World, is_whole: bool) -> Checked {
+        let plan = Plan::of(&self.rows, is_whole);
+        if plan.calls.is_empty() && !self.is_wrong() {
+            let why = "it imports nothing: expected at least one [[company]], [[customer]], [[wallet]] or [[employee]]";
+            if let Some(first) = self.files.first_mut() {
+                first.refused = Some(why.to_owned());
+            }
+        }
+        let mut refused = Vec::new();
+        if !self.is_wrong() {
+            let mut after = world.clone();
+            refused = perform(&mut after, &plan.calls, &mut |_, _, _| None);
+            if refused.is_empty() {
+                let mut scenario = self.scenario;
+                // The world is there already.
+                scenario.world = WorldPart::default();
+                scenario.imports = plan.calls;
+                after.load(&scenario);
+                after.is_one_change_since(world.version());
+                return Checked { imported: Some((Arc::new(scenario), after)), files: self.files };
+            }
+        }
+        let refused = refused.iter().flat_map(|it| plan.refusal(it.place, &it.error));
+        for mistake in refused.map(|it| it.mistake).chain(trial::mistakes(&plan, world)) {
+            if !mistake.is_known(&self.files[mistake.file].found) {
+                self.add(mistake.file, mistake.diagnostic);
+            }
+        }
+        Checked { imported: None, files: self.files }
+    }
+
+    /// Adds a mistake, unless invalid syntax may have caused it.
+    fn add(&mut self, file: usize, mistake: Diagnostic) {
+        if !self.broken.get(&file).is_some_and(|broken| broken.hides(&mistake)) {
+            self.files[file].found.push(mistake);
+        }
+    }
+
+    /// Takes the mistakes of the rows.
+    fn take_found(&mut self) {
+        for (file, mistake) in self.rows.take_found() {
+            self.add(file, mistake);
+        }
     }
 
     /// The text of a file, whose place is the last one of `files`.
@@ -185,11 +203,11 @@ impl Gathering<'_> {
         }
         let mut found = reading.found;
         if !broken.is_empty() {
-            self.is_cut_off = true;
+            self.broken.insert(place, Broken::of(&source, &broken));
             found = beside(&source, &broken, found);
         }
         self.files[place].found.extend(found);
-        self.rows.move_found(&mut self.files);
+        self.take_found();
     }
 
     /// The rows of a shipped scenario or of a file.

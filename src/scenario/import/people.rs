@@ -58,11 +58,12 @@ impl Gathering<'_> {
                 Some("is empty: its first line must name the columns".to_owned());
             return;
         };
-        // With a wrong mapping, each line would have a mistake, too.
-        let Some(columns) = columns(reading, part, head, from.1) else { return };
+        let Some((columns, is_partial)) = columns(reading, part, head, from.1) else { return };
+        let known = known();
+        let is_partial = is_partial || values.keys().any(|name| !known.contains(name));
         let mut shared = BTreeMap::new();
         if let Some(found) = part.get("values") {
-            let mut at = At { head: Place::new(from.1, &found.span()), members: BTreeMap::new() };
+            let mut at = At::new(Place::new(from.1, &found.span()));
             at.add(from.1, "", found);
             shared = at.members;
         }
@@ -80,7 +81,7 @@ impl Gathering<'_> {
                 self.files[place].found.push(wrong.expected("another number of cells").help(help));
                 continue;
             }
-            let mut at = At { head: start, members: shared.clone() };
+            let mut at = At { head: start, members: shared.clone(), is_partial };
             let mut members = values.clone();
             for column in &columns {
                 self.cell(column, &line[column.place], (place, is_major), &mut members, &mut at);
@@ -122,8 +123,8 @@ impl Gathering<'_> {
         if self.files[place].is_wrong() {
             return None;
         }
-        let lines = parse(&source, separator);
-        let lines = lines.map_err(|wrong| self.files[place].found.push(wrong)).ok()?;
+        let (lines, wrong) = parse(&source, separator);
+        self.files[place].found.extend(wrong);
         Some((place, lines))
     }
 
@@ -194,13 +195,13 @@ fn separator<'a>(reading: &mut Reading<'a>, part: &Fields<'a>) -> u8 {
     b','
 }
 
-/// The columns that the table declares, in its order; none if one is wrong.
+/// The columns that the table declares, in its order, without wrong ones. Whether there are wrong ones.
 fn columns<'a>(
     reading: &mut Reading<'a>,
     part: &Fields<'a>,
     head: &[Cell],
     file: usize,
-) -> Option<Vec<Column>> {
+) -> Option<(Vec<Column>, bool)> {
     let entries = reading.entries("columns", part.get("columns")?)?;
     let mut entries: Vec<_> = entries.iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
@@ -232,7 +233,8 @@ fn columns<'a>(
             }
         }
     }
-    (columns.len() == all).then_some(columns)
+    let is_partial = columns.len() < all;
+    Some((columns, is_partial))
 }
 
 /// The members of an employee that a column can give.

@@ -1,45 +1,56 @@
 //! The calls of an import, in an order that does not depend on how its files are arranged: company by company its wallets and
 //! employees, then the customers.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
+use crate::model::growth::countries;
 use crate::scenario::import::at::At;
-use crate::scenario::import::people::REPORTED;
-use crate::scenario::import::rows::{Row, Rows, is_elsewhere};
+use crate::scenario::import::rows::{Row, Rows};
+use crate::scenario::import::trial::{Mistake, with_currency_of};
+use crate::scenario::reading::meant;
+use crate::value::diagnostic::nearest;
 use crate::value::{ApiError, Date, Diagnostic};
 use crate::world::script::ImportCall;
 
-/// The calls, and the row of each.
+/// The calls, and the number of the row of each.
 #[derive(Default)]
 pub(super) struct Plan {
     pub(super) calls: Vec<ImportCall>,
-    rows: Vec<(Arc<At>, &'static str)>,
-    /// The names of the replies that created the companies, by the caller's ids.
-    companies: BTreeMap<String, String>,
+    rows: Vec<(usize, Arc<At>, &'static str)>,
+    /// The names of the replies that created the companies, in their order.
+    companies: Vec<String>,
+}
+
+/// A refused call as a mistake.
+pub(super) struct Refusal {
+    pub(super) mistake: Mistake,
+    /// Whether it is about a member that the row has.
+    pub(super) is_written: bool,
 }
 
 impl Plan {
-    /// The calls for these rows.
-    pub(super) fn of(rows: &Rows) -> Self {
+    /// The calls for these rows. `with_elsewhere`: also those of companies that the import does not create.
+    pub(super) fn of(rows: &Rows, with_elsewhere: bool) -> Self {
         let mut plan = Self::default();
-        for company in &rows.companies {
+        let wallets = rows.companies_of(&rows.wallets);
+        let mut employees: Vec<Vec<&Row>> = rows.companies.iter().map(|_| Vec::new()).collect();
+        let mut elsewhere = Vec::new();
+        for (row, company) in rows.employees.iter().zip(rows.companies_of(&rows.employees)) {
+            company.map_or(&mut elsewhere, |place| &mut employees[place]).push(row);
+        }
+        for (place, (company, employees)) in rows.companies.iter().zip(employees).enumerate() {
             plan.company(company);
-            let id = company.text("id").unwrap_or_default();
-            plan.wallets(rows, id);
-            for employee in rows.employees.iter().filter(|row| row.text("company") == Some(id)) {
-                plan.employee(employee);
+            let own = wallets.iter().zip(&rows.wallets).filter(|(of, _)| **of == Some(place));
+            plan.wallets(company, own.map(|(_, row)| row), place);
+            for employee in employees {
+                plan.employee(employee, Some(place));
             }
         }
-        // A company of the file may have an id such as `com_…`: an export gives it to a company without an id of the caller.
-        let here: BTreeSet<&str> = rows.companies.iter().filter_map(|row| row.text("id")).collect();
-        let elsewhere = |row: &&Row| {
-            row.text("company").is_some_and(|id| is_elsewhere(id) && !here.contains(id))
-        };
-        for wallet in rows.wallets.iter().filter(elsewhere) {
-            let mut with = plan.transfer(wallet);
+        let wallets = wallets.iter().zip(&rows.wallets);
+        for (_, wallet) in wallets.filter(|(of, _)| of.is_none() && with_elsewhere) {
+            let mut with = plan.transfer(wallet, None);
             if let Some(currency) = wallet.own.get("currency") {
                 with["currency"] = currency.clone();
             }
@@ -47,8 +58,8 @@ impl Plan {
                 plan.call(wallet, "simulateBankTransfer", with);
             }
         }
-        for employee in rows.employees.iter().filter(elsewhere) {
-            plan.employee(employee);
+        for employee in elsewhere.into_iter().filter(|_| with_elsewhere) {
+            plan.employee(employee, None);
         }
         for customer in &rows.customers {
             plan.call(customer, "createSubject", Value::Object(customer.with.clone()));
@@ -59,7 +70,11 @@ impl Plan {
     fn call(&mut self, row: &Row, operation: &str, with: Value) -> &mut ImportCall {
         let mut needs = Vec::new();
         named(&with, &mut needs);
-        self.rows.push((Arc::clone(&row.at), row.kind.head));
+        let number = self
+            .rows
+            .last()
+            .map_or(0, |(number, at, _)| number + usize::from(!Arc::ptr_eq(at, &row.at)));
+        self.rows.push((number, Arc::clone(&row.at), row.kind.head));
         self.calls.push(ImportCall {
             call: operation.to_owned(),
             with,
@@ -80,8 +95,7 @@ impl Plan {
     /// A company and, unless it is to wait for it, its verification.
     fn company(&mut self, row: &Row) {
         let saved = self.saved(row, "createCompany", Value::Object(row.with.clone()));
-        let id = row.text("id").unwrap_or_default();
-        self.companies.insert(id.to_owned(), saved.clone());
+        self.companies.push(saved.clone());
         let company = format!("@{saved}.data.id");
         let mut change = Map::from_iter([("company_id".to_owned(), company.into())]);
         for name in ["address", "contact"] {
@@ -103,41 +117,36 @@ impl Plan {
     }
 
     /// What its owners pay into a wallet.
-    fn transfer(&self, row: &Row) -> Value {
+    fn transfer(&self, row: &Row, company: Option<usize>) -> Value {
         json!({
-            "company_id": self.company_of(row),
+            "company_id": self.company_of(row, company),
             "amount": row.own.get("balance").cloned().unwrap_or_default(),
             "from": "owner",
         })
     }
 
     /// The id of a row's company, or a reference to it.
-    fn company_of(&self, row: &Row) -> String {
-        let company = row.text("company").unwrap_or_default();
-        match self.companies.get(company) {
-            Some(saved) => format!("@{saved}.data.id"),
-            None => company.to_owned(),
+    fn company_of(&self, row: &Row, company: Option<usize>) -> String {
+        match company {
+            Some(place) => format!("@{}.data.id", self.companies[place]),
+            None => row.text("company").unwrap_or_default().to_owned(),
         }
     }
 
     /// The wallets of a company: first the one in its own currency, then the others by code. An owner's transfer opens the first; a
     /// conversion opens each other one.
-    fn wallets(&mut self, rows: &Rows, company: &str) {
-        let Some(own) = rows.currency_of(company) else { return };
-        let mut wallets: Vec<(&str, &Row)> = rows
-            .wallets
-            .iter()
-            .filter(|row| row.text("company") == Some(company))
-            .map(|row| (row.text("currency").unwrap_or(own), row))
-            .collect();
+    fn wallets<'r>(&mut self, company: &Row, wallets: impl Iterator<Item = &'r Row>, place: usize) {
+        let own = company.with.get("currency").and_then(Value::as_str);
+        let mut wallets: Vec<(Option<&str>, &Row)> =
+            wallets.map(|row| (row.text("currency").or(own), row)).collect();
         wallets.sort_by_key(|(currency, _)| (*currency != own, *currency));
         for (currency, row) in wallets {
             let balance = row.own.get("balance").cloned().unwrap_or_default();
             if balance == json!(0) {
                 continue;
             }
-            let with = self.transfer(row);
-            if currency == own {
+            let with = self.transfer(row, Some(place));
+            if currency == own || own.is_none() {
                 self.call(row, "simulateBankTransfer", with);
                 continue;
             }
@@ -160,9 +169,9 @@ impl Plan {
     }
 
     /// An employee, and the calls that lead to the status of the row.
-    fn employee(&mut self, row: &Row) {
+    fn employee(&mut self, row: &Row, company: Option<usize>) {
         let mut with = row.with.clone();
-        with.insert("company_id".to_owned(), self.company_of(row).into());
+        with.insert("company_id".to_owned(), self.company_of(row, company).into());
         let has = |name: &str| row.with.contains_key(name);
         let is_complete = has("compensation") && has("payment_method") && has("tax_id");
         let starts = row.with.get("start_date").and_then(Value::as_str);
@@ -184,17 +193,21 @@ impl Plan {
         }
     }
 
-    /// A refused call as mistakes of the file that contains its row. A call with a cell that was reported has none.
-    pub(super) fn refusal(&self, place: usize, error: &ApiError) -> Vec<(usize, Diagnostic)> {
-        let (at, head) = &self.rows[place];
+    /// The number of the row that a call is for.
+    pub(super) fn row_of(&self, place: usize) -> usize {
+        self.rows[place].0
+    }
+
+    /// A refused call as mistakes of the file that contains its row.
+    pub(super) fn refusal(&self, place: usize, error: &ApiError) -> Vec<Refusal> {
+        let (_, at, head) = &self.rows[place];
         let ImportCall { call: operation, with, .. } = &self.calls[place];
-        if mentions(with, REPORTED) {
-            return Vec::new();
-        }
         let what = format!("{operation} refuses this {head}");
         if error.errors.is_empty() {
             let (file, wrong) = at.head.mistake(what);
-            return vec![(file, wrong.expected(error.detail.clone()))];
+            let diagnostic = wrong.expected(error.detail.clone());
+            let mistake = Mistake { file, diagnostic, is_of_row: true };
+            return vec![Refusal { mistake, is_written: false }];
         }
         let mistakes = error.errors.iter().map(|violation| {
             let place = at.place_of(violation.code, &violation.pointer);
@@ -204,20 +217,30 @@ impl Plan {
                 "" => violation.detail.clone(),
                 member => format!("{member}: {}", violation.detail),
             };
-            (file, wrong.expected(label))
+            let mut wrong = wrong.expected(label);
+            let written = with.pointer(&violation.pointer).and_then(Value::as_str);
+            if let (Some(written), "unknown_country") = (written, violation.code) {
+                wrong = meant_country(wrong, written, with);
+            }
+            let is_written = at.members.contains_key(&violation.pointer);
+            let is_of_row = *place == at.head && violation.code != "duplicate";
+            let mistake = Mistake { file, diagnostic: wrong, is_of_row };
+            Refusal { mistake, is_written }
         });
         mistakes.collect()
     }
 }
 
-/// Whether a value contains this text.
-fn mentions(value: &Value, wanted: &str) -> bool {
-    match value {
-        Value::String(text) => text == wanted,
-        Value::Object(members) => members.values().any(|member| mentions(member, wanted)),
-        Value::Array(items) => items.iter().any(|item| mentions(item, wanted)),
-        _ => false,
+/// Adds the country that was probably meant: one that has the currency of the company, if any has it.
+fn meant_country(wrong: Diagnostic, written: &str, company: &Value) -> Diagnostic {
+    let likely = with_currency_of(company);
+    if likely.is_empty() || nearest(written, likely.iter().copied()).is_some() {
+        let known = if likely.is_empty() { countries::codes().collect() } else { likely };
+        let known: Vec<String> = known.into_iter().map(str::to_owned).collect();
+        return meant(wrong, written, &known);
     }
+    let currency = company["currency"].as_str().unwrap_or_default();
+    wrong.help(format!("{currency} is the currency of {}", likely.join(", ")))
 }
 
 /// The names of the replies that a value refers to.

@@ -8,10 +8,10 @@ use serde_json::{Map, Value};
 use crate::api::json::quoted;
 use crate::scenario::import::at::{At, Place};
 use crate::scenario::import::form::{COMPANY, CUSTOMER, EMPLOYEE, Kind, WALLET};
-use crate::scenario::judged::Judged;
 use crate::scenario::members::{Refers, is_reference};
 use crate::scenario::reading::{Fields, Reading, meant};
 use crate::scenario::vocabulary::vocabulary;
+use crate::value::diagnostic::nearest;
 use crate::value::{Currency, Diagnostic};
 use crate::world::external::EXTERNAL_ID;
 use crate::world::facts::EXTERNAL;
@@ -70,7 +70,7 @@ impl Rows {
                 if reading.entries(kind.key, row).is_none() {
                     continue;
                 }
-                let mut at = At { head: Place::new(file, &row.span()), members: BTreeMap::new() };
+                let mut at = At::new(Place::new(file, &row.span()));
                 at.add(file, "", row);
                 if let Value::Object(members) = reading.json(row, Refers::ToKinds) {
                     self.add(kind, members, at);
@@ -84,11 +84,9 @@ impl Rows {
         reading.found.extend(own.into_iter().map(|(_, diagnostic)| diagnostic));
     }
 
-    /// Gives the mistakes to their files.
-    pub(super) fn move_found(&mut self, files: &mut [Judged]) {
-        for (file, diagnostic) in self.found.drain(..) {
-            files[file].found.push(diagnostic);
-        }
+    /// The mistakes so far, each with its file.
+    pub(super) fn take_found(&mut self) -> Vec<(usize, Diagnostic)> {
+        std::mem::take(&mut self.found)
     }
 
     /// Adds a mistake, unless the same was added for another row.
@@ -201,7 +199,8 @@ impl Rows {
             let value = with.pointer(&violation.pointer).and_then(Value::as_str);
             // A missing id is reported as such.
             let is_of_id = violation.pointer.ends_with("external_id");
-            if value.is_some_and(is_reference) || is_of_id {
+            let is_absent = at.is_partial && violation.code == "required";
+            if value.is_some_and(is_reference) || is_of_id || is_absent {
                 continue;
             }
             let member = violation.pointer.trim_start_matches('/').replace('/', ".");
@@ -219,7 +218,8 @@ impl Rows {
         for &key in kind.own {
             let value = own.get(key);
             let pointer = format!("/{key}");
-            if value.is_none() && matches!(key, "id" | "company" | "balance") {
+            let is_needed = matches!(key, "id" | "company" | "balance") && !at.is_partial;
+            if value.is_none() && is_needed {
                 let message = format!("{} needs `{key}`", kind.head);
                 self.note(&at.head, message, |wrong| {
                     wrong.expected(format!("`{key}` is missing")).help(match key {
@@ -340,9 +340,33 @@ impl Rows {
     }
 
     /// The currency of a company of the import.
-    pub(super) fn currency_of(&self, company: &str) -> Option<&str> {
+    fn currency_of(&self, company: &str) -> Option<&str> {
         let row = self.companies.iter().find(|row| row.text("id") == Some(company))?;
         row.with.get("currency")?.as_str()
+    }
+
+    /// The company of each of these rows, by its place; none if it is in the world already. With a mistake in its name, it is the one that is
+    /// probably meant, so that the other mistakes of the row are found, too.
+    pub(super) fn companies_of(&self, rows: &[Row]) -> Vec<Option<usize>> {
+        let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+        for (place, row) in self.companies.iter().enumerate() {
+            if let Some(id) = row.text("id") {
+                places.entry(id).or_insert(place);
+            }
+        }
+        let nameless = self.companies.iter().position(|row| row.text("id").is_none());
+        let only = (self.companies.len() == 1).then_some(0);
+        let company = |row: &Row| {
+            let id = row.text("company").unwrap_or_default();
+            let near =
+                || nearest(id, places.keys().copied()).and_then(|near| places.get(near).copied());
+            match places.get(id) {
+                Some(place) => Some(*place),
+                None if is_elsewhere(id) => None,
+                None => nameless.or_else(near).or(only),
+            }
+        };
+        rows.iter().map(company).collect()
     }
 }
 

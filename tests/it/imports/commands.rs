@@ -50,6 +50,38 @@ fn check_explains_every_mistake_and_needs_no_sandbox() {
 }
 
 #[test]
+fn mistakes_in_one_row_and_in_rows_of_a_wrong_company_are_reported_at_once_and_nothing_is_sent() {
+    let server = Arc::new(Server::start(&["--seed", "42"]));
+    let caller = Caller::with_key(&server, "test_wrong");
+    let folder = tempfile::tempdir().unwrap();
+    let text = company(2).replacen("country = \"NG\"", "country = \"NX\"\ncolour = 1", 1).replacen(
+        "9999999900",
+        "12",
+        1,
+    );
+    std::fs::write(folder.path().join("acme.toml"), &text).unwrap();
+    let place = |part: &str| {
+        let before = &text[..text.find(part).unwrap()];
+        let column = before.rsplit('\n').next().unwrap().len() + 1;
+        format!("--> acme.toml:{}:{column}\n", before.matches('\n').count() + 1)
+    };
+    let [country, colour, account] = ["\"NX\"", "colour", "\"12\""].map(place);
+    let port = server.port().to_string();
+    for command in [
+        &["import", "--check", "acme.toml"][..],
+        &["import", "acme.toml", "--port", &port, "--api-key", "test_wrong"],
+    ] {
+        let (code, out, err) = run(folder.path(), command);
+        assert_eq!((code, out.as_str()), (1, ""), "{err}");
+        for expected in [&country, &colour, &account, "did you mean `NG`?", "3 mistakes in"] {
+            assert!(err.contains(expected), "{expected}: {err}");
+        }
+    }
+    let sent = caller.all("/_sandbox/requests?operation=importCompanies");
+    assert_eq!(sent, [] as [serde_json::Value; 0]);
+}
+
+#[test]
 fn a_folder_is_one_import_and_the_export_is_its_file() {
     let server = Arc::new(Server::start(&["--seed", "42"]));
     let folder = tempfile::tempdir().unwrap();
