@@ -67,6 +67,43 @@ fn purchase(caller: &Caller) -> Value {
 }
 
 #[test]
+fn the_list_of_operations_is_short_and_each_link_describes_its_operations() {
+    let caller = Caller::manual();
+    let page = |path: &str| Request::new("GET", path).send(caller.port());
+    let list = page("/llms.txt");
+    assert_eq!(list.header("content-type"), Some("text/markdown; charset=utf-8"));
+    assert!(list.header("etag").is_some());
+    assert!(list.text().len() <= 12_000, "{} bytes", list.text().len());
+    let (mut named, mut links) = (Vec::new(), 0);
+    for line in list.text().lines().filter_map(|line| line.strip_prefix("- [")) {
+        let (link, note) = line.split_once("): ").unwrap();
+        let target = link.split_once("](").unwrap().1;
+        let described = page(target);
+        assert_eq!(described.status, 200, "{target}");
+        links += 1;
+        if target.starts_with("/llms/") {
+            for id in note.split(", ") {
+                assert!(described.text().contains(&format!("### {id}: ")), "{id} at {target}");
+                named.push(id.to_owned());
+            }
+        }
+    }
+    assert!(links >= 40, "{links}");
+    let mut served: Vec<String> = ["/openapi.json", "/_sandbox/openapi.json"]
+        .iter()
+        .flat_map(|path| {
+            let document = page(path).json();
+            let paths = document["paths"].as_object().unwrap().values();
+            let rows = paths.flat_map(|methods| methods.as_object().unwrap().values());
+            rows.filter_map(|row| Some(row["operationId"].as_str()?.to_owned())).collect::<Vec<_>>()
+        })
+        .collect();
+    served.sort();
+    named.sort();
+    assert_eq!(named, served);
+}
+
+#[test]
 fn a_client_that_loses_the_reply_and_retries_with_the_key_pays_once() {
     let caller = Caller::manual();
     let found = done(&caller, "find_operation", &json!({"query": "pay a beneficiary"}));
