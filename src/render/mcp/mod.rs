@@ -6,6 +6,7 @@
 mod answer;
 mod calling;
 mod describing;
+mod finding;
 mod operations;
 mod outside;
 mod tools;

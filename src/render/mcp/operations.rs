@@ -1,4 +1,4 @@
-//! Finds operations by words, and calls them.
+//! Calls an operation.
 
 use std::fmt::Write as _;
 
@@ -23,13 +23,8 @@ const OF_TOOLS: [(&str, &str); 5] = [
     ("addScenario", "give keep_world: true or run: false"),
 ];
 
-/// The most rows of a search.
-const MOST_FOUND: usize = 10;
 /// Rows of a list without `per_page`.
 const PER_PAGE: u64 = 10;
-/// Words that say nothing about an operation.
-const EMPTY_WORDS: [&str; 14] =
-    ["a", "an", "the", "to", "of", "for", "in", "on", "and", "or", "all", "with", "by", "my"];
 /// What rows of a list show without `fields`, beside the members that filter.
 const ROW_MEMBERS: [&str; 12] = [
     "id",
@@ -61,78 +56,6 @@ pub(super) fn operation(arguments: &Value) -> Result<&'static Operation, Value> 
         let why = format!("there is no operation {}{near}; use find_operation", quoted(id));
         json!({ "error": why })
     })
-}
-
-/// The rows that have most of the words.
-pub(super) fn find(arguments: &Value) -> Done {
-    let words = words(arguments["query"].as_str().unwrap_or_default());
-    let words: Vec<&str> =
-        words.iter().map(String::as_str).filter(|word| !EMPTY_WORDS.contains(word)).collect();
-    let mut found: Vec<(usize, &Operation)> =
-        rows().map(|row| (score(row, &words), row)).filter(|(score, _)| *score > 0).collect();
-    found.sort_by_key(|(score, row)| (usize::MAX - score, row.path.len()));
-    if found.is_empty() {
-        return Err(json!({
-            "error": "no operation has these words",
-            "hint": "use words of the domain (payout, invoice, payslip), or a domain: business, payments, identity, capital, sandbox",
-        }));
-    }
-    let shown = found.iter().take(MOST_FOUND).map(|(_, row)| {
-        json!({
-            "operation": row.operation_id(),
-            "method": row.method.name(),
-            "path": row.path,
-            "about": row.summary,
-        })
-    });
-    let shown: Vec<Value> = shown.collect();
-    Ok(json!({ "found": found.len(), "operations": shown }))
-}
-
-/// Words in lower case, without the `s` of a plural.
-fn words(text: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut is_after_small = false;
-    for letter in text.chars() {
-        let starts = letter.is_uppercase() && is_after_small;
-        if starts || !letter.is_alphanumeric() {
-            words.push(String::new());
-        }
-        if let Some(word) = words.last_mut().filter(|_| letter.is_alphanumeric()) {
-            word.extend(letter.to_lowercase());
-        }
-        is_after_small = letter.is_lowercase();
-    }
-    for word in &mut words {
-        if word.len() > 3 && word.ends_with('s') && !word.ends_with("ss") {
-            word.pop();
-        }
-    }
-    words.retain(|word| !word.is_empty());
-    words
-}
-
-/// How well a row fits: words of its name, summary and path count more than those of its description.
-fn score(row: &Operation, wanted: &[&str]) -> usize {
-    let domain = format!("{:?}", row.domain).to_lowercase();
-    let (name, path) = (words(&row.operation_id()), words(row.path));
-    let (summary, description) = (words(row.summary), words(row.description));
-    let has = |words: &[String], word: &str| words.iter().any(|own| own == word);
-    let begins = |words: &[String], word: &str| {
-        word.len() > 3
-            && words
-                .iter()
-                .any(|own| own.starts_with(word) || word.starts_with(own) && own.len() > 3)
-    };
-    let points = wanted.iter().map(|word| match () {
-        () if has(&name, word) => 8,
-        () if has(&summary, word) => 6,
-        () if has(&path, word) || domain == **word => 4,
-        () if begins(&name, word) || begins(&summary, word) => 3,
-        () if has(&description, word) => 2,
-        () => 0,
-    });
-    points.sum()
 }
 
 /// One call of an operation.
@@ -290,30 +213,6 @@ fn shorten(rows: &mut [Value], filters: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn found(query: &str) -> Vec<String> {
-        let found = find(&json!({ "query": query })).expect("an operation");
-        let rows = found["operations"].as_array().expect("rows");
-        rows.iter().map(|row| row["operation"].as_str().expect("an id").to_owned()).collect()
-    }
-
-    #[test]
-    fn words_find_the_operation_that_they_mean() {
-        for (query, wanted) in [
-            ("run payroll", "runPayroll"),
-            ("list the employees", "listEmployees"),
-            ("pay a beneficiary", "createPayout"),
-            ("createPayout", "createPayout"),
-            ("advance clock", "advanceClock"),
-            ("lose a reply fault", "addFault"),
-        ] {
-            let found = found(query);
-            assert!(found.iter().take(3).any(|id| id == wanted), "{query}: {found:?}");
-        }
-        assert!(found("payments").len() == MOST_FOUND);
-        assert!(find(&json!({ "query": "xyzzy" })).is_err());
-        assert!(find(&json!({ "query": "" })).is_err());
-    }
 
     #[test]
     fn a_path_contains_text_only_as_one_encoded_part() {

@@ -8,7 +8,7 @@ use crate::api::check::Checker;
 use crate::api::json::quoted;
 use crate::render::mcp::answer::Page;
 use crate::render::mcp::calling::{Calling, Calls, Done};
-use crate::render::mcp::{Agents, INVALID_PARAMS, Wrong, describing, operations, outside};
+use crate::render::mcp::{Agents, INVALID_PARAMS, Wrong, describing, finding, operations, outside};
 
 /// The tools as `tools/list` shows them.
 const PUBLISHED: &str = include_str!("../../../fixtures/mcp-tools.json");
@@ -18,7 +18,7 @@ type Function = fn(&Calling<'_>, &Value) -> Done;
 
 /// The functions by name.
 const FUNCTIONS: [(&str, Function); 12] = [
-    ("find_operation", |_, arguments| operations::find(arguments)),
+    ("find_operation", |_, arguments| finding::find(arguments)),
     ("describe_operation", describing::describe),
     ("call_operation", operations::call),
     ("advance_clock", outside::advance),
