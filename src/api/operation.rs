@@ -130,6 +130,7 @@ const fn is_same(one: &str, other: &str) -> bool {
 
 /// One operation.
 #[derive(Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact about the operation")]
 pub(crate) struct Operation {
     /// The handler's name; `operationId` is the same in camelCase.
     pub(crate) name: &'static str,
@@ -158,6 +159,8 @@ pub(crate) struct Operation {
     pub(crate) pdf: Option<PdfCall>,
     /// Returns only the PDF, at a path of its own: generated clients have one type for each operation.
     pub(crate) only_pdf: bool,
+    /// It opens no world: a key without one is a 404.
+    pub(crate) existing: bool,
     /// Its reply is a stream of Server-Sent Events that lasts until the caller leaves.
     pub(crate) streams: bool,
     pub(crate) input: fn(&mut SchemaGenerator) -> Schema,
@@ -302,6 +305,7 @@ pub(crate) const BLANK: Operation = Operation {
     call: Call::Open(|_, _| unreachable!("every row is filled by operation!")),
     pdf: None,
     only_pdf: false,
+    existing: false,
     streams: false,
     input: |generator| Nothing::json_schema(generator),
     output: |generator| Nothing::json_schema(generator),

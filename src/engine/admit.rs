@@ -123,8 +123,12 @@ impl Engine {
         let slot = match bearer(&head.headers) {
             Err(_) if open && !head.headers.contains_key(http::header::AUTHORIZATION) => None,
             key => {
-                let reads = route.operation.method == Method::Get;
-                match self.open_world_to(key?, reads) {
+                let (key, reads) = (key?, route.operation.method == Method::Get);
+                if route.operation.existing && !self.has_world(key)? {
+                    let detail = "the key has no world in this sandbox: no call was made with it";
+                    return Err(ApiError::new(ErrorCode::ResourceNotFound, detail).into());
+                }
+                match self.open_world_to(key, reads) {
                     // The state of the process is also shown while its worlds are not there.
                     Err(error) if open && error.code.status() == 503 => None,
                     opened => Some(opened?),

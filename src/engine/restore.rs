@@ -20,6 +20,12 @@ impl Engine {
         self.open_world_to(key, false)
     }
 
+    /// Whether a key has a world: one in memory, a stored one, or one that was as new and was forgotten.
+    pub(super) fn has_world(&self, key: &str) -> Result<bool, ApiError> {
+        let worlds = &self.worlds;
+        Ok(worlds.resident(key)?.is_some() || worlds.holds(key) || worlds.was_used(key))
+    }
+
     /// The world of a key. `reads` says that the request changes nothing.
     pub(super) fn open_world_to(&self, key: &str, reads: bool) -> Result<Arc<Slot>, ApiError> {
         loop {

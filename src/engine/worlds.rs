@@ -209,7 +209,7 @@ impl Worlds {
     }
 
     /// Whether there may have been requests with the key, which are forgotten.
-    fn was_used(&self, key: &str) -> bool {
+    pub(super) fn was_used(&self, key: &str) -> bool {
         let known =
             |recorder: &Arc<dyn Recorder>| recorder.knows(KeyHash::of(recorder.salt(), key));
         self.recorder.as_ref().is_some_and(known) || self.room.forgot(key)

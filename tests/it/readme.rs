@@ -1,4 +1,4 @@
-//! The commands of the README and of the long tour print the answers that these pages show.
+//! The commands of the README, of the long tour and of the page about sharing print the answers that these pages show.
 //!
 //! An `sh` block that is directly followed by a `json` or `text` block is run, in order. White space does not count in `json`;
 //! `…` matches anything. Each page has its own servers: port 4747 is a fresh one of seed 42, 4748 one with a manual clock.
@@ -9,6 +9,8 @@ use crate::harness::Server;
 
 const README: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md"));
 const TOUR: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/tour.md"));
+
+const SHARE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/share.md"));
 
 /// A fenced block: its language, its lines, and whether it directly follows the block before it.
 struct Block {
@@ -73,6 +75,7 @@ fn check(page: &'static str) -> usize {
     let here = |command: &str| {
         let command = command.replace("localhost:4747", &format!("127.0.0.1:{}", instant.port()));
         let command = command.replace("localhost:4748", &format!("127.0.0.1:{}", manual.port()));
+        let command = command.replace("--port 4747", &format!("--port {}", instant.port()));
         let binary = env!("CARGO_BIN_EXE_sandbox");
         command.replace("cargo run --quiet --release --", &format!("'{binary}'"))
     };
@@ -80,10 +83,13 @@ fn check(page: &'static str) -> usize {
     let mut checked = 0;
     for pair in blocks.windows(2) {
         let (question, answer) = (&pair[0], &pair[1]);
-        if question.language != "sh"
-            || !answer.follows
-            || !matches!(answer.language, "json" | "text")
-        {
+        if question.language != "sh" {
+            continue;
+        }
+        if !answer.follows || !matches!(answer.language, "json" | "text") {
+            if page == SHARE {
+                run(&here(&question.text)); // what the next commands need
+            }
             continue;
         }
         let printed = run(&here(&question.text));
@@ -111,10 +117,15 @@ fn every_answer_of_the_long_tour_is_printed_by_its_command() {
     assert_eq!(check(TOUR), 31);
 }
 
+#[test]
+fn every_answer_of_the_page_about_sharing_is_printed_by_its_command() {
+    assert_eq!(check(SHARE), 4);
+}
+
 /// A reader has no `sandbox` on the path yet.
 #[test]
 fn no_block_needs_an_installed_program() {
-    for page in [README, TOUR] {
+    for page in [README, TOUR, SHARE] {
         for block in blocks(page).iter().filter(|block| block.language == "sh") {
             let installs = block.text.contains("install");
             let named = block.text.lines().any(|line| line.starts_with("sandbox "));

@@ -15,8 +15,10 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
     summary: "Compare two states of the world",
     description: "Compares a snapshot with another snapshot or with the current state. Returns \
         what was created, changed or removed, by resource and member, wallets with their \
-        balances, ordered by kind and id. `meta` counts them, and the events between the two states.",
+        balances, ordered by kind and id. `meta` counts them, and the events between the two states. \
+        A key without a world is a 404, and stays without one.",
     errors: &[ErrorCode::ResourceNotFound],
+    existing: true,
     long: true,
     ..operation!(tester get_diff)
 }]);

@@ -10,8 +10,10 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
     path: "/_sandbox/inputs",
     summary: "List the inputs of the world",
     description: "Returns seed, shape and clock of this key's world, and every call that changed it, with its body. The same \
-        calls make the same world in another sandbox. At most 500 calls are kept. `sandbox share` prints them as one line.",
-    errors: &[ErrorCode::InvalidStateTransition],
+        calls make the same world in another sandbox. At most 500 calls are kept. `sandbox share` prints them as one line. A key without a \
+        world is a 404, and stays without one.",
+    errors: &[ErrorCode::ResourceNotFound, ErrorCode::InvalidStateTransition],
+    existing: true,
     long: true,
     ..operation!(tester get_inputs)
 }]);

@@ -14,7 +14,7 @@ use crate::cli::failure::{Failure, print};
 use crate::cli::lab::canon::{Canon, Masks, Object, Place};
 use crate::cli::replay;
 use crate::cli::share::line::{PREFIX, Shared};
-use crate::cli::share::{get, play};
+use crate::cli::share::{get, no_world, play};
 use crate::engine::Engine;
 
 /// The effects of a world since its start.
@@ -29,7 +29,7 @@ const MOST_LINES: usize = 40;
         sandbox diff monday.bundle tuesday.rec       two files; monday.bundle@2 is its second world\n  \
         sandbox diff test_key sandbox-1.xZNbb9o…     a key and a shared line\n\n\
         It compares effects: payments, resources, sums of money and events. Ids, instants, references, rails and fees are left out.\n\n\
-        Exit codes: 0 the same effects, 1 a difference or a failure, 2 wrong usage.")]
+        Exit codes: 0 the same effects, 1 a difference or a failure, 2 wrong usage, such as a file or a world that does not exist.")]
 pub(in crate::cli) struct DiffArgs {
     /// A key of the running sandbox, a recording or bundle (FILE or FILE@WORLD), or a shared line
     #[arg(value_name = "A")]
@@ -64,6 +64,11 @@ pub(in crate::cli) fn run(args: &DiffArgs) -> Result<bool, Failure> {
     if !differs {
         text.insert_str(0, "A and B have the same effects\n");
     }
+    for (side, name) in [(&one, "A"), (&other, "B")] {
+        if side.events.is_empty() {
+            let _ = writeln!(text, "nothing has happened in {name} since its start");
+        }
+    }
     print(&text)?;
     Ok(differs)
 }
@@ -96,10 +101,14 @@ fn side(args: &DiffArgs, name: &str) -> Result<Side, Failure> {
             return of_engine(&engine, key);
         }
     }
-    if name.contains(['/', '\\']) {
+    let path = Path::new(file);
+    if name.contains(['/', '\\']) || path.extension().is_some() || world.is_some() {
         return Err(Failure::Usage(format!("{name}: there is no such file")));
     }
-    Ok(read(&get(&args.sandbox, name, EFFECTS)?))
+    let answer = get(&args.sandbox, name, EFFECTS)?.ok_or_else(|| {
+        Failure::Usage(format!("{name}: there is no such file, and {}", no_world(&args.sandbox)))
+    })?;
+    Ok(read(&answer))
 }
 
 fn of_engine(engine: &Engine, key: &str) -> Result<Side, Failure> {

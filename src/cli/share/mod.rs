@@ -23,6 +23,7 @@ use serde_json::Value;
 use crate::cli::ask::{SandboxArgs, in_header};
 use crate::cli::failure::{Failure, print};
 use crate::cli::share::line::Shared;
+use crate::value::ErrorCode;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -33,7 +34,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
         sandbox open sandbox-1.xZNbb9o…           serve the same world elsewhere\n\n\
         The line contains the bodies of all calls that changed the world. --redact replaces names, e-mail addresses, references, metadata and other\n\
         free text. Ids, dates, amounts, codes and numbers of accounts stay.\n\n\
-        Exit codes: 0 success, 1 failure, 2 wrong usage.")]
+        Exit codes: 0 success, 1 failure, 2 wrong usage, such as a key without a world.")]
 pub(super) struct ShareArgs {
     /// The key of the world
     #[arg(
@@ -53,7 +54,9 @@ pub(super) struct ShareArgs {
 
 /// Prints the line, after its world was made from it once.
 pub(super) fn run(args: &ShareArgs) -> Result<(), Failure> {
-    let inputs = get(&args.sandbox, &args.key, "/_sandbox/inputs")?;
+    let inputs = get(&args.sandbox, &args.key, "/_sandbox/inputs")?.ok_or_else(|| {
+        Failure::Usage(format!("--key {}: {}", args.key, no_world(&args.sandbox)))
+    })?;
     let mut shared = Shared::of_inputs(&inputs["data"])?;
     let made = play::play(&shared, play::KEY)?;
     if !made.digest.starts_with(&shared.digest) {
@@ -83,7 +86,9 @@ pub(super) fn run(args: &ShareArgs) -> Result<(), Failure> {
         shared.digest = redacted.digest;
     }
     let calls = shared.inputs.len();
-    let note = if args.redact {
+    let note = if calls == 0 {
+        "note: no call has changed this world: the line contains how it begins\n".to_owned()
+    } else if args.redact {
         format!("note: the line contains {calls} calls; free text in their bodies is replaced\n")
     } else {
         format!(
@@ -94,16 +99,27 @@ pub(super) fn run(args: &ShareArgs) -> Result<(), Failure> {
     print(&format!("{}\n", shared.encode()))
 }
 
-/// The body of a reply, which must be a success.
-fn get(sandbox: &SandboxArgs, key: &str, path: &str) -> Result<Value, Failure> {
+/// The body of a reply, which must be a success. None if the key has no world; then it still has none.
+fn get(sandbox: &SandboxArgs, key: &str, path: &str) -> Result<Option<Value>, Failure> {
     let head = format!("Authorization: Bearer {}\r\n", in_header("--key", key)?);
     let reply = sandbox.ask(PATIENCE, ("GET", path), &head, "")?;
     let answer: Value = serde_json::from_slice(&reply.body).map_err(|_| {
         Failure::Impossible(format!("the answer is not from a sandbox: {:?}", reply.status))
     })?;
     if reply.status.contains(" 200 ") {
-        return Ok(answer);
+        return Ok(Some(answer));
+    }
+    if answer["code"] == ErrorCode::ResourceNotFound.code() {
+        return Ok(None);
     }
     let why = answer["detail"].as_str().unwrap_or(&reply.status);
     Err(Failure::Impossible(why.to_owned()))
+}
+
+/// Why a key means no world.
+fn no_world(sandbox: &SandboxArgs) -> String {
+    format!(
+        "the key has no world in the sandbox at {}: no call was made with it",
+        sandbox.address()
+    )
 }

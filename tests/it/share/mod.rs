@@ -168,6 +168,43 @@ fn a_difference_is_told_in_words() {
 }
 
 #[test]
+fn a_file_or_a_key_that_does_not_exist_is_refused_and_no_world_is_opened() {
+    let server = Arc::new(Server::start(&["--seed", "42"]));
+    let caller = Caller::with_key(&server, "test_used");
+    hire(&caller, &caller.company(0), 1);
+    let worlds = || caller.get("/_sandbox/worlds").data().as_array().unwrap().len();
+    assert_eq!(worlds(), 1);
+    for (arguments, why) in [
+        (&["share", "--key", "test_absent"][..], "--key test_absent: the key has no world"),
+        (
+            &["diff", "test_used", "test_absent"],
+            "test_absent: there is no such file, and the key has no world",
+        ),
+        (&["diff", "monday.rec", "test_used"], "monday.rec: there is no such file"),
+        (&["diff", "test_used", "monday@2"], "monday@2: there is no such file"),
+    ] {
+        let (code, out, stderr) = of(&caller, arguments);
+        assert_eq!((code, out.as_str()), (2, ""), "{arguments:?}: {stderr}");
+        assert!(stderr.contains(why), "{arguments:?}: {stderr}");
+    }
+    assert_eq!(worlds(), 1, "no world was opened");
+    let absent = Caller::with_key(&server, "test_absent");
+    absent.get("/_sandbox/inputs").refused(404, "resource_not_found");
+    absent.get("/_sandbox/diff?from=start").refused(404, "resource_not_found");
+    assert_eq!(worlds(), 1, "no world was opened");
+
+    // A world that was only read exists, and is as it began.
+    absent.company(0);
+    let (code, text, _) = of(&caller, &["diff", "test_used", "test_absent"]);
+    assert_eq!(code, 1);
+    assert!(text.contains("nothing has happened in B since its start"), "{text}");
+    let (code, line, stderr) = of(&caller, &["share", "--key", "test_absent"]);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stderr.contains("no call has changed this world"), "{stderr}");
+    assert_eq!(open(line.trim()).digest(), absent.digest());
+}
+
+#[test]
 fn recordings_are_compared_by_world() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
