@@ -312,6 +312,7 @@ pub(super) fn merge(scenario: &mut Scenario, other: Scenario) {
         rate: own.rate.or(theirs.rate),
         latency: own.latency.or(theirs.latency),
         platform_fee: own.platform_fee.or(theirs.platform_fee),
+        monthly_fee: own.monthly_fee.or(theirs.monthly_fee),
     };
     let (own, theirs) = (core::mem::take(&mut scenario.world), other.world);
     scenario.world = WorldPart {

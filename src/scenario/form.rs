@@ -293,6 +293,11 @@ pub(crate) static LIMITS: Table = Table {
             Takes::Either(&[Takes::Name(fees), Takes::Rows(&FEE_TIER)]),
             "The price for moving money: the service's tiers, none, or tiers of the scenario.",
         ),
+        key(
+            "monthly_fee",
+            Takes::Count(0, MOST),
+            "What a company pays with its first fee of a month, in minor units of that currency.",
+        ),
     ],
 };
 

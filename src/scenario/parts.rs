@@ -100,7 +100,13 @@ impl<'a> Reading<'a> {
             }
             rate
         });
-        Limits { rate, latency: self.latency(part), platform_fee: self.platform_fee(part) }
+        let monthly_fee = self.count(part, "monthly_fee");
+        Limits {
+            rate,
+            latency: self.latency(part),
+            platform_fee: self.platform_fee(part),
+            monthly_fee: monthly_fee.and_then(|fee| i64::try_from(fee.value).ok()),
+        }
     }
 
     fn platform_fee(&mut self, part: &Fields<'a>) -> Option<FeeSchedule> {

@@ -52,6 +52,7 @@ impl Tester {
             rate: first.rate.or(next.rate),
             latency: first.latency.or(next.latency),
             platform_fee: None, // the world's
+            monthly_fee: None,
         });
         let limits = limits.unwrap_or_default();
         self.wire.set(faults.collect(), limits, base.key());

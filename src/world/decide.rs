@@ -171,6 +171,9 @@ impl World {
         {
             self.script.platform_fee = schedule.clone();
         }
+        if let (0, Some(fee)) = (self.script.monthly_fee, scenario.limits.monthly_fee) {
+            self.script.monthly_fee = fee;
+        }
         for row in &scenario.timeline {
             self.script.timeline.push(TimelineState {
                 row: row.clone(),
@@ -189,12 +192,13 @@ impl World {
         self.commit();
     }
 
-    /// Sets the platform fee.
-    pub(crate) fn charge_by(&mut self, schedule: FeeSchedule) {
+    /// Sets the platform fee, and the fixed fee of a month.
+    pub(crate) fn charge_by(&mut self, schedule: FeeSchedule, monthly_fee: i64) {
         self.begin(None);
-        if self.script.platform_fee != schedule {
+        if self.script.platform_fee != schedule || self.script.monthly_fee != monthly_fee {
             self.save_script();
             self.script.platform_fee = schedule;
+            self.script.monthly_fee = monthly_fee;
         }
         self.commit();
     }
@@ -216,6 +220,7 @@ impl World {
         self.script.outcomes.retain(|state| state.rule.is_some());
         self.script.timeline.clear();
         self.script.platform_fee = FeeSchedule::Standard;
+        self.script.monthly_fee = 0;
         self.drop_scripted_timers();
         self.commit();
     }

@@ -235,6 +235,9 @@ pub(crate) struct Limits {
     /// The platform fee. It is part of the world, unlike the others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) platform_fee: Option<FeeSchedule>,
+    /// The fixed fee of a month. It is part of the world, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) monthly_fee: Option<i64>,
 }
 
 /// `100/min`: the most requests in a window of the wall clock.

@@ -25,6 +25,14 @@ pub(crate) struct Script {
     pub(crate) rules: u64,
     #[serde(default, skip_serializing_if = "FeeSchedule::is_standard")]
     pub(crate) platform_fee: FeeSchedule,
+    /// What a company pays with its first fee of a month, in minor units.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub(crate) monthly_fee: i64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_none(fee: &i64) -> bool {
+    *fee == 0
 }
 
 /// An outcome row and its counts.

@@ -36,6 +36,9 @@ pub(crate) struct SetLimits {
     spread: Option<Span>,
     /// The fee for moving money: `standard` (default), `off`, or tiers of the monthly volume in ascending order, the first from 0.
     platform_fee: Option<PlatformFee>,
+    /// What a company pays with its first fee of a month, in minor units of that currency. Default: 0.
+    #[schemars(range(min = 0, max = 1_000_000_000_000_000_i64))]
+    monthly_fee: Option<i64>,
 }
 
 /// The service's fee for moving money.
@@ -91,6 +94,8 @@ pub(crate) struct Limits {
     spread: Option<Span>,
     /// The service's fee for moving money.
     platform_fee: PlatformFee,
+    /// What a company pays with its first fee of a month.
+    monthly_fee: i64,
 }
 
 /// A number of requests per window.
@@ -134,8 +139,9 @@ fn set_limits(session: &mut Session<'_>, input: SetLimits) -> Result<Plain<Limit
         rate: rate.and_then(Result::ok),
         latency: mean_ms.map(|mean_ms| Latency { mean_ms, spread_ms: spread_ms.unwrap_or(0) }),
         platform_fee: None, // the world's
+        monthly_fee: None,
     });
-    session.world.charge_by(schedule);
+    session.world.charge_by(schedule, input.monthly_fee.unwrap_or_default());
     Ok(Plain(shown(session)))
 }
 
@@ -149,5 +155,6 @@ fn shown(session: &Session<'_>) -> Limits {
         latency: limits.latency.map(|latency| span(latency.mean_ms)),
         spread: limits.latency.map(|latency| span(latency.spread_ms)),
         platform_fee: PlatformFee::of(&session.world.script().platform_fee),
+        monthly_fee: session.world.script().monthly_fee,
     }
 }

@@ -85,7 +85,7 @@ fn rows_added_at_run_time_come_first_and_outlive_a_scenario() {
 fn a_window_begins_with_its_first_request_and_ends_by_the_wall_clock() {
     let mut wire = Wire::default();
     let rate = Rate { requests: 2, window_ms: 1_000 };
-    wire.set_limits(Limits { rate: Some(rate), latency: None, platform_fee: None });
+    wire.set_limits(Limits { rate: Some(rate), ..Limits::default() });
     let mut at = |wall_ms| {
         let allowance =
             wire.judge(RUN, &|_| true, None, Key::new(1), wall_ms).allowance.expect("a limit");
@@ -103,7 +103,7 @@ fn latency_stays_within_its_spread_and_is_drawn_by_the_requests_number() {
     let run = || {
         let mut wire = Wire::default();
         let latency = Latency { mean_ms: 110, spread_ms: 20 };
-        wire.set_limits(Limits { rate: None, latency: Some(latency), platform_fee: None });
+        wire.set_limits(Limits { latency: Some(latency), ..Limits::default() });
         (0..200)
             .map(|_| wire.judge(RUN, &|_| true, None, Key::new(1), 0).latency_ms)
             .collect::<Vec<_>>()

@@ -124,6 +124,34 @@ fn the_fee_can_be_switched_off_or_have_other_tiers() {
 }
 
 #[test]
+fn a_monthly_fee_comes_with_the_first_fee_of_a_month() {
+    let caller = Caller::manual();
+    let company = company(&caller);
+    let price = json!({"platform_fee": "off", "monthly_fee": 250_000});
+    let set = put(&caller, &price).data();
+    assert_eq!((&set["platform_fee"], &set["monthly_fee"]), (&json!("off"), &json!(250_000)));
+    put(&caller, &json!({"monthly_fee": -1})).refused(422, "validation_failed");
+    let people = caller.payable(&company);
+    let charged = |period: &str, people: &[String]| -> Vec<i64> {
+        let runs: Vec<Value> = people
+            .iter()
+            .map(|person| {
+                let body = json!({"company_id": company, "period": period, "employees": [person]});
+                caller.post("/v1/payroll/run", &body).expect(201)["data"].take()
+            })
+            .collect();
+        caller.advance(&json!({"until": "idle"}));
+        let fee = |run: &Value| number(&caller.run(id(run))["funding"]["platform_fee"]);
+        runs.iter().map(fee).collect()
+    };
+    // Both runs of January are funded before the first of them is sent.
+    assert_eq!(charged("2026-01", &people[..2]), [250_000, 0]);
+    assert_eq!(charged("2026-02", &people[..1]), [250_000]);
+    assert_eq!(put(&caller, &json!({})).data()["monthly_fee"], 0);
+    reports_close(&caller, &company);
+}
+
+#[test]
 fn the_volume_of_the_month_lowers_the_rate_of_later_fees() {
     let caller = Caller::manual();
     let company = company(&caller);
