@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::api;
 use crate::api::operation::Operation;
 use crate::engine::contract::{Dialect, ENVELOPE, ErrorFormat, Header, Overlay, Paging};
+use crate::render::events;
 use crate::render::openapi::header::BEARER;
 use crate::render::openapi::{endpoints, links, problem, webhook};
 
@@ -22,6 +23,7 @@ pub(crate) fn applied(mut document: Value, contract: &Overlay) -> Value {
         links::without(paths, &unserved.map(Operation::operation_id).collect());
         paths.retain(|_, methods| methods.as_object().is_some_and(|methods| !methods.is_empty()));
     }
+    name_causes(&mut document, contract);
     endpoints::add(&mut document, contract);
     let dialect = &contract.dialect;
     if dialect.errors == ErrorFormat::Envelope {
@@ -48,6 +50,17 @@ pub(crate) fn applied(mut document: Value, contract: &Overlay) -> Value {
     }
     without_unused(&mut document);
     document
+}
+
+/// Names only operations that are served as causes of webhooks.
+fn name_causes(document: &mut Value, contract: &Overlay) {
+    let served = events::catalogue(api::product().filter(|row| contract.rows.serves(row)));
+    let webhooks = document.get_mut("webhooks").and_then(Value::as_object_mut);
+    for (name, webhook) in webhooks.into_iter().flatten() {
+        let kind = served.iter().find(|kind| kind.name == name.as_str());
+        let causes = kind.map_or(&[][..], |kind| &kind.caused_by);
+        webhook["post"]["description"] = webhook::caused_by(causes).into();
+    }
 }
 
 /// Removes a row, or changes it.

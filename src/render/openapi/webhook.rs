@@ -29,11 +29,10 @@ pub(crate) fn webhooks(events: &[EventKind], schemas: &mut Schemas) -> Map<Strin
 
 fn webhook(kind: &EventKind, event: &Value) -> Value {
     let headers = ["webhook-id", "webhook-timestamp", "webhook-signature"].map(header::parameter);
-    let causes: Vec<String> = kind.caused_by.iter().map(|id| format!("`{id}`")).collect();
     json!({
         "operationId": format!("on{}", pascal(kind.name)),
         "summary": kind.name,
-        "description": format!("Caused by {}, at once or later by the clock.", causes.join(", ")),
+        "description": caused_by(&kind.caused_by),
         "tags": [TAG],
         "security": [],
         "parameters": headers,
@@ -44,6 +43,15 @@ fn webhook(kind: &EventKind, event: &Value) -> Value {
             "default": { "description": "Not delivered: sent again later." },
         },
     })
+}
+
+/// What causes an event, by the ids of operations.
+pub(super) fn caused_by(operations: &[String]) -> String {
+    if operations.is_empty() {
+        return "No operation causes it here; the clock and the test tools may.".to_owned();
+    }
+    let causes: Vec<String> = operations.iter().map(|id| format!("`{id}`")).collect();
+    format!("Caused by {}, at once or later by the clock.", causes.join(", "))
 }
 
 /// The envelope of a resource's events: the common envelope with their names and their resource.

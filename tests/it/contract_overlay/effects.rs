@@ -65,7 +65,8 @@ fn an_alias_answers_as_its_operation_does() {
 #[test]
 fn a_disabled_operation_is_a_404() {
     let under = Under::text(
-        "[operations.listPayslips]\nenabled = false\n[operations.createCompany]\nenabled = false\n",
+        "[operations.listPayslips]\nenabled = false\n[operations.createCompany]\nenabled = false\n\
+        [operations.cancelPayout]\nenabled = false\n",
     );
     under.get("/api/business/payslips").refused(404, "route_not_found");
     let post = Request::new("POST", COMPANIES).key("test_key").json(&json!({}));
@@ -76,6 +77,12 @@ fn a_disabled_operation_is_a_404() {
     let paths = &under.document["paths"];
     assert!(paths["/api/business/payslips"].is_null());
     assert!(paths[COMPANIES]["post"].is_null() && !paths[COMPANIES]["get"].is_null());
+    let webhooks = under.document["webhooks"].to_string();
+    assert!(!webhooks.contains("`createCompany`") && !webhooks.contains("`cancelPayout`"));
+    let cause = |name: &str| under.document["webhooks"][name]["post"]["description"].clone();
+    assert!(cause("payout.created").as_str().unwrap().contains("`createPayout`"));
+    let of_none = "No operation causes it here; the clock and the test tools may.";
+    assert_eq!(cause("company.created"), of_none);
 }
 
 #[test]
