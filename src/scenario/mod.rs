@@ -29,7 +29,7 @@ mod when;
 mod words;
 
 pub(crate) use self::file::{MOST_BYTES, check, check_text};
-pub(crate) use self::run::{Came, Reply, RowHits, RunReport, Runner, run};
+pub(crate) use self::run::{Came, Reply, RowHits, RunReport, Runner, judge, run};
 pub(crate) use self::schema::schema;
 pub(crate) use self::shipped::{find, is_shipped, names, shipped, source, unknown};
 pub(crate) use self::situations::{sampling, showing};

@@ -196,7 +196,7 @@ impl Explored {
         if let Some(steps) = &self.steps {
             let (authority, key, look_up) = fork.address();
             let mut client = Client::of(&authority, key, look_up).map_err(Failure::Impossible)?;
-            let report = scenario::run(steps, &mut client).map_err(Failure::Impossible)?;
+            let report = scenario::judge(steps, &mut client).map_err(Failure::Impossible)?;
             return Ok(match first_difference(&report) {
                 Some((how, detail)) => Ran::Failed { how, detail },
                 None => Ran::Done,

@@ -200,13 +200,13 @@ impl Runner for Client {
     }
 
     fn advance(&mut self, by: Span) -> Result<(), String> {
-        let body = json!({ "by": by });
+        let body = json!({ "by": by, "events_limit": 0 });
         self.control("POST", "/_sandbox/clock/advance", Some(&body))?;
         Ok(())
     }
 
     fn idle(&mut self) -> Result<(), String> {
-        let body = json!({ "until": "idle" });
+        let body = json!({ "until": "idle", "events_limit": 0 });
         self.control("POST", "/_sandbox/clock/advance", Some(&body))?;
         Ok(())
     }
