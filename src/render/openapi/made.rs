@@ -4,10 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use crate::api;
-use crate::api::operation::{Method, Operation};
+use crate::api::operation::Operation;
 use crate::api::system::events_of;
 use crate::model::Kind;
-use crate::render::openapi::row::is_product;
 
 /// How the sentence begins.
 pub(crate) const BEGINS: &str = "A new world has none.";
@@ -20,16 +19,15 @@ const MAKING: [&str; 8] =
 static EVENTS: LazyLock<BTreeSet<&'static str>> =
     LazyLock::new(|| api::product().flat_map(events_of).collect());
 
-/// The sentence for an operation that reads such resources.
+/// The sentence for an operation of the product that reads such resources.
 pub(super) fn sentence(row: &Operation) -> Option<String> {
-    let event = event(row)?;
+    let event = event(row.path)?;
     Some(format!("{BEGINS} `POST /_sandbox/trigger` with `{{\"type\":\"{event}\"}}` makes one."))
 }
 
-/// The event that makes what an operation reads, if no new world has any.
-fn event(row: &Operation) -> Option<&'static str> {
-    let reads = is_product(row) && row.method == Method::Get;
-    let kind = reads.then(|| kind(row.path))?.filter(|kind| !kind.is_grown())?;
+/// The event that makes what is read at a path, if no new world has any.
+fn event(path: &str) -> Option<&'static str> {
+    let kind = kind(path).filter(|kind| !kind.is_grown())?;
     match kind {
         // An audit log has what happened since the start.
         Kind::AuditLog => return Some("employee.created"),

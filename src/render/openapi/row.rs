@@ -74,7 +74,8 @@ fn description(row: &Operation) -> String {
     let events: Vec<String> = events_of(row).iter().map(|name| format!("`{name}`")).collect();
     let events = (!events.is_empty()).then(|| format!("Events: {}.", events.join(", ")));
     let text = Some(row.description.to_owned()).filter(|text| !text.is_empty());
-    let paragraphs = [text, made::sentence(row), events];
+    let reads = is_product(row) && row.method == Method::Get;
+    let paragraphs = [text, reads.then(|| made::sentence(row)).flatten(), events];
     paragraphs.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }
 

@@ -4,6 +4,9 @@
 
 use crate::scenario::form::{Table, Takes, key, required};
 
+/// The value of a cell whose mistake is reported: a reference, because the check leaves references out.
+pub(super) const REPORTED: &str = "@ext:reported";
+
 /// A file of an import.
 pub(crate) static FILE: Table = Table {
     name: "an import",

@@ -8,16 +8,13 @@ use serde_json::{Map, Value};
 use crate::api::json::quoted;
 use crate::scenario::import::at::{At, Place};
 use crate::scenario::import::csv::{Cell, parse};
-use crate::scenario::import::form::{AMOUNTS, EMPLOYEE};
+use crate::scenario::import::form::{AMOUNTS, EMPLOYEE, REPORTED};
 use crate::scenario::import::{Gathering, MOST_CSV_BYTES};
 use crate::scenario::members::Refers;
 use crate::scenario::origin::{Origin, normal, target};
 use crate::scenario::reading::{At as Spot, Fields, Reading, meant};
 use crate::scenario::vocabulary::{resolved, vocabulary};
 use crate::value::{Currency, Diagnostic};
-
-/// The value of a cell whose mistake is reported: a reference, because the check leaves references out.
-pub(super) const REPORTED: &str = "@ext:reported";
 
 /// A column that gives a member.
 struct Column {

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::api::control::import::perform;
 use crate::model::growth::countries;
-use crate::scenario::import::people::REPORTED;
+use crate::scenario::import::form::REPORTED;
 use crate::scenario::import::plan::Plan;
 use crate::scenario::members::is_reference;
 use crate::scenario::vocabulary::vocabulary;
