@@ -273,6 +273,14 @@ try {
   await call('DELETE', '/_sandbox/world', null, 'test_reset'); await until(() => /No events yet/.test(document.querySelector('main').textContent));
   check('a reset world and one that left memory are noticed', true);
 
+  // A read that gets no answer is repeated.
+  let lost = 0;
+  const lose = (request) => (lost === 0 && request.url().endsWith('/_sandbox/clock') ? (lost += 1) : request.continue());
+  await page.setRequestInterception(true); page.on('request', lose);
+  await page.reload(); await ready('.flow');
+  page.off('request', lose); await page.setRequestInterception(false);
+  check('a read without an answer is repeated', lost === 1);
+
   // A live key is refused before it is sent; an unknown key is reported, and another one opens.
   await key('test_key'); await page.reload(); await ready('.flow');
   await page.click('.world'); await page.type('dialog[open] [name=key]', 'sk_live_1'); await page.keyboard.press('Enter'); await ready('dialog[open] .bad');

@@ -49,7 +49,7 @@ const query = (q = {}) => {
 };
 // A screen reads the results of control routes without their envelope; lists keep it, because of their `meta`.
 const read = async (path, reply) => { const body = await reply.json(); return path.startsWith('/_sandbox/') && !body.meta ? body.data : body; };
-export const get = async (path, q) => read(path, await send('GET', path + query(q)));
+export const get = async (path, q, more) => read(path, await send('GET', path + query(q), null, 'application/json', more));
 export const post = async (path, body = {}) => read(path, await send('POST', path, body));
 export const put = async (path, body = {}) => read(path, await send('PUT', path, body));
 export const patch = async (path, body = {}) => (await send('PATCH', path, body)).json();

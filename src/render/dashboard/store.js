@@ -27,7 +27,9 @@ export async function act(done, call) {
   try { const got = await call(); if (done) say(typeof done === 'function' ? done(got) : done); await poke(); return got; } catch (error) { say(error.errors?.length ? error.errors.map((e) => `${e.pointer || ''} ${e.detail || e.code}`.trim()).join('; ').slice(0, 300) : error.message, 7000); return null; }
 }
 
-const KEEP = 1000, PACE_MS = 250, POLL_MS = 1000, RETRY_MS = 2000;
+const KEEP = 1000, PACE_MS = 250, POLL_MS = 1000, RETRY_MS = 2000, PATIENCE_MS = 10000;
+// A read of the state that gets no answer is given up and repeated.
+const soon = (path, q) => get(path, q, { signal: AbortSignal.timeout(PATIENCE_MS) });
 let run = 0, timer = 0, open = null;
 export async function start() {
   const mine = ++run;
@@ -54,7 +56,7 @@ function failed(mine, error) {
 addEventListener('visibilitychange', () => { if (document.hidden) { open?.abort(); open = null; } else if (!open) { clearTimeout(timer); live(run); } });
 
 async function readClock(mine) {
-  const clock = await get('/_sandbox/clock');
+  const clock = await soon('/_sandbox/clock');
   if (mine !== run || JSON.stringify(clock) === JSON.stringify(state.clock)) return;
   const newDay = state.clock?.now.slice(0, 10) !== clock.now.slice(0, 10);
   update({ clock, rev: state.rev + (newDay ? 1 : 0) });
@@ -63,7 +65,7 @@ async function readClock(mine) {
 // Brings the state up to date by ordinary reads. Says that a reset or restored world is another one.
 async function refresh(mine) {
   const fresh = !state.info || !state.events.length;
-  const [clock, info] = await Promise.all([get('/_sandbox/clock'), state.info || get('/_sandbox/info')]);
+  const [clock, info] = await Promise.all([soon('/_sandbox/clock'), state.info || soon('/_sandbox/info')]);
   let events = state.events, grown = false;
   if (fresh) {
     events = await tail();
@@ -71,7 +73,7 @@ async function refresh(mine) {
   } else {
     // Asks for the last known event again: if it is another one now, the world was reset or restored.
     const known = events[events.length - 1];
-    const more = await get('/_sandbox/events', { after: known.sequence - 1, per_page: 100 });
+    const more = await soon('/_sandbox/events', { after: known.sequence - 1, per_page: 100 });
     if (more.data[0]?.id !== known.id) return again(mine);
     if (more.data.length > 1) { events = [...events, ...more.data.slice(1)].slice(-KEEP); grown = true; }
   }
@@ -90,7 +92,7 @@ async function again(mine) {
 }
 const last = (list) => list[list.length - 1];
 async function tail() {
-  const got = await Promise.all([1, 2, 3, 4, 5].map((page) => get('/_sandbox/events', { sort: '-sequence', per_page: 100, page })));
+  const got = await Promise.all([1, 2, 3, 4, 5].map((page) => soon('/_sandbox/events', { sort: '-sequence', per_page: 100, page })));
   return got.flatMap((t) => t.data).sort((a, b) => a.sequence - b.sequence).filter((e, i, all) => !i || e.sequence > all[i - 1].sequence);
 }
 
