@@ -72,8 +72,8 @@ pub(crate) fn of(
     Some((&filing.form, due_on(pack, filing, calendar, period, paid_on)))
 }
 
-/// The month whose return declares wages that are paid on a day, whatever days they pay: the month of the payment. A tax month has the name of
-/// the month in which it begins.
+/// The month whose return declares wages that are paid on a day: the month of the payment, and not of the work. A tax month has the name of the
+/// month in which it begins.
 pub(crate) fn month_of(country: &str, code: &str, form: Option<&str>, paid_on: Date) -> Period {
     let found = filing(country, code, form, paid_on);
     found.map_or(paid_on.period(), |(pack, filing)| month_by(pack, filing, paid_on))
@@ -291,7 +291,7 @@ mod tests {
         }
     }
 
-    /// Wages are taxed when they are paid, whatever days they pay: 26 CFR 31.6011(a)-1 and 31.6302-1 (US), Income Tax (PAYE) Regulations 2003, reg.
+    /// Wages are taxed in the month of their payment, and not of the work: 26 CFR 31.6011(a)-1 and 31.6302-1 (US), Income Tax (PAYE) Regulations 2003, reg.
     /// 67B and 69 (GB, tax months), Income Tax Regulations, section 108 (CA), Fourth Schedule to the Income Tax Act, paragraph 2 (ZA), Income Tax Act,
     /// section 37 (KE), Nigeria Tax Administration Act 2025 (NG).
     #[test]
