@@ -1,6 +1,6 @@
 //! The part of the tax on purchases that a company deducts from its tax on sales.
 //!
-//! Tax on purchases for exempt sales is not deducted. A company with both kinds of sales deducts the part that its taxable sales are of all its sales
+//! Tax on purchases for exempt sales is not deducted. A company with both kinds of sales deducts a share: that of taxable sales in all its sales
 //! (Directive 2006/112/EC, articles 173 and 174; Value Added Tax Act 2013 (Kenya), section 17(6); Value Added Tax Regulations 1995 (GB), regulation 101;
 //! Value-Added Tax Act 89 of 1991 (ZA), section 17(1)). A sale at 0 % is taxable.
 //!

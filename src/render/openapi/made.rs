@@ -22,7 +22,7 @@ static EVENTS: LazyLock<BTreeSet<&'static str>> =
 /// The sentence for an operation of the product that reads such resources.
 pub(super) fn sentence(row: &Operation) -> Option<String> {
     let event = event(row.path)?;
-    Some(format!("{BEGINS} `POST /_sandbox/trigger` with `{{\"type\":\"{event}\"}}` makes one."))
+    Some(format!("{BEGINS} `POST /_sandbox/trigger` with `{{\"type\":\"{event}\"}}` creates one."))
 }
 
 /// The event that makes what is read at a path, if no new world has any.

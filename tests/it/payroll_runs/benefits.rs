@@ -25,6 +25,26 @@ fn terms(caller: &Caller, person: &str, amount: i64, currency: &str, deductions:
     caller.send(&caller.request("PUT", &path).json(&body)).data()
 }
 
+/// Terms with one of these deductions are refused with the member that is wrong, and change nothing.
+fn refuses_each<const N: usize>(
+    caller: &Caller,
+    person: &str,
+    currency: &str,
+    deductions: [(Value, &str); N],
+) {
+    let path = format!("/api/business/employees/{person}/compensation");
+    let before = caller.digest();
+    for (deduction, pointer) in deductions {
+        let body = json!({
+            "amount": 500_000, "currency": currency, "interval": "month", "deductions": [deduction],
+        });
+        let refused = caller.send(&caller.request("PUT", &path).json(&body));
+        let refused = refused.refused(422, "validation_failed");
+        assert_eq!(pointers(&refused), [pointer], "{body}");
+    }
+    assert_eq!(caller.digest(), before);
+}
+
 fn run(caller: &Caller, company: &str, month: &str, person: &str) -> Value {
     let body = json!({"company_id": company, "period": month, "employee_ids": [person]});
     calculated(caller, &draft(caller, &body))
@@ -171,7 +191,6 @@ fn a_wrong_rate_of_a_deduction_is_refused_with_its_member() {
     let caller = world();
     let company = caller.company(1);
     let person = caller.payable(&company).remove(0);
-    let path = format!("/api/business/employees/{person}/compensation");
     let rows = [
         (json!({}), "/deductions/0/amount"),
         (json!({"amount": 1, "rate_bp": 500}), "/deductions/0/amount"),
@@ -180,18 +199,16 @@ fn a_wrong_rate_of_a_deduction_is_refused_with_its_member() {
         (json!({"rate_bp": 500, "earnings": "none"}), "/deductions/0/earnings"),
         (json!({"amount": 500, "earnings": "qualifying"}), "/deductions/0/earnings"),
     ];
-    let before = caller.digest();
-    for (more, pointer) in rows {
-        let mut deduction = json!({"label": "Pension", "type": "pension_net_pay"});
-        deduction.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        let body = json!({
-            "amount": 300_000, "currency": "GBP", "interval": "month", "deductions": [deduction],
-        });
-        let refused = caller.send(&caller.request("PUT", &path).json(&body));
-        let refused = refused.refused(422, "validation_failed");
-        assert_eq!(pointers(&refused), [pointer], "{more}");
-    }
-    assert_eq!(caller.digest(), before);
+    refuses_each(
+        &caller,
+        &person,
+        "GBP",
+        rows.map(|(more, pointer)| {
+            let mut deduction = json!({"label": "Pension", "type": "pension_net_pay"});
+            deduction.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            (deduction, pointer)
+        }),
+    );
 }
 
 /// A fixed amount, such as the employer's part of a medical scheme, is a month's, ends at its limit of the year, and needs no deduction.
@@ -220,7 +237,6 @@ fn a_wrong_employer_part_is_refused_with_its_member() {
     let caller = world();
     let company = caller.company(0);
     let person = caller.payable(&company).remove(0);
-    let path = format!("/api/business/employees/{person}/compensation");
     let tier = |upto_bp: i64| json!({"rate_bp": 5_000, "upto_bp": upto_bp});
     let rows = [
         (json!({}), "/deductions/0/employer"),
@@ -234,15 +250,12 @@ fn a_wrong_employer_part_is_refused_with_its_member() {
         (json!({"amount": 300, "earnings": "qualifying"}), "/deductions/0/employer/earnings"),
         (json!({"rate_bp": 300, "limit": 1}), "/deductions/0/employer/limit"),
     ];
-    let before = caller.digest();
-    for (employer, pointer) in rows {
-        let body = json!({
-            "amount": 500_000, "currency": "USD", "interval": "month",
-            "deductions": [{"label": "Plan", "type": "401k", "amount": 1, "employer": employer}],
-        });
-        let refused = caller.send(&caller.request("PUT", &path).json(&body));
-        let refused = refused.refused(422, "validation_failed");
-        assert_eq!(pointers(&refused), [pointer], "{employer}");
-    }
-    assert_eq!(caller.digest(), before);
+    refuses_each(
+        &caller,
+        &person,
+        "USD",
+        rows.map(|(employer, pointer)| {
+            (json!({"label": "Plan", "type": "401k", "amount": 1, "employer": employer}), pointer)
+        }),
+    );
 }
