@@ -9,10 +9,10 @@
     reason = "the map of the worlds; sorted before anything depends on its order"
 )]
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError, RwLockWriteGuard};
+use std::sync::{Arc, OnceLock, PoisonError, RwLockWriteGuard, Weak};
 
 use crate::engine::recording::{self, KeyHash, Tape};
 use crate::engine::slot::Slot;
@@ -90,8 +90,52 @@ impl Room {
     }
 }
 
-/// The worlds in memory, by key.
-pub(super) type Open = HashMap<Box<str>, Arc<Slot>>;
+/// The worlds in memory, by key. A world that was replayed without a request has a name made of its hash instead.
+#[derive(Default)]
+pub(super) struct Open {
+    by_key: HashMap<Box<str>, Arc<Slot>>,
+    /// Those whose inputs are recorded.
+    by_hash: BTreeMap<KeyHash, Weak<Slot>>,
+}
+
+impl Open {
+    fn insert(&mut self, key: Box<str>, slot: Arc<Slot>) -> Option<Arc<Slot>> {
+        let old = self.by_key.insert(key, Arc::clone(&slot));
+        if let Some(tape) = &slot.tape {
+            self.by_hash.insert(tape.world(), Arc::downgrade(&slot));
+        }
+        old
+    }
+
+    fn remove(&mut self, key: &str) -> Option<Arc<Slot>> {
+        let slot = self.by_key.remove(key)?;
+        self.forget(&slot);
+        Some(slot)
+    }
+
+    /// The world was removed from `by_key`.
+    fn forget(&mut self, slot: &Arc<Slot>) {
+        let Some(tape) = &slot.tape else { return };
+        let known = self.by_hash.get(&tape.world());
+        if known.is_some_and(|known| known.as_ptr() == Arc::as_ptr(slot)) {
+            self.by_hash.remove(&tape.world());
+        }
+    }
+
+    /// Whether a recorded world is in memory, under any name.
+    pub(super) fn contains(&self, world: KeyHash) -> bool {
+        let slot = self.by_hash.get(&world).and_then(Weak::upgrade);
+        slot.is_some_and(|slot| !slot.is_lost())
+    }
+}
+
+impl Deref for Open {
+    type Target = HashMap<Box<str>, Arc<Slot>>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.by_key
+    }
+}
 
 /// The worlds in memory, locked to be changed. Worlds that leave are dropped after the lock is released: a large one takes long.
 pub(super) struct OpenMut<'a> {
@@ -126,7 +170,12 @@ impl OpenMut<'_> {
 
     /// Removes the worlds that contain what could not be stored.
     fn take_lost(&mut self) -> Vec<Arc<Slot>> {
-        self.open.extract_if(|_, slot| slot.is_lost()).map(|(_, slot)| slot).collect()
+        let lost = self.open.by_key.extract_if(|_, slot| slot.is_lost());
+        let lost: Vec<_> = lost.map(|(_, slot)| slot).collect();
+        for slot in &lost {
+            self.open.forget(slot);
+        }
+        lost
     }
 }
 

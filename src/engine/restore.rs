@@ -145,7 +145,7 @@ impl Engine {
         if self.is_shared() && !is_claimed { Ok(None) } else { self.bring(&key) }
     }
 
-    /// Replays a world; none if it has no inputs. Its key is the one that was sent, or a name made of its hash.
+    /// Replays a world; none if it has no inputs, or is in memory under another name. Its key is the one that was sent, or a name made of its hash.
     fn bring(&self, key: &str) -> Result<Option<Arc<Slot>>, ApiError> {
         let Some(recorder) = &self.config.recorder else { return Ok(None) };
         let world = KeyHash::of(recorder.salt(), key);
@@ -167,8 +167,9 @@ impl Engine {
         if let Some(slot) = self.worlds.claim(key) {
             return Ok(Some(slot));
         }
-        if !self.worlds.holds(key) {
-            return Ok(None); // it was deleted meanwhile
+        // Without a request only the hash of the key is known. A second copy would send webhooks again, and replace the world when it leaves.
+        if self.worlds.is_open(world) || !self.worlds.holds(key) {
+            return Ok(None); // it was opened or deleted meanwhile
         }
         self.worlds.check_room()?; // before a replay that may take long
         let archive = self.archive.get().expect("a recorder that holds worlds is an archive");

@@ -187,6 +187,28 @@ fn a_replayed_world_is_found_only_by_its_key() {
 }
 
 #[test]
+fn a_world_in_memory_is_not_replayed_a_second_time_for_its_webhooks() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let wal =
+        WriteAheadLog::open(folder.path(), Duration::ZERO, &mut |_, _| {}).expect("a new log");
+    let log = Arc::new(Log::new(SALT));
+    let engine = engine(&log);
+    engine.read_from(Arc::clone(&log) as Arc<dyn Archive>);
+    let writer = log.start(wal.into_sink(&header()).expect("a sink")).expect("a thread");
+    let body = json!({"url": "http://127.0.0.1:9/"}).to_string();
+    assert_eq!(post(&engine, "/_sandbox/webhook-endpoints", &body).status(), 201);
+    while log.stored().is_none_or(|stored| stored.worlds == 0) {
+        std::thread::yield_now();
+    }
+    engine.find_owing();
+    assert!(engine.owes());
+    engine.bring_owing();
+    assert!(!engine.owes());
+    assert_eq!(engine.keys(), [KEY]);
+    writer.finish(&engine).expect("it is written");
+}
+
+#[test]
 fn a_replay_ends_with_the_process() {
     let (bytes, _) = sample_log();
     let folder = tempfile::tempdir().expect("a folder");
