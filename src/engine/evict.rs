@@ -122,8 +122,7 @@ impl Open {
         }
     }
 
-    /// Whether a recorded world is in memory, under any name.
-    pub(super) fn contains(&self, world: KeyHash) -> bool {
+    fn contains(&self, world: KeyHash) -> bool {
         let slot = self.by_hash.get(&world).and_then(Weak::upgrade);
         slot.is_some_and(|slot| !slot.is_lost())
     }
@@ -190,6 +189,11 @@ impl Worlds {
     pub(super) fn open_mut(&self) -> OpenMut<'_> {
         let open = self.open.write().unwrap_or_else(PoisonError::into_inner);
         OpenMut { open, leaving: Vec::new() }
+    }
+
+    /// Whether a recorded world is in memory, under any name.
+    pub(super) fn is_open(&self, world: KeyHash) -> bool {
+        self.open.read().unwrap_or_else(PoisonError::into_inner).contains(world)
     }
 
     /// Makes room for another world.

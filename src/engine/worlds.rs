@@ -308,11 +308,6 @@ impl Worlds {
         self.claimed(&mut open, key)
     }
 
-    /// Whether a recorded world is in memory, also under a key that is not known here.
-    pub(super) fn is_open(&self, world: KeyHash) -> bool {
-        self.open.read().unwrap_or_else(PoisonError::into_inner).contains(world)
-    }
-
     fn claimed(&self, open: &mut OpenMut<'_>, key: &str) -> Option<Arc<Slot>> {
         if let Some(slot) = open.get(key).filter(|slot| !slot.is_lost()) {
             return Some(Arc::clone(slot));

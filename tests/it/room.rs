@@ -182,15 +182,17 @@ fn the_process_stays_within_its_memory() {
         line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() / 1_024
     };
     let key = |number: usize| Caller::with_key(&server, &format!("test_{number}"));
-    let mut largest = 0;
-    for number in 0..150 {
-        let caller = key(number);
+    let (mut largest, mut worlds) = (0, 0);
+    // Builds differ in the memory of a world.
+    while worlds < 150 || (worlds < 1_500 && resident(&key(0)) == worlds) {
+        let caller = key(worlds);
         company(&caller, "Some Ltd").expect(201);
         caller.run_payroll(&caller.company(0), "2026-01");
         largest = largest.max(size());
+        worlds += 1;
     }
     assert!(largest < 160, "{largest} MiB");
-    assert!(resident(&key(0)) < 150, "worlds left memory");
+    assert!(resident(&key(0)) < worlds, "all {worlds} worlds are in memory");
     assert_eq!(key(1).all("/api/business/companies").len(), 4);
 }
 

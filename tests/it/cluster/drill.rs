@@ -274,9 +274,12 @@ fn variable(name: &str, default: u64) -> u64 {
     std::env::var(name).map_or(default, |text| text.parse().unwrap())
 }
 
+fn seed() -> u64 {
+    variable("SANDBOX_TEST_DRILL_SEED", 7)
+}
+
 /// Runs a drill. Returns what it found.
-fn drill(is_fenced: bool, seconds: u64, least: u64) -> Option<BTreeSet<String>> {
-    let seed = variable("SANDBOX_TEST_DRILL_SEED", 7);
+fn drill(is_fenced: bool, seed: u64, seconds: u64, least: u64) -> Option<BTreeSet<String>> {
     let drill = Drill::start(is_fenced)?;
     let receiver = Receiver::taking();
     let server = Arc::clone(&drill.servers.lock().unwrap()[0]);
@@ -315,14 +318,22 @@ fn drill(is_fenced: bool, seconds: u64, least: u64) -> Option<BTreeSet<String>> 
 #[test]
 fn nothing_is_lost_under_faults() {
     let least = variable("SANDBOX_TEST_DRILL_FAULTS", FAULTS.len() as u64);
-    let Some(found) = drill(true, variable("SANDBOX_TEST_DRILL", 20), least) else { return };
+    let Some(found) = drill(true, seed(), variable("SANDBOX_TEST_DRILL", 20), least) else {
+        return;
+    };
     assert!(found.is_empty(), "{found:?}");
 }
 
-/// The control run.
+/// The control run. Whether a paused process writes too late depends on the speed of the machine, so a drill may find nothing.
 #[test]
 fn without_the_fence_the_drill_fails() {
-    let Some(found) = drill(false, variable("SANDBOX_TEST_DRILL", 20).min(60), 1) else { return };
+    let seconds = variable("SANDBOX_TEST_DRILL", 20).min(60);
     let is_expected = |what: &String| checked::WITHOUT_FENCE.iter().any(|one| what.contains(one));
-    assert!(found.iter().any(is_expected), "without the fence, the drill finds only {found:?}");
+    for seed in seed()..seed() + 5 {
+        let Some(found) = drill(false, seed, seconds, 1) else { return };
+        if found.iter().any(is_expected) {
+            return;
+        }
+    }
+    panic!("without the fence, five drills find nothing");
 }

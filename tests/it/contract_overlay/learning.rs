@@ -275,7 +275,7 @@ fn a_recording_shows_on_which_assumptions_an_application_depends() {
     let arguments = ["--record", recording.to_str().unwrap(), "--base-path", "/finance"];
     let server = Server::start(&arguments);
     Traffic::with(&server, "/finance", "Idempotency-Key", &folder.path().join("own.har"));
-    drop(server);
+    server.end(); // the recording is complete then
     let (code, out, _) = learn(&folder, &["own.rec"]);
     assert_eq!(code, 0, "{out}");
     assert!(
