@@ -125,6 +125,17 @@ pub(crate) fn filing_paid(
     Posting::new("Filing paid", source, currency, &lines)
 }
 
+/// An authority repays tax.
+pub(crate) fn filing_repaid(
+    source: AnyId,
+    currency: Currency,
+    liability: Account,
+    amount: i64,
+) -> Posting {
+    let lines = [(Account::CashAvailable, Debit, amount), (liability, Credit, amount)];
+    Posting::new("Filing repaid", source, currency, &lines)
+}
+
 /// An amended filing declares another amount than the accrued one. The employer bears the difference, or for sales tax the seller.
 pub(crate) fn filing_adjusted(
     source: AnyId,

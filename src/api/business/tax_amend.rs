@@ -10,7 +10,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([Operation {
     description: "Creates a new filing that replaces a filed or rejected one, with the same \
         amounts or with adjustments. Earlier payments count for it: submitting it pays only the \
         additional amount. An amount taken away stays with the authority as a credit, which the \
-        next filing to it uses.",
+        next filing to it uses. Tax on sales is repaid when the new filing is accepted, except in \
+        Kenya and Nigeria.",
     example: r#"{"reason":"The authority rejected the return"}"#,
     success: 201,
     errors: &[ErrorCode::InvalidStateTransition],

@@ -1,7 +1,7 @@
 //! Timers for taxes: liabilities become due and late, and the tax office answers to submitted filings.
 
 use crate::api::business::compliance::{self, Requirement};
-use crate::api::business::tax_liabilities;
+use crate::api::business::{tax_liabilities, tax_payment};
 use crate::api::prelude::*;
 use crate::model::business::{
     ComplianceRequirement, FilingStatus, LiabilityStatus, PayrollRun, RequirementType, TaxFiling,
@@ -47,11 +47,16 @@ pub(crate) fn acknowledge_filing(world: &mut World, id: Id<TaxFiling>) {
     world.record("tax_filing.acknowledged", filing);
 }
 
-/// The tax office accepts the filing.
+/// The tax office accepts the filing, and repays tax on purchases.
 pub(crate) fn accept_filing(world: &mut World, id: Id<TaxFiling>) {
     let mut filing = sent(world, id);
     filing.enter(FilingStatus::Filed, world.now());
+    let wallet = world.wallet_of(filing.company_id, filing.currency);
+    let repaid = wallet.filter(|_| tax_payment::repay(world, &mut filing) > 0);
     world.record("tax_filing.filed", filing);
+    if let Some(wallet) = repaid {
+        world.emit_wallet("wallet.credited", &wallet);
+    }
 }
 
 /// The tax office rejects the filing. It keeps the money: the liabilities stay paid, and only the filing must be amended.

@@ -27,7 +27,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
             `listTaxLiabilities`, with one form, that no filing contains yet. If the form is paid \
             by the quarter or the year, or for `vat`, they are those of the whole period with that \
             month. It has the due date of the country's law. It is `blocked` while the money of a run is not reserved. \
-            A negative amount is declared, and stays as a credit with the authority.",
+            A negative amount is a credit with the authority, which the next filing uses. If it is \
+            tax on sales, the authority pays it when it accepts the filing, except in Kenya and Nigeria.",
         example: r#"{"company_id":"@company:1","tax_type":"SIRS","period":"2026-01","jurisdiction":"NG"}"#,
         success: 201,
         emits: &["tax_filing.created", "tax_filing.blocked"],

@@ -2,7 +2,7 @@
 //!
 //! Withheld amounts were reserved with their runs. Sales tax, and the additional amount of an amendment, come from the available balance.
 //! An authority that has received more than the filings declare keeps it as a credit, which the next filing uses; the amount reserved for
-//! that part becomes available again.
+//! that part becomes available again. Tax on purchases beyond the tax on sales is repaid where the law says so.
 
 use std::collections::BTreeSet;
 
@@ -10,6 +10,7 @@ use crate::api::business::tax_liabilities;
 use crate::api::prelude::*;
 use crate::model::business::tax_return::account_of;
 use crate::model::business::{FilingLine, FilingStatus, LiabilityStatus, TaxFiling, TaxLiability};
+use crate::model::payments::vat::Return;
 use crate::model::{Account, posting};
 use crate::world::filing_history;
 
@@ -122,6 +123,31 @@ impl Payment {
         }
         changed
     }
+}
+
+/// The authority pays what it has of tax on sales beyond the declared amounts, unless the law carries it to the next return (`excess` of
+/// `fixtures/vat.toml`) or a later filing has used it. Returns the amount.
+pub(crate) fn repay(world: &mut World, filing: &mut TaxFiling) -> i64 {
+    let mut repaid = 0;
+    for place in 0..filing.lines.len() {
+        let line = &filing.lines[place];
+        let account = account(&line.authority);
+        if !is_of_sales(&line.authority) || Return::of(&filing.jurisdiction).carries_excess() {
+            continue;
+        }
+        let overpaid = line.amount_paid - line.amount;
+        let unused = credit(world, filing, &line.authority) + i128::from(overpaid);
+        let amount = overpaid.min(i64::try_from(unused).unwrap_or(i64::MAX));
+        if amount > 0 {
+            let source = AnyId::of(filing.id);
+            let posting = posting::filing_repaid(source, filing.currency, account, amount);
+            world.post(filing.company_id, posting);
+            filing.lines[place].amount_paid -= amount;
+            filing.amount_paid -= amount;
+            repaid += amount;
+        }
+    }
+    repaid
 }
 
 /// Negative liabilities of runs that no filing declares, also those that later filings have used.

@@ -57,7 +57,7 @@ resource! {
         /// The total amount declared, in minor units.
         amount: i64,
         /// The amount paid in money, by this filing and by those it amends. An amount above `amount` is a credit, which the next filing to the
-        /// same authority uses.
+        /// same authority uses. Negative if the authority has repaid tax on purchases.
         amount_paid: i64,
         /// The part that was paid with such a credit.
         credit_used: i64,
