@@ -122,11 +122,6 @@ impl Claim {
         tenure.set_claim(self.held.epoch.unsigned_abs());
     }
 
-    /// The inputs from this place on were certainly not stored: the world is read again under the same claim.
-    pub(super) fn refuse(&self, place: u64) {
-        self.tenures.iter().filter_map(Weak::upgrade).for_each(|tenure| tenure.refuse(place));
-    }
-
     /// The inputs from this place on are lost.
     pub(super) fn lose(&self, place: u64) {
         self.tenures.iter().filter_map(Weak::upgrade).for_each(|tenure| tenure.lose(place));
@@ -144,11 +139,11 @@ pub(super) struct Claims {
 }
 
 impl Claims {
-    /// A world is lost from this place on: its next request claims it again.
-    pub(super) fn lose(&mut self, world: KeyHash, place: u64) {
-        if let Some(claim) = self.by_world.remove(&world) {
-            claim.lose(place);
-            self.dropped.insert(world, claim.held.epoch);
+    /// A claim does not hold any more, and its inputs are lost: the next request claims the world again. A later claim stays.
+    pub(super) fn drop_claim(&mut self, world: KeyHash, epoch: i64) {
+        if self.by_world.get(&world).is_some_and(|claim| claim.held.epoch == epoch) {
+            self.by_world.remove(&world);
+            self.dropped.insert(world, epoch);
         }
     }
 

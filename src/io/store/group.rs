@@ -1,8 +1,11 @@
 //! Inputs that are stored by one statement: what each world's row becomes, and the entries that are added to the log.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use crate::engine::recording::{Endpoints, Entry, KeyHash, Mark, Note, Removed, Salt, Spent};
+use crate::engine::recording::{
+    Endpoints, Entry, KeyHash, Mark, Note, Removed, Salt, Spent, Tenure,
+};
 use crate::io::store::claims::Held;
 use crate::io::store::log::{Pending, What};
 
@@ -19,13 +22,33 @@ pub(super) struct Part {
     /// What the database knows of the world afterwards.
     pub(super) held: Held,
     /// The place of the first one.
-    pub(super) place: u64,
+    place: u64,
+    /// Whose inputs these are. Their claim may have ended since, so it is not asked.
+    tenures: Vec<Arc<Tenure>>,
     pub(super) inputs: u64,
 }
 
 impl Part {
     fn of(held: &Held, place: u64) -> Self {
-        Self { seq: held.next, count: 0, frames: Vec::new(), held: held.clone(), place, inputs: 0 }
+        Self {
+            seq: held.next,
+            count: 0,
+            frames: Vec::new(),
+            held: held.clone(),
+            place,
+            tenures: Vec::new(),
+            inputs: 0,
+        }
+    }
+
+    /// None of the entries was stored, or it is not known whether they were.
+    pub(super) fn lose(&self) {
+        self.tenures.iter().for_each(|tenure| tenure.lose(self.place));
+    }
+
+    /// Certainly none of the entries was stored.
+    pub(super) fn refuse(&self) {
+        self.tenures.iter().for_each(|tenure| tenure.refuse(self.place));
     }
 
     fn push(&mut self, entry: &Entry) {
@@ -36,7 +59,10 @@ impl Part {
         self.held.next += 1;
     }
 
-    fn add(&mut self, what: What, salt: Salt) {
+    fn add(&mut self, tenure: Arc<Tenure>, what: What, salt: Salt) {
+        if self.tenures.last().is_none_or(|last| !Arc::ptr_eq(last, &tenure)) {
+            self.tenures.push(tenure);
+        }
         match what {
             What::Step(step) => {
                 let seq = self.held.next.unsigned_abs();
@@ -97,7 +123,7 @@ impl Group {
             match held.filter(|held| held.epoch.unsigned_abs() == tenure.claim()) {
                 Some(held) => {
                     let part = group.parts.entry(tenure.world);
-                    part.or_insert_with(|| Part::of(held, place)).add(what, salt);
+                    part.or_insert_with(|| Part::of(held, place)).add(tenure, what, salt);
                 }
                 None => tenure.lose(place),
             }

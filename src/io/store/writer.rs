@@ -172,7 +172,8 @@ impl SharedLog {
         for (world, part) in group.parts {
             if !stored.contains(&world) {
                 self.counts.fenced.fetch_add(1, Ordering::Relaxed);
-                state.claims.lose(world, part.place);
+                part.lose();
+                state.claims.drop_claim(world, part.held.epoch);
                 continue;
             }
             self.counts.stored.fetch_add(part.inputs, Ordering::Relaxed);
@@ -196,10 +197,11 @@ impl SharedLog {
         self.counts.unknown.fetch_add(u64::from(!is_undone), Ordering::Relaxed);
         let mut state = self.state();
         for (world, part) in group.parts.into_iter().filter(|(_, part)| part.count > 0) {
-            let claim = state.claims.by_world.get(&world);
-            match claim.filter(|claim| is_undone && claim.held.epoch == part.held.epoch) {
-                Some(claim) => claim.refuse(part.place),
-                None => state.claims.lose(world, part.place),
+            if is_undone {
+                part.refuse();
+            } else {
+                part.lose();
+                state.claims.drop_claim(world, part.held.epoch);
             }
         }
         drop(state);
@@ -323,4 +325,49 @@ fn fork(
 pub(crate) struct Running {
     pub(super) log: Arc<SharedLog>,
     pub(super) threads: Vec<std::thread::JoinHandle<()>>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::recording::{Note, ProgressOf, Salt, Tenure};
+    use crate::io::store::claims::Claim;
+    use crate::io::store::log::What;
+
+    /// The database answers after the lease has ended, and the claim with it.
+    #[test]
+    fn an_input_that_was_refused_is_lost_also_if_its_claim_has_ended() {
+        let config = tokio_postgres::Config::new();
+        let log = SharedLog::new(Salt([3; 16]), config, Duration::from_secs(1));
+        let world = KeyHash::EMPTY;
+        let held = Held {
+            epoch: 1,
+            next: 1,
+            first: 1,
+            inputs: 0,
+            before: Vec::new(),
+            is_used: false,
+            is_quiet: false,
+            has_endpoints: false,
+            progress: ProgressOf::new(),
+        };
+        for is_known in [true, false] {
+            let tenure = Arc::new(Tenure::new(world));
+            let mut claim = Claim::new(held.clone());
+            claim.adopt(&tenure);
+            log.state().claims.by_world.insert(world, claim);
+            let what = What::Note(Note::Spent(Vec::new()));
+            let pending = vec![Pending { place: 1, tenure: Arc::clone(&tenure), what }];
+            let (_, held) = log.held(&pending);
+            let group = Group::of(pending, &held, log.salt);
+            log.state().claims.lose_all(2);
+            assert!(!tenure.has_lost(1), "it may have been stored");
+            if is_known {
+                log.stored_parts(group, &BTreeSet::new(), None);
+            } else {
+                log.lost_parts(group, &Fault::new("no answer"));
+            }
+            assert!(tenure.has_lost(1), "{is_known}");
+        }
+    }
 }

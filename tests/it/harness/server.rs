@@ -9,7 +9,19 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 /// `SANDBOX_TEST_SERVER` names another build of the binary.
 pub(crate) fn command(arguments: &[&str]) -> Command {
     let other = std::env::var("SANDBOX_TEST_SERVER");
-    let mut command = Command::new(other.as_deref().unwrap_or(env!("CARGO_BIN_EXE_sandbox")));
+    command_of(other.as_deref().unwrap_or(OWN), arguments)
+}
+
+/// The build that belongs to the tests.
+const OWN: &str = env!("CARGO_BIN_EXE_sandbox");
+
+/// The same with the build that belongs to the tests, which has debug assertions.
+pub(crate) fn own_command(arguments: &[&str]) -> Command {
+    command_of(OWN, arguments)
+}
+
+fn command_of(program: &str, arguments: &[&str]) -> Command {
+    let mut command = Command::new(program);
     for (name, _) in std::env::vars_os() {
         let name = name.to_string_lossy().into_owned();
         if name == "PORT" || name.starts_with("SANDBOX_") {
