@@ -165,6 +165,10 @@ impl Engine {
                 (route, params, slot, form, outcomes, faults, observes)
             }
         };
+        let slot = match self.current(slot, head) {
+            Ok(slot) => slot,
+            Err(error) => return self.marked(head, error.into()),
+        };
         let request = Request {
             form,
             route,

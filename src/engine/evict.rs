@@ -260,9 +260,19 @@ impl Worlds {
             return false;
         }
         if self.reads_again() {
-            return slot.is_lost() || slot.is_stored();
+            // A lost one that acts alone is replayed without a request: the next sweep drops and notes it.
+            return slot.is_stored() || (slot.is_lost() && !slot.acts_alone());
         }
         slot.is_like_new(&self.base, &self.started(), self.recorder.is_some())
+    }
+
+    /// Drops a world that was deleted.
+    pub(super) fn close(&self, key: &str, slot: &Arc<Slot>) {
+        slot.close();
+        let mut open = self.open_mut();
+        if open.get(key).is_some_and(|known| Arc::ptr_eq(known, slot)) {
+            open.remove(key);
+        }
     }
 
     /// Drops the worlds that contain what could not be stored. Returns those in which something happens without a call.

@@ -6,6 +6,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use http::request::Parts;
+
+use crate::engine::keys::bearer;
 use crate::engine::lock::lock;
 use crate::engine::player::Unrestored;
 use crate::engine::recording::{KeyHash, Note, moving, unavailable};
@@ -43,6 +46,20 @@ impl Engine {
             if let Some(slot) = slot.filter(|slot| !slot.is_lost()) {
                 return Ok(slot);
             }
+        }
+    }
+
+    /// The world of the key now: the one that was found with the head may have been deleted while the body came.
+    pub(super) fn current(
+        &self,
+        slot: Option<Arc<Slot>>,
+        head: &Parts,
+    ) -> Result<Option<Arc<Slot>>, ApiError> {
+        match &slot {
+            Some(known) if known.is_lost() => {
+                self.open_world_to(bearer(&head.headers)?, false).map(Some)
+            }
+            _ => Ok(slot),
         }
     }
 

@@ -67,6 +67,8 @@ pub(super) struct Slot {
     tag: WorldTag,
     /// The recorder of its inputs, if there is one.
     pub(super) tape: Option<Tape>,
+    /// Whether the world was deleted.
+    closed: AtomicBool,
     /// Whether there are faults or limits. Most worlds have none, and then requests check nothing else.
     armed: AtomicBool,
     /// When it was used last, in milliseconds since the server started.
@@ -215,6 +217,7 @@ impl Slot {
             past: Mutex::default(),
             tag,
             tape,
+            closed: AtomicBool::new(false),
             armed: AtomicBool::new(false),
             touched: AtomicU64::new(0),
         });
@@ -343,7 +346,19 @@ impl Slot {
 
     /// Whether an input of the world could not be stored: the world must be read again.
     pub(super) fn is_lost(&self) -> bool {
-        self.tape.as_ref().is_some_and(Tape::is_lost)
+        self.closed.load(Ordering::Acquire) || self.tape.as_ref().is_some_and(Tape::is_lost)
+    }
+
+    /// The events so far are those of the world that was copied, and are not sent again.
+    pub(super) fn send_from_now(&self) {
+        let world = self.world();
+        self.tester().outbox.catch_up(&world);
+    }
+
+    /// The world was deleted: nothing happens in it any more.
+    pub(super) fn close(&self) {
+        self.closed.store(true, Ordering::Release);
+        self.deliveries.dismiss();
     }
 
     /// Stores the counters of faults that a request has changed.

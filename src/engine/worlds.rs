@@ -61,6 +61,7 @@ impl Place<'_> {
     pub(super) fn take(mut self, opening: Opening, fork: Option<&Ticket>) {
         let tape = self.worlds.tape(&self.key, fork);
         let slot = self.worlds.slot(&self.key, opening, tape);
+        slot.send_from_now();
         slot.touch(self.worlds.room.now());
         self.open.insert(self.key, slot);
     }
@@ -248,8 +249,13 @@ impl Worlds {
     pub(super) fn playing(&self, world: KeyHash, forked: Option<Opening>) -> Arc<Slot> {
         let recorder = self.recorder.as_ref().expect("a replay has a recorder");
         let tape = Tape::new(Arc::clone(recorder), world, true);
+        let is_fork = forked.is_some();
         let opening = forked.unwrap_or_else(|| self.opening());
-        self.slot(&world.as_key(), opening, Some(tape))
+        let slot = self.slot(&world.as_key(), opening, Some(tape));
+        if is_fork {
+            slot.send_from_now();
+        }
+        slot
     }
 
     /// A world that no key opens, for a replay in memory. It sends no webhooks.
@@ -332,14 +338,6 @@ impl Worlds {
         slot.touch(self.room.now());
         open.insert(key.into(), Arc::clone(slot));
         Ok(())
-    }
-
-    /// Drops a world that was deleted.
-    pub(super) fn close(&self, key: &str, slot: &Arc<Slot>) {
-        let mut open = self.open_mut();
-        if open.get(key).is_some_and(|known| Arc::ptr_eq(known, slot)) {
-            open.remove(key);
-        }
     }
 
     /// All worlds in memory.

@@ -131,15 +131,17 @@ impl Group {
         group
     }
 
-    /// The key that a fork opens, if the group is one.
-    pub(super) fn forked_key(&self) -> Option<KeyHash> {
+    /// The key that a fork opens, if the group is one, and whether it takes endpoints along.
+    pub(super) fn forked(&self) -> Option<(KeyHash, bool)> {
         #[derive(serde::Deserialize)]
         struct Body {
             key: String,
+            endpoints: Option<bool>,
         }
         let part = self.parts.values().next()?;
         let Ok(Entry::Input(input)) = serde_json::from_slice(&part.frames) else { return None };
         let body: Body = serde_json::from_str(input.body?.get()).ok()?;
-        KeyHash::recorded(&body.key)
+        let has_endpoints = body.endpoints == Some(true) && part.held.has_endpoints;
+        Some((KeyHash::recorded(&body.key)?, has_endpoints))
     }
 }

@@ -35,7 +35,7 @@ const FORK: &str = "with t as (select id from sandbox_world where id = $7 and ow
     and inputs = 0 and not forked for update), \
     s as (update sandbox_world set next_seq = $4 + 1, inputs = $6, used = true, quiet = false \
     where id = $2 and owner = $1 and epoch = $3 and next_seq = $4 and exists (select from t) returning id), \
-    u as (update sandbox_world set forked = true, used = true where id = $7 and exists (select from s)), \
+    u as (update sandbox_world set forked = true, used = true, endpoints = $14 where id = $7 and exists (select from s)), \
     o as (insert into sandbox_origin (target, life, place, world, first_seq, last_seq) \
     select $7, $9, p.place, p.world, p.first_seq, p.last_seq \
     from unnest($10::int4[], $11::bytea[], $12::int8[], $13::int8[]) p(place, world, first_seq, last_seq) where exists (select from s)), \
@@ -133,16 +133,16 @@ impl SharedLog {
         let group = Group::of(pending, &held, self.salt);
         let up_to = group.up_to;
         if !group.parts.is_empty() {
-            let target = is_fork.then(|| group.forked_key()).flatten();
-            let target = target.map(|key| (key, self.held_by(key)));
-            let done = self.using(connection, |connection| match &target {
-                Some((key, Some(target))) => fork(connection, &me, &group, (*key, target)),
+            let forked = is_fork.then(|| group.forked()).flatten();
+            let target = forked.map(|(key, _)| self.held_by(key));
+            let done = self.using(connection, |connection| match forked.zip(target.as_ref()) {
+                Some((forked, Some(target))) => fork(connection, &me, &group, (forked, target)),
                 // The key of the fork is not served by this process any more.
                 Some((_, None)) => Ok(BTreeSet::new()),
                 None => append(connection, &me, &group),
             });
             match done {
-                Ok(stored) => self.stored_parts(group, &stored, target.map(|(key, _)| key)),
+                Ok(stored) => self.stored_parts(group, &stored, forked),
                 Err(fault) => self.lost_parts(group, &fault),
             }
         }
@@ -167,7 +167,12 @@ impl SharedLog {
     }
 
     /// The database has answered: what is not in `stored` was refused.
-    fn stored_parts(&self, group: Group, stored: &BTreeSet<KeyHash>, forked: Option<KeyHash>) {
+    fn stored_parts(
+        &self,
+        group: Group,
+        stored: &BTreeSet<KeyHash>,
+        forked: Option<(KeyHash, bool)>,
+    ) {
         let mut state = self.state();
         for (world, part) in group.parts {
             if !stored.contains(&world) {
@@ -183,8 +188,10 @@ impl SharedLog {
             {
                 claim.held = part.held;
             }
-            if let Some(target) = forked.and_then(|key| state.claims.by_world.get_mut(&key)) {
+            let Some((key, has_endpoints)) = forked else { continue };
+            if let Some(target) = state.claims.by_world.get_mut(&key) {
                 (target.held.before, target.held.is_used) = (before, true);
+                target.held.has_endpoints = has_endpoints;
             }
         }
         drop(state);
@@ -290,7 +297,7 @@ fn fork(
     connection: &mut Connection,
     me: &Vec<u8>,
     group: &Group,
-    (key, target): (KeyHash, &Held),
+    ((key, has_endpoints), target): ((KeyHash, bool), &Held),
 ) -> Result<BTreeSet<KeyHash>, Fault> {
     let Some((world, part)) = group.parts.iter().next() else { return Ok(BTreeSet::new()) };
     let before: Vec<Segment> = part.held.segments(*world);
@@ -315,6 +322,7 @@ fn fork(
             &worlds,
             &firsts,
             &lasts,
+            &has_endpoints,
         ],
     )?;
     Ok(rows.iter().filter_map(|row| KeyHash::from_bytes(row.get(0))).collect())

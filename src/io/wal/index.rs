@@ -255,6 +255,7 @@ impl Index {
         #[derive(serde::Deserialize)]
         struct Body {
             key: String,
+            endpoints: Option<bool>,
         }
         let Entry::Input(input) = serde_json::from_slice(payload)? else { return Ok(()) };
         let Some(body) = &input.body else { return Ok(()) };
@@ -263,10 +264,12 @@ impl Index {
         let source = self.place(from);
         self.inside[source].frames.share();
         let before = self.segments(from);
+        let has_endpoints = body.endpoints == Some(true) && self.inside[source].has_endpoints;
         let place = self.place(to);
         let inside = &mut self.inside[place];
         self.held += u64::from(!inside.is_held());
-        *inside = Inside { number: inside.number, before, is_used: true, ..Inside::default() };
+        let number = inside.number;
+        *inside = Inside { number, before, is_used: true, has_endpoints, ..Inside::default() };
         Ok(())
     }
 }

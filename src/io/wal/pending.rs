@@ -55,9 +55,12 @@ impl Pending {
         }
     }
 
-    /// Whether its world is lost.
+    /// Whether it belongs to what its world has lost. A deleted world has lost all that comes after its deletion, but nothing before.
     pub(super) fn is_lost(&self) -> bool {
-        self.tenure().is_some_and(|tenure| tenure.is_lost())
+        self.tenure().is_some_and(|tenure| match self.place() {
+            Some(place) => tenure.has_lost(place),
+            None => tenure.is_lost(),
+        })
     }
 }
 
@@ -149,5 +152,20 @@ impl Pending {
                 Note::Removed => Entry::Removed(Removed { world }),
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_before_a_deletion_is_not_lost_with_what_comes_after() {
+        let tenure = Arc::new(Tenure::new(KeyHash::EMPTY));
+        let entry = |place, note| Pending::Note { place, tenure: Arc::clone(&tenure), note };
+        let (spent, removed) = (entry(3, Note::Spent(Vec::new())), entry(4, Note::Removed));
+        tenure.lose(5); // as the deletion does
+        assert!(!spent.is_lost() && !removed.is_lost());
+        assert!(entry(5, Note::Opened).is_lost());
     }
 }

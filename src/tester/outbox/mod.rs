@@ -286,7 +286,7 @@ impl Outbox {
         self.catch_up(world);
     }
 
-    fn catch_up(&mut self, world: &World) {
+    pub(crate) fn catch_up(&mut self, world: &World) {
         self.cursor = world.log().len();
         self.last = world.log().last().cloned();
     }
