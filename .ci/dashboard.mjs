@@ -125,6 +125,13 @@ try {
   check('events about people and invoices are shown', errors.length === failed, errors.slice(failed).join(' '));
   check('the loading text goes away', !/page is loading/.test(await text('body')));
 
+  // A refused read leaves out its own part only.
+  const refuse = (request) => (request.url().includes('/api/payments/payouts') ? request.respond({ status: 422, contentType: 'application/json', body: '{"status":422,"code":"validation_failed","detail":"too many rows"}' }) : request.continue());
+  await page.setRequestInterception(true); page.on('request', refuse);
+  await visit('#/overview'); await until(() => document.querySelectorAll('.card').length === 3 && /payouts not counted/.test(document.querySelector('.cards').textContent) && document.querySelector('.flow .v b') && document.querySelector('.feed'));
+  page.off('request', refuse); await page.setRequestInterception(false); errors.length = failed;
+  check('a refused read of payouts leaves the Overview', true);
+
   // Explain: an amount down to its parts, its cause, its entries, its payslip.
   await look('light', 1280, 860);
   await visit('#/payroll'); await ready('.list button');

@@ -150,18 +150,41 @@ async function polling(mine) {
   try { await refresh(mine); clearTimeout(timer); timer = setTimeout(() => polling(mine), POLL_MS); } catch (error) { failed(mine, error); }
 }
 
+// No answer, a limit or an error of the server may pass; a refusal stays.
+const passes = (error) => !error.status || error.status === 429 || error.status >= 500;
+// Reads for a screen. `load` gets a signal, which ends its reads when they are no longer needed.
 export function useData(load, deps) {
   const [got, set] = useState({ data: null, error: null, loading: true });
   const [n, again] = useState(0);
   useEffect(() => {
-    let alive = true, retry = 0;
-    load().then((data) => alive && set({ data, error: null, loading: false }), (error) => {
-      if (!alive) return;
+    const stop = new AbortController(), { signal } = stop;
+    let retry = 0;
+    load(signal).then((data) => signal.aborted || set({ data, error: null, loading: false }), (error) => {
+      if (signal.aborted) return;
       set((was) => ({ ...was, error, loading: false }));
-      // No answer, a limit or an error of the server may pass; a refusal stays.
-      if (!error.status || error.status === 429 || error.status >= 500) retry = setTimeout(() => again((i) => i + 1), RETRY_MS);
+      if (passes(error)) retry = setTimeout(() => again((i) => i + 1), RETRY_MS);
     });
-    return () => { alive = false; clearTimeout(retry); };
+    return () => { stop.abort(); clearTimeout(retry); };
   }, [...deps, n, state.at?.sequence]);
   return { ...got, reload: () => again(n + 1) };
+}
+// Reads one thing of each company, `lanes` at a time. Each value is shown when it arrives; a refused one is `{ error }`.
+export function useEach(list, read, deps, lanes = 4) {
+  const [got, set] = useState({}), [n, again] = useState(0);
+  useEffect(() => {
+    const stop = new AbortController(), { signal } = stop, left = [...list];
+    let fresh = {}, due = 0, retry = 0;
+    const show = () => { const part = fresh; fresh = {}; due = 0; set((was) => ({ ...was, ...part })); };
+    const lane = async () => {
+      for (let one = left.shift(); one && !signal.aborted; one = left.shift()) {
+        const value = await read(one, signal).catch((error) => ({ error }));
+        if (signal.aborted) return;
+        if (value?.error && passes(value.error)) retry ||= setTimeout(() => again((i) => i + 1), RETRY_MS);
+        else { fresh[one.id] = value; due ||= setTimeout(show, 20); }
+      }
+    };
+    for (let i = 0; i < lanes; i++) lane();
+    return () => { stop.abort(); clearTimeout(due); clearTimeout(retry); };
+  }, [...deps, n, list.map((one) => one.id).join(), state.at?.sequence]);
+  return got;
 }

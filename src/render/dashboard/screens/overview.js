@@ -1,80 +1,86 @@
 import { html, useState, useMemo } from '../vendor/htm-preact.js';
-import { get } from '../api.js';
-import { useStore, useData } from '../store.js';
+import { get, Problem } from '../api.js';
+import { useStore, useData, useEach } from '../store.js';
 import { Amount, Bar, Dot, Shown, Spark, Status, Empty, tone } from '../ui.js';
 import { task } from '../clock.js';
 import { money, day, date, seconds, time, words, label, span, last } from '../format.js';
 
 // Where the money of a company is.
-async function balances({ id: company, currency }) {
-  const { data } = await get('/api/business/ledger-accounts', { company_id: company, currency, per_page: 100 });
+async function balances({ id: company, currency }, signal) {
+  const { data } = await get('/api/business/ledger-accounts', { company_id: company, currency, per_page: 100 }, { signal });
   const of = (f) => data.filter(f).reduce((n, a) => n + a.balance, 0), is = (...codes) => of((a) => codes.includes(a.code));
   return { available: is('cash_available'), reserved: is('cash_reserved', 'escrow_held'), transit: is('payouts_in_transit'),
     receive: is('accounts_receivable', 'collections_in_transit'), owed: of((a) => a.type === 'liability') };
 }
-// The next pay day: of an open run, else of the company's pay schedule, else its day of the month.
-function nextPay(c, runs, scheduled, now) {
-  const today = now.slice(0, 10);
-  const run = runs.filter((r) => r.company_id === c.id && r.pay_date >= today && !['paid', 'cancelled', 'reversed'].includes(r.status)).map((r) => r.pay_date);
-  const [on] = [...run, ...(scheduled[c.id] || [])].sort();
-  if (on) return { on };
-  const d = new Date(now), p = c.payroll_settings?.pay_day || 25;
-  return { on: new Date(Date.UTC(d.getUTCFullYear(), d.getUTCMonth() + (d.getUTCDate() > p ? 1 : 0), p)).toISOString().slice(0, 10) };
+const trend = async (c, signal) => (await get('/_sandbox/series', { company_id: c.id, months: 13 }, { signal })).months.map((m) => m.cash);
+const people = async (c, signal) => (await get('/api/business/employees', { company_id: c.id, per_page: 1 }, { signal })).meta.total;
+// The next pay day: of an open run or the company's pay schedule, else its day of the month.
+async function nextPay(c, today, signal) {
+  const rows = (path, q) => get(path, { company_id: c.id, ...q }, { signal }).then((r) => r.data, () => []);
+  const [runs, schedules] = await Promise.all([rows('/api/business/payroll-runs', { sort: '-created_at', per_page: 10 }), rows('/api/business/pay-schedules', { status: 'active', per_page: 10 })]);
+  const open = runs.filter((r) => !['paid', 'cancelled', 'reversed'].includes(r.status)).map((r) => r.pay_date);
+  const due = await Promise.all(schedules.map((s) => get(`/api/business/pay-schedules/${s.id}/periods`, { from: today, limit: 3 }, { signal }).then((r) => r.data.periods.map((p) => p.pay_date), () => [])));
+  const [on] = [...open, ...due.flat()].filter((d) => d >= today).sort();
+  return on || payDay(c, today);
 }
-async function payDays(today) {
-  const { data } = await get('/api/business/pay-schedules', { status: 'active', per_page: 30 });
-  const next = await Promise.all(data.map(async (s) => [s.company_id, (await get(`/api/business/pay-schedules/${s.id}/periods`, { from: today, limit: 3 })).data.periods.map((p) => p.pay_date).filter((d) => d >= today)]));
-  const of = {};
-  for (const [company, days] of next) of[company] = [...(of[company] || []), ...days];
-  return of;
+function payDay(c, today) {
+  const d = new Date(today), p = c.payroll_settings?.pay_day || 25;
+  return new Date(Date.UTC(d.getUTCFullYear(), d.getUTCMonth() + (d.getUTCDate() > p ? 1 : 0), p)).toISOString().slice(0, 10);
 }
-const SHOWN = 12; // cards; each costs three reads
-async function load(now, most) {
-  const [companies, runs, failed, open, scheduled] = await Promise.all([get('/api/business/companies', { per_page: most }), get('/api/business/payroll-runs', { sort: '-created_at', per_page: 100 }),
-    Promise.all(['returned', 'failed'].map((status) => get('/api/payments/payouts', { status, sort: '-created_at', per_page: 50 }))).then((r) => r.flatMap((x) => x.data)), get('/api/business/compliance-requirements', { status: 'open', per_page: 100 }).catch(() => ({ data: [] })), payDays(now.slice(0, 10)).catch(() => ({}))]);
-  const list = await Promise.all(companies.data.map(async (c) => {
-    const [people, bal, { months }] = await Promise.all([get('/api/business/employees', { company_id: c.id, per_page: 1 }), balances(c), get('/_sandbox/series', { company_id: c.id, months: 13 })]);
-    const alerts = [];
-    const returned = failed.filter((p) => p.company_id === c.id);
-    if (returned.length) alerts.push(['bad', `${returned.length} ${returned.length === 1 ? 'payout' : 'payouts'} came back`]);
-    const req = open.data.filter((r) => r.company_id === c.id);
-    if (req.length) alerts.push(['wait', `${req.length} to resolve`]);
-    return { ...c, people: people.meta.total, bal, trend: months.map((m) => m.cash), pay: nextPay(c, runs.data, scheduled, now), alerts };
-  }));
-  return { list, total: companies.meta.total };
+// The payouts that came back. To count them, the server reads all payouts of the company, so a very large company is left out.
+const MOST_COUNTED = 20_000;
+async function returned(c, signal) {
+  const total = async (status) => (await get('/api/payments/payouts', { company_id: c.id, status, per_page: 1 }, { signal })).meta.total;
+  if (await total() > MOST_COUNTED) throw new Problem(422, { detail: `The company has more than ${MOST_COUNTED.toLocaleString('en')} payouts.` });
+  return (await total('returned')) + (await total('failed'));
 }
 
+const SHOWN = 12; // cards; each costs eight reads
 export function Overview({ open }) {
   const { clock, info, rev, at, events } = useStore();
   const [most, more] = useState(SHOWN);
-  const got = useData(() => load(at?.timestamp || clock.now, most), [rev, most]);
+  const now = at?.timestamp || clock.now, today = now.slice(0, 10);
+  const got = useData((signal) => get('/api/business/companies', { per_page: most }, { signal }), [rev, most]);
+  const list = got.data?.data || [], total = got.data?.meta.total;
+  const back = useMemo(() => events.findLast((e) => e.type === 'payout.returned' || e.type === 'payout.failed')?.sequence || 0, [events]);
+  const of = { bal: useEach(list, balances, [rev]), people: useEach(list, people, [rev]), trend: useEach(list, trend, [rev]), pay: useEach(list, (c, signal) => nextPay(c, today, signal), [rev, today]), returned: useEach(list, returned, [back], 1) };
+  const todo = useData((signal) => get('/api/business/compliance-requirements', { status: 'open', per_page: 100 }, { signal }), [rev]);
+  const cards = list.map((c) => ({ ...c, bal: of.bal[c.id], people: of.people[c.id], trend: of.trend[c.id], pay: of.pay[c.id], returned: of.returned[c.id], todo: (todo.data?.data || []).filter((r) => r.company_id === c.id).length }));
   return html`<div class="page">
-    <div class="head"><div><h1>Overview</h1><p class="muted">${got.data ? `${got.data.total} ${got.data.total === 1 ? 'company' : 'companies'}` : '\u00a0'}${info ? ` \u00b7 seed ${info.world?.seed ?? info.seed}` : ''} \u00b7 ${events.length ? `${events[events.length - 1].sequence} events` : 'no events yet'}</p></div>
+    <div class="head"><div><h1>Overview</h1><p class="muted">${got.data ? `${total} ${total === 1 ? 'company' : 'companies'}` : '\u00a0'}${info ? ` \u00b7 seed ${info.world?.seed ?? info.seed}` : ''} \u00b7 ${events.length ? `${events[events.length - 1].sequence} events` : 'no events yet'}</p></div>
       <a class="btn main-act" href="#/payroll">Run payroll</a></div>
-    <${Shown} of=${got} rows=${6} empty=${{ when: (d) => !d.list.length, title: 'No companies', text: 'This world was grown without companies.' }}>${({ list, total }) => html`
-      <div class="cards">${list.map((c) => html`<${Card} c=${c} now=${at?.timestamp || clock.now} key=${c.id} />`)}</div>
-      ${total > list.length && html`<div class="row small muted">${list.length} of ${total} companies <button class="btn" onClick=${() => more(Math.min(most + SHOWN, 100))}>Show more</button></div>`}
-      <div class="two"><div class="stack gap"><${Flow} list=${list} /><${Due} /></div><${Feed} open=${open} list=${list} /></div>`}<//></div>`;
+    <${Shown} of=${got} rows=${6} empty=${{ when: (d) => !d.data.length, title: 'No companies', text: 'This world was grown without companies.' }}>${() => html`
+      <div class="cards">${cards.map((c) => html`<${Card} c=${c} today=${today} key=${c.id} />`)}</div>
+      ${total > list.length && html`<div class="row small muted">${list.length} of ${total} companies <button class="btn" onClick=${() => more(Math.min(most + SHOWN, 100))}>Show more</button></div>`}`}<//>
+    <div class="two"><div class="stack gap">${cards.length > 0 && html`<${Flow} list=${cards} />`}<${Due} /></div><${Feed} open=${open} list=${list} /></div></div>`;
 }
 
-const Card = ({ c, now }) => {
-  const cash = c.bal.available + c.bal.reserved, first = c.trend[0];
-  const change = first ? ((cash - first) / first) * 100 : 0;
+const NONE = html`<span class="muted">–</span>`;
+// A part of a card: a dash until it is read, and the reason if it was refused.
+const part = (value, show) => (value === undefined ? NONE : value?.error ? html`<span class="muted small" title=${value.error.message}>not read</span>` : show(value));
+const Alerts = ({ c }) => {
+  const n = c.returned, left = n?.error && html`<p class="muted small" title=${n.error.message}>payouts not counted</p>`;
+  if (n > 0) return html`<span class="bad">${n} ${n === 1 ? 'payout' : 'payouts'} came back</span>`;
+  return c.todo ? html`<span class="wait">${c.todo} to resolve</span>${left}` : left || (n === 0 ? html`<span class="muted">None</span>` : NONE);
+};
+const Card = ({ c, today }) => {
+  const b = c.bal?.error ? null : c.bal, cash = b && b.available + b.reserved, months = c.trend?.error ? null : c.trend, first = months?.[0];
+  const change = first && b ? ((cash - first) / first) * 100 : 0;
   return html`<article class="panel card" aria-label=${c.legal_name}>
     <div class="row"><div class="grow"><h2 class="cut">${c.legal_name}</h2><p class="small muted">${label(c.industry)}</p></div><span class="cc">${c.country}</span></div>
-    <div><p class="small muted">Cash</p><${Amount} value=${cash} currency=${c.currency} big=${true} />
-      <p class="small muted">${c.bal.reserved ? html`${money(c.bal.reserved, c.currency)} reserved \u00b7 ` : ''}${change >= 0 ? '+' : '\u2212'}${Math.abs(change).toFixed(1)}\u00a0% in 12 months</p></div>
-    <${Spark} values=${c.trend} name="Cash over twelve months" />
-    <dl class="facts"><div><dt>Next pay day</dt><dd>${day(c.pay.on)} <span class="muted small">${c.pay.on === now.slice(0, 10) ? 'today' : span(new Date(c.pay.on) - new Date(now.slice(0, 10)))}</span></dd></div>
-      <div><dt>People</dt><dd>${c.people}</dd></div>
-      <div><dt>Alerts</dt><dd>${c.alerts.length ? html`<span class="${c.alerts[0][0]}">${c.alerts[0][1]}</span>` : html`<span class="muted">None</span>`}</dd></div></dl></article>`;
+    <div><p class="small muted">Cash</p>${part(c.bal, () => html`<${Amount} value=${cash} currency=${c.currency} big=${true} />`)}
+      <p class="small muted">${b?.reserved ? html`${money(b.reserved, c.currency)} reserved \u00b7 ` : ''}${months && b ? `${change >= 0 ? '+' : '\u2212'}${Math.abs(change).toFixed(1)}\u00a0% in 12 months` : '\u00a0'}</p></div>
+    <${Spark} values=${months} name="Cash over twelve months" />
+    <dl class="facts"><div><dt>Next pay day</dt><dd>${part(c.pay, (on) => html`${day(on)} <span class="muted small">${on === today ? 'today' : span(new Date(on) - new Date(today))}</span>`)}</dd></div>
+      <div><dt>People</dt><dd>${part(c.people, (n) => n)}</dd></div>
+      <div><dt>Alerts</dt><dd><${Alerts} c=${c} /></dd></div></dl></article>`;
 };
 
 const STAGES = [['receive', 'To receive', 'var(--c3)'], ['available', 'Available', 'var(--c1)'], ['reserved', 'Reserved', 'var(--c4)'], ['transit', 'In transit', 'var(--c2)'], ['owed', 'Owed', 'var(--c4)']];
 const Flow = ({ list }) => html`<section class="panel" aria-label="Money flow"><header><h2>Money flow</h2><span class="small muted">where the money of each company is</span></header>
   <div class="flow"><div class="r h"><span></span>${STAGES.map(([k, n], i) => html`<span>${n}</span>`)}</div>
-  ${list.map((c) => { const most = Math.max(1, ...STAGES.map(([k]) => c.bal[k])); return html`<div class="r"><div class="grow"><p class="cut"><b class="soft">${c.legal_name.split(' ').slice(0, 2).join(' ')}</b></p><p class="small muted">${c.currency}</p></div>
-    ${STAGES.map(([k, n, color]) => html`<div class="v" data-name=${n}>${c.bal[k] ? html`<b class="small" title=${money(c.bal[k], c.currency)}>${money(c.bal[k], c.currency).replace(/\.\d+$/, '')}</b>` : html`<span class="muted small">–</span>`}<i><${Bar} part=${c.bal[k]} whole=${most} color=${color} /></i></div>`)}</div>`; })}</div></section>`;
+  ${list.map((c) => { const bal = c.bal || {}, most = Math.max(1, ...STAGES.map(([k]) => bal[k] || 0)); return html`<div class="r"><div class="grow"><p class="cut"><b class="soft">${c.legal_name.split(' ').slice(0, 2).join(' ')}</b></p><p class="small muted">${c.currency}</p></div>
+    ${STAGES.map(([k, n, color]) => html`<div class="v" data-name=${n}>${bal[k] ? html`<b class="small" title=${money(bal[k], c.currency)}>${money(bal[k], c.currency).replace(/\.\d+$/, '')}</b>` : html`<span class="muted small">–</span>`}<i><${Bar} part=${bal[k]} whole=${most} color=${color} /></i></div>`)}</div>`; })}</div></section>`;
 
 // What the clock will do, same task at the same instant as one line.
 function Due() {
