@@ -255,6 +255,9 @@ try {
   check('copies use the open key and a fresh idempotency key', Object.values(copies).every((c) => c.includes('test_key') && c.includes('Idempotency-Key') && !c.includes('january')), Object.keys(copies).filter((n) => !copies[n].includes('Idempotency-Key')).join());
   check('a copied pytest has Python literals and unchanged strings', ['"note": "true or null"', '"paid": True', '"none": None', 'False'].every((part) => copies.pytest.includes(part)), copies.pytest);
 
+  const days = await page.evaluate(async () => { const { payDay } = await import('/dashboard/screens/overview.js'); return ['2026-02-01', '2026-02-28', '2026-12-31'].map((today) => payDay({ country: 'GB', payroll_settings: { pay_day: 31 } }, today)); });
+  check('a pay day of 31 is the last business day of a short month', days.join() === '2026-02-27,2026-03-31,2026-12-31', days.join());
+
   // A scenario with a world of its own resets this one unless the user keeps it.
   await visit('#/overview'); await ready('.flow'); await key('test_demo'); await page.reload(); await ready('.flow'); await visit('#/control/outside-world'); await ready('select[aria-label="Scenario to load"]');
   await page.select('select[aria-label="Scenario to load"]', 'demo-day');

@@ -23,9 +23,15 @@ async function nextPay(c, today, signal) {
   const [on] = [...open, ...due.flat()].filter((d) => d >= today).sort();
   return on || payDay(c, today);
 }
-function payDay(c, today) {
-  const d = new Date(today), p = c.payroll_settings?.pay_day || 25;
-  return new Date(Date.UTC(d.getUTCFullYear(), d.getUTCMonth() + (d.getUTCDate() > p ? 1 : 0), p)).toISOString().slice(0, 10);
+const WEEKEND = { EG: [5, 6] }; // of other countries: Saturday and Sunday
+export function payDay(c, today) {
+  const [year, month] = today.split('-').map(Number), most = c.payroll_settings?.pay_day || 25, off = WEEKEND[c.country] || [0, 6];
+  for (let m = month - 1; ; m++) {
+    const d = new Date(Date.UTC(year, m, Math.min(most, new Date(Date.UTC(year, m + 1, 0)).getUTCDate())));
+    while (off.includes(d.getUTCDay())) d.setUTCDate(d.getUTCDate() - 1);
+    const on = d.toISOString().slice(0, 10);
+    if (on >= today) return on;
+  }
 }
 // The payouts that came back. To count them, the server reads all payouts of the company, so a very large company is left out.
 const MOST_COUNTED = 20_000;
