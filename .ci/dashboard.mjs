@@ -138,6 +138,10 @@ try {
   await page.evaluate(() => [...document.querySelectorAll('.list button')].find((b) => /partially paid/.test(b.textContent))?.click());
   await until(() => /Partially paid/.test(document.querySelector('.steps')?.textContent || '') && document.querySelector('table .link'));
   await shot('run-light');
+  const people = (await text('[aria-label="People of the run"]')).match(/(\d+) paid, (\d+) failed/);
+  await page.select('select[aria-label="Which people"]', 'bad'); await until((n) => document.querySelectorAll('[aria-label="People of the run"] tbody tr').length === n, +people[2]);
+  check('the filter shows each failed payment', (await text('select[aria-label="Which people"]')).includes(`Failed (${people[2]})`));
+  await page.select('select[aria-label="Which people"]', 'all'); await until((n) => document.querySelectorAll('[aria-label="People of the run"] tbody tr').length > n, +people[2]);
   await page.click('table .link'); await ready('.parts .sum');
   check('the parts sum to the net pay', /The parts sum to the amount/.test(await text('.drawer')));
   await page.click('.why summary'); check('a line names its rule and base', /Rule.*Base/s.test(await text('.why[open]')), await text('.why[open]'));
@@ -245,6 +249,13 @@ try {
   for (let i = 0; i < 40; i++) await page.keyboard.press('Tab');
   check('the focus stays in the drawer', await page.evaluate(() => document.querySelector('.drawer').contains(document.activeElement) && document.querySelector('.drawer').getAttribute('aria-modal') === 'true'));
   await page.keyboard.press('Escape');
+
+  // A run of more people than a table shows.
+  const bigPort = await free(), big = await sandbox(bigPort, '--companies', '1', '--employees-per-company', '700'), wide = await browser.newPage();
+  await wide.goto(`http://127.0.0.1:${bigPort}/#/payroll`); await wide.waitForFunction(() => /The first 500 of \d+ people/.test(document.querySelector('main')?.textContent), { timeout: 30000 });
+  await wide.evaluate(() => [...document.querySelectorAll('main button')].find((b) => /Show \d+ more/.test(b.textContent)).click());
+  await wide.waitForFunction(() => document.querySelectorAll('[aria-label="Table of people"] tbody tr').length > 500, { timeout: 30000 });
+  check('a table says how many people it shows, and shows more', true); await wide.close(); await stop(big);
 
   // Copied calls: the open key, a fresh idempotency key, and literals only where JSON has them.
   const copies = await page.evaluate(async () => {

@@ -57,14 +57,14 @@ export const del = async (path) => { const reply = await send('DELETE', path); r
 export const pdf = async (path) => URL.createObjectURL(await (await send('GET', path, null, 'application/pdf')).blob());
 export const stream = (path, q, signal) => send('GET', path + query(q), null, 'text/event-stream', { signal });
 
-export async function all(path, q, most = 500) {
-  const rows = [];
-  for (let page = 1; rows.length < most; page++) {
-    const got = await get(path, { ...q, per_page: 100, page });
-    rows.push(...got.data);
-    if (got.data.length < 100 || rows.length >= got.meta.total) break;
+// The first rows of a list, at least `most` if there are so many, and how many there are.
+export async function all(path, q, most, more) {
+  const rows = [], per_page = Math.min(100, most);
+  for (let page = 1, total = 1; ; page++) {
+    const got = await get(path, { ...q, per_page, page }, more);
+    rows.push(...got.data); total = got.meta.total;
+    if (got.data.length < per_page || rows.length >= Math.min(most, total)) return { rows, total };
   }
-  return rows;
 }
 // Lists without an order of their own: the last page is asked for by its number, and shown newest first.
 export async function newest(path, q, most = 100) {
