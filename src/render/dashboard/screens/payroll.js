@@ -7,7 +7,7 @@ import { money, day, date, seconds, time, month, words, label, span, last } from
 // The month of a run, or the days that it pays if they are not the whole month.
 const named = (r) => (r.pay_period ? `${day(r.pay_period.start)} – ${date(r.pay_period.end)}` : month(r.period));
 const WAY = ['calculating', 'calculated', 'approved', 'funding', 'processing', 'paid'];
-const DOING = { calculating: 'Started', calculated: 'Calculated', approved: 'Approved', funding: 'Money taken', processing: 'At the bank', paid: 'Paid' };
+const DOING = { calculating: 'Started', calculated: 'Calculated', approved: 'Approved', funding: 'Funding', processing: 'At the bank', paid: 'Paid' };
 
 const RUNS = 14, PEOPLE = 500; // shown at first
 // What counts as failed: the API filters by one status at a time.
