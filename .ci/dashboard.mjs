@@ -125,6 +125,10 @@ try {
   check('events about people and invoices are shown', errors.length === failed, errors.slice(failed).join(' '));
   check('the loading text goes away', !/page is loading/.test(await text('body')));
 
+  // The request of an event may be absent from the log: the drawer names it, and asks for nothing that is not there.
+  await page.evaluate(() => [...document.querySelectorAll('.feed button')].find((b) => /Invoice\s+sent/.test(b.textContent)).click());
+  await ready('.drawer .chain'); check('an event names a request that is not in the log', /Request req_\w+/.test(await text('.drawer .chain')) && errors.length === failed, await text('.drawer .chain'));
+  await page.keyboard.press('Escape');
   // A refused read leaves out its own part only.
   const refuse = (request) => (request.url().includes('/api/payments/payouts') ? request.respond({ status: 422, contentType: 'application/json', body: '{"status":422,"code":"validation_failed","detail":"too many rows"}' }) : request.continue());
   await page.setRequestInterception(true); page.on('request', refuse);

@@ -66,6 +66,8 @@ export async function all(path, q, most, more) {
     if (got.data.length < per_page || rows.length >= Math.min(most, total)) return { rows, total };
   }
 }
+// A request by its id, if the log still has it. Reads of an unchanged world can share an id: the latest is returned.
+export const logged = async (id) => (await get('/_sandbox/requests', { request_id: id, per_page: 100 })).data.pop() || null;
 // Lists without an order of their own: the last page is asked for by its number, and shown newest first.
 export async function newest(path, q, most = 100) {
   const { meta } = await get(path, { ...q, per_page: 1 });

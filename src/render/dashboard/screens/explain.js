@@ -1,6 +1,6 @@
 // The drawer. A payslip down to its parts, its cause and its entries; an event from request to deliveries.
 import { html, useState, useEffect } from '../vendor/htm-preact.js';
-import { get, pdf, post } from '../api.js';
+import { get, logged, pdf, post } from '../api.js';
 import { useData, act } from '../store.js';
 import { Amount, Bar, Dot, Drawer, Empty, Failed, Bones, Shown, Status, tone } from '../ui.js';
 import { money, date, seconds, words, label, last, month } from '../format.js';
@@ -70,11 +70,10 @@ function Why({ item, run }) {
     const seen = new Map([...ofRun.data, ...ofItem.data, ...ofPay.data].map((e) => [e.id, e]));
     const events = [...seen.values()].sort((a, b) => a.sequence - b.sequence);
     const id = events.find((e) => e.request)?.request.id;
-    const request = id ? await get(`/_sandbox/requests/${id}`).then((r) => r.request, () => null) : null;
-    return { events, decisions: decisions.data, request };
+    return { events, decisions: decisions.data, id, request: id ? await logged(id).catch(() => null) : null };
   }, [item.id]);
   return html`<${Shown} of=${got} empty=${{ when: (d) => !d.events.length, title: 'No events', text: 'This run belongs to the history that the world was grown with.' }}>${(d) => html`
-    <ol class="chain">${d.request && html`<li><${Dot} of="info" /><b>${d.request.method} ${d.request.path}</b> <span class="tag idle">${d.request.status}</span><p class="small muted">Request <span class="mono">${last(d.request.request_id)}</span> at ${date(d.request.at)}, ${seconds(d.request.at)}</p></li>`}
+    <ol class="chain">${d.request && html`<li><${Dot} of="info" /><b>${d.request.method} ${d.request.path}</b> <span class="tag idle">${d.request.status}</span><p class="small muted">Request <span class="mono">${last(d.request.request_id)}</span> at ${date(d.request.at)}, ${seconds(d.request.at)}</p></li>`}${d.id && !d.request && html`<${Gone} id=${d.id} />`}
       ${d.events.map((e) => html`<li><${Dot} of=${tone(verb(e.type))} /><b>${noun(e.type)}</b> ${words(verb(e.type))}<p class="small muted">${date(e.timestamp)}, ${seconds(e.timestamp)} · event ${e.sequence}</p></li>`)}</ol>
     ${d.decisions.length > 0 && html`<section class="stack"><h3>Decisions of the outside world</h3>${d.decisions.map((k) => html`<div class="note"><p><b class="mono">${k.decision}</b> <${Status} value=${k.chosen} />${k.code ? html` <span class="mono">${k.code}</span>` : ''}</p><p class="small">Because of: ${words(k.why)}${k.source ? ` (${k.source})` : ''}. Could have been: ${k.choices.filter((c) => c !== k.chosen).map(words).join(', ')}.</p></div>`)}</section>`}`}<//>`;
 }
@@ -92,19 +91,21 @@ function Paper({ id }) {
   return html`<${Shown} of=${got}>${(url) => html`<div class="row"><a class="btn" href=${url} target="_blank" rel="noopener">Open</a><a class="btn" href=${url} download=${`${id}.pdf`}>Save</a></div><iframe class="frame" src=${`${url}#toolbar=0&view=FitH`} title="Payslip"></iframe>`}<//>`;
 }
 
+// A cause that the log does not have: it was cleared, it keeps only the latest requests, or this was a control call.
+const Gone = ({ id }) => html`<li><${Dot} of="info" /><b>Request <span class="mono">${id}</span></b><p class="small muted">The request log has no entry of it: it was removed, or it was a control call.</p></li>`;
 function Event({ event, more = [event], close, open }) {
   const [tab, setTab] = useState('Chain');
   const [e, pick] = useState(event);
   const got = useData(async () => {
     const [deliveries, decisions, request] = await Promise.all([get('/_sandbox/deliveries', { event_id: e.id, per_page: 20 }), get('/_sandbox/decisions', { subject_id: e.data.object.id, per_page: 20 }),
-      e.request ? get(`/_sandbox/requests/${e.request.id}`).then((r) => r.request, () => null) : null]);
+      e.request ? logged(e.request.id).catch(() => null) : null]);
     return { deliveries: deliveries.data, decisions: decisions.data, request };
   }, [e.id]);
   const again = async () => { if (await act('Sent again', () => post(`/_sandbox/events/${e.id}/resend`))) got.reload(); };
   return html`<${Drawer} title=${`${noun(e.type)} ${words(verb(e.type))}`} sub=${`${date(e.timestamp)}, ${seconds(e.timestamp)} \u00b7 ${e.id}`} close=${close} tabs=${['Chain', 'Resource']} tab=${tab} setTab=${setTab}>
     ${more.length > 1 && html`<label class="row small muted">One of ${more.length} at this instant <select class="field grow" value=${e.id} onChange=${(x) => pick(more.find((m) => m.id === x.target.value))}>${more.map((m) => html`<option value=${m.id}>${subject(m)}</option>`)}</select></label>`}
     ${tab === 'Resource' ? html`<pre tabindex="0">${JSON.stringify(e.data.object, null, 2)}</pre>` : html`<${Shown} of=${got}>${(d) => html`<ol class="chain">
-      <li><${Dot} of="info" />${d.request ? html`<button class="link" onClick=${() => open({ kind: 'request', request: d.request, key: d.request.request_id })}>${d.request.method} ${d.request.path}</button> <span class="tag idle">${d.request.status}</span><p class="small muted">The request that caused it, <span class="mono">${last(e.request.id)}</span></p>` : html`<b>The clock</b><p class="small muted">No request caused it: time reached it.</p>`}</li>
+      ${e.request && !d.request ? html`<${Gone} id=${e.request.id} />` : html`<li><${Dot} of="info" />${d.request ? html`<button class="link" onClick=${() => open({ kind: 'request', request: d.request, key: d.request.request_id })}>${d.request.method} ${d.request.path}</button> <span class="tag idle">${d.request.status}</span><p class="small muted">The request that caused it, <span class="mono">${last(e.request.id)}</span></p>` : html`<b>The clock</b><p class="small muted">No request caused it: time reached it.</p>`}</li>`}
       ${d.decisions.map((k) => html`<li><${Dot} of=${tone(k.chosen)} /><b class="mono">${k.decision}</b> <${Status} value=${k.chosen} />${k.code ? html` <span class="mono">${k.code}</span>` : ''}<p class="small muted">Because of: ${words(k.why)}${k.source ? ` (${k.source})` : ''}. Could have been: ${k.choices.filter((c) => c !== k.chosen).map(words).join(', ')}.</p></li>`)}
       <li><${Dot} of=${tone(verb(e.type))} /><b>${e.type}</b><p class="small muted">Event ${e.sequence} · ${subject(e)}</p>${Object.keys(e.data.previous || {}).includes('status') && html`<p class="small">Status <span class="muted">${words(e.data.previous.status)}</span> → <b>${words(e.data.object.status)}</b></p>`}</li>
       ${d.deliveries.length ? d.deliveries.map((w) => html`<li><${Dot} of=${tone(w.status)} /><b>Webhook</b> <${Status} value=${w.status} /><p class="small muted">${w.attempts.length} ${w.attempts.length === 1 ? 'attempt' : 'attempts'}${w.attempts.length ? `, last: ${w.attempts[w.attempts.length - 1].http_status || w.attempts[w.attempts.length - 1].error}` : ''}</p></li>`) : html`<li><${Dot} of="idle" /><span class="muted">No webhook endpoint took it.</span></li>`}</ol>
