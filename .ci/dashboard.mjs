@@ -129,6 +129,9 @@ try {
   await page.evaluate(() => [...document.querySelectorAll('.feed button')].find((b) => /Invoice\s+sent/.test(b.textContent)).click());
   await ready('.drawer .chain'); check('an event names a request that is not in the log', /Request req_\w+/.test(await text('.drawer .chain')) && errors.length === failed, await text('.drawer .chain'));
   await page.keyboard.press('Escape');
+  await visit('#/payroll/%'); await until(() => /There is no run %/.test(document.querySelector('main').textContent));
+  check('an address that is not well encoded is answered', errors.length === failed);
+
   // A refused read leaves out its own part only.
   const refuse = (request) => (request.url().includes('/api/payments/payouts') ? request.respond({ status: 422, contentType: 'application/json', body: '{"status":422,"code":"validation_failed","detail":"too many rows"}' }) : request.continue());
   await page.setRequestInterception(true); page.on('request', refuse);

@@ -17,7 +17,9 @@ const SCREENS = [
   { id: 'books', name: 'Books', of: Books, past: 'Entries and reports are those of that moment.' }, { id: 'control', name: 'Control', of: Control }, { id: 'identity', name: 'Identity, capital', short: 'Identity', of: Identity, past: 'Cases, scores and loans are those of that moment.' },
 ];
 const KEYS = [['g then o, p, w', 'Overview, payroll, webhooks'], ['g then b, c, i', 'Books, control, identity and capital'], ['.', 'Go to the next event'], ['d', 'Advance one day'], ['p', 'Advance to pay day'], ['← →', 'On the slider: one event back or on; Page up and down: ten'], ['Esc', 'Close'], ['?', 'This list']];
-const here = () => { const [id, arg] = location.hash.replace(/^#\//, '').split('/'); return { id: id || 'overview', arg: arg && decodeURIComponent(arg) }; };
+// An address that is not well encoded is taken as it is.
+const decoded = (text) => { try { return decodeURIComponent(text); } catch { return text; } };
+const here = () => { const [id, arg] = location.hash.replace(/^#\//, '').split('/'); return { id: id || 'overview', arg: arg && decoded(arg) }; };
 
 function App() {
   const [at, go] = useState(here()), [drawer, open] = useState(null), [wrong, mistake] = useState('');

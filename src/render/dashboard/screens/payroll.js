@@ -22,8 +22,9 @@ export function Payroll({ open, id }) {
   }, [rev, company, most]);
   const names = Object.fromEntries((got.data?.companies || []).map((c) => [c.id, c]));
   // A run of an address may be older than the list.
-  const one = useData(async () => (id ? (await get(`/api/business/payroll-runs/${id}`)).data : null), [rev, id]);
-  const missing = id && one.error?.status === 404;
+  const isId = /^prn_[a-z0-9]+$/.test(id);
+  const one = useData(async () => (isId ? (await get(`/api/business/payroll-runs/${id}`)).data : null), [rev, id]);
+  const missing = id && (!isId || one.error?.status === 404);
   const run = missing ? null : id ? one.data?.id === id ? one.data : got.data?.runs.find((r) => r.id === id) : got.data?.runs[0];
   return html`<div class="page"><div class="head"><div><h1>Payroll</h1><p class="muted">Runs, people, payouts and payslips</p></div>${!at && html`<${Start} companies=${got.data?.companies} />`}</div>
     <${Shown} of=${got} rows=${6} empty=${{ when: (d) => !d.runs.length, title: 'No payroll runs yet', text: 'Choose a company and a month above, and run payroll.' }}>${(d) => html`<div class="pay">
