@@ -273,6 +273,14 @@ try {
   check('copies use the open key and a fresh idempotency key', Object.values(copies).every((c) => c.includes('test_key') && c.includes('Idempotency-Key') && !c.includes('january')), Object.keys(copies).filter((n) => !copies[n].includes('Idempotency-Key')).join());
   check('a copied pytest has Python literals and unchanged strings', ['"note": "true or null"', '"paid": True', '"none": None', 'False'].every((part) => copies.pytest.includes(part)), copies.pytest);
 
+  const odd = await page.evaluate(async () => {
+    const { LANGUAGES } = await import('/dashboard/screens/reasons.js'), r = { method: 'POST', path: '/v1/payroll/run', operation: 'runPayroll', status: 422, error: 'validation_failed', body: 0 };
+    const made = (more) => Object.entries(LANGUAGES).map(([name, make]) => [name, make({ ...r, ...more })]);
+    return { zero: made(), raw: made({ status: 400, error: 'malformed_json', body: '{bad' }), lost: made({ status: null, error: null }), rust: LANGUAGES.Rust({ ...r, body: { a: '\u0001\b\f' } }) };
+  });
+  const without = [...odd.zero.filter(([n, c]) => !c.includes({ curl: "--data-raw '0'", pytest: 'json=0', vitest: 'JSON.stringify(0)', Rust: 'json!(0)' }[n])), ...odd.raw.filter(([, c]) => !/['"]\{bad['"]/.test(c)), ...odd.lost.filter(([, c]) => c.includes('null'))];
+  check('copies keep an odd body and expect a lost reply', without.length === 0 && odd.rust.includes('"\\u{0001}\\u{8}\\u{c}"'), without.map(([n, c]) => `${n}: ${c}`).join('\n'));
+
   const days = await page.evaluate(async () => { const { payDay } = await import('/dashboard/screens/overview.js'); return ['2026-02-01', '2026-02-28', '2026-12-31'].map((today) => payDay({ country: 'GB', payroll_settings: { pay_day: 31 } }, today)); });
   check('a pay day of 31 is the last business day of a short month', days.join() === '2026-02-27,2026-03-31,2026-12-31', days.join());
 

@@ -58,39 +58,53 @@ function Copies({ r }) {
   const [of, pick] = useState('curl');
   const text = LANGUAGES[of](r);
   const copy = async () => { try { await navigator.clipboard.writeText(text); say('Copied'); } catch { say('The browser does not allow copying: select the text.'); } };
-  return html`<div class="row between"><div class="group" role="group" aria-label="Language">${Object.keys(LANGUAGES).map((l) => html`<button class="btn ${l === of ? 'on' : ''}" aria-pressed=${String(l === of)} onClick=${() => pick(l)}>${l}</button>`)}</div><button class="btn main-act" onClick=${copy}>Copy</button></div><pre tabindex="0" aria-label="Code">${text}</pre>${r.idempotency_key && html`<p class="small muted">The call was made with an Idempotency-Key. The copy has a new one, because the old one would repeat the old answer.</p>`}`;
+  return html`<div class="row between"><div class="group" role="group" aria-label="Language">${Object.keys(LANGUAGES).map((l) => html`<button class="btn ${l === of ? 'on' : ''}" aria-pressed=${String(l === of)} onClick=${() => pick(l)}>${l}</button>`)}</div><button class="btn main-act" onClick=${copy}>Copy</button></div><pre tabindex="0" aria-label="Code">${text}</pre>${r.idempotency_key && html`<p class="small muted">The call was made with an Idempotency-Key. The copy has a new one, because the old one would repeat the old answer.</p>`}<p class="small muted">The request log does not keep <span class="mono">Sandbox-Scenario</span>. If the call had this header, add it to the copy.</p>`;
 }
 const target = (r) => `${r.path}${r.query ? `?${r.query}` : ''}`;
 const address = (r) => location.origin + BASE + target(r);
 const quote = (text) => `'${text.replace(/'/g, "'\\''")}'`;
 const text = (value) => JSON.stringify(value);
-const name = (r) => `${words(r.operation || 'call').replace(/([A-Z])/g, '_$1').toLowerCase().replace(/\W+/g, '_')}_returns_${r.status || 'nothing'}`;
-const indent = (code, by) => code.replace(/\n/g, `\n${by}`);
+// A Rust string has other escapes than JSON for control characters.
+const rustText = (value) => text(value).replace(/\\(u([0-9a-f]{4})|.)/g, (all, kind, hex) => (hex ? `\\u{${/^d[89a-f]/.test(hex) ? 'fffd' : hex}}` : { b: '\\u{8}', f: '\\u{c}' }[kind] || all));
+const name = (r) => `${words(r.operation || 'call').replace(/([A-Z])/g, '_$1').toLowerCase().replace(/\W+/g, '_')}_returns_${isLost(r) ? 'nothing' : r.status}`;
+const isLost = (r) => r.status == null || (r.fault?.source === 'Sandbox-Fault' && /^lose/.test(r.fault.does));
+const has = (r) => r.body != null;
+// A body that is no JSON is logged as text, and is sent as it was. A JSON string is refused by the schema.
+const isRaw = (r) => typeof r.body === 'string' && r.error !== 'validation_failed';
+const sent = (r) => (isRaw(r) ? r.body : JSON.stringify(r.body));
+// The headers of the call that the log has, with a new idempotency key as the language writes it.
+const headers = (r, string, key) => [['Authorization', string(`Bearer ${getKey()}`)], ...(r.idempotency_key ? [['Idempotency-Key', key]] : []), ...(r.fault?.source === 'Sandbox-Fault' ? [['Sandbox-Fault', string(r.fault.does)]] : []), ...(has(r) ? [['Content-Type', string('application/json')]] : [])];
 function curl(r) {
   const fresh = `copy-${Date.now().toString(36)}${Math.random().toString(36).slice(2, 8)}`;
-  return `curl -s -X ${r.method} ${quote(address(r))} \\\n  -H ${quote(`Authorization: Bearer ${getKey()}`)}${r.idempotency_key ? ` \\\n  -H ${quote(`Idempotency-Key: ${fresh}`)}` : ''}${r.body ? ` \\\n  -H 'Content-Type: application/json' \\\n  -d ${quote(JSON.stringify(r.body))}` : ''}\n`;
+  return `curl -s -X ${r.method} ${quote(address(r))}${headers(r, String, fresh).map(([k, v]) => ` \\\n  -H ${quote(`${k}: ${v}`)}`).join('')}${has(r) ? ` \\\n  --data-raw ${quote(sent(r))}` : ''}\n`;
 }
-// A JSON value as Python writes it: only the literals differ, never what a string contains.
-function python(value, by = '') {
+// A JSON value as a language writes it: only the literals differ, never what a string contains.
+const PYTHON = { null: 'None', true: 'True', false: 'False', string: text, number: text }, RUST = { null: 'null', true: 'true', false: 'false', string: rustText, number: (n) => `${n}${Number.isInteger(n) && Math.abs(n) > 2147483647 ? '_i64' : ''}` };
+function literal(value, as, by = '') {
   const deeper = `${by}    `;
-  if (value === null || value === undefined) return 'None';
-  if (value === true) return 'True';
-  if (value === false) return 'False';
-  if (Array.isArray(value)) return value.length ? `[\n${value.map((v) => `${deeper}${python(v, deeper)},\n`).join('')}${by}]` : '[]';
-  if (typeof value === 'object') { const rows = Object.entries(value); return rows.length ? `{\n${rows.map(([k, v]) => `${deeper}${text(k)}: ${python(v, deeper)},\n`).join('')}${by}}` : '{}'; }
-  return text(value);
+  if (value === null || value === undefined) return as.null;
+  if (typeof value === 'boolean') return as[value];
+  if (Array.isArray(value)) return value.length ? `[\n${value.map((v) => `${deeper}${literal(v, as, deeper)},\n`).join('')}${by}]` : '[]';
+  if (typeof value === 'object') { const rows = Object.entries(value); return rows.length ? `{\n${rows.map(([k, v]) => `${deeper}${as.string(k)}: ${literal(v, as, deeper)},\n`).join('')}${by}}` : '{}'; }
+  return as[typeof value](value);
 }
+// A call without a reply: the test expects that it fails.
 function pytest(r) {
-  const key = r.idempotency_key ? ', "Idempotency-Key": str(uuid.uuid4())' : '';
-  return `${key ? 'import uuid\n\n' : ''}import httpx\n\n\ndef test_${name(r)}():\n    reply = httpx.request(\n        ${text(r.method)},\n        ${text(address(r))},\n        headers={"Authorization": ${text(`Bearer ${getKey()}`)}${key}},\n${r.body ? `        json=${python(r.body, '        ')},\n` : ''}    )\n    assert reply.status_code == ${r.status}\n${r.error ? `    assert reply.json()["code"] == ${text(r.error)}\n` : ''}`;
+  const all = headers(r, text, 'str(uuid.uuid4())').filter(([k]) => k !== 'Content-Type' || isRaw(r)), lost = isLost(r), by = lost ? '        ' : '    ';
+  const imports = `${r.idempotency_key ? 'import uuid\n\n' : ''}import httpx\n${lost ? 'import pytest\n' : ''}`;
+  const call = `httpx.request(\n${by}    ${text(r.method)},\n${by}    ${text(address(r))},\n${by}    headers={${all.map(([k, v]) => `${text(k)}: ${v}`).join(', ')}},\n${has(r) ? `${by}    ${isRaw(r) ? `content=${text(r.body)}.encode()` : `json=${literal(r.body, PYTHON, `${by}    `)}`},\n` : ''}${by})\n`;
+  return `${imports}\n\ndef test_${name(r)}():\n${lost ? `    with pytest.raises(httpx.TransportError):\n        ${call}` : `    reply = ${call}    assert reply.status_code == ${r.status}\n${r.error ? `    assert reply.json()["code"] == ${text(r.error)}\n` : ''}`}`;
 }
 function vitest(r) {
-  const key = r.idempotency_key ? ", 'Idempotency-Key': crypto.randomUUID()" : '';
-  return `import { expect, test } from 'vitest';\n\ntest(${text(words(name(r)))}, async () => {\n  const reply = await fetch(${text(address(r))}, {\n    method: ${text(r.method)},\n    headers: { Authorization: ${text(`Bearer ${getKey()}`)}${key}${r.body ? ", 'Content-Type': 'application/json'" : ''} },\n${r.body ? `    body: JSON.stringify(${indent(JSON.stringify(r.body, null, 2), '    ')}),\n` : ''}  });\n  expect(reply.status).toBe(${r.status});\n${r.error ? `  expect((await reply.json()).code).toBe(${text(r.error)});\n` : ''}});\n`;
+  const lost = isLost(r), all = headers(r, text, 'crypto.randomUUID()').map(([k, v]) => `${/-/.test(k) ? `'${k}'` : k}: ${v}`).join(', ');
+  const body = has(r) ? `    body: ${isRaw(r) ? text(r.body) : `JSON.stringify(${JSON.stringify(r.body, null, 2).replace(/\n/g, '\n    ')})`},\n` : '';
+  const call = `fetch(${text(address(r))}, {\n    method: ${text(r.method)},\n    headers: { ${all} },\n${body}  })`;
+  return `import { expect, test } from 'vitest';\n\ntest(${text(words(name(r)))}, async () => {\n${lost ? `  await expect(${call}).rejects.toThrow();\n` : `  const reply = await ${call};\n  expect(reply.status).toBe(${r.status});\n${r.error ? `  expect((await reply.json()).code).toBe(${text(r.error)});\n` : ''}`}});\n`;
 }
 function rust(r) {
-  const key = r.idempotency_key ? '        .header("Idempotency-Key", format!("copy-{}", std::time::UNIX_EPOCH.elapsed()?.as_nanos()))\n' : '';
-  return `#[test]\nfn ${name(r)}() -> Result<(), Box<dyn std::error::Error>> {\n    let reply = reqwest::blocking::Client::new()\n        .request(reqwest::Method::${r.method}, ${text(address(r))})\n        .bearer_auth(${text(getKey())})\n${key}${r.body ? `        .json(&serde_json::json!(${indent(JSON.stringify(r.body, null, 4), '        ')}))\n` : ''}        .send()?;\n    assert_eq!(reply.status().as_u16(), ${r.status});\n${r.error ? `    assert_eq!(reply.json::<serde_json::Value>()?["code"], ${text(r.error)});\n` : ''}    Ok(())\n}\n`;
+  const lost = isLost(r), all = headers(r, rustText, 'format!("copy-{}", std::time::UNIX_EPOCH.elapsed()?.as_nanos())').filter(([k]) => k !== 'Content-Type' || isRaw(r));
+  const body = has(r) ? `        ${isRaw(r) ? `.body(${rustText(r.body)})` : `.json(&serde_json::json!(${literal(r.body, RUST, '        ')}))`}\n` : '';
+  return `#[test]\nfn ${name(r)}() -> Result<(), Box<dyn std::error::Error>> {\n    let reply = reqwest::blocking::Client::new()\n        .request(reqwest::Method::${r.method}, ${rustText(address(r))})\n${all.map(([k, v]) => `        .header(${text(k)}, ${v})\n`).join('')}${body}        .send()${lost ? ';\n    assert!(reply.is_err());\n' : `?;\n    assert_eq!(reply.status().as_u16(), ${r.status});\n${r.error ? `    assert_eq!(reply.json::<serde_json::Value>()?["code"], ${text(r.error)});\n` : ''}`}    Ok(())\n}\n`;
 }
 
 // A score down to its factors. They sum to the score.
