@@ -18,7 +18,7 @@ export const looksLive = (text) => /^live[_-]|_live_|-live-/.test(text);
 
 export class Problem extends Error {
   constructor(status, body) {
-    super(body?.detail || body?.title || (status ? `HTTP ${status}` : 'The sandbox does not answer'));
+    super((body?.code === 'route_not_found' && 'The contract that the sandbox serves does not contain this operation.') || body?.detail || body?.title || (status ? `HTTP ${status}` : 'The sandbox does not answer'));
     this.status = status; this.code = body?.code || null; this.requestId = body?.request_id || null;
     this.errors = body?.errors || [];
   }

@@ -33,7 +33,7 @@ export const Id = ({ value }) => html`<span class="mono muted" title=${value}>${
 
 export const Empty = ({ title, children }) => html`<div class="state"><b>${title}</b><span>${children}</span></div>`;
 export const Bones = ({ rows = 4 }) => html`<div class="state" aria-busy="true"><span class="visually-hidden">Loading</span>${Array.from({ length: rows }, (_, i) => html`<svg class="bone" width=${220 - 34 * (i % 3)} height="12" aria-hidden="true"></svg>`)}</div>`;
-export const Failed = ({ error, again }) => html`<div class="state" role="alert"><b>${error.status ? `Refused: ${error.code ? words(error.code) : error.status}` : 'The sandbox does not answer'}</b>
+export const Failed = ({ error, again }) => error.code === 'route_not_found' ? html`<div class="state"><b>Not in the contract</b><span>${error.message}</span></div>` : html`<div class="state" role="alert"><b>${error.status ? `Refused: ${error.code ? words(error.code) : error.status}` : 'The sandbox does not answer'}</b>
   <span>${error.message}</span>${error.requestId && html`<span class="mono small">${error.requestId}</span>`}<button class="btn" onClick=${again}>Try again</button></div>`;
 // One place for the three states of every list.
 export const Shown = ({ of, empty, rows, children }) => of.data == null ? (of.error ? html`<${Failed} error=${of.error} again=${of.reload} />` : html`<${Bones} rows=${rows} />`) : empty && empty.when(of.data) ? html`<${Empty} title=${empty.title}>${empty.text}<//>` : children(of.data);
