@@ -69,16 +69,23 @@ fn cost(query: &str, reads: bool) -> u64 {
     after.saturating_sub(before) / READERS
 }
 
+/// The size of a process also grows by code that it runs for the first time, so the better of two measurements counts.
+fn costs_at_most(most_kb: u64, query: &str, reads: bool) {
+    let first = cost(query, reads);
+    if first > most_kb {
+        let second = cost(query, reads);
+        assert!(second <= most_kb, "{first} KB, then {second} KB");
+    }
+}
+
 #[test]
 fn a_reader_that_reads_nothing_costs_little() {
-    let cost = cost("kinds=event&after=0", false);
-    assert!(cost <= MOST_UNREAD_KB, "{cost} KB");
+    costs_at_most(MOST_UNREAD_KB, "kinds=event&after=0", false);
 }
 
 #[test]
 fn a_reader_that_waits_costs_little() {
-    let cost = cost("", true);
-    assert!(cost <= MOST_KB, "{cost} KB");
+    costs_at_most(MOST_KB, "", true);
 }
 
 /// A read of the same world wakes no reader of events: the server works as much as without readers.
