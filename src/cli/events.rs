@@ -64,10 +64,16 @@ pub(super) fn run(args: &EventsArgs) -> Result<(), Failure> {
                 let _ = writeln!(io::stderr(), "{count} older events are no longer in the log");
             }
             Frame::Reset => {
-                let _ = writeln!(io::stderr(), "the world was reset, restored or replaced");
+                let is_first = after.is_some() && after == args.after;
+                let what = if is_first {
+                    "the log ends before the position of --after, or the world was replaced since"
+                } else {
+                    "the world was reset, restored or replaced"
+                };
+                let _ = writeln!(io::stderr(), "{what}");
             }
             Frame::End => {
-                std::thread::sleep(BEFORE_AGAIN);
+                args.wait_for_server();
                 stream = args.open(after)?;
             }
         }
@@ -78,6 +84,19 @@ pub(super) fn run(args: &EventsArgs) -> Result<(), Failure> {
 }
 
 impl EventsArgs {
+    /// Waits until the stream can be opened again. With --follow, also while the server restarts.
+    fn wait_for_server(&self) {
+        std::thread::sleep(BEFORE_AGAIN);
+        let is_served = || self.world.sandbox.connect(PATIENCE).is_ok();
+        if !self.follow || is_served() {
+            return;
+        }
+        let _ = writeln!(io::stderr(), "the sandbox does not answer: waiting for it");
+        while !is_served() {
+            std::thread::sleep(BEFORE_AGAIN);
+        }
+    }
+
     /// Opens the stream. HTTP/1.0 has no chunks: the body is what the server sends until it closes.
     fn open(&self, after: Option<u64>) -> Result<Stream, Failure> {
         let sandbox = &self.world.sandbox;
