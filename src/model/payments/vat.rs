@@ -310,6 +310,7 @@ mod tests {
             ("ZA", "2026-04", "2026-05", "2026-06-30"),
             ("ZA", "2025-12", "2026-01", "2026-02-27"), // the 28th is a Saturday
             ("CA", "2026-02", "2026-03", "2026-04-30"),
+            ("CA", "2027-06", "2027-06", "2027-08-03"), // a Saturday; on the Monday, the Civic Holiday, the CRA is closed
             ("FR", "2026-02", "2026-03", "2026-04-30"),
         ];
         for (country, month, period, due) in rows {
