@@ -4,7 +4,7 @@ use crate::api::business::tax_clock;
 use crate::api::business::tax_payment::Payment;
 use crate::api::prelude::*;
 use crate::model::business::{
-    Authority, FilingStatus, LiabilityStatus, PayrollRun, TaxFiling, TaxLiability,
+    Authority, FilingStatus, Funding, LiabilityStatus, PayrollRun, TaxFiling, TaxLiability,
 };
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([Operation {
@@ -129,14 +129,17 @@ fn still_owed(world: &World, filing: &mut TaxFiling) -> Result<Vec<Arc<TaxLiabil
     Ok(unpaid.collect())
 }
 
-/// Why the money of a filing is not available yet: each of its runs that has reserved nothing and has not ended. A negative amount needs no
-/// money.
+/// Why the money of a filing is not available yet: each of its runs that has not reserved all that it needs and has not ended. A wallet that
+/// covers a part of a run leaves taxes of the other part without money. A negative amount needs none.
 pub(crate) fn unfunded(world: &World, filing: &TaxFiling) -> Vec<String> {
     let liabilities = filing.tax_liability_ids.iter().filter_map(|id| world.find(*id));
     let owed = liabilities
         .filter(|liability| liability.status != LiabilityStatus::Void && liability.amount > 0);
     let runs = owed.filter_map(|liability| world.find(liability.payroll_run_id?));
-    let short = |run: &Arc<PayrollRun>| run.funding.is_none_or(|funding| funding.reserved == 0);
+    let short = |run: &Arc<PayrollRun>| {
+        let covers = |funding: Funding| funding.reserved >= funding.required;
+        !run.is_void() && !run.funding.is_some_and(covers)
+    };
     let mut reasons: Vec<String> = runs
         .filter(short)
         .map(|run| format!("the money of run {} is not reserved yet", run.id))

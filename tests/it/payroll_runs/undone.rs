@@ -230,3 +230,38 @@ fn a_partial_run_pays_whom_the_wallet_covers_and_the_others_when_there_is_more()
     assert_eq!((&run["status"], &run["funding"]["shortfall"]), (&json!("paid"), &json!(0)));
     caller.audit();
 }
+
+/// Pay As You Earn Regulations (Nigeria), reg. 6, and Personal Income Tax Act, s. 82: the employer owes the tax of each employee who is in the
+/// return. Money that other returns need is not there for it.
+#[test]
+fn the_return_of_a_run_that_is_paid_in_part_waits_for_the_rest() {
+    let caller = Caller::instant();
+    let company = caller.company(0);
+    let people = &caller.payable(&company)[..2];
+    let settings = json!({"payroll_settings": {"partial_runs": true}});
+    caller.patch(&format!("/api/business/companies/{company}"), &settings).expect(200);
+    let path = format!("/api/business/employees/{}/compensation", people[1]);
+    let pay = json!({"amount": 100_000_000_000_i64, "currency": "NGN", "interval": "month"});
+    caller.send(&caller.request("PUT", &path).json(&pay)).expect(200);
+    let body = json!({"company_id": company, "period": "2026-01", "employees": people});
+    let run = caller.run(id(&caller.post("/v1/payroll/run", &body).made()));
+    assert_eq!(run["status"], "partially_paid");
+    let all = caller.all(&format!("/api/business/tax-liabilities?company_id={company}"));
+    let owed = all.iter().find(|it| it["payroll_run_id"] == run["id"] && it["amount"] != 0);
+    let owed = owed.expect("a tax of the run");
+    let filing = json!({
+        "company_id": company, "tax_type": owed["authority"], "period": owed["period"],
+        "jurisdiction": owed["jurisdiction"], "form": owed["form"],
+    });
+    let filing = caller.post("/api/business/tax-filings", &filing).made();
+    assert_eq!(filing["status"], "blocked", "{filing}");
+    let submit = format!("/api/business/tax-filings/{}/submit", id(&filing));
+    let declared = json!({"declaration": "Ada Obi"});
+    caller.post(&submit, &declared).refused(409, "invalid_state_transition");
+    let more = json!({"company_id": company, "amount": 200_000_000_000_i64, "from": "owner"});
+    caller.post("/_sandbox/inbound/bank_transfer", &more).expect(200);
+    let item = items(&caller, &run).remove(1);
+    verb(&caller, &run, &format!("items/{}/retry", id(&item)), &json!({})).expect(200);
+    caller.post(&submit, &declared).expect(202);
+    caller.audit();
+}
