@@ -93,12 +93,13 @@ fn pension_schedule(world: &World, company: &Company, period: Period) -> Result<
         for item in paid_items(world, &run)? {
             let pay = &item.calculation;
             let sum = |lines: Vec<crate::model::business::PayLine>| -> i64 {
-                let pension = lines.iter().filter(|line| is_pension(&line.id));
+                let pension = lines.iter().filter(|line| is_pension(line));
                 pension.map(|line| line.amount).sum()
             };
             // Pay in another currency counts in the run's currency.
             let valued = |amount| item.fx.map_or(amount, |fx| fx.valued(amount, item.currency));
-            let withheld = valued(sum(pay.contribution_lines()));
+            let own = [pay.contribution_lines(), pay.deduction_lines()].concat();
+            let withheld = valued(sum(own));
             let on_top = valued(sum(pay.employer_lines()));
             if withheld == 0 && on_top == 0 {
                 continue;

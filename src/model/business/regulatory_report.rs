@@ -1,6 +1,6 @@
 //! A regulatory report: what a company reports to a regulator for one month, compiled from its records.
 
-use crate::model::business::{Employee, PayrollRun, RunStatus};
+use crate::model::business::{Employee, PayLine, PayrollRun, RunStatus};
 use crate::model::prelude::*;
 use crate::model::{TransactionType, WalletTransaction};
 
@@ -228,14 +228,35 @@ impl Threshold {
 /// Prefixes of payroll pack line ids that are contributions to pension funds.
 const PENSION_LINES: &[&str] = &["pension", "nssf", "cpp"];
 
-/// Whether a payslip line with that id is a contribution to a pension fund. Social insurance that also pays other benefits is not.
-pub(crate) fn is_pension(line: &str) -> bool {
-    PENSION_LINES.iter().any(|start| line.starts_with(start))
+/// Types of deductions in the payroll packs that are contributions to pension funds.
+const PENSION_TYPES: &[&str] = &[
+    "401k",
+    "403b",
+    "pension",
+    "pension_net_pay",
+    "pension_relief_at_source",
+    "provident",
+    "retirement",
+    "retirement_annuity",
+    "roth_401k",
+    "rpp",
+    "salary_sacrifice",
+    "voluntary_pension",
+];
+
+/// Whether a payslip line is a contribution to a pension fund: by its type or, without one, by its id. Social insurance that also pays other
+/// benefits is not.
+pub(crate) fn is_pension(line: &PayLine) -> bool {
+    match &line.kind {
+        Some(kind) => PENSION_TYPES.contains(&kind.as_str()),
+        None => PENSION_LINES.iter().any(|start| line.id.starts_with(start)),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::payroll::library;
 
     #[test]
     fn thresholds_are_in_minor_units_of_their_currency() {
@@ -247,7 +268,20 @@ mod tests {
 
     #[test]
     fn pension_lines_are_those_of_funds() {
-        assert!(is_pension("pension_employer") && is_pension("nssf_tier_1") && is_pension("cpp2"));
-        assert!(!is_pension("social_security") && !is_pension("uif") && !is_pension("paye"));
+        let by_id = |id: &str| is_pension(&PayLine::plain(id.to_owned(), id.to_owned(), 1));
+        assert!(by_id("pension_employer") && by_id("nssf_tier_1") && by_id("cpp2"));
+        assert!(!by_id("social_security") && !by_id("uif") && !by_id("paye"));
+    }
+
+    #[test]
+    fn types_of_pension_deductions_are_those_of_the_packs() {
+        for kind in PENSION_TYPES {
+            let mut packs = library().packs();
+            assert!(packs.any(|pack| pack.deduction_type(kind).is_some()), "{kind}");
+            let line = PayLine::plain("nest".to_owned(), "Nest".to_owned(), 1);
+            assert!(is_pension(&PayLine { kind: Some((*kind).to_owned()), ..line }), "{kind}");
+        }
+        let dues = PayLine::plain("pension_dues".to_owned(), "Dues".to_owned(), 1);
+        assert!(!is_pension(&PayLine { kind: Some("union_dues".to_owned()), ..dues }));
     }
 }

@@ -119,6 +119,28 @@ fn a_pension_schedule_is_what_the_payslips_say() {
     }
 }
 
+/// Pensions Act 2008 (GB), s. 20, and the Occupational Pension Schemes (Scheme Administration) Regulations 1996, reg. 18: a payment schedule has the
+/// contributions of the employees and of the employer. They are 5 % and 3 % of the same earnings.
+#[test]
+fn a_pension_schedule_has_the_deductions_of_british_employees() {
+    let caller = Caller::instant();
+    let company = caller.company(1);
+    let said = contents(&caller, &company, "pension_schedule", "2025-12");
+    let entries = said["entries"].as_array().unwrap();
+    let path = format!("/api/business/payslips?company_id={company}&period=2025-12");
+    let payslips = caller.all(&path);
+    let own = |payslip: &Value| -> i64 {
+        let lines = payslip["deductions"].as_array().unwrap().iter();
+        let pension =
+            |line: &&Value| line["type"].as_str().is_some_and(|it| it.contains("pension"));
+        lines.filter(pension).map(|line| number(&line["amount"])).sum()
+    };
+    let withheld: i64 = payslips.iter().map(own).sum();
+    assert!(withheld > 0 && !entries.is_empty());
+    assert_eq!(number(&said["employee_contributions"]), withheld);
+    assert!(number(&said["employer_contributions"]) > 0);
+}
+
 #[test]
 fn large_transactions_are_wallet_movements_from_the_threshold() {
     let caller = Caller::manual();
