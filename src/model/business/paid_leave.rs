@@ -25,9 +25,11 @@ impl PaidLeave {
         if employee.employment_type == EmploymentType::Contractor {
             return None;
         }
-        let plan = employee.paid_leave.or(company.payroll_settings.paid_leave)?;
+        let own = employee.paid_leave;
+        let plan = own.or(company.payroll_settings.paid_leave)?;
         let begins = plan.accrues_from.max(employee.start_date);
-        let opening = if begins == plan.accrues_from { plan.opening_hundredths } else { 0 };
+        let counts = own.is_some() || begins == plan.accrues_from;
+        let opening = if counts { plan.opening_hundredths } else { 0 };
         Some(Self { accrues_from: begins, opening_hundredths: opening, ..plan })
     }
 

@@ -142,3 +142,18 @@ fn a_wrong_setting_is_refused_and_contractors_have_none() {
     assert_eq!(pointers(&refused.refused(422, "validation_failed")), ["/paid_leave"]);
     assert_eq!(caller.digest(), before);
 }
+
+/// Working Time Regulations 1998 (GB) reg. 13: leave that an employee has been promised for the first day of work counts from that day.
+#[test]
+fn opening_days_of_an_employee_who_starts_later_are_there() {
+    let caller = world();
+    let company = caller.company(1);
+    let leave = json!({"days_per_year": 28, "opening_hundredths": 500});
+    let body = json!({
+        "company_id": company, "name": "Ada Obi", "role": "Clerk", "department": "Finance",
+        "start_date": "2026-02-02", "paid_leave": leave,
+        "compensation": {"amount": 260_000, "currency": "GBP", "interval": "month"},
+    });
+    let person = caller.post("/api/business/employees", &body).made();
+    assert_eq!(days(&balance(&caller, id(&person), "2026-02-28")), [500, 0, 0, 500]);
+}
