@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::model::business::pay_terms::part_of;
-use crate::model::business::tax_period::TaxPeriod;
+use crate::model::business::tax_period::TaxYear;
 use crate::model::business::{
     Before, Calculation, Component, Deduction, Extras, PayLine, PaySpan, Proration, RunTotals,
     Terms,
@@ -209,14 +209,15 @@ fn class_pays(plan: &Plan, days: &PayDays, class: Class) -> (i32, Vec<Arc<Calcul
             of_month.iter().map(|part| of_pay(part, calendar.frequency)).collect();
         let terms = Terms {
             frequency: calendar.frequency,
+            regular_day: pay_date,
             country,
             parts: &parts,
             extras: extras(plan, of_month, (bonus, pension.as_ref())),
             attributes: &attributes,
             employer: None,
         };
-        let period = TaxPeriod::of(country, calendar.frequency, pay_date);
-        let earlier = year.last().filter(|pay| period.is_in_year(pay));
+        let tax_year = TaxYear::of(country, pay_date);
+        let earlier = year.last().filter(|pay| tax_year.contains(pay));
         let earlier = earlier.map(|pay| pay.year_so_far());
         let before = Before { year: earlier.as_ref(), same_period: &[] };
         let pay = Calculation::of(terms, pay_date, before);

@@ -47,12 +47,24 @@ pub(crate) fn due_by(
     company: &Company,
     span: PaySpan,
 ) -> Date {
+    calendar.or_business_day_before(falls_on(schedules, company, span))
+}
+
+/// The pay date of a pay period before it moves to a business day.
+fn falls_on(schedules: &[Arc<PaySchedule>], company: &Company, span: PaySpan) -> Date {
     let mut schedules = schedules.iter();
-    let day = match schedules.find(|schedule| schedule.containing(span.end) == Some(span)) {
+    match schedules.find(|schedule| schedule.containing(span.end) == Some(span)) {
         Some(schedule) => span.end.plus_days(i32::from(schedule.pay_days_after)),
         None => span.period().day(company.payroll_settings.pay_day),
-    };
-    calendar.or_business_day_before(day)
+    }
+}
+
+/// The day that numbers the tax period of a run: its pay date or, if that one moved to a business day, the day on which it falls.
+pub(crate) fn regular_day(world: &World, run: &PayrollRun) -> Date {
+    let Some(company) = world.find(run.company_id) else { return run.pay_date };
+    let day = falls_on(&schedules(world, company.id), &company, run.span());
+    let moved = world.calendar_of(company.id).or_business_day_before(day);
+    if moved == run.pay_date { day } else { run.pay_date }
 }
 
 /// The last day that a regular run pays, with the months before the world's start.

@@ -1,29 +1,33 @@
-//! Earlier pay of the employees of a run: totals of the tax year, pays of the same tax period, and regular pay by month.
+//! Earlier pay of the employees of a run: totals of the tax year, pays of the same pay period, and regular pay by month.
 //!
 //! Pay counts as it was calculated, in any run and order, unless its run was cancelled, failed or reversed.
 
 use crate::api::business::employers::Employers;
+use crate::api::business::pay_periods::regular_day;
 use crate::api::business::payroll_clock::{get, items};
 use crate::api::prelude::*;
-use crate::model::business::tax_period::TaxPeriod;
+use crate::model::business::tax_period::TaxYear;
 use crate::model::business::year_so_far::YearSoFar;
 use crate::model::business::{Before, Calculation, ItemStatus, PaySpan, PayrollItem, PayrollRun};
 use crate::model::growth::tenure::Tenure;
 use crate::model::growth::workforce::Place;
-use crate::model::payroll::{PayPeriod, YearToDate};
+use crate::model::payroll::YearToDate;
 use crate::world::Plan;
 use crate::world::opening::Opening;
 
 /// Earlier pay of the company's employees by other runs.
 pub(crate) struct EarlierPay {
     pay_date: Date,
+    /// The day that numbers the tax period of the run's pays.
+    pub(crate) regular_day: Date,
     /// The company on the pay date, for thresholds of the law.
     pub(crate) employers: Employers,
-    frequency: PayPeriod,
+    /// The days that the run pays.
+    span: PaySpan,
     /// The company before the world's start; none for a created one.
     past: Option<Past>,
-    /// Pays, of any tax year.
-    pays: BTreeMap<Id<Employee>, Vec<Arc<Calculation>>>,
+    /// Pays with the days that their runs pay, of any tax year.
+    pays: BTreeMap<Id<Employee>, Vec<(PaySpan, Arc<Calculation>)>>,
     /// Regular pay and arrears, by pay period.
     by_terms: BTreeMap<(Id<Employee>, PaySpan), i64>,
     /// Grown pays of the tax year that have been reversed.
@@ -53,21 +57,16 @@ impl Past {
     }
 
     /// The last pay of people in this place in the tax year.
-    fn last_paid(
-        &self,
-        world: &World,
-        place: Place,
-        period: &TaxPeriod,
-    ) -> Option<Arc<Calculation>> {
+    fn last_paid(&self, world: &World, place: Place, year: &TaxYear) -> Option<Arc<Calculation>> {
         if !Tenure::is_ever_paid(place) {
             return None;
         }
         match self.opening.last_paid(&self.plan, place) {
-            Some(last) if period.is_in_year(last) => Some(Arc::clone(last)),
-            Some(last) if last.tax_year < period.year => None,
+            Some(last) if year.contains(last) => Some(Arc::clone(last)),
+            Some(last) if last.tax_year < year.first => None,
             _ => {
                 let history = world.base().history_at(self.plan.index);
-                let counts = |pay: &Calculation| period.is_in_year(pay);
+                let counts = |pay: &Calculation| year.contains(pay);
                 history.payroll.last_paid(&self.plan, place, counts).cloned()
             }
         }
@@ -93,8 +92,9 @@ impl EarlierPay {
     pub(crate) fn of(world: &World, run: &PayrollRun) -> Self {
         let mut earlier = Self {
             pay_date: run.pay_date,
+            regular_day: regular_day(world, run),
             employers: Employers::at(world, run.company_id, run.pay_date),
-            frequency: run.span().frequency,
+            span: run.span(),
             past: Past::of(world, run.company_id),
             pays: BTreeMap::new(),
             by_terms: BTreeMap::new(),
@@ -124,7 +124,7 @@ impl EarlierPay {
         }
         let pay = &item.calculation;
         let pays = self.pays.entry(item.employee_id).or_default();
-        pays.push(Arc::clone(pay));
+        pays.push((span, Arc::clone(pay)));
         let mut paid = |span, amount| {
             if amount != 0 {
                 *self.by_terms.entry((item.employee_id, span)).or_default() += amount;
@@ -140,19 +140,21 @@ impl EarlierPay {
     /// runs.
     pub(crate) fn of_employee(&self, world: &World, employee: &Employee) -> Earlier {
         let country = employee.payroll_country();
-        let period = TaxPeriod::of(country, self.frequency, self.pay_date);
-        let year = self.opening(world, employee, &period);
+        let tax_year = TaxYear::of(country, self.pay_date);
+        let year = self.opening(world, employee, &tax_year);
         let mut earlier = Earlier { year, same_period: Vec::new() };
         let taken_back = self.taken_back.get(&employee.id).into_iter().flatten();
         for item in taken_back {
-            if period.is_in_year(&item.calculation) {
+            if tax_year.contains(&item.calculation) {
                 earlier.year.add(&item.calculation, -1);
             }
         }
-        for pay in self.pays.get(&employee.id).into_iter().flatten() {
-            if period.contains(pay) {
+        let pays = self.pays.get(&employee.id).into_iter().flatten();
+        for (span, pay) in pays.filter(|(_, pay)| tax_year.contains(pay)) {
+            // Two pay periods can be paid in one month or week. Each has the bands of its own.
+            if *span == self.span {
                 earlier.same_period.push(Arc::clone(pay));
-            } else if period.is_in_year(pay) {
+            } else {
                 earlier.year.add(pay, 1);
             }
         }
@@ -160,14 +162,14 @@ impl EarlierPay {
     }
 
     /// The year up to the world's start.
-    fn opening(&self, world: &World, employee: &Employee, period: &TaxPeriod) -> YearSoFar {
+    fn opening(&self, world: &World, employee: &Employee, year: &TaxYear) -> YearSoFar {
         let past = self.in_past(world, employee);
-        if let Some(pay) = past.and_then(|(past, place)| past.last_paid(world, place, period)) {
+        if let Some(pay) = past.and_then(|(past, place)| past.last_paid(world, place, year)) {
             return pay.year_so_far();
         }
         let told = employee.brought_in.as_ref();
-        let told = told.filter(|told| told.tax_year_start == period.year);
-        let totals = told.and_then(|told| YearToDate::from_names(period.pack, &told.totals).ok());
+        let told = told.filter(|told| told.tax_year_start == year.first);
+        let totals = told.and_then(|told| YearToDate::from_names(year.pack, &told.totals).ok());
         YearSoFar::opened(totals.unwrap_or_default())
     }
 
@@ -186,7 +188,8 @@ impl EarlierPay {
     /// Whether another run has paid that employee an earning with this id.
     pub(crate) fn has_paid(&self, employee: Id<Employee>, id: &str) -> bool {
         let pays = self.pays.get(&employee).into_iter().flatten();
-        let mut earnings = pays.filter_map(|pay| pay.extras()).flat_map(|extras| &extras.earnings);
+        let mut earnings =
+            pays.filter_map(|(_, pay)| pay.extras()).flat_map(|extras| &extras.earnings);
         earnings.any(|line| line.id == id && line.amount > 0)
     }
 

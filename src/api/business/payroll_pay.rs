@@ -37,24 +37,27 @@ pub(crate) fn calculate(
 ) -> Calculation {
     let due = due(world, run, employee, earlier);
     let inputs = earlier.employers.of(employee.payroll_country());
-    calculation(run, employee, &earlier.of_employee(world, employee), due, inputs)
+    let before = earlier.of_employee(world, employee);
+    calculation(run, employee, (&before, earlier.regular_day), due, inputs)
 }
 
 /// A calculation of zero, for an employee whom the run excludes.
 pub(crate) fn nothing(run: &PayrollRun, employee: &Employee) -> Calculation {
-    calculation(run, employee, &Earlier::default(), Due::default(), Employer::default()).blank()
+    let before = (&Earlier::default(), run.pay_date);
+    calculation(run, employee, before, Due::default(), Employer::default()).blank()
 }
 
 fn calculation(
     run: &PayrollRun,
     employee: &Employee,
-    earlier: &Earlier,
+    (earlier, regular_day): (&Earlier, Date),
     due: Due,
     inputs: Employer,
 ) -> Calculation {
     let terms = Terms {
         country: employee.payroll_country(),
         frequency: run.span().frequency,
+        regular_day,
         parts: &due.parts,
         extras: due.extras,
         attributes: employee.tax_attributes_on(run.pay_date),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::business::earnings::{
-    Employer, earned, part, profile, take_back_at_most_the_pay, tax_year,
+    Employer, earned, part, period_number, profile, take_back_at_most_the_pay, tax_year,
 };
 use crate::model::business::employer_part::Paid;
 use crate::model::business::pay_extras::{cap, sum};
@@ -65,6 +65,8 @@ fn nothing_set(attributes: &Arc<BTreeMap<String, String>>) -> bool {
 pub(crate) struct Terms<'a> {
     pub(crate) country: &'a str,
     pub(crate) frequency: PayPeriod,
+    /// The day that numbers the tax period: the pay date before it moved to a business day.
+    pub(crate) regular_day: Date,
     /// The parts of the salary that are paid, each from zero.
     pub(crate) parts: &'a [Component],
     pub(crate) extras: Extras,
@@ -76,16 +78,16 @@ pub(crate) struct Terms<'a> {
 /// What the employee was paid earlier in the tax year.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Before<'a> {
-    /// Totals of the tax year without the pays of this tax period.
+    /// Totals of the tax year without the pays of this pay period.
     pub(crate) year: Option<&'a YearSoFar>,
-    /// Earlier pays of this tax period. They are taxed together with this one.
+    /// Earlier pays of this pay period. They are taxed together with this one.
     pub(crate) same_period: &'a [Arc<Calculation>],
 }
 
 impl Calculation {
     /// Calculates gross to net of one pay.
     ///
-    /// A second pay in a tax period, such as a bonus, is taxed as an addition to the first. Otherwise each pay would get the period's
+    /// A second pay for a pay period, such as a bonus, is taxed as an addition to the first. Otherwise each pay would get the period's
     /// allowances and bands.
     pub(crate) fn of(
         mut terms: Terms<'_>,
@@ -126,14 +128,14 @@ impl Calculation {
         Ok(calculation)
     }
 
-    /// The pay before deductions that no pack covers, and without the earlier pays of the same tax period.
+    /// The pay before deductions that no pack covers, and without the earlier pays of the same pay period.
     fn calculated(
         terms: &Terms<'_>,
         (pack, fit): (&'static Pack, Match),
         pay_date: Date,
         before: Before<'_>,
     ) -> Result<Self, PayError> {
-        let number = pack.period_number(terms.frequency, pay_date.civil());
+        let number = period_number(pack, terms.frequency, pay_date, terms.regular_day);
         let mut earned = earned(pack, terms.parts, &terms.extras);
         let gross = in_cash(pack, &earned);
         let start = YearSoFar::default();
@@ -243,7 +245,7 @@ impl Calculation {
         beside
     }
 
-    /// Subtracts an earlier pay of the same tax period, without its region's part, so that only the addition is left.
+    /// Subtracts an earlier pay of the same pay period, without its region's part, so that only the addition is left.
     fn subtract(&mut self, earlier: &Self) {
         if let Some(regional) = &earlier.regional {
             self.add_regional(regional, 1);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::business::{Component, Extras};
-use crate::model::payroll::{self, CompanyFact, Pack};
+use crate::model::payroll::{self, CompanyFact, Pack, PayPeriod};
 use crate::model::prelude::*;
 
 /// One line of a payslip.
@@ -63,6 +63,18 @@ pub(crate) fn tax_year(pack: &Pack, pay_date: Date) -> Date {
     let years = pay_date.period().year() - first.period().year();
     let anniversary = first.plus_years(years);
     if anniversary <= pay_date { anniversary } else { first.plus_years(years - 1) }
+}
+
+/// The number of a pay's tax period in its tax year. A pay that moved to a business day keeps the number of its regular day, in the same year.
+pub(super) fn period_number(
+    pack: &Pack,
+    frequency: PayPeriod,
+    pay_date: Date,
+    regular_day: Date,
+) -> u32 {
+    let is_same_year = tax_year(pack, regular_day) == tax_year(pack, pay_date);
+    let day = if is_same_year { regular_day } else { pay_date };
+    pack.period_number(frequency, day.civil())
 }
 
 /// What a payroll pack reads of the company that pays.

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::business::calculation::{Before, Calculation, Terms};
-use crate::model::business::earnings::{earned, profile};
+use crate::model::business::earnings::{earned, period_number, profile};
 use crate::model::business::typed_deductions as typed;
 use crate::model::payroll::{self, InForce, Match, Pack, PayError, PayInput, Role, YearToDate};
 use crate::model::prelude::*;
@@ -56,7 +56,7 @@ impl RegionalPay {
         let mut ytd = year.cloned().unwrap_or_default();
         let mut pay = pack.evaluate(&PayInput {
             period: terms.frequency,
-            number: pack.period_number(terms.frequency, pay_date.civil()),
+            number: period_number(pack, terms.frequency, pay_date, terms.regular_day),
             attributes: profile.attributes,
             inputs: &profile.inputs,
             on: Some(pay_date.civil()),

@@ -10,7 +10,7 @@ use crate::harness::server::Server;
 use crate::harness::world::{id, number};
 
 /// A manual world with a payable employee of a company in this country.
-fn payable_in(country: &str) -> (Caller, String) {
+pub(super) fn payable_in(country: &str) -> (Caller, String) {
     static SERVER: LazyLock<Arc<Server>> = LazyLock::new(|| {
         let flags = ["--companies", "6", "--employees-per-company", "5", "--clock", "manual"];
         let countries = ["--countries", "US,GB,NG,CA,KE,ZA"];
@@ -28,7 +28,7 @@ fn path(person: &str) -> String {
     format!("/api/business/employees/{person}")
 }
 
-fn set_pay(caller: &Caller, person: &str, amount: i64, deductions: &Value) {
+pub(super) fn set_pay(caller: &Caller, person: &str, amount: i64, deductions: &Value) {
     let currency = caller.get(&path(person)).data()["compensation"]["currency"].clone();
     let body = json!({
         "amount": amount, "currency": currency, "interval": "month", "effective_from": "2026-01-01",

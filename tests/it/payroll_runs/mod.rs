@@ -7,6 +7,7 @@ mod drafts;
 mod headcount;
 mod late;
 mod law;
+pub(crate) mod moved;
 mod parts;
 mod refusals;
 mod schedules;
