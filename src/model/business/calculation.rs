@@ -101,9 +101,8 @@ impl Calculation {
         take_back_at_most_the_pay(pack, terms.parts, extras);
         if !extras.own_rules.is_empty() {
             let gross = in_cash(pack, &earned(pack, terms.parts, extras));
-            let earlier = before.same_period.iter().map(|pay| pay.gross).sum();
-            let paid = Paid { pack, period: terms.frequency, gross, before: earlier };
-            typed::take_own(extras, paid);
+            let paid = Paid { pack, period: terms.frequency, gross, before: 0 };
+            typed::take_own(extras, paid, |line| before.gross_with(line));
         }
         extras.typed.splice(0..0, year.carried.iter().cloned());
         typed::in_legal_order(pack, &mut extras.typed);
@@ -332,6 +331,11 @@ impl Calculation {
             carried,
             ..YearSoFar::default()
         }
+    }
+
+    /// Whether it pays the salary.
+    pub(super) const fn pays_terms(&self) -> bool {
+        !self.earnings.is_empty()
     }
 
     /// Amounts other than the parts of the salary.

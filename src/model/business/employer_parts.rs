@@ -11,19 +11,27 @@ use crate::model::business::pay_extras::{Extras, PartRule};
 pub(super) fn of(
     rules: Vec<PartRule>,
     extras: &Extras,
-    paid: Paid<'_>,
+    (paid, before): (Paid<'_>, Before<'_>),
     taken: &BTreeMap<String, i64>,
 ) -> Vec<PayLine> {
     let lines = rules.into_iter().map(|PartRule { line, part }| {
         let own = [&extras.typed, &extras.after_tax];
         let own = own.into_iter().flatten().filter(|it| it.id == line.id && it.kind == line.kind);
         let own: i64 = own.map(|it| it.amount).sum();
-        let amount = part.amount_of(own, paid);
+        let amount = part.amount_of(own, Paid { before: before.gross_with(&line), ..paid });
         let earlier = taken.get(&line.id).copied().unwrap_or_default();
         let room = part.annual_limit.map_or(i64::MAX, |limit| (limit - earlier).max(0));
         PayLine { amount: amount.min(room), label: format!("{} (employer)", line.label), ..line }
     });
     lines.filter(|line| line.amount != 0).collect()
+}
+
+impl Before<'_> {
+    /// Gross pay of the earlier pays of the pay period on which the deduction was taken. Only they use up the limits of its earnings.
+    pub(super) fn gross_with(&self, line: &PayLine) -> i64 {
+        let taken_on = self.same_period.iter().filter(|pay| pay.has_deduction(line));
+        taken_on.map(|pay| pay.gross).sum()
+    }
 }
 
 impl Calculation {
@@ -37,13 +45,17 @@ impl Calculation {
         for earlier in before.same_period.iter().filter_map(|pay| pay.extras()) {
             earlier.count_employer_parts(1, &mut taken);
         }
-        let paid = Paid {
-            pack: self.pack(),
-            period: self.frequency,
-            gross: self.gross,
-            before: before.same_period.iter().map(|pay| pay.gross).sum(),
-        };
-        of(rules, extras, paid, &taken)
+        let paid = Paid { pack: self.pack(), period: self.frequency, gross: self.gross, before: 0 };
+        of(rules, extras, (paid, before), &taken)
+    }
+
+    /// Whether the deduction was taken on this pay. Pay by terms has the deductions of the terms, also those of which nothing was due.
+    fn has_deduction(&self, line: &PayLine) -> bool {
+        let is_same = |it: &&PayLine| it.id == line.id && it.kind == line.kind;
+        let lines = self.extras().into_iter();
+        let mut lines =
+            lines.flat_map(|it| it.typed.iter().chain(&it.after_tax).chain(&it.employer_parts));
+        self.pays_terms() || lines.any(|it| is_same(&it))
     }
 
     /// What the employer adds to deductions.
@@ -80,7 +92,8 @@ mod tests {
         };
         let amount = |earlier: i64| {
             let taken = BTreeMap::from([("plan".to_owned(), earlier)]);
-            let lines = of(vec![rule.clone()], &Extras::default(), paid(), &taken);
+            let pay = (paid(), Before::default());
+            let lines = of(vec![rule.clone()], &Extras::default(), pay, &taken);
             lines.first().map(|line| line.amount)
         };
         assert_eq!([0, 900, 1_000].map(amount), [Some(300), Some(100), None]);

@@ -12,10 +12,11 @@ fn type_of<'a>(pack: &'a Pack, line: &PayLine) -> Option<&'a DeductionType> {
     line.kind.as_ref().and_then(|kind| pack.deduction_type(kind))
 }
 
-/// Adds the deductions that are a part of the pay. Some laws take only a part of a deduction from pay.
-pub(super) fn take_own(extras: &mut Extras, paid: Paid<'_>) {
+/// Adds the deductions that are a part of the pay. Some laws take only a part of a deduction from pay. `before` is the gross pay of earlier pays
+/// of the pay period on which a deduction was taken.
+pub(super) fn take_own(extras: &mut Extras, paid: Paid<'_>, before: impl Fn(&PayLine) -> i64) {
     for PartRule { line, part } in core::mem::take(&mut extras.own_rules) {
-        let amount = part.amount_of(0, paid);
+        let amount = part.amount_of(0, Paid { before: before(&line), ..paid });
         let taken = type_of(paid.pack, &line).and_then(|kind| kind.taken_of(amount));
         extras.take(PayLine { amount: taken.unwrap_or(amount), ..line });
     }

@@ -186,6 +186,34 @@ fn a_deduction_with_a_rate_follows_the_pay_of_the_period() {
     caller.audit();
 }
 
+/// Pensions Act 2008 (GB) s. 13 and 20(1): contributions are due on the qualifying earnings of the pay period. A bonus without the deduction has used no
+/// part of them.
+#[test]
+fn a_bonus_without_a_deduction_leaves_the_band_to_regular_pay() {
+    let caller = world();
+    let company = caller.company(1);
+    let person = caller.payable(&company).remove(0);
+    let part = json!({"rate_bp": 300, "earnings": "qualifying"});
+    let plan = json!([{
+        "label": "Pension", "type": "pension_net_pay", "rate_bp": 500, "earnings": "qualifying",
+        "employer": part,
+    }]);
+    terms(&caller, &person, 300_000, "GBP", &plan);
+    let body = json!({
+        "company_id": company, "period": "2026-01", "type": "off_cycle", "employee_ids": [person],
+    });
+    let bonus = draft(&caller, &body);
+    let line = json!({"label": "Bonus", "amount": 400_000, "type": "bonus"});
+    let item = json!({"employee_id": person, "earnings": [line]});
+    edit(&caller, &bonus, &json!({"items": [item]})).expect(200);
+    let bonus = calculated(&caller, &bonus);
+    verb(&caller, &bonus, "approve", &json!({})).expect(200);
+    let slip = payslip(&caller, &paid(&caller, &run(&caller, &company, "2026-01", &person)));
+    assert_eq!(lines(&slip, "deductions", "Pension"), [12_400]);
+    assert_eq!(lines(&slip, "employer_contributions", "Pension (employer)"), [7_440]);
+    caller.audit();
+}
+
 #[test]
 fn a_wrong_rate_of_a_deduction_is_refused_with_its_member() {
     let caller = world();
