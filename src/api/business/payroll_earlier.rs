@@ -8,7 +8,9 @@ use crate::api::business::payroll_clock::{get, items};
 use crate::api::prelude::*;
 use crate::model::business::tax_period::TaxYear;
 use crate::model::business::year_so_far::YearSoFar;
-use crate::model::business::{Before, Calculation, ItemStatus, PaySpan, PayrollItem, PayrollRun};
+use crate::model::business::{
+    Before, Calculation, ItemStatus, PaySpan, PayrollItem, PayrollRun, RunStatus,
+};
 use crate::model::growth::tenure::Tenure;
 use crate::model::growth::workforce::Place;
 use crate::model::payroll::YearToDate;
@@ -30,6 +32,8 @@ pub(crate) struct EarlierPay {
     pays: BTreeMap<Id<Employee>, Vec<(PaySpan, Arc<Calculation>)>>,
     /// Regular pay and arrears, by pay period.
     by_terms: BTreeMap<(Id<Employee>, PaySpan), i64>,
+    /// Pays since the start that have been reversed.
+    reversed: BTreeMap<Id<Employee>, Vec<Arc<Calculation>>>,
     /// Grown pays of the tax year that have been reversed.
     taken_back: BTreeMap<Id<Employee>, Vec<Arc<PayrollItem>>>,
 }
@@ -98,12 +102,19 @@ impl EarlierPay {
             past: Past::of(world, run.company_id),
             pays: BTreeMap::new(),
             by_terms: BTreeMap::new(),
+            reversed: BTreeMap::new(),
             taken_back: BTreeMap::new(),
         };
         for id in world.children::<PayrollRun>(run.company_id.bits()) {
             let other = get(world, id);
-            if id != run.id && !other.is_void() && other.reverses.is_none() {
-                for item in items(world, id) {
+            if id == run.id || other.reverses.is_some() {
+                continue;
+            }
+            for item in items(world, id) {
+                if other.status == RunStatus::Reversed || item.status == ItemStatus::Reversed {
+                    let pays = earlier.reversed.entry(item.employee_id).or_default();
+                    pays.push(Arc::clone(&item.calculation));
+                } else if !other.is_void() {
                     earlier.add(other.span(), &item);
                 }
             }
@@ -144,9 +155,11 @@ impl EarlierPay {
         let year = self.opening(world, employee, &tax_year);
         let mut earlier = Earlier { year, same_period: Vec::new() };
         let taken_back = self.taken_back.get(&employee.id).into_iter().flatten();
+        let mut is_changed = false;
         for item in taken_back {
             if tax_year.contains(&item.calculation) {
                 earlier.year.add(&item.calculation, -1);
+                is_changed = true;
             }
         }
         let pays = self.pays.get(&employee.id).into_iter().flatten();
@@ -157,6 +170,10 @@ impl EarlierPay {
             } else {
                 earlier.year.add(pay, 1);
             }
+        }
+        let mut reversed = self.reversed.get(&employee.id).into_iter().flatten();
+        if is_changed || reversed.any(|pay| tax_year.contains(pay)) {
+            earlier.year.note_taken_back();
         }
         earlier
     }

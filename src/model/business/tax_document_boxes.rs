@@ -93,8 +93,8 @@ pub(crate) fn reporting(
     let threshold = form.threshold.as_ref()?;
     let of = form.boxes.iter().find(|it| it.id == threshold.of)?;
     let Content::Sum { terms, window } = &of.content else { return None };
-    let none = BTreeMap::new();
-    let total = terms.iter().map(|term| sum(term, window.as_ref(), &none, payslips)).sum();
+    let of_none = Openings { totals: &BTreeMap::new(), first_day: None };
+    let total = terms.iter().map(|term| sum(term, window.as_ref(), of_none, payslips)).sum();
     let threshold = threshold.amount_on(last_day);
     Some(Reporting { total, threshold, required: total >= threshold })
 }
@@ -146,7 +146,9 @@ fn filled(form_box: &FormBox, subject: &Subject<'_>, payslips: &[Arc<Payslip>]) 
     match &form_box.content {
         Content::Sum { terms, window } => {
             let window = window.as_ref();
-            let term = |term| sum(term, window, subject.openings, payslips);
+            let openings =
+                Openings { totals: subject.openings, first_day: Some(subject.first_day) };
+            let term = |term| sum(term, window, openings, payslips);
             it.amount = Some(terms.iter().map(term).sum());
         }
         Content::Fact(fact) => it.text = known(*fact, subject, payslips),
@@ -167,19 +169,21 @@ fn filled(form_box: &FormBox, subject: &Subject<'_>, payslips: &[Arc<Payslip>]) 
 fn sum(
     term: &Term,
     window: Option<&Window>,
-    openings: &BTreeMap<Id<Employee>, Opening>,
+    openings: Openings<'_>,
     payslips: &[Arc<Payslip>],
 ) -> i64 {
     if let TermAmount::Opening { total, of_employment } = &term.amount {
         let people: BTreeSet<_> = payslips.iter().map(|it| it.employee_id).collect();
-        let openings = people.iter().filter_map(|id| openings.get(id));
+        let openings = people.iter().filter_map(|id| openings.totals.get(id));
         let wanted = openings.filter(|opening| opening.of_employment || !of_employment);
         let sum: i64 = wanted.map(|opening| opening.amount(total, window)).sum();
         return if term.is_negative { -sum } else { sum };
     }
     let to_date = matches!(term.amount, TermAmount::LineToDate(_) | TermAmount::BaseToDate(_));
-    let amount = |payslip: &Arc<Payslip>| amount(&term.amount, window, payslip);
-    let sum: i64 = if to_date {
+    let amount = |payslip: &Arc<Payslip>| amount(&term.amount, payslip);
+    let sum: i64 = if let (TermAmount::Base(id), Some(window)) = (&term.amount, window) {
+        part_of_year(id, window, openings, payslips)
+    } else if to_date {
         let last: BTreeMap<_, _> = payslips.iter().map(|it| (it.employee_id, it)).collect();
         last.into_values().map(amount).sum()
     } else {
@@ -188,7 +192,45 @@ fn sum(
     if term.is_negative { -sum } else { sum }
 }
 
-fn amount(term: &TermAmount, window: Option<&Window>, payslip: &Payslip) -> i64 {
+/// What the tax years of the payslips began with.
+#[derive(Clone, Copy)]
+struct Openings<'a> {
+    totals: &'a BTreeMap<Id<Employee>, Opening>,
+    /// The first day of the form's period. One that is the first day of a tax year has all its payslips.
+    first_day: Option<Date>,
+}
+
+/// The part of a base that is in the window. The limits are those of each employee's year, so they apply to its total: payslips that were issued
+/// before another one was taken back have totals to date that are too high.
+fn part_of_year(
+    id: &str,
+    window: &Window,
+    openings: Openings<'_>,
+    payslips: &[Arc<Payslip>],
+) -> i64 {
+    let mut years: BTreeMap<(Id<Employee>, Date, &str), (i64, i64)> = BTreeMap::new();
+    for payslip in payslips {
+        let pay = &payslip.calculation;
+        let (now, to_date) = pay.base(id);
+        let year =
+            years.entry((payslip.employee_id, pay.tax_year, &pay.pack)).or_insert_with(|| {
+                let before = if openings.first_day == Some(pay.tax_year) {
+                    let opening = openings.totals.get(&payslip.employee_id);
+                    opening.map_or(0, |opening| opening.amount(&Total::Base(id.to_owned()), None))
+                } else {
+                    to_date - now
+                };
+                (before, before)
+            });
+        year.1 += now;
+    }
+    let part = |((_, _, pack), (before, end)): ((_, _, &str), (i64, i64))| {
+        window.part(pack, end) - window.part(pack, before)
+    };
+    years.into_iter().map(part).sum()
+}
+
+fn amount(term: &TermAmount, payslip: &Payslip) -> i64 {
     let pay = &payslip.calculation;
     let of_kind = |lines: Vec<PayLine>, kind: &str| -> i64 {
         let wanted = lines.iter().filter(|line| line.kind.as_deref().unwrap_or(&line.id) == kind);
@@ -200,16 +242,7 @@ fn amount(term: &TermAmount, window: Option<&Window>, payslip: &Payslip) -> i64 
         TermAmount::Taxable => pay.taxable,
         TermAmount::Line(id) => pay.line(id).0,
         TermAmount::LineToDate(id) => pay.line(id).1,
-        TermAmount::Base(id) => {
-            let (now, to_date) = pay.base(id);
-            match window {
-                Some(window) => {
-                    let part = |total| window.part(&pay.pack, total);
-                    part(to_date) - part(to_date - now)
-                }
-                None => now,
-            }
-        }
+        TermAmount::Base(id) => pay.base(id).0,
         TermAmount::RegionalBase(id) => pay.regional_base(id),
         TermAmount::BaseToDate(id) => pay.base(id).1,
         TermAmount::Earning(kind) => {

@@ -67,6 +67,12 @@ impl YearSoFar {
         Self { by_pack, ..Self::default() }
     }
 
+    /// Notes that pays of the year were taken back, which later pays had counted.
+    pub(crate) fn note_taken_back(&mut self) {
+        self.by_pack.note_taken_back();
+        self.regional.values_mut().for_each(YearToDate::note_taken_back);
+    }
+
     /// Adds a pay that was calculated with the year's pack (`times` 1), or subtracts it (`times` −1).
     pub(crate) fn add(&mut self, pay: &Calculation, times: i64) {
         let (bases, amounts) = pay.parts();

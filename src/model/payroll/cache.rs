@@ -23,6 +23,8 @@ pub(super) struct Key {
     pub(super) number: u32,
     pub(super) attributes: [u8; 16],
     pub(super) usual: Usual,
+    /// Whether pays of the year were taken back.
+    pub(super) taken_back: bool,
 }
 
 impl Key {

@@ -23,6 +23,8 @@ pub(super) struct Case {
     pub(super) number: u32,
     pub(super) attributes: Attributes,
     pub(super) usual: Usual,
+    /// Whether pays of the year were taken back.
+    pub(super) taken_back: bool,
 }
 
 /// What a condition is in one case.
@@ -62,7 +64,7 @@ pub(super) fn compile(pack: &Pack, lines: &[RuleLine], case: Case) -> Result<Pla
 
 pub(super) struct Compiler<'a> {
     pack: &'a Pack,
-    case: Case,
+    pub(super) case: Case,
     layout: Layout,
     /// The lines compiled so far.
     values: Vec<Value>,
@@ -71,7 +73,7 @@ pub(super) struct Compiler<'a> {
     /// Number of slots in use.
     slots: usize,
     /// Whether the line being compiled is calculated as period 1 with nothing to date.
-    alone: bool,
+    pub(super) alone: bool,
 }
 
 /// How later lines read a compiled line.
@@ -357,7 +359,8 @@ impl Compiler<'_> {
         closed: bool,
     ) -> Option<Finish> {
         // A slice to date is already the difference made by this pay, and so is the 0 of a closed line.
-        let of_this_pay = closed || matches!(line.formula, Formula::Slice { .. });
+        let is_slice = matches!(line.formula, Formula::Slice { .. }) && !self.catches_up(line);
+        let of_this_pay = closed || is_slice;
         let to_pay = match line.per {
             Frame::Ytd => Ratio::ONE,
             frame => self.conversion(frame, Frame::Pay)?,

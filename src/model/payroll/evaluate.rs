@@ -146,6 +146,7 @@ impl Pack {
             number,
             attributes: attributes.0,
             usual: Usual::NOTHING,
+            taken_back: input.ytd.is_taken_back(),
         })
     }
 
@@ -173,6 +174,7 @@ impl Pack {
             number: key.number,
             attributes: input.attributes,
             usual: key.usual,
+            taken_back: key.taken_back,
         };
         compile(self, lines, case).map_err(|at| PayError::Overflow { at })
     }

@@ -36,7 +36,7 @@ impl Compiler<'_> {
                 self.bands(line.per, *of, bands, *select, *edge)
             }
             Formula::Slice { of, rate, over, upto } => {
-                self.slice(line.per, *of, *self.at(rate), over, upto.as_ref())
+                self.slice(line, *of, *self.at(rate), (over, upto.as_ref()))
             }
             Formula::Taper { of, amount, rate, over } => {
                 self.taper(line.per, *of, *self.at(amount), *self.at(rate), *self.at(over))
@@ -156,12 +156,12 @@ impl Compiler<'_> {
     /// In `ytd` the window belongs to the whole year: the year to date uses it up, and it is not scaled.
     fn slice(
         &self,
-        frame: Frame,
+        line: &RuleLine,
         of: Name,
         rate: Ratio,
-        over: &Bound,
-        upto: Option<&Bound>,
+        (over, upto): (&Bound, Option<&Bound>),
     ) -> Option<(Operation, i128)> {
+        let frame = line.per;
         let form = self.form(of, frame)?;
         // The window of a `ytd` slice belongs to the whole year.
         let window = if frame == Frame::Ytd { Frame::Year } else { frame };
@@ -170,7 +170,8 @@ impl Compiler<'_> {
             Some(upto) => Some(self.bound(upto, window)?),
             None => None,
         };
-        let before = if frame == Frame::Ytd { Some(self.before(of)?) } else { None };
+        let is_addition = frame == Frame::Ytd && !self.catches_up(line);
+        let before = if is_addition { Some(self.before(of)?) } else { None };
         let forms = [Some(&form), Some(&from), before.as_ref(), to.as_ref()];
         let below =
             forms.into_iter().flatten().try_fold(1, |common, form| form.denominator(common))?;
@@ -186,6 +187,15 @@ impl Compiler<'_> {
         };
         let operation = Operation::Slice { of: form.over(below)?, before, window };
         Some((operation, below.checked_mul(rate.denominator())?))
+    }
+
+    /// Whether the line takes what the year's total owes beyond what was taken, and not what this pay adds: after a pay was taken back, a limit
+    /// of the year that it had used up is free again.
+    pub(super) fn catches_up(&self, line: &RuleLine) -> bool {
+        let Formula::Slice { over, upto, .. } = &line.formula else { return false };
+        let from_zero = matches!(over, Bound::Number(over) if *self.at(over) == 0);
+        let is_of_year = line.per == Frame::Ytd && line.role.is_some() && !self.alone;
+        self.case.taken_back && is_of_year && !(from_zero && upto.is_none())
     }
 
     fn bound(&self, bound: &Bound, frame: Frame) -> Option<Form> {

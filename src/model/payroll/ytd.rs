@@ -16,6 +16,9 @@ pub struct YearToDate {
     lines: Vec<i64>,
     /// `None` if the totals came from outside without it; it is then not shown.
     taxable: Option<i64>,
+    /// Whether pays of the year were taken back, so that later ones were calculated with totals that are no longer true.
+    #[serde(skip)]
+    taken_back: bool,
 }
 
 impl Default for YearToDate {
@@ -28,7 +31,7 @@ impl YearToDate {
     /// Zero totals, without allocation.
     #[must_use]
     pub const fn start() -> Self {
-        Self { bases: Vec::new(), lines: Vec::new(), taxable: Some(0) }
+        Self { bases: Vec::new(), lines: Vec::new(), taxable: Some(0), taken_back: false }
     }
 
     /// Reads totals by name: bases, role lines, and `taxable` if no line has that name. Missing ones are zero;
@@ -38,6 +41,7 @@ impl YearToDate {
             bases: vec![0; pack.base_names().len()],
             lines: vec![0; pack.lines().len()],
             taxable: totals.is_empty().then_some(0),
+            taken_back: false,
         };
         let mut given = vec![false; read.bases.len()];
         for (name, &total) in totals {
@@ -93,6 +97,15 @@ impl YearToDate {
         self.taxable
     }
 
+    /// Notes that pays of the year were taken back. Lines with a limit of the year then take what the year's total still owes.
+    pub(crate) const fn note_taken_back(&mut self) {
+        self.taken_back = true;
+    }
+
+    pub(super) const fn is_taken_back(&self) -> bool {
+        self.taken_back
+    }
+
     /// Adds amounts that the same pack calculated (`times` 1), or subtracts them (`times` −1). Sums that fitted into 64 bits still do.
     pub(crate) fn add_parts(&mut self, bases: &[i64], amounts: &[i64], taxable: i64, times: i64) {
         let add = |totals: &mut Vec<i64>, parts: &[i64]| {
@@ -115,7 +128,7 @@ impl YearToDate {
             (Some(before), Some(now)) => Some(before.checked_add(now).ok_or_else(overflow)?),
             _ => None,
         };
-        *self = Self { bases, lines, taxable };
+        *self = Self { bases, lines, taxable, taken_back: self.taken_back };
         Ok(())
     }
 }

@@ -13,6 +13,7 @@ mod refusals;
 mod schedules;
 mod splits;
 mod states;
+mod taken_back;
 mod undone;
 mod worked_hours;
 mod zero;
