@@ -6,7 +6,7 @@ use crate::model::business::calculation::Calculation;
 use crate::model::business::earnings::{PackUsed, label_of};
 use crate::model::business::tax_return::DueTo;
 use crate::model::business::{Authority, Extras, PayLine};
-use crate::model::payroll::{self, Pack, Role, RoleLine};
+use crate::model::payroll::{self, Pack, PayPeriod, Role, RoleLine};
 use crate::model::prelude::*;
 
 impl Calculation {
@@ -152,9 +152,28 @@ impl Calculation {
         &self.pack().country
     }
 
-    /// The number of the tax period in the tax year.
-    pub(crate) const fn tax_period(&self) -> u32 {
-        self.number
+    /// The number of the tax month that contains the pay date.
+    pub(super) fn tax_month(&self, pay_date: Date) -> u32 {
+        self.pack().period_number(PayPeriod::Monthly, pay_date.civil())
+    }
+
+    /// The number of the tax period in months, for pay by the month.
+    pub(super) const fn month_number(&self) -> Option<u32> {
+        match self.frequency {
+            PayPeriod::Monthly => Some(self.number),
+            PayPeriod::Semimonthly => Some(self.number.div_ceil(2)),
+            PayPeriod::Weekly | PayPeriod::Biweekly | PayPeriod::Fourweekly => None,
+        }
+    }
+
+    /// The number of the last week of the tax period, for pay by the week.
+    pub(super) const fn week_number(&self) -> Option<u32> {
+        match self.frequency {
+            PayPeriod::Weekly => Some(self.number),
+            PayPeriod::Biweekly => Some(self.number * 2),
+            PayPeriod::Fourweekly => Some(self.number * 4),
+            PayPeriod::Monthly | PayPeriod::Semimonthly => None,
+        }
     }
 
     pub(super) fn pack(&self) -> &'static Pack {

@@ -166,6 +166,12 @@ fn filled(form_box: &FormBox, subject: &Subject<'_>, payslips: &[Arc<Payslip>]) 
     it
 }
 
+        Content::Count(Count::PayPeriods) => {
+            let first_day = |it: &Payslip| it.pay_period.map(|days| days.start);
+            let periods: BTreeSet<_> =
+                payslips.iter().map(|it| (it.period, first_day(it))).collect();
+            it.count = Some(periods.len() as u64);
+        }
 fn sum(
     term: &Term,
     window: Option<&Window>,
@@ -298,7 +304,10 @@ fn known(fact: Fact, subject: &Subject<'_>, payslips: &[Arc<Payslip>]) -> Option
             Some(end.to_string())
         }
         Fact::LastPayDate => Some(last.pay_date.to_string()),
-        Fact::TaxPeriod => Some(last.calculation.tax_period().to_string()),
+        Fact::TaxMonth => Some(last.calculation.tax_month(last.pay_date).to_string()),
+        Fact::MonthNumber => last.calculation.month_number().map(|number| number.to_string()),
+        Fact::WeekNumber => last.calculation.week_number().map(|number| number.to_string()),
+        Fact::PayPeriodsOfYear => Some(last.calculation.frequency.per_year().to_string()),
         Fact::YearOfLastDay => Some(subject.last_day.period().year().to_string()),
     }
 }

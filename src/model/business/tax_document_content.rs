@@ -118,8 +118,14 @@ pub(crate) enum Fact {
     /// The last day of the employment in the period.
     EmployedTo,
     LastPayDate,
-    /// The number of the tax month of the last payslip.
-    TaxPeriod,
+    /// The number of the tax month of the last pay date.
+    TaxMonth,
+    /// The month number of the last payslip, for pay by the month.
+    MonthNumber,
+    /// The week number of the last payslip, for pay by the week.
+    WeekNumber,
+    /// How many pay periods a year has by the last payslip.
+    PayPeriodsOfYear,
     YearOfLastDay,
 }
 
@@ -130,6 +136,8 @@ pub(crate) enum Count {
     Employees,
     /// Months with a payslip.
     Months,
+    /// Pay periods with a payslip.
+    PayPeriods,
 }
 
 #[derive(Deserialize)]

@@ -3,6 +3,7 @@
 mod agreement;
 mod contractors;
 mod openings;
+mod periods;
 mod refusals;
 
 use serde_json::{Value, json};
