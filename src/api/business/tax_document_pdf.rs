@@ -66,7 +66,12 @@ fn tables(world: &World, document: &TaxDocument) -> Vec<Block> {
             Row::new(about(world, row), figures.collect())
         };
         let table = Table {
-            title: if first.period.is_some() { "Period" } else { "Employee" }.to_owned(),
+            title: match (&first.period, first.employee_id) {
+                (Some(_), _) => "Period",
+                (None, Some(_)) => "Employee",
+                (None, None) => "",
+            }
+            .to_owned(),
             columns: places.iter().map(|place| first.boxes[*place].id.clone()).collect(),
             rows: document.rows.iter().map(row).collect(),
             total: None,

@@ -140,9 +140,21 @@ impl Calculation {
         set.or_else(|| self.pack().default_of(name))
     }
 
+    /// Whether the attribute names the region of the pay, and it is in none.
+    fn is_without_region(&self, name: &str) -> bool {
+        self.pack().regions.as_deref() == Some(name) && self.region().is_none()
+    }
+
+    /// The region whose taxes were withheld beside those of the country, if the pay is in one.
+    pub(super) fn region(&self) -> Option<String> {
+        let region = self.attribute(self.pack().regions.as_ref()?);
+        region.filter(|region| region != "none")
+    }
+
     /// The attributes that a printed payslip shows, with their labels.
     pub(crate) fn printed_attributes(&self) -> Vec<(String, String)> {
         let shown = self.pack().payslip.iter().flat_map(|payslip| &payslip.attributes);
+        let shown = shown.filter(|(name, _)| !self.is_without_region(name));
         let known = shown.map(|(name, label)| (label.clone(), self.attribute(name)));
         known.filter_map(|(label, value)| Some((label, value?))).collect()
     }

@@ -90,6 +90,8 @@ pub(crate) enum RowsBy {
     Employee,
     Month,
     Quarter,
+    /// The regions of the country whose taxes were withheld.
+    State,
 }
 
 #[derive(Debug, Deserialize)]

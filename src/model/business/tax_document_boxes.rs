@@ -110,7 +110,12 @@ pub(crate) fn rows(
     let mut places = BTreeMap::new();
     for payslip in payslips {
         let next = places.len();
+        let region = payslip.calculation.region();
         let key = match by {
+            RowsBy::State => match region {
+                Some(region) => (0, region),
+                None => continue,
+            },
             RowsBy::Employee => (*places.entry(payslip.employee_id).or_insert(next), String::new()),
             RowsBy::Month => (0, payslip.pay_date.period().to_string()),
             RowsBy::Quarter => (0, quarter(payslip.pay_date)),
@@ -119,7 +124,7 @@ pub(crate) fn rows(
     }
     let row = |((_, period), payslips): ((usize, String), Vec<Arc<Payslip>>)| FilledRow {
         employee_id: (by == RowsBy::Employee).then(|| payslips[0].employee_id),
-        period: (by != RowsBy::Employee).then_some(period),
+        period: matches!(by, RowsBy::Month | RowsBy::Quarter).then_some(period),
         boxes: form.columns.iter().map(|it| filled(it, subject, &payslips)).collect(),
     };
     groups.into_iter().map(row).collect()
@@ -161,17 +166,17 @@ fn filled(form_box: &FormBox, subject: &Subject<'_>, payslips: &[Arc<Payslip>]) 
             let months: BTreeSet<_> = payslips.iter().map(|it| it.period).collect();
             it.count = Some(months.len() as u64);
         }
-        Content::Text(text) => it.text = Some(text.clone()),
-    }
-    it
-}
-
         Content::Count(Count::PayPeriods) => {
             let first_day = |it: &Payslip| it.pay_period.map(|days| days.start);
             let periods: BTreeSet<_> =
                 payslips.iter().map(|it| (it.period, first_day(it))).collect();
             it.count = Some(periods.len() as u64);
         }
+        Content::Text(text) => it.text = Some(text.clone()),
+    }
+    it
+}
+
 fn sum(
     term: &Term,
     window: Option<&Window>,

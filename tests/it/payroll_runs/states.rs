@@ -138,15 +138,43 @@ fn californian_taxes_are_filed_with_the_state_and_shown_on_the_w2() {
         people[0]
     );
     let w2 = caller.get(&w2).data();
-    let in_box = |name: &str| {
-        let found = w2["boxes"].as_array().unwrap().iter().find(|it| it["box"] == *name).unwrap();
-        found.clone()
-    };
-    assert_eq!(in_box("15")["text"], "CA");
-    assert_eq!(in_box("16")["amount"], 800_000);
-    assert_eq!(in_box("17")["amount"], state_tax + line(&second, "state_income_tax"));
-    assert_eq!(in_box("14 SDI")["amount"], 10_400);
+    let [of_state] = &w2["rows"].as_array().unwrap()[..] else { panic!("one state: {w2}") };
+    assert_eq!(in_box(of_state, "15")["text"], "CA");
+    assert_eq!(in_box(of_state, "16")["amount"], 800_000);
+    let tax = state_tax + line(&second, "state_income_tax");
+    assert_eq!(in_box(of_state, "17")["amount"], tax);
+    assert_eq!(in_box(&w2, "14 SDI")["amount"], 10_400);
     caller.audit();
+}
+
+fn in_box<'a>(part: &'a Value, name: &str) -> &'a Value {
+    part["boxes"].as_array().unwrap().iter().find(|it| it["box"] == *name).unwrap()
+}
+
+/// IRS, General Instructions for Forms W-2 and W-3, boxes 15 to 20: wages and tax of each state are on a line of their own.
+#[test]
+fn a_w2_has_a_line_for_each_state() {
+    let caller = Caller::instant();
+    let (company, people) = californian(&caller);
+    let path = format!("/api/business/employees/{}", people[0]);
+    let california = pay(&caller, &company, &people[0], "2026-01", 400_000);
+    let moved = json!({"tax_attributes": {"effective_from": "2026-03-01", "state": "NY"}});
+    caller.patch(&path, &moved).expect(200);
+    let new_york = pay(&caller, &company, &people[0], "2026-03", 300_000);
+    let w2 = format!(
+        "/api/business/tax-documents/W-2?company_id={company}&period=2026&employee_id={}",
+        people[0]
+    );
+    let w2 = caller.get(&w2).data();
+    let rows = w2["rows"].as_array().unwrap().iter();
+    let rows: Vec<_> = rows
+        .map(|row| {
+            let amount = |name| number(&in_box(row, name)["amount"]);
+            (in_box(row, "15")["text"].as_str().unwrap(), amount("16"), amount("17"))
+        })
+        .collect();
+    let tax = |payslip| line(payslip, "state_income_tax");
+    assert_eq!(rows, [("CA", 400_000, tax(&california)), ("NY", 300_000, tax(&new_york))]);
 }
 
 /// A second pay of a month is taxed as an addition to the first, by the state as by the country. A reversal gives both back.
