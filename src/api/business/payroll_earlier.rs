@@ -184,8 +184,7 @@ impl EarlierPay {
         if let Some(pay) = past.and_then(|(past, place)| past.last_paid(world, place, year)) {
             return pay.year_so_far();
         }
-        let told = employee.brought_in.as_ref();
-        let told = told.filter(|told| told.tax_year_start == year.first);
+        let told = employee.totals_of(year.pack, year.first);
         let totals = told.and_then(|told| YearToDate::from_names(year.pack, &told.totals).ok());
         YearSoFar::opened(totals.unwrap_or_default())
     }

@@ -135,11 +135,11 @@ pub(crate) fn openings(
     let mut openings = BTreeMap::new();
     for payslip in payslips {
         let Some(employee) = employees.get(&payslip.employee_id) else { continue };
-        let (pay, told) = (&payslip.calculation, employee.brought_in.as_ref());
-        let told = told.filter(|told| told.tax_year_start == pay.tax_year);
-        let (Some(told), Some(pack)) = (told, payroll::library().pack(&pay.pack)) else { continue };
+        let pay = &payslip.calculation;
+        let Some(pack) = payroll::library().pack(&pay.pack) else { continue };
+        let Some(told) = employee.totals_of(pack, pay.tax_year) else { continue };
         let Ok(totals) = YearToDate::from_names(pack, &told.totals) else { continue };
-        let of_employment = employee.start_date < employee.created_at.date();
+        let of_employment = employee.had_begun();
         openings.insert(employee.id, Opening { pack, totals, of_employment });
     }
     let grown = payslips.iter().filter(|payslip| world.base().index_of(payslip.id).is_some());

@@ -8,7 +8,7 @@ use crate::model::business::payment_method::PaymentMethod;
 use crate::model::business::payroll_run::RunType;
 use crate::model::business::tax_attributes::DatedTaxAttributes;
 use crate::model::lifecycle::State;
-use crate::model::payroll::CONTRACTORS;
+use crate::model::payroll::{CONTRACTORS, Pack};
 use crate::model::prelude::*;
 
 states! {
@@ -95,6 +95,18 @@ resource! {
 }
 
 impl Employee {
+    /// The totals that the employee brought into the tax year of a pack that begins on that day, if they count there: under some laws those of
+    /// earlier employers do not.
+    pub(crate) fn totals_of(&self, pack: &Pack, tax_year: Date) -> Option<&BroughtIn> {
+        let told = self.brought_in.as_ref().filter(|told| told.tax_year_start == tax_year);
+        told.filter(|_| !pack.each_employer || self.had_begun())
+    }
+
+    /// Whether the employment had begun before the employee was created here.
+    pub(crate) fn had_begun(&self) -> bool {
+        self.start_date < self.created_at.date()
+    }
+
     /// Enters a payroll status if the lifecycle allows it. `hold` is the reason why pay is on hold.
     pub(crate) fn enter_payroll(
         &mut self,

@@ -81,6 +81,7 @@ fn build(code: &str, raw: RawPack) -> Result<Pack, Problem> {
         country: raw.country,
         region: raw.region,
         regions,
+        each_employer: raw.each_employer,
         name: raw.name,
         currency: raw.currency,
         minor_digits: raw.minor_digits,

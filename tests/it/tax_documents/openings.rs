@@ -56,6 +56,42 @@ fn a_w2_has_the_totals_that_a_year_began_with() {
     assert_eq!(amount(&w2, "5"), 19_309_091);
 }
 
+/// Canada Pension Plan, s. 8(1), and Employment Insurance Act, s. 82: each employer deducts contributions up to the limits of the year, whatever
+/// earlier employers deducted. The T4 has what this one paid.
+#[test]
+fn a_canadian_employer_takes_contributions_that_an_earlier_one_took() {
+    let caller = world(&[]);
+    let company = caller.company(5);
+    let known = caller.payable(&company).remove(0);
+    let known = caller.get(&format!("/api/business/employees/{known}")).data();
+    let method = &known["payment_method"];
+    let totals = json!({
+        "gross": 9_000_000, "income": 9_000_000, "pensionable": 9_000_000, "cpp": 423_045,
+        "cpp2": 41_600, "ei": 112_307,
+    });
+    let person = hired(
+        &caller,
+        &company,
+        &json!({
+            "start_date": "2026-01-01", "tax_id": known["tax_id"],
+            "compensation": {"amount": 600_000, "currency": "CAD", "interval": "month"},
+            "payment_method": {
+                "type": "bank", "bank_code": method["bank_code"],
+                "account_number": method["account_number"],
+            },
+            "year_to_date": {"tax_year_start": "2026-01-01", "totals": totals},
+        }),
+    );
+    bonus(&caller, &company, &person, 600_000);
+    let path = format!("/api/business/payslips?employee_id={person}");
+    let slip = caller.all(&path).remove(0);
+    let taken = slip["contributions"].as_array().unwrap().iter();
+    let taken: Vec<&str> = taken.map(|line| line["id"].as_str().unwrap()).collect();
+    assert_eq!(taken, ["cpp", "ei"]);
+    let t4 = of(&caller, "T4", &company, "2026", Some(&person)).data();
+    assert_eq!((amount(&t4, "24"), amount(&t4, "26")), (600_000, 600_000));
+}
+
 /// HMRC, P60 (Single sheet): pay in previous employments is that of the P45. An employment that had begun before the employee was recorded here has
 /// its own earlier pay.
 #[test]
