@@ -112,6 +112,8 @@ fn every_event_and_every_state_has_one_situation() {
         states.map(|state| machine.named(state))
     });
     let events = product()["webhooks"].as_object().unwrap().keys().cloned();
+    // Only the outside world adds one, so it is in no document of the product.
+    let events = events.chain(["watchlist_entry.added".to_owned()]);
     for (list, known) in [("events", events.collect()), ("states", states.collect::<Vec<_>>())] {
         let mut missing: BTreeSet<String> = known.into_iter().collect();
         for name in situations.iter().flat_map(|situation| situation.names(list)) {
