@@ -92,17 +92,24 @@ fn a_reader_that_waits_costs_little() {
 #[test]
 fn a_logged_read_wakes_only_readers_of_requests() {
     let (server, caller) = busy();
-    let ticks = || {
-        let stat = fs::read_to_string(format!("/proc/{}/stat", server.pid())).unwrap();
-        let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
-        fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+    // The CPU time of all threads in nanoseconds: a tick is too coarse for an optimised server.
+    let spent = || {
+        let threads = fs::read_dir(format!("/proc/{}/task", server.pid())).unwrap();
+        let files = threads.map(|thread| thread.unwrap().path().join("schedstat"));
+        let texts = files.filter_map(|file| fs::read_to_string(file).ok());
+        texts.map(|text| text.split(' ').next().unwrap().parse::<u64>().unwrap()).sum::<u64>()
     };
+    // The least of several measurements has the least work of other programs in it.
     let work = |caller: &Caller| {
-        let before = ticks();
-        for _ in 0..300 {
-            caller.get("/api/business/companies?per_page=1").expect(200);
-        }
-        ticks() - before
+        let once = || {
+            let before = spent();
+            for _ in 0..400 {
+                caller.get("/api/business/companies?per_page=1").expect(200);
+            }
+            std::thread::sleep(Duration::from_millis(300)); // readers take turns
+            spent().saturating_sub(before)
+        };
+        (0..4).map(|_| once()).min().unwrap()
     };
     let _events: Vec<TcpStream> = (0..READERS).map(|_| open(&caller, "kinds=event")).collect();
     std::thread::sleep(Duration::from_millis(1_500));
@@ -112,6 +119,6 @@ fn a_logged_read_wakes_only_readers_of_requests() {
     let woken = work(&caller);
     assert!(
         woken > beside,
-        "{beside} ticks beside readers of events, {woken} beside readers of requests"
+        "{beside} ns beside readers of events, {woken} ns beside readers of requests"
     );
 }
