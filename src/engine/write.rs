@@ -183,7 +183,7 @@ fn run(
     request.trace.caused(logged, world);
     let (time, now) = (slot.memory().time_header(world.now()), world.now());
     let refusal = performed.as_ref().err().map(|error| refused(request, slot, world, error));
-    // What is not recorded changes nothing: the next recorded request does the due work.
+    // A request that is not recorded changes nothing: the next one that is recorded runs the timers that are due.
     let is_recorded = recording::is_stored(row) && !recording::is_beside(row);
     if is_recorded && settle(world) {
         slot.changed(world);

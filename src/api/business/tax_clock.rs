@@ -47,7 +47,7 @@ pub(crate) fn acknowledge_filing(world: &mut World, id: Id<TaxFiling>) {
     world.record("tax_filing.acknowledged", filing);
 }
 
-/// The tax office accepts the filing, and repays tax on purchases.
+/// The tax office accepts the filing, and repays the surplus of tax on sales.
 pub(crate) fn accept_filing(world: &mut World, id: Id<TaxFiling>) {
     let mut filing = sent(world, id);
     filing.enter(FilingStatus::Filed, world.now());

@@ -199,21 +199,25 @@ fn a_correction_marks_the_payslip_that_it_corrects() {
     assert!(caller.events().iter().any(|event| event["type"] == "payslip.corrected"));
 }
 
-#[test]
-fn a_partial_run_pays_whom_the_wallet_covers_and_the_others_when_there_is_more() {
-    let caller = Caller::instant();
-    let company = caller.company(0);
-    let people = &caller.payable(&company)[..2];
+/// A run of two people, of whom the second one's pay is beyond the balance of the wallet.
+fn partly_paid(caller: &Caller, company: &str) -> Value {
+    let people = &caller.payable(company)[..2];
     let settings = json!({"payroll_settings": {"partial_runs": true}});
     caller.patch(&format!("/api/business/companies/{company}"), &settings).expect(200);
-    // Pay beyond the balance of any wallet.
     let path = format!("/api/business/employees/{}/compensation", people[1]);
     let pay = json!({"amount": 100_000_000_000_i64, "currency": "NGN", "interval": "month"});
     caller.send(&caller.request("PUT", &path).json(&pay)).expect(200);
     let body = json!({"company_id": company, "period": "2026-01", "employees": people});
-    let run = caller.post("/v1/payroll/run", &body).made();
-    let run = caller.run(id(&run));
+    let run = caller.run(id(&caller.post("/v1/payroll/run", &body).made()));
     assert_eq!(run["status"], "partially_paid");
+    run
+}
+
+#[test]
+fn a_partial_run_pays_whom_the_wallet_covers_and_the_others_when_there_is_more() {
+    let caller = Caller::instant();
+    let company = caller.company(0);
+    let run = partly_paid(&caller, &company);
     assert!(number(&run["funding"]["shortfall"]) > 0);
     let item = items(&caller, &run).remove(1);
     assert_eq!(
@@ -237,15 +241,7 @@ fn a_partial_run_pays_whom_the_wallet_covers_and_the_others_when_there_is_more()
 fn the_return_of_a_run_that_is_paid_in_part_waits_for_the_rest() {
     let caller = Caller::instant();
     let company = caller.company(0);
-    let people = &caller.payable(&company)[..2];
-    let settings = json!({"payroll_settings": {"partial_runs": true}});
-    caller.patch(&format!("/api/business/companies/{company}"), &settings).expect(200);
-    let path = format!("/api/business/employees/{}/compensation", people[1]);
-    let pay = json!({"amount": 100_000_000_000_i64, "currency": "NGN", "interval": "month"});
-    caller.send(&caller.request("PUT", &path).json(&pay)).expect(200);
-    let body = json!({"company_id": company, "period": "2026-01", "employees": people});
-    let run = caller.run(id(&caller.post("/v1/payroll/run", &body).made()));
-    assert_eq!(run["status"], "partially_paid");
+    let run = partly_paid(&caller, &company);
     let all = caller.all(&format!("/api/business/tax-liabilities?company_id={company}"));
     let owed = all.iter().find(|it| it["payroll_run_id"] == run["id"] && it["amount"] != 0);
     let owed = owed.expect("a tax of the run");
