@@ -139,10 +139,12 @@ pub(super) struct Claims {
 }
 
 impl Claims {
-    /// A claim does not hold any more, and its inputs are lost: the next request claims the world again. A later claim stays.
-    pub(super) fn drop_claim(&mut self, world: KeyHash, epoch: i64) {
-        if self.by_world.get(&world).is_some_and(|claim| claim.held.epoch == epoch) {
-            self.by_world.remove(&world);
+    /// A claim does not hold any more: all that it served is lost from this place on, and the next request claims the world again. A later claim stays.
+    pub(super) fn lose(&mut self, world: KeyHash, epoch: i64, place: u64) {
+        if self.by_world.get(&world).is_some_and(|claim| claim.held.epoch == epoch)
+            && let Some(claim) = self.by_world.remove(&world)
+        {
+            claim.lose(place);
             self.dropped.insert(world, epoch);
         }
     }

@@ -22,7 +22,7 @@ pub(super) struct Part {
     /// What the database knows of the world afterwards.
     pub(super) held: Held,
     /// The place of the first one.
-    place: u64,
+    pub(super) place: u64,
     /// Whose inputs these are. Their claim may have ended since, so it is not asked.
     tenures: Vec<Arc<Tenure>>,
     pub(super) inputs: u64,

@@ -178,7 +178,7 @@ impl SharedLog {
             if !stored.contains(&world) {
                 self.counts.fenced.fetch_add(1, Ordering::Relaxed);
                 part.lose();
-                state.claims.drop_claim(world, part.held.epoch);
+                state.claims.lose(world, part.held.epoch, part.place);
                 continue;
             }
             self.counts.stored.fetch_add(part.inputs, Ordering::Relaxed);
@@ -208,7 +208,7 @@ impl SharedLog {
                 part.refuse();
             } else {
                 part.lose();
-                state.claims.drop_claim(world, part.held.epoch);
+                state.claims.lose(world, part.held.epoch, part.place);
             }
         }
         drop(state);
