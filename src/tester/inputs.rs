@@ -9,10 +9,13 @@ use crate::value::Timestamp;
 use crate::world::script::{Scenario, imports};
 use crate::world::{Base, ClockMode, World};
 
-/// The most inputs of a stretch. Between one and two stretches are kept.
+/// The most inputs of a stretch in a short history. Between one and two stretches are kept.
 const MOST: usize = 500;
 /// The most bytes of their paths and bodies.
 const MOST_BYTES: usize = 256 * 1_024;
+/// A stretch of a long history may be this part of all earlier inputs. Each stretch begins with a copy of the world, which shares all data
+/// until they change: many copies would make every write slower.
+const PART: usize = 16;
 
 /// A call that changed the world.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +49,8 @@ struct Stretch {
     events: u64,
     kept: Vec<Recalled>,
     bytes: usize,
+    /// The inputs before the start, and the bytes of their paths and bodies.
+    before: (usize, usize),
 }
 
 impl Stretch {
@@ -62,8 +67,16 @@ impl Stretch {
         (0..self.kept.len()).rev().find(causes).map(|place| place + 1)
     }
 
-    const fn is_full(&self) -> bool {
-        self.kept.len() > MOST || self.bytes > MOST_BYTES
+    fn is_full(&self) -> bool {
+        let (inputs, bytes) = self.before;
+        self.kept.len() > MOST.max(inputs / PART) || self.bytes > MOST_BYTES.max(bytes / PART)
+    }
+
+    /// The one after it.
+    fn next(&self, start: Start, events: u64) -> Self {
+        let (inputs, bytes) = self.before;
+        let before = (inputs + self.kept.len(), bytes + self.bytes);
+        Self { start, events, before, ..Self::default() }
     }
 }
 
@@ -165,7 +178,7 @@ impl Tester {
         self.inputs.add(input, at, world.log_length());
         if self.inputs.latest.is_full() {
             let start = Some(Box::new((world.clone(), self.part())));
-            let latest = Stretch { start, events: world.log_length(), ..Stretch::default() };
+            let latest = self.inputs.latest.next(start, world.log_length());
             self.inputs.older = Some(std::mem::replace(&mut self.inputs.latest, latest));
         }
     }
@@ -225,7 +238,7 @@ mod tests {
         for events in 0..3 * MOST as u64 {
             tester.inputs.add(input("{}"), world.now(), events);
             if tester.inputs.latest.is_full() {
-                let latest = Stretch { events, ..Stretch::default() };
+                let latest = tester.inputs.latest.next(None, events);
                 tester.inputs.older = Some(std::mem::replace(&mut tester.inputs.latest, latest));
             }
         }

@@ -106,6 +106,11 @@ fn pipes_and_devices_are_refused_as_files() {
             assert!(err.contains("not a regular file"), "{arguments:?}: {err}");
         }
     }
+    std::fs::rename(&pipe, folder.path().join("journal.sandbox")).unwrap();
+    let ended =
+        finish(&mut command(&["--port", "0", "--journal", folder.path().to_str().unwrap()]));
+    let err = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert!(!ended.status.success() && err.contains("not a regular file"), "{err}");
 }
 
 #[cfg(unix)]

@@ -354,6 +354,8 @@ impl Tape {
     }
 
     fn append(&self, step: Step, world: &World) {
+        // A reset or restored world has not seen the time of the wall clock yet.
+        self.wall.fetch_min(world.now().millis(), Ordering::Relaxed);
         if self.is_playing() {
             *self.played.lock().unwrap_or_else(PoisonError::into_inner) = Some(step);
             self.tenure.count();

@@ -59,6 +59,10 @@ impl WriteAheadLog {
         let failed = |what: &str, error: &io::Error| format!("{what} {}: {error}", path.display());
         private::create_folder(folder)
             .map_err(|error| failed("cannot create the folder of", &error))?;
+        if fs::metadata(&path).is_ok_and(|known| !known.is_file()) {
+            // To open a pipe would wait for its other end.
+            return Err(format!("cannot open {}: it is not a regular file", path.display()));
+        }
         let started = Instant::now();
         let file = loop {
             let mut options = OpenOptions::new();

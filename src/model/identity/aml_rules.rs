@@ -81,9 +81,24 @@ pub(crate) struct Suspicion {
 }
 
 impl Rules {
-    /// Whether a rule needs the earlier movements. Most amounts are relevant to no rule.
-    pub(crate) fn looks_back(&self, now: Movement, nth_before: Option<Timestamp>) -> bool {
-        self.is_just_below(now) || self.is_large(now) || self.is_fast(now, nth_before)
+    /// The rules that a movement may break, and how long each stays silent after an alert, in milliseconds. Most amounts concern no rule.
+    pub(crate) fn concerned(
+        &self,
+        now: Movement,
+        nth_before: Option<Timestamp>,
+        country: Option<&str>,
+    ) -> impl Iterator<Item = (AlertRule, i64)> {
+        let rules = [
+            (self.is_just_below(now), AlertRule::Structuring, self.structuring.days * DAY),
+            (self.is_fast(now, nth_before), AlertRule::Velocity, self.velocity.hours * HOUR),
+            (self.is_large(now), AlertRule::SuddenChange, DAY),
+            (
+                self.corridor(country).is_some(),
+                AlertRule::HighRiskCorridor,
+                self.high_risk_corridor.days * DAY,
+            ),
+        ];
+        rules.into_iter().filter(|(concerns, ..)| *concerns).map(|(_, rule, silent)| (rule, silent))
     }
 
     /// The number of earlier movements from which there are too many.

@@ -90,6 +90,21 @@ fn a_replay_of_random_walks_agrees() {
     }
 }
 
+/// A reset world sees the time of the wall clock at its next request, and there is none.
+#[test]
+fn a_recording_may_end_right_after_a_reset() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("reset.ndjson");
+    let (server, caller) = serve(&["--clock", "real:1000000", "--record", path(&file)], KEY);
+    hire(&caller, &caller.company(0), "Ada Obi").expect(201);
+    caller.post("/_sandbox/reset", &json!({})).expect(200);
+    drop(caller);
+    std::sync::Arc::into_inner(server).expect("the only owner").end();
+    let (code, out, err) = run(&["replay", path(&file)]);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("so do the digests at its end"), "{out}");
+}
+
 #[test]
 fn reads_and_refusals_without_effect_are_not_recorded() {
     let folder = tempfile::tempdir().unwrap();
