@@ -7,6 +7,7 @@ use crate::api::prelude::*;
 use crate::model::business::pay_schedule::ending_in;
 use crate::model::business::{PaySchedule, PaySpan, PayrollRun, RunType, ScheduleStatus};
 use crate::model::calendar::Calendar;
+use crate::model::payroll::PayPeriod;
 
 /// The company's schedules in order of their days.
 pub(crate) fn schedules(world: &World, company: Id<Company>) -> Vec<Arc<PaySchedule>> {
@@ -50,6 +51,11 @@ pub(crate) fn due_by(
     calendar.or_business_day_before(falls_on(schedules, company, span))
 }
 
+/// The next day whose cut-off is in the future.
+pub(crate) fn first_day_to_pay(world: &World, company: &Company) -> Date {
+    world.calendar_of(company.id).open_day(world.now())
+}
+
 /// The pay date of a pay period before it moves to a business day.
 fn falls_on(schedules: &[Arc<PaySchedule>], company: &Company, span: PaySpan) -> Date {
     let mut schedules = schedules.iter();
@@ -78,6 +84,35 @@ pub(crate) fn paid_until(world: &World, company: &Company) -> Option<Date> {
     regular.map(|run| run.span().end).chain(history).max()
 }
 
+/// The pay period, of those that end in a month, of pay beside the regular one. A correction belongs to the pay period that was reversed last,
+/// other pay to the first one whose wages are due on its pay date or later. Without a pay date, it is paid as early as possible.
+pub(crate) fn beside(
+    world: &World,
+    company: &Company,
+    (month, kind): (Period, RunType),
+    pay_date: Option<Date>,
+) -> PaySpan {
+    let spans = ending(world, company.id, month);
+    if let Some(span) =
+        reversed_last(world, company, &spans).filter(|_| kind == RunType::Correction)
+    {
+        return span;
+    }
+    let day = pay_date.unwrap_or_else(|| first_day_to_pay(world, company));
+    // The days of a month before its first pay period are no pay period of the schedule.
+    let whole = |span: &&PaySpan| span.frequency != PayPeriod::Monthly || span.is_month();
+    let found = spans.iter().filter(whole).find(|span| due_on(world, company, **span) >= day);
+    *found.or(spans.last()).expect("a pay period ends in every month")
+}
+
+/// The one of these pay periods with the run that was reversed last.
+fn reversed_last(world: &World, company: &Company, spans: &[PaySpan]) -> Option<PaySpan> {
+    let runs = world.children::<PayrollRun>(company.id.bits()).rev();
+    let reversals = runs.filter_map(|id| world.find(id)?.reverses);
+    let mut reversed = reversals.filter_map(|id| Some(world.find(id)?.span()));
+    reversed.find(|span| spans.contains(span))
+}
+
 /// A run that a caller wants.
 pub(crate) struct NewRun<'a> {
     pub(crate) company: &'a Company,
@@ -87,6 +122,8 @@ pub(crate) struct NewRun<'a> {
     pub(crate) member: &'static str,
     /// Whether the body names the employees.
     pub(crate) named: bool,
+    /// The pay date of the body.
+    pub(crate) pay_date: Option<Date>,
 }
 
 impl<'a> NewRun<'a> {
@@ -102,8 +139,15 @@ impl<'a> NewRun<'a> {
         employees: impl Fn(&Wanted<'_>) -> Result<Vec<Id<Employee>>>,
     ) -> Result<(Wanted<'a>, Vec<Id<Employee>>)> {
         let spans = ending(world, self.company.id, self.month);
-        if self.kind == RunType::Termination {
-            return self.final_pay(world, &spans, employees);
+        match self.kind {
+            RunType::Termination => return self.final_pay(world, &spans, employees),
+            RunType::OffCycle | RunType::Correction => {
+                let wanted =
+                    self.of(beside(world, self.company, (self.month, self.kind), self.pay_date));
+                let employees = employees(&wanted)?;
+                return Ok((wanted, employees));
+            }
+            RunType::Regular => {}
         }
         let mut refusal = None;
         for span in spans {
@@ -165,7 +209,14 @@ pub(crate) fn first_free_month(
 ) -> Result<Period, ApiError> {
     let mut month = world.today().period();
     for _ in 0..MONTHS {
-        let run = NewRun { company, month, kind: RunType::Regular, member: "", named: true };
+        let run = NewRun {
+            company,
+            month,
+            kind: RunType::Regular,
+            member: "",
+            named: true,
+            pay_date: None,
+        };
         let mut spans = ending(world, company.id, month).into_iter();
         if spans.any(|span| run.of(span).not_yet_run(world, employees, true, None).is_ok()) {
             return Ok(month);

@@ -326,8 +326,14 @@ pub(crate) fn draft_scheduled_run(world: &mut World, id: Id<PaySchedule>) {
 }
 
 fn draft(world: &mut World, company: &Company, span: PaySpan) {
-    let new =
-        NewRun { company, month: span.period(), kind: RunType::Regular, member: "", named: false };
+    let new = NewRun {
+        company,
+        month: span.period(),
+        kind: RunType::Regular,
+        member: "",
+        named: false,
+        pay_date: None,
+    };
     let wanted = new.of(span);
     let Ok(employees) = wanted.everyone(world) else { return };
     if wanted.not_yet_run(world, &employees, false, None).is_err() {

@@ -1,6 +1,6 @@
 //! Payroll runs: the published call (specification, §4.1), lists, one run, its items.
 
-use crate::api::business::pay_periods::{NewRun, due_on};
+use crate::api::business::pay_periods::{NewRun, due_on, first_day_to_pay};
 use crate::api::business::payroll_people::{MOST_EMPLOYEES, Wanted, found, may_pay};
 use crate::api::pay_history::pays;
 use crate::api::prelude::*;
@@ -91,6 +91,7 @@ fn run_payroll(world: &mut World, input: RunPayroll) -> Result<Single<PayrollRun
         kind: RunType::Regular,
         member: "employees",
         named: chosen.is_some(),
+        pay_date: None,
     };
     let (wanted, employees) = new.with_employees(world, |wanted| match &chosen {
         Some(employees) => wanted.payable(employees),
@@ -156,11 +157,6 @@ pub(crate) fn new_run(
 /// The company's pay day of the period or, if that has passed, the next day whose cut-off is in the future.
 fn pay_date(world: &World, company: &Company, span: PaySpan) -> Date {
     due_on(world, company, span).max(first_day_to_pay(world, company))
-}
-
-/// The next day whose cut-off is in the future.
-pub(crate) fn first_day_to_pay(world: &World, company: &Company) -> Date {
-    world.calendar_of(company.id).open_day(world.now())
 }
 
 list! {

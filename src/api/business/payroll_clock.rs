@@ -1,6 +1,6 @@
 //! Timers of a payroll run: calculation and approval. The next steps are in `payroll_funding`.
 
-use crate::api::business::payroll::first_day_to_pay;
+use crate::api::business::pay_periods::first_day_to_pay;
 use crate::api::business::payroll_earlier::EarlierPay;
 use crate::api::business::payroll_months::accrue;
 use crate::api::business::payroll_pay::{nothing, warnings};

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::api::business::earning_types::{EarningInput, earnings};
 use crate::api::business::pay_lines::{AllowanceInput, DeductionInput, allowances, deductions};
-use crate::api::business::pay_periods::NewRun;
-use crate::api::business::payroll::{CALCULATION, first_day_to_pay, new_run};
+use crate::api::business::pay_periods::{NewRun, beside, first_day_to_pay};
+use crate::api::business::payroll::{CALCULATION, new_run};
 use crate::api::business::payroll_people::{MOST_EMPLOYEES, Wanted};
 use crate::api::business::worked_hours::{HoursInput, worked_hours};
 use crate::api::prelude::*;
@@ -93,6 +93,7 @@ fn create_payroll_run(world: &mut World, input: CreatePayrollRun) -> Result<Sing
         kind: input.kind.unwrap_or(RunType::Regular),
         member: "employee_ids",
         named: input.employee_ids.is_some(),
+        pay_date: input.pay_date,
     };
     let (wanted, employees) = new.with_employees(world, |wanted| match &input.employee_ids {
         Some(ids) => wanted.payable(&wanted.found(world, ids)?),
@@ -170,7 +171,13 @@ fn update_payroll_run(world: &mut World, input: UpdatePayrollRun) -> Result<Sing
         return Ok(Data(Shown(world.get(run.id)?)));
     }
     may_pay_on(world, &company, input.pay_date)?;
-    run.pay_date = input.pay_date.unwrap_or(run.pay_date);
+    if let Some(day) = input.pay_date {
+        run.pay_date = day;
+        if matches!(run.kind, RunType::OffCycle | RunType::Correction) {
+            let span = beside(world, &company, (run.period, run.kind), Some(day));
+            run.pay_period = span.beside_its_month();
+        }
+    }
     let wanted = |member| Wanted { company: &company, span: run.span(), kind: run.kind, member };
     let mut employees = (*run.employees).clone();
     let mut inputs = (*run.inputs).clone();

@@ -142,15 +142,16 @@ fn covered(world: &World, run: &PayrollRun, available: i64) -> Covered {
         return covered;
     }
     let meter = Meter::of(world, run.company_id, run.currency);
-    let mut sent = 0;
+    let (mut cost, mut sent) = (RunCost::default(), 0);
     for item in items(world, run.id) {
-        let cost = RunCost::of([&*item]).to_reserve();
+        let mut cost_with_it = cost.clone();
+        cost_with_it.add_item(&item);
         let with_it = sent + wages(core::iter::once(&*item));
-        let fee = meter.charge(with_it);
-        if covered.reserved + cost + fee <= available {
-            covered.reserved += cost;
+        let (reserved, fee) = (cost_with_it.to_reserve(), meter.charge(with_it));
+        if reserved + fee <= available {
+            covered.reserved = reserved;
             covered.fee = fee;
-            sent = with_it;
+            (cost, sent) = (cost_with_it, with_it);
         } else {
             covered.without.insert(item.id);
         }

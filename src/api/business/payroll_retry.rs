@@ -1,12 +1,14 @@
 //! Sending wages again after a failure.
 
-use crate::api::business::payroll_clock::get;
+use crate::api::business::payroll_clock::{get, items};
 use crate::api::business::payroll_funding::{salary, salary_parts};
 use crate::api::payments::payout_rail::hand_over;
 use crate::api::payments::platform_fee::platform_fee;
 use crate::api::prelude::*;
 use crate::model::business::payment_method::Part;
-use crate::model::business::{EmployeeStatus, PayrollItem, PayrollRun, PayrollStatus, RunStatus};
+use crate::model::business::{
+    EmployeeStatus, ItemStatus, PayrollItem, PayrollRun, PayrollStatus, RunStatus,
+};
 use crate::model::payments::{Payout, Rail};
 use crate::model::posting::{self, RunCost};
 
@@ -76,7 +78,7 @@ fn retry_payroll_item(world: &mut World, input: RetryItem) -> Result<Single<Payr
         payouts = replace_bounced(world, &mut item, wallet, rail);
     } else {
         // The wallet did not cover it when the run was funded.
-        let cost = RunCost::of([&item]).to_reserve();
+        let cost = added_reserve(world, run.id, &item);
         let sent = item.sending_takes();
         let fee = platform_fee(world, run.company_id, run.currency, sent);
         let available = world.balances(run.company_id, run.currency).available;
@@ -109,6 +111,16 @@ fn retry_payroll_item(world: &mut World, input: RetryItem) -> Result<Single<Payr
         hand_over(world, payout.id);
     }
     Ok(Data(Shown(world.get(item.id)?)))
+}
+
+/// What a run must reserve for an item in addition to those that it covers.
+fn added_reserve(world: &World, run: Id<PayrollRun>, item: &PayrollItem) -> i64 {
+    let all = items(world, run);
+    let covered = all.iter().filter(|it| it.status != ItemStatus::Reversed && it.is_covered());
+    let mut cost = RunCost::of(covered.map(AsRef::as_ref));
+    let before = cost.to_reserve();
+    cost.add_item(item);
+    cost.to_reserve() - before
 }
 
 /// Stages a new payout for each part of the net pay that failed or was returned.

@@ -217,14 +217,18 @@ fn give_back(
     let entries = take_back(world, (run, reversal), chosen, stay);
     let arrived = chosen.iter().filter(|item| item.status == ItemStatus::Paid);
     let arrived = RunCost::of(arrived.map(AsRef::as_ref));
-    // Nothing was reserved for items that the wallet did not cover. Pay of zero needs no payout.
-    let uncovered =
-        chosen.iter().filter(|item| item.payout_id.is_none() && item.status != ItemStatus::Skipped);
-    let uncovered = RunCost::of(uncovered.map(AsRef::as_ref)).to_reserve();
+    // Nothing was reserved for items that the wallet did not cover.
+    let uncovered = chosen.iter().filter(|item| !item.is_covered());
+    let uncovered = RunCost::of(uncovered.map(AsRef::as_ref)).to_send();
     let (mut freed, mut void) = (cost.to_send() - arrived.to_send() - uncovered, Vec::new());
+    let covered = |items: &mut dyn Iterator<Item = &Arc<PayrollItem>>| {
+        RunCost::of(items.filter(|item| item.is_covered()).map(AsRef::as_ref))
+    };
+    let before = covered(&mut chosen.iter().chain(stay));
+    let after = covered(&mut stay.iter());
     for &(party, amount) in cost.owed.iter().filter(|(_, amount)| *amount != 0) {
         if let Some(lowered) = lower(world, run, reversal, (party, amount)) {
-            freed += amount;
+            freed += before.owed_to(party).max(0) - after.owed_to(party).max(0);
             void.push(lowered);
         }
     }

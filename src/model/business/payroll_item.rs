@@ -68,6 +68,11 @@ impl PayrollItem {
         self.payout_ids = if ids.len() > 1 { ids.to_vec() } else { Vec::new() };
     }
 
+    /// Whether the wallet covered it when its run was funded, or when it was retried. An item with nothing to send needs no payout.
+    pub(crate) fn is_covered(&self) -> bool {
+        self.payout_id.is_some() || self.status == ItemStatus::Skipped
+    }
+
     /// The cost of sending the net pay, in the run's currency.
     pub(crate) fn sending_takes(&self) -> i64 {
         self.fx.map_or(self.calculation.net, |fx| fx.source_amount)

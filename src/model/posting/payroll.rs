@@ -154,9 +154,15 @@ impl RunCost {
     }
 
     /// The amount that the run itself pays: wages, and amounts withheld for others. Deductions for employees' own creditors stay available
-    /// and owed.
+    /// and owed. Tax that the run repays to employees lowers nothing: it is a credit, which a later return uses.
     pub(crate) fn to_reserve(&self) -> i64 {
-        self.to_send() + self.owed.iter().map(|(_, amount)| amount).sum::<i64>()
+        let owed = self.owed.iter().map(|(_, amount)| (*amount).max(0));
+        self.to_send() + owed.sum::<i64>()
+    }
+
+    /// The amount of one party.
+    pub(crate) fn owed_to(&self, party: DueTo) -> i64 {
+        self.owed.iter().find(|(known, _)| *known == party).map_or(0, |(_, amount)| *amount)
     }
 }
 

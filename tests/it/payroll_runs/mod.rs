@@ -2,6 +2,7 @@
 //! month.
 
 mod benefits;
+mod beside;
 mod contractors;
 mod drafts;
 mod headcount;

@@ -13,7 +13,7 @@ pub(super) fn company_of(caller: &Caller, person: &str) -> String {
 }
 
 /// The calculated regular run of that month for one employee.
-fn regular(caller: &Caller, person: &str, period: &str) -> Value {
+pub(super) fn regular(caller: &Caller, person: &str, period: &str) -> Value {
     let company = company_of(caller, person);
     let body = json!({"company_id": company, "period": period, "employee_ids": [person]});
     calculated(caller, &draft(caller, &body))

@@ -4,6 +4,7 @@
 mod amended;
 mod deadlines;
 mod forms;
+mod repaid;
 mod sales_tax;
 
 use serde_json::{Value, json};
