@@ -266,7 +266,7 @@ impl Engine {
         {
             return problem::reply(&error, &request.refused_id(&slot.world()));
         }
-        if let Err(error) = self.most.check(request.route.operation, slot) {
+        if let Err(error) = self.most.check(request, slot) {
             return problem::reply(&error, &request.refused_id(&slot.world()));
         }
         if self.config.mode == ClockMode::Real && slot.world().mode() == ClockMode::Real {

@@ -131,12 +131,13 @@ impl Run {
         slot.note_starts();
         slot.hold_deliveries(true);
         let more = self.step_held(world);
+        let tasks = self.advance.tasks() - tasks;
+        let is_end = self.advance.is_reached() && !reached;
         if let Some(tape) = &slot.tape {
-            let tasks = self.advance.tasks() - tasks;
-            tape.advanced(before, world, tasks, self.advance.is_reached() && !reached);
+            tape.advanced(before, world, tasks, is_end);
         }
         if before.differs(world) {
-            slot.tester().keep_advance(world, before.at());
+            slot.tester().keep_advance(world, before.at(), tasks, is_end);
         }
         slot.hold_deliveries(false);
         more

@@ -146,6 +146,12 @@ impl SeenKeys {
         }
     }
 
+    /// Whether a key has an answer, so that its request changes nothing.
+    pub(super) fn has_answer(&mut self, key: &IdempotencyKey, now: Timestamp) -> bool {
+        self.answers.forget(now);
+        self.answers.by_key.contains_key(key)
+    }
+
     /// The request of a key has ended.
     pub(super) fn end(&mut self, key: &IdempotencyKey) {
         self.running.remove(key);

@@ -1,7 +1,9 @@
 //! `--quota`: how much one key's world may contain. Its rate of requests is counted at the edge (`io::quota`).
 
-use crate::api::operation::{Method, Operation};
+use crate::api::operation::Method;
+use crate::engine::idempotency::IdempotencyKey;
 use crate::engine::recording::{changes_endpoints, deletes_world, is_stored};
+use crate::engine::request::Request;
 use crate::engine::slot::Slot;
 use crate::value::{ApiError, ErrorCode};
 
@@ -16,7 +18,8 @@ pub(crate) struct Most {
 
 impl Most {
     /// Refuses a request that would exceed a limit. A reset and the deletion of the world make room, so they pass.
-    pub(super) fn check(self, row: &Operation, slot: &Slot) -> Result<(), ApiError> {
+    pub(super) fn check(self, request: &Request<'_>, slot: &Slot) -> Result<(), ApiError> {
+        let row = request.route.operation;
         if self == Self::default() || !is_stored(row) || deletes_world(row) || row.path == RESET {
             return Ok(());
         }
@@ -35,12 +38,21 @@ impl Most {
             };
         }
         match self.changes {
-            Some(most) if slot.world().version() >= most => refused(format!(
-                "this key has used its quota of changes, {most}: POST {RESET} or DELETE /_sandbox/world begins a new world"
-            )),
+            Some(most) if slot.world().version() >= most && !is_repeated(request, slot) => {
+                refused(format!(
+                    "this key has used its quota of changes, {most}: POST {RESET} or DELETE /_sandbox/world begins a new world"
+                ))
+            }
             _ => Ok(()),
         }
     }
+}
+
+/// Whether the reply is stored already: to repeat it is no change.
+fn is_repeated(request: &Request<'_>, slot: &Slot) -> bool {
+    let now = slot.world().now();
+    let key = IdempotencyKey::of(request.head, false).ok().flatten();
+    key.is_some_and(|key| slot.memory().seen.has_answer(&key, now))
 }
 
 const RESET: &str = "/_sandbox/reset";

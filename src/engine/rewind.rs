@@ -14,7 +14,7 @@ use crate::engine::player::Player;
 use crate::engine::repeat::Repeat;
 use crate::engine::slot::{Opening, Slot};
 use crate::engine::state::Engine;
-use crate::tester::inputs::Leading;
+use crate::tester::inputs::{Leading, Recalled};
 use crate::tester::snapshots::TesterPart;
 use crate::value::{ApiError, long_work};
 use crate::world::World;
@@ -56,7 +56,7 @@ impl Engine {
             return Ok(found);
         }
         let leading = leading().ok_or_else(|| {
-            refused("only the latest 500 to 1,000 inputs of a world are kept, and a fork begins with its own")
+            refused("only the latest inputs of a world are kept, at least 500, and a fork begins with its own")
         })?;
         long_work::run(|| {
             // Others wait for this replay, which may have what they need.
@@ -84,15 +84,7 @@ impl Engine {
                 player.slot.world_mut().keep_steps(sequence);
             }
             player.follow(recalled.at);
-            let input = &recalled.input;
-            let mut request = HttpRequest::builder().method(input.method).uri(&input.target);
-            for (name, value) in &input.headers {
-                request = request.header(*name, value);
-            }
-            // A refusal is repeated, too: it may have moved the clock of the world.
-            if let Ok(request) = Repeat::sent(self, request, &input.body) {
-                request.perform(&player);
-            }
+            play(self, &player, recalled);
             if is_near {
                 keep(&player, &mut moments);
             }
@@ -101,6 +93,21 @@ impl Engine {
         player.follow(present.now());
         keep(&player, &mut moments);
         moments
+    }
+}
+
+/// Repeats an input, also one that was refused: it may have moved the clock of the world.
+fn play(engine: &Engine, player: &Player<'_>, Recalled { input, moved, .. }: &Recalled) {
+    if let Some(moved) = moved {
+        player.advance(moved.tasks, moved.to).ok(); // a bug there was logged
+        return;
+    }
+    let mut request = HttpRequest::builder().method(input.method).uri(&input.target);
+    for (name, value) in &input.headers {
+        request = request.header(*name, value);
+    }
+    if let Ok(request) = Repeat::sent(engine, request, &input.body) {
+        request.perform(player);
     }
 }
 

@@ -274,6 +274,9 @@ impl Engine {
 
     /// A world with endpoints or readers follows the wall clock by itself, so that its webhooks are sent and its stream moves without a call.
     fn follow_eagerly(&self, slot: &Arc<Slot>) {
+        if slot.tape.as_ref().is_some_and(Tape::is_playing) {
+            return; // its recorded inputs say when the clock moves it
+        }
         let now = Timestamp::from_millis(self.wall.load(Ordering::Relaxed));
         let due = |world: &World| world.timers().next().is_some_and(|timer| timer.due <= now);
         let real = slot.world().mode() == ClockMode::Real;

@@ -6,10 +6,10 @@ use std::future::Future;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::{BufMut, Bytes, BytesMut};
 use http::Response;
@@ -175,8 +175,12 @@ struct Door<A> {
     refusals: Arc<Refusals>,
     /// How long the server stops accepting after the system had no resources for another socket.
     pause: Duration,
+    /// When refused connections were reported last, and how many were refused since.
+    refused: Mutex<(Option<Instant>, u64)>,
 }
 
+/// The least time between two reports of refused connections: a line for each could fill a pipe that is read slowly.
+const REPORT_PAUSE: Duration = Duration::from_secs(1);
 const SHORTEST_PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
@@ -193,7 +197,27 @@ impl<A: RequestHandler> Door<A> {
         let http = protocol(&shared.limits);
         let peers = Peers::sharing(shared.limits.connections);
         let (refusals, open) = (Arc::new(refusals), Arc::default());
-        Self { shared, http, closing, open, peers, full, refusals, pause: SHORTEST_PAUSE }
+        Self {
+            shared,
+            http,
+            closing,
+            open,
+            peers,
+            full,
+            refusals,
+            pause: SHORTEST_PAUSE,
+            refused: Mutex::default(),
+        }
+    }
+
+    fn report_refusal(&self) {
+        let (last, count) = &mut *self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        *count += 1;
+        if last.is_none_or(|last| last.elapsed() >= REPORT_PAUSE) {
+            let refused = std::mem::take(count);
+            *last = Some(Instant::now());
+            tracing::warn!(limit = self.shared.limits.connections, refused, "too many connections");
+        }
     }
 
     /// Accepts one connection and starts to serve it. May be dropped while it waits.
@@ -219,7 +243,7 @@ impl<A: RequestHandler> Door<A> {
         let guest = Guest::new(&self.open);
         let share = self.peers.take(peer);
         if guest.number > self.shared.limits.connections || share.is_none() {
-            tracing::warn!(limit = self.shared.limits.connections, "too many connections");
+            self.report_refusal();
             // One attempt: a client that does not read it at once only sees the close.
             let _ = stream.try_write(&self.full);
             return;

@@ -28,12 +28,25 @@ pub(crate) struct SharedInput {
     pub(crate) body: String,
 }
 
+/// The path of an advance.
+const ADVANCE: &str = "/_sandbox/clock/advance";
+
+/// A part of an advance, which the deliveries of its webhooks divide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Moved {
+    /// The number of timers that ran. An advance may end between two timers of one instant.
+    pub(crate) tasks: u64,
+    pub(crate) to: Timestamp,
+}
+
 /// An input, with what a replay up to an event needs.
 #[derive(Clone, Debug)]
 pub(crate) struct Recalled {
     pub(crate) input: SharedInput,
     /// Virtual time before it.
     pub(crate) at: Timestamp,
+    /// What it did, if it is an advance that has not reached its end yet, or that ended at an event.
+    pub(crate) moved: Option<Moved>,
     /// The number of events after it.
     events: u64,
 }
@@ -124,7 +137,7 @@ impl Inputs {
     /// Adds one, which led to that number of events.
     fn add(&mut self, input: SharedInput, at: Timestamp, events: u64) {
         self.latest.bytes += input.target.len() + input.body.len();
-        self.latest.kept.push(Recalled { input, at, events });
+        self.latest.kept.push(Recalled { input, at, moved: None, events });
         if self.latest.is_full() {
             self.missing.get_or_insert("it has more than 500 inputs or 256 KiB of them");
         }
@@ -139,6 +152,7 @@ impl Inputs {
             self.start.as_ref().map_or((world.base(), world.mode()), |(base, mode)| (base, *mode));
         match (mode, self.missing) {
             (_, Some(why)) => Err(why),
+            _ if world.log().is_trimmed() => Err("its log has dropped events (`--max-events`)"),
             (ClockMode::Real, None) => Err("the wall clock moves it"),
             (mode, None) => Ok((base, mode, self.latest.kept.iter().map(|kept| &kept.input))),
         }
@@ -157,25 +171,52 @@ impl Inputs {
 }
 
 impl Tester {
-    /// The clock was moved to the time of the world by a part of an advance. Parts without another input between them are one advance.
-    pub(crate) fn keep_advance(&mut self, world: &World, at: Timestamp) {
-        const TARGET: &str = "/_sandbox/clock/advance";
-        let body = format!("{{\"to\":\"{}\"}}", world.now());
+    /// A part of an advance ran that many timers. Parts without another input between them are one advance. `is_end` says that it arrived.
+    pub(crate) fn keep_advance(&mut self, world: &World, at: Timestamp, tasks: u64, is_end: bool) {
+        let (to, events) = (world.now(), world.log_length());
+        let is_due = world.timers().next().is_some_and(|timer| timer.due <= to);
+        let body = if is_due && !is_end {
+            r#"{"until":"next_event"}"#.to_owned()
+        } else {
+            format!("{{\"to\":\"{to}\"}}")
+        };
+        let input =
+            SharedInput { method: "POST", target: ADVANCE.to_owned(), headers: Vec::new(), body };
+        if is_end {
+            return self.keep_input(world, at, input);
+        }
         match self.inputs.latest.kept.last_mut() {
-            Some(last) if last.input.target == TARGET && last.input.body.starts_with("{\"to\"") => {
-                last.input.body = body;
-                last.events = world.log_length();
+            Some(Recalled { input: last, moved: Some(moved), events: last_events, .. }) => {
+                *last = input;
+                *moved = Moved { tasks: moved.tasks + tasks, to };
+                *last_events = events;
             }
             _ => {
-                let (target, headers) = (TARGET.to_owned(), Vec::new());
-                self.keep_input(world, at, SharedInput { method: "POST", target, headers, body });
+                self.inputs.add(input, at, events);
+                if let Some(last) = self.inputs.latest.kept.last_mut() {
+                    last.moved = Some(Moved { tasks, to });
+                }
+                self.begin_stretch(world);
             }
         }
     }
 
-    /// Adds an input that led to this state of the world. `at` is virtual time before it.
+    /// Adds an input that led to this state of the world. `at` is virtual time before it. The last part of an advance replaces the parts before.
     pub(crate) fn keep_input(&mut self, world: &World, at: Timestamp, input: SharedInput) {
-        self.inputs.add(input, at, world.log_length());
+        let is_end = input.target == ADVANCE && input.body.starts_with("{\"to\"");
+        match self.inputs.latest.kept.last_mut() {
+            Some(last) if is_end && last.moved.is_some() => {
+                *last = Recalled { input, at: last.at, moved: None, events: world.log_length() };
+            }
+            _ => {
+                self.inputs.add(input, at, world.log_length());
+                self.begin_stretch(world);
+            }
+        }
+    }
+
+    /// Begins the next stretch, if the latest one is full.
+    fn begin_stretch(&mut self, world: &World) {
         if self.inputs.latest.is_full() {
             let start = Some(Box::new((world.clone(), self.part())));
             let latest = self.inputs.latest.next(start, world.log_length());

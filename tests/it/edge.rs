@@ -138,6 +138,7 @@ fn the_limit_of_files_bounds_the_connections_and_a_new_client_is_answered() {
         "ulimit -n 256; exec '{}' --port 0 --quiet --host 127.0.0.1",
         env!("CARGO_BIN_EXE_sandbox")
     );
+    let script = script.replace(" --quiet", "");
     let server = Server::spawn(std::process::Command::new("sh").args(["-c", &script]));
     let held: Vec<TcpStream> =
         (0..250).filter_map(|_| TcpStream::connect(("127.0.0.1", server.port())).ok()).collect();
@@ -149,7 +150,14 @@ fn the_limit_of_files_bounds_the_connections_and_a_new_client_is_answered() {
     );
     assert_eq!(answer.unwrap().status, 503);
     assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+    for _ in 0..300 {
+        drop(TcpStream::connect(("127.0.0.1", server.port())));
+    }
+    let waited = started.elapsed().as_secs();
     drop(held);
+    let (_, printed) = server.stop();
+    let reports = printed.lines().filter(|line| line.contains("too many connections")).count();
+    assert!((1..=2 + waited as usize).contains(&reports), "{reports} reports: {printed}");
 }
 
 #[cfg(target_os = "linux")]

@@ -166,7 +166,13 @@ fn a_key_that_has_used_its_quota_of_changes_or_endpoints_makes_room() {
         let body = serde_json::json!({"legal_name": "One Ltd", "country": "GB", "currency": "GBP"});
         caller.post("/api/business/companies", &body)
     };
-    let mut made = 0;
+    let repeated = || {
+        let body = serde_json::json!({"legal_name": "Two Ltd", "country": "GB", "currency": "GBP"});
+        let request = caller.request("POST", "/api/business/companies").json(&body);
+        caller.send(&request.header("idempotency-key", "two"))
+    };
+    repeated().expect(201);
+    let mut made = 1;
     let refused = loop {
         let answer = company();
         if answer.status != 201 {
@@ -175,6 +181,8 @@ fn a_key_that_has_used_its_quota_of_changes_or_endpoints_makes_room() {
         made += 1;
     };
     assert!((1..=3).contains(&made), "{made}");
+    // A client whose reply was lost finds out what happened.
+    assert_eq!(repeated().header("idempotent-replayed"), Some("true"));
     let refused = refused.refused(429, "rate_limited");
     assert!(refused["detail"].as_str().unwrap().contains("quota of changes, 3"), "{refused}");
     caller.get("/api/business/companies").expect(200);

@@ -163,6 +163,9 @@ impl Recorder for Log {
 
     fn accepts(&self) -> Result<(), ApiError> {
         match &self.state().failed {
+            Some(Failed { why, again: None, .. }) => Err(unavailable(format!(
+                "the recording cannot be continued ({why}), because a part of it is missing: no change is accepted until the sandbox is started again, and reads continue"
+            ))),
             Some(failed) => Err(unavailable(unwritten(&failed.why))),
             None => Ok(()),
         }

@@ -63,6 +63,9 @@ impl Log {
     }
 
     fn write_group(&self, pending: Vec<Pending>, sink: &mut Sink) {
+        if !sink.is_read_again() && self.state().failed.is_some() {
+            return; // what follows a gap cannot be replayed
+        }
         let index = self.index.read().unwrap_or_else(PoisonError::into_inner);
         let group = Group::of(pending, &index, sink, self.salt);
         drop(index);
@@ -74,7 +77,10 @@ impl Log {
                 self.recovered();
             }
             Err(error) => {
-                self.lose(&group);
+                // Worlds of a recording are in memory only.
+                if sink.is_read_again() {
+                    self.lose(&group);
+                }
                 self.failed(&error, group.bytes.len(), sink.is_read_again());
             }
         }
@@ -125,11 +131,16 @@ impl Log {
 
     fn failed(&self, error: &io::Error, size: usize, again: bool) {
         let mut state = self.state();
-        if state.failed.is_none() {
-            tracing::error!(
+        match (&state.failed, again) {
+            (None, true) => tracing::error!(
                 %error,
                 "inputs cannot be written: requests that change a world are refused until they can be written again"
-            );
+            ),
+            (None, false) => tracing::error!(
+                %error,
+                "the recording cannot be continued: requests that change a world are refused from now on"
+            ),
+            (Some(_), _) => {}
         }
         let again = again.then(|| Instant::now() + PAUSE);
         state.failed = Some(Failed { why: error.to_string().into(), size, again });

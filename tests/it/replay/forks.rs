@@ -53,6 +53,41 @@ fn a_read_of_a_forked_event_changes_nothing() {
     drop(caller);
 }
 
+/// An advance to the next event may end between two timers of one instant, and the deliveries of webhooks divide it into parts.
+#[test]
+fn an_event_of_an_advance_in_parts_is_forked_also_after_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let receiver = Receiver::taking();
+    let (server, caller) = serve_logged(folder.path(), &[]);
+    let company = json!({"legal_name": "One Ltd", "country": "GB", "currency": "GBP"});
+    caller.post("/api/business/companies", &company).expect(201);
+    caller.post(ENDPOINTS, &json!({"url": receiver.url()})).expect(201);
+    caller.post("/_sandbox/clock/advance", &json!({"until": "next_event"})).expect(200);
+    caller.post("/api/business/companies", &company).expect(201);
+    caller.post("/_sandbox/clock/advance", &json!({"by": "3d"})).expect(200);
+    let inputs = caller.get("/_sandbox/inputs").data();
+    let events = caller.events();
+    let mut forks = Vec::new();
+    for (number, event) in events.iter().enumerate() {
+        let fork = format!("/_sandbox/events/{}/fork", id(event));
+        caller.post(&fork, &json!({"key": format!("test_{number}")})).expect(201);
+        let forked = Caller::with_key(&server, &format!("test_{number}"));
+        assert!(forked.events().len() > number, "event {number}");
+        forks.push((number, forked.digest()));
+    }
+    let digest = caller.digest();
+    drop((server, caller));
+    let (server, caller) = serve_logged(folder.path(), &[]);
+    assert_eq!(caller.digest(), digest);
+    for (number, digest) in forks {
+        let forked = Caller::with_key(&server, &format!("test_{number}"));
+        assert_eq!(forked.digest(), digest, "fork of event {number}");
+    }
+    let after = caller.get("/_sandbox/inputs").data();
+    let kept = inputs["inputs"].as_array().unwrap();
+    assert_eq!(kept[..], after["inputs"].as_array().unwrap()[..kept.len()]);
+}
+
 #[test]
 fn a_fork_with_endpoints_sends_after_a_restart_without_a_call() {
     let folder = tempfile::tempdir().unwrap();

@@ -41,6 +41,31 @@ fn fill(server: &Server, folder: &Path) {
     limit(server, &std::fs::metadata(file(folder)).unwrap().len().to_string());
 }
 
+/// Worlds of a recording are in memory, and stay as they are.
+#[test]
+fn a_recording_that_cannot_be_written_loses_no_world() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("full.ndjson");
+    let (server, caller) = serve(&["--record", path(&file)], "test_recorded");
+    let company = caller.company(0);
+    hire(&caller, &company, "Ada Obi").expect(201);
+    let size = || std::fs::metadata(&file).unwrap().len();
+    until("the recording has an input", || {
+        std::fs::read_to_string(&file).unwrap().contains("Ada Obi")
+    });
+    limit(&server, &(size() + 10).to_string());
+    let answer = hire(&caller, &company, "Ben Obi");
+    let expected = if answer.status == 201 { 2 } else { 1 };
+    until("the failure is noticed", || hire(&caller, &company, "Cem Obi").status == 503);
+    make_space(&server);
+    std::thread::sleep(Duration::from_millis(200));
+    let hired = caller.events().iter().filter(|event| event["type"] == "employee.created").count();
+    assert!(hired >= expected, "{hired}");
+    let refused = hire(&caller, &company, "Dan Obi").refused(503, "log_unavailable");
+    assert!(refused["detail"].as_str().unwrap().contains("recording"), "{refused}");
+    drop((server, caller));
+}
+
 #[test]
 fn a_full_disk_refuses_writes_until_there_is_space() {
     let folder = tempfile::tempdir().unwrap();

@@ -97,6 +97,7 @@ fn a_recording_may_end_right_after_a_reset() {
     let file = folder.path().join("reset.ndjson");
     let (server, caller) = serve(&["--clock", "real:1000000", "--record", path(&file)], KEY);
     hire(&caller, &caller.company(0), "Ada Obi").expect(201);
+    std::thread::sleep(std::time::Duration::from_millis(100)); // a day and more
     caller.post("/_sandbox/reset", &json!({})).expect(200);
     drop(caller);
     std::sync::Arc::into_inner(server).expect("the only owner").end();

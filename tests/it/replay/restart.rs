@@ -303,6 +303,29 @@ fn the_webhooks_of_more_worlds_than_fit_are_all_made_after_a_restart() {
     receiver.wait_until(|seen| seen[before..].iter().map(name).collect::<BTreeSet<_>>() == owed);
 }
 
+/// A call of the control plane and an endpoint let the wall clock drive a world, but not while it is replayed.
+#[test]
+fn the_wall_clock_moves_no_world_that_is_being_replayed() {
+    let folder = tempfile::tempdir().unwrap();
+    let receiver = Receiver::taking();
+    let flags = ["--journal", path(folder.path()), "--clock", "real:1000000"];
+    let (server, caller) = serve(&flags, KEY);
+    caller.post("/_sandbox/webhook-endpoints", &json!({"url": receiver.url()})).expect(201);
+    let company = json!({"legal_name": "One Ltd", "country": "GB", "currency": "GBP"});
+    caller.post("/api/business/companies", &company).expect(201);
+    caller.send(&caller.request("PUT", "/_sandbox/limits").json(&json!({}))).expect(200);
+    for _ in 0..1_500 {
+        caller.post("/api/business/companies", &company).expect(201);
+    }
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    caller.post("/api/business/companies", &company).expect(201);
+    drop((server, caller));
+    for _ in 0..3 {
+        let (_server, caller) = serve(&flags, KEY);
+        caller.get("/api/business/companies").expect(200);
+    }
+}
+
 #[test]
 fn timers_of_the_wall_clock_run_after_a_restart_without_a_call() {
     let folder = tempfile::tempdir().unwrap();
