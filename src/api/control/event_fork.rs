@@ -10,7 +10,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
     summary: "Fork the world as of an event",
     description: "Opens another key with the world after the step that caused the event. The two worlds are independent from then \
         on. Rules, faults and scenarios are those of that time. The state is made again from the inputs, so it needs no snapshot; \
-        the latest 500 to 1,000 inputs of a world are kept. The key is never shown.",
+        only the latest inputs of a world are kept, at least 500. The key is never shown.",
     example: r#"{"key":"test_past"}"#,
     success: 201,
     errors: &[ErrorCode::DuplicateReference],
