@@ -89,9 +89,21 @@ fn due(world: &World, run: &PayrollRun, employee: &Employee, earlier: &EarlierPa
         let pack = payroll::library().in_force(country, run.pay_date.civil()).pack;
         let terms = employee.terms_on(run.span().end);
         pay_hours(terms, pack, &input.hours, &mut due.parts, &mut due.extras);
+        if !run.kind.pays_by_terms() {
+            due.extras.keep_back(&parts_of_pay(employee, run.span(), input));
+        }
         add(&mut due.extras, input);
     }
     due
+}
+
+/// The deductions of the terms that are a part of all pay, such as a pension, for pay beside the regular one. The run may name its own instead.
+fn parts_of_pay(employee: &Employee, span: PaySpan, input: &RunInput) -> Vec<Deduction> {
+    let terms = employee.terms_on(span.end).into_iter();
+    let deductions = terms.flat_map(|terms| &terms.deductions);
+    let is_own = |id: &str| input.deductions.iter().any(|own| own.id == id);
+    let parts = deductions.filter(|it| it.rate_bp.is_some() && !is_own(&it.id));
+    parts.cloned().collect()
 }
 
 /// For final pay: only what no other run of the month has paid.

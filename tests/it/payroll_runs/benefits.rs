@@ -186,10 +186,10 @@ fn a_deduction_with_a_rate_follows_the_pay_of_the_period() {
     caller.audit();
 }
 
-/// Pensions Act 2008 (GB) s. 13 and 20(1): contributions are due on the qualifying earnings of the pay period. A bonus without the deduction has used no
-/// part of them.
+/// Pensions Act 2008 (GB) s. 13 and 20(1): contributions are due on the qualifying earnings of the pay period, 520 to 4,189 a month, a bonus included: 5 and
+/// 3 % of 3,480 of the bonus, and of the 189 that it leaves to the regular pay.
 #[test]
-fn a_bonus_without_a_deduction_leaves_the_band_to_regular_pay() {
+fn a_bonus_of_its_own_run_is_in_the_band_of_its_pay_period() {
     let caller = world();
     let company = caller.company(1);
     let person = caller.payable(&company).remove(0);
@@ -208,9 +208,12 @@ fn a_bonus_without_a_deduction_leaves_the_band_to_regular_pay() {
     edit(&caller, &bonus, &json!({"items": [item]})).expect(200);
     let bonus = calculated(&caller, &bonus);
     verb(&caller, &bonus, "approve", &json!({})).expect(200);
-    let slip = payslip(&caller, &paid(&caller, &run(&caller, &company, "2026-01", &person)));
-    assert_eq!(lines(&slip, "deductions", "Pension"), [12_400]);
-    assert_eq!(lines(&slip, "employer_contributions", "Pension (employer)"), [7_440]);
+    let regular = paid(&caller, &run(&caller, &company, "2026-01", &person));
+    for (run, own, employer) in [(&bonus, 17_400, 10_440), (&regular, 945, 567)] {
+        let slip = payslip(&caller, run);
+        assert_eq!(lines(&slip, "deductions", "Pension"), [own]);
+        assert_eq!(lines(&slip, "employer_contributions", "Pension (employer)"), [employer]);
+    }
     caller.audit();
 }
 
