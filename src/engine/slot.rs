@@ -35,9 +35,6 @@ const SPINS: u32 = 300;
 /// The number of people or events of a large world.
 const LARGE: u64 = 2_000;
 
-/// The number of events of one step after which the hashes of the log are calculated at once, so that the next digest is fast.
-const MANY_EVENTS: u64 = 4_096;
-
 /// Tries to take a lock for a short time. A poisoned lock still protects a valid value, because each step is undone as a whole.
 fn spin<G>(attempt: impl Fn() -> TryLockResult<G>) -> Option<G> {
     for _ in 0..SPINS {
@@ -127,9 +124,7 @@ impl Memory {
     /// Drops cached answers that the last write may have changed; for a reset world, its idempotency answers,
     /// too.
     fn changed(&mut self, world: &World) {
-        if world.log().len() > self.state.events + MANY_EVENTS {
-            world.hash_log();
-        }
+        world.hash_log_since(self.state.events);
         self.reads.clear();
         let again = world.version() < self.state.version
             || world.log().len() < self.state.events

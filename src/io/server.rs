@@ -7,7 +7,8 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::mpsc::{SendError, Sender, channel};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
@@ -30,7 +31,8 @@ use crate::io::metrics::Metrics;
 use crate::io::peers::Peers;
 use crate::io::socket::{Refusals, Socket};
 use crate::io::wal::durable::Durable;
-use crate::value::{ErrorCode, long_work};
+use crate::value::aside::Work;
+use crate::value::{ErrorCode, aside, long_work};
 use crate::world::script::Rate;
 
 /// The most bytes that hyper buffers of a connection's input, and reads at a time.
@@ -90,6 +92,7 @@ impl Server {
         let guard = Guard::new(&config.allowed_hosts, config.admin_token.clone(), cors)
             .with_quota(config.quota);
         long_work::install(beside_other_work);
+        aside::install(after_other_work);
         let (durable, metrics) = (config.durable.clone(), Arc::clone(&config.metrics));
         let shared = Arc::new(Shared::new(engine, guard, config.limits, durable, metrics));
         Ok(Bound { listeners, addresses, base_path: config.base_path.clone(), shared })
@@ -101,6 +104,20 @@ fn beside_other_work(work: &mut dyn FnMut()) {
     match Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
         Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
         _ => work(),
+    }
+}
+
+/// Runs work that nothing waits for on a thread of its own, in order. If there is no such thread, it runs here.
+fn after_other_work(work: Work) {
+    static QUEUE: LazyLock<Sender<Work>> = LazyLock::new(|| {
+        let (queue, due) = channel::<Work>();
+        let run = move || due.into_iter().for_each(|work| work());
+        // Without the thread nothing receives, and then the sender runs the work.
+        drop(std::thread::Builder::new().name("sandbox-aside".into()).spawn(run));
+        queue
+    });
+    if let Err(SendError(work)) = QUEUE.send(work) {
+        work();
     }
 }
 

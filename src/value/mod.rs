@@ -3,6 +3,7 @@
 //! Values are parsed at the edge into types that cannot be invalid, so handlers never check formats again. Deliberately absent: anything
 //! about resources, worlds or routes.
 
+pub(crate) mod aside;
 pub mod birth_date;
 pub(crate) mod diagnostic;
 pub mod error;

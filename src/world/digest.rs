@@ -9,6 +9,9 @@ use crate::model::Kind;
 use crate::world::World;
 use crate::world::log_hashes::{Hashes, hex, of};
 
+/// The number of events of one call after which they are hashed before a digest is asked for.
+const MANY_EVENTS: u64 = 4_096;
+
 /// The hashes of the parts of a world. Two different worlds differ in at least one.
 #[derive(Debug, serde::Serialize)]
 pub(crate) struct Parts {
@@ -28,9 +31,15 @@ impl World {
         of(&self.parts())
     }
 
-    /// Calculates the hashes of the events so far, so that the next digest is fast.
-    pub(crate) fn hash_log(&self) {
-        self.log.extend_hashes();
+    /// If there are many events since a position of the log, calculates their hashes beside other work, so that the next digest is fast.
+    /// Returns the position from which to count the next time. Called between transactions.
+    pub(crate) fn hash_log_since(&self, position: u64) -> u64 {
+        let length = self.log.len();
+        if length <= position + MANY_EVENTS {
+            return position;
+        }
+        self.log.extend_hashes_aside();
+        length
     }
 
     /// The hash of each part.

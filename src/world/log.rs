@@ -97,6 +97,11 @@ impl Log {
         self.hashes_with(Hashes::extend);
     }
 
+    /// The same on another thread. The events must be final.
+    pub(super) fn extend_hashes_aside(&self) {
+        self.digests.extend_aside(self.events.clone(), self.first_sequence());
+    }
+
     /// Sets the most stored events; all of them if none.
     pub(crate) fn set_limit(&mut self, most: Option<u64>) {
         self.digests.set_limit(most);

@@ -11,8 +11,8 @@ use sha2::{Digest, Sha256};
 
 use crate::model::business::{Employee, PayrollRun};
 use crate::model::{Kind, Record};
-use crate::value::Id;
 use crate::value::json_sink::JsonSink;
+use crate::value::{Id, aside};
 use crate::world::event::Event;
 
 /// SHA-256.
@@ -68,7 +68,16 @@ const BLOCK: u64 = 256;
 pub(crate) struct Hashes {
     /// The number of events in a block. Smaller if the log keeps fewer events than a block.
     block: u64,
+    shared: Arc<Shared>,
+}
+
+/// What a thread that hashes beside other work shares with its world.
+#[derive(Debug, Default)]
+struct Shared {
+    /// Held only to read or to replace the value, so that a copy of the world never waits for hashes.
     known: Mutex<Known>,
+    /// Held while blocks are hashed, so that no two threads hash the same.
+    extending: Mutex<()>,
 }
 
 /// The hashes of complete blocks.
@@ -84,13 +93,14 @@ pub(super) struct Known {
 
 impl Default for Hashes {
     fn default() -> Self {
-        Self { block: BLOCK, known: Mutex::default() }
+        Self { block: BLOCK, shared: Arc::default() }
     }
 }
 
 impl Clone for Hashes {
     fn clone(&self) -> Self {
-        Self { block: self.block, known: Mutex::new(self.known().clone()) }
+        let known = Mutex::new(lock(&self.shared.known).clone());
+        Self { block: self.block, shared: Arc::new(Shared { known, extending: Mutex::default() }) }
     }
 }
 
@@ -102,26 +112,46 @@ impl Hashes {
 
     /// Hashes the complete blocks among the stored events, of which the first has this sequence.
     pub(super) fn extend(&self, events: &Vector<Arc<Event>>, first: u64) {
-        self.known().extend(events, first, self.block);
+        self.shared.extend(events, first, self.block);
+    }
+
+    /// The same beside other work, unless the world has gone by then.
+    pub(super) fn extend_aside(&self, events: Vector<Arc<Event>>, first: u64) {
+        let (shared, block) = (Arc::downgrade(&self.shared), self.block);
+        aside::run(move || {
+            if let Some(shared) = shared.upgrade() {
+                shared.extend(&events, first, block);
+            }
+        });
     }
 
     /// All hashes, those of the incomplete last block included.
     pub(super) fn all(&self, events: &Vector<Arc<Event>>, first: u64) -> Known {
-        let mut known = self.known();
-        known.extend(events, first, self.block);
-        let mut all = known.clone();
-        drop(known);
+        self.extend(events, first);
+        let mut all = lock(&self.shared.known).clone();
         let rest = since(events, first, all.events);
         if rest.len() > 0 {
             all.add(rest);
         }
         all
     }
+}
 
-    /// A panic under the lock leaves the hashes of fewer blocks, which are valid.
-    fn known(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+impl Shared {
+    fn extend(&self, events: &Vector<Arc<Event>>, first: u64, block: u64) {
+        let _alone = lock(&self.extending);
+        let last = events.back().map_or(0, |event| event.sequence);
+        let mut next = lock(&self.known).clone();
+        while next.events + block <= last {
+            next.add(since(events, first, next.events).take(usize::try_from(block).unwrap_or(1)));
+            *lock(&self.known) = next.clone();
+        }
     }
+}
+
+/// A panic under a lock leaves the hashes of fewer blocks, which are valid.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The events after the first `count` ones of all.
@@ -136,15 +166,6 @@ fn since(
 }
 
 impl Known {
-    fn extend(&mut self, events: &Vector<Arc<Event>>, first: u64, block: u64) {
-        let last = events.back().map_or(0, |event| event.sequence);
-        while self.events + block <= last {
-            let mut next = self.clone();
-            next.add(since(events, first, self.events).take(usize::try_from(block).unwrap_or(1)));
-            *self = next;
-        }
-    }
-
     /// Adds one block.
     fn add<'a>(&mut self, events: impl Iterator<Item = &'a Arc<Event>>) {
         let mut log = Sink::after(self.log);

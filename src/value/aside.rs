@@ -1,0 +1,27 @@
+//! Work that no reply waits for, such as hashes that a later call may ask for.
+//!
+//! The server installs a runner with a thread of its own. Without a server such work runs directly. Deliberately absent: threads, which
+//! belong to the server.
+
+use std::sync::OnceLock;
+
+/// Such work.
+pub(crate) type Work = Box<dyn FnOnce() + Send>;
+
+/// Runs work exactly once, now or soon.
+pub(crate) type Runner = fn(Work);
+
+static RUNNER: OnceLock<Runner> = OnceLock::new();
+
+/// Sets the runner of this process. Later calls change nothing.
+pub(crate) fn install(runner: Runner) {
+    RUNNER.get_or_init(|| runner);
+}
+
+/// Runs work that nothing waits for.
+pub(crate) fn run(work: impl FnOnce() + Send + 'static) {
+    match RUNNER.get() {
+        Some(runner) => runner(Box::new(work)),
+        None => work(),
+    }
+}
