@@ -4,10 +4,11 @@ use core::fmt;
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::model::kind::{Kind, OfKind};
-use crate::value::id::{encode_to_string, parse};
+use crate::value::id::{IdText, parse};
 use crate::value::{Id, Prefixed};
 
 /// How a resource looks to callers: itself, unless it is kept in a more compact form.
@@ -93,7 +94,7 @@ impl fmt::Display for AnyId {
 }
 
 /// `{type, id}` on the wire.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Deserialize, JsonSchema)]
 #[schemars(rename = "Source")]
 struct AnyIdWire {
     /// The resource's kind, as in its `object` member.
@@ -104,9 +105,12 @@ struct AnyIdWire {
 }
 
 impl Serialize for AnyId {
+    /// Without an allocation, because every event and entry has such references.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let id = format!("{}_{}", self.kind.prefix(), encode_to_string(self.bits));
-        AnyIdWire { kind: self.kind.name().to_owned(), id }.serialize(serializer)
+        let mut members = serializer.serialize_struct("AnyIdWire", 2)?;
+        members.serialize_field("type", self.kind.name())?;
+        members.serialize_field("id", &IdText { prefix: self.kind.prefix(), bits: self.bits })?;
+        members.end()
     }
 }
 

@@ -105,10 +105,22 @@ impl<T: Prefixed> FromStr for Id<T> {
 }
 
 impl<T: Prefixed> Serialize for Id<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        IdText { prefix: T::PREFIX, bits: self.bits }.serialize(serializer)
+    }
+}
+
+/// The text of an id whose kind is known only at run time.
+pub(crate) struct IdText {
+    pub(crate) prefix: &'static str,
+    pub(crate) bits: u64,
+}
+
+impl Serialize for IdText {
     /// Written in one piece, because writing single characters would cost more than the rest of the response.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut text = Short::new();
-        write_id(&mut text, T::PREFIX, self.bits).expect("an id is short");
+        write_id(&mut text, self.prefix, self.bits).expect("an id is short");
         serializer.serialize_str(text.as_str())
     }
 }

@@ -79,13 +79,16 @@ impl<'s, 'a> Writer<'s, 'a> {
         self.byte(b'}');
     }
 
-    /// The name of a member of a struct.
-    fn name(&mut self, name: &str) -> Result<(), Error> {
+    /// The name of a member of a struct, which is a word of the program and has nothing to escape.
+    fn name(&mut self, name: &'static str) {
+        debug_assert!(!needs_escape(name.as_bytes()), "a name without escapes: {name}");
         self.mark();
-        self.text(name)?;
-        self.byte(b':');
+        let bytes = &mut self.sink.bytes;
+        bytes.reserve(name.len() + 3);
+        bytes.push(b'"');
+        bytes.extend_from_slice(name.as_bytes());
+        bytes.extend_from_slice(b"\":");
         self.mark();
-        Ok(())
     }
 
     /// The name of a member of a map. Numbers and truth values get quotes.
@@ -104,9 +107,9 @@ impl<'s, 'a> Writer<'s, 'a> {
     }
 
     /// `{"variant":`
-    fn open_variant(&mut self, variant: &str) -> Result<(), Error> {
+    fn open_variant(&mut self, variant: &'static str) {
         self.open_object();
-        self.name(variant)
+        self.name(variant);
     }
 
     /// The end of such an object.
@@ -212,7 +215,7 @@ impl<'w, 's, 'a> Serializer for &'w mut Writer<'s, 'a> {
         variant: &'static str,
         value: &T,
     ) -> Result<(), Error> {
-        self.open_variant(variant)?;
+        self.open_variant(variant);
         value.serialize(&mut *self)?;
         self.close_variant();
         Ok(())
@@ -241,7 +244,7 @@ impl<'w, 's, 'a> Serializer for &'w mut Writer<'s, 'a> {
         variant: &'static str,
         _: usize,
     ) -> Result<Self::SerializeTupleVariant, Error> {
-        self.open_variant(variant)?;
+        self.open_variant(variant);
         Ok(self.open(End::ArrayOfVariant))
     }
 
@@ -264,7 +267,7 @@ impl<'w, 's, 'a> Serializer for &'w mut Writer<'s, 'a> {
         variant: &'static str,
         _: usize,
     ) -> Result<Self::SerializeStructVariant, Error> {
-        self.open_variant(variant)?;
+        self.open_variant(variant);
         Ok(self.open(End::ObjectOfVariant))
     }
 }
@@ -296,12 +299,16 @@ impl Compound<'_, '_, '_> {
         Ok(())
     }
 
-    fn member<T: ?Sized + Serialize>(&mut self, name: &str, value: &T) -> Result<(), Error> {
+    fn member<T: ?Sized + Serialize>(
+        &mut self,
+        name: &'static str,
+        value: &T,
+    ) -> Result<(), Error> {
         if self.end == End::Raw {
             return value.serialize(&mut *self.writer);
         }
         self.separate();
-        self.writer.name(name)?;
+        self.writer.name(name);
         self.value(value)
     }
 

@@ -27,6 +27,20 @@ impl Short {
         Self { bytes: [0; 40], length: 0 }
     }
 
+    /// These bytes of ASCII, with two digits of each number at its place.
+    pub(super) fn filled<const N: usize, const P: usize>(
+        template: &[u8; N],
+        pairs: [(usize, u32); P],
+    ) -> Self {
+        let mut text = Self::new();
+        text.bytes[..N].copy_from_slice(template);
+        for (place, number) in pairs {
+            text.bytes[place..place + 2].copy_from_slice(&PAIRS[number as usize]);
+        }
+        text.length = N;
+        text
+    }
+
     pub(super) fn as_str(&self) -> &str {
         core::str::from_utf8(&self.bytes[..self.length]).unwrap_or_default()
     }

@@ -63,6 +63,9 @@ impl Timestamp {
 
     /// Always three decimals: a varying width breaks simple parsers.
     fn text(self) -> Short {
+        if let Some(text) = self.near_text() {
+            return text;
+        }
         let mut text = self.date().text();
         let ms = self.millis_of_day().unsigned_abs() as u32;
         for (before, number) in

@@ -6,7 +6,8 @@
 
 use jiff::civil;
 
-use super::Date;
+use super::{DAY_MS, Date, Timestamp};
+use crate::value::short::Short;
 
 impl Date {
     pub(super) fn epoch_day(self) -> i64 {
@@ -31,10 +32,49 @@ impl Date {
     }
 }
 
+impl Timestamp {
+    /// The text of an instant from 1970 to 2199, with few instructions: a reply or a hash has many of them.
+    pub(super) fn near_text(self) -> Option<Short> {
+        let [year, month, day] = near_date(self.0.div_euclid(DAY_MS))?;
+        let ms = u32::try_from(self.millis_of_day()).ok()?;
+        // The decimals are three digits, which are two pairs with a common digit.
+        let pairs = [
+            (0, year / 100),
+            (2, year % 100),
+            (5, month),
+            (8, day),
+            (11, ms / 3_600_000),
+            (14, ms / 60_000 % 60),
+            (17, ms / 1_000 % 60),
+            (20, ms / 10 % 100),
+            (21, ms % 100),
+        ];
+        Some(Short::filled(b"0000-00-00T00:00:00.000Z", pairs))
+    }
+}
+
+/// Year, month and day of a day from 1970 to 2199.
+///
+/// The algorithm of Neri and Schneider, which multiplies and shifts instead of dividing.
+fn near_date(day: i64) -> Option<[u32; 3]> {
+    let day = u32::try_from(day).ok().filter(|day| *day <= LAST_NEAR)?;
+    let quarters = 4 * (day + 719_468) + 3;
+    let (century, rest) = (quarters / 146_097, (quarters % 146_097) | 3);
+    let product = 2_939_745 * u64::from(rest);
+    let (year, of_year) = ((product >> 32) as u32, product as u32 / 2_939_745 / 4);
+    let place = 2_141 * of_year + 197_913;
+    let (month, day) = (place >> 16, (place & 0xffff) / 2_141 + 1);
+    let year = 100 * century + year;
+    // The year is counted from March.
+    Some(if of_year < 306 { [year, month, day] } else { [year + 1, month - 12, day] })
+}
+
+/// 2199-12-31.
+const LAST_NEAR: u32 = 84_005;
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::Timestamp;
 
     #[test]
     fn every_day_of_four_centuries_has_its_number() {
@@ -42,11 +82,17 @@ mod tests {
         for number in -25_574..=120_523 {
             assert_eq!(Date(day).epoch_day(), number, "{day}");
             assert_eq!(Date::of_epoch_day(number), Some(Date(day)), "{day}");
+            if let Some([year, month, of_month]) = near_date(number) {
+                let near = format!("{year:04}-{month:02}-{of_month:02}");
+                assert_eq!(near, day.to_string());
+            }
             day = day.tomorrow().expect("a day");
         }
         for day in [civil::Date::MIN, civil::Date::MAX, civil::date(0, 2, 29)] {
             assert_eq!(Date::of_epoch_day(Date(day).epoch_day()), Some(Date(day)));
         }
+        assert!(near_date(0).is_some() && near_date(84_005).is_some());
+        assert!(near_date(-1).is_none() && near_date(84_006).is_none());
         for outside in [i64::MIN, i64::MAX, Date(civil::Date::MAX).epoch_day() + 1] {
             assert_eq!(Date::of_epoch_day(outside), None);
         }
