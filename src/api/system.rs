@@ -84,7 +84,6 @@ fn held_to(world: &World, name: &str, logged: u64, effects: impl Iterator<Item =
 
 /// Holds a timer to its row: its subject entered no state that the row does not declare.
 fn held_to_states(world: &World, task: Task, logged: u64) {
-    let declared = timers::entered(task.kind());
     let changes = world.log().since(logged).flat_map(|event| event.changes.iter());
     for change in changes {
         let id = AnyId { kind: change.kind, bits: change.after.bits() };
@@ -94,7 +93,9 @@ fn held_to_states(world: &World, task: Task, logged: u64) {
         let states = change.after.states().into_iter().zip(before.states());
         for ((member, state), _) in states.filter(|(after, before)| after != before) {
             assert!(
-                declared.iter().any(|it| (it.member, it.state) == (member, state)),
+                timers::entered(task.kind())
+                    .iter()
+                    .any(|it| (it.member, it.state) == (member, state)),
                 "{} led to {member} {state}, which its row does not declare",
                 task.kind().name()
             );

@@ -96,24 +96,31 @@ impl Clone for Base {
     }
 }
 
-/// Records that were grown recently, so that worlds of one base do not grow the same people again. A full
-/// cache is emptied.
+/// Records that were grown recently, so that worlds of one base do not grow the same people again. Each has one slot, which it shares with
+/// few others; neighbours have different ones.
 #[derive(Debug, Default)]
-struct Grown(BTreeMap<(Kind, u64), Record>);
+struct Grown(Vec<Option<(Kind, u64, Record)>>);
 
 impl Grown {
     /// About two megabytes of employees.
-    const MOST: usize = 1_024;
+    const SLOTS: u64 = 1_024;
 
-    fn get(&self, place: (Kind, u64)) -> Option<Record> {
-        self.0.get(&place).cloned()
+    fn slot((kind, index): (Kind, u64)) -> usize {
+        let slot = index.wrapping_add(Key::new(kind as u64).hash()) % Self::SLOTS;
+        usize::try_from(slot).unwrap_or_default()
     }
 
-    fn put(&mut self, place: (Kind, u64), record: Record) {
-        if self.0.len() >= Self::MOST {
-            self.0.clear();
+    fn get(&self, place: (Kind, u64)) -> Option<Record> {
+        let (kind, index, record) = self.0.get(Self::slot(place))?.as_ref()?;
+        (place == (*kind, *index)).then(|| record.clone())
+    }
+
+    /// Returns the record that gives way, so that it is dropped without the lock.
+    fn put(&mut self, place: (Kind, u64), record: Record) -> Option<(Kind, u64, Record)> {
+        if self.0.is_empty() {
+            self.0.resize(usize::try_from(Self::SLOTS).unwrap_or_default(), None);
         }
-        self.0.insert(place, record);
+        self.0.get_mut(Self::slot(place))?.replace((place.0, place.1, record))
     }
 }
 
@@ -209,7 +216,8 @@ impl Base {
     }
 
     fn remember(&self, place: (Kind, u64), record: Record) {
-        lock(&self.grown).put(place, record);
+        let before = lock(&self.grown).put(place, record);
+        drop(before);
     }
 
     /// Running counts of people by company, from the cache if the filter was used before.

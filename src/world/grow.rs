@@ -136,7 +136,6 @@ impl Grow for Employee {
         let (face, key) = (face(&plan, number), person_key(&plan, number));
         let place = face.place;
         let name = face.person.to_string();
-        let account = accounts::bank_account(plan.country, key);
         let (status, payroll_status) = (place.status(), place.payroll_status());
         let first = Some(plan.tenure.first(place)).filter(|first| *first > 0);
         let joined = first.map(|first| first_day_of(&plan, first).or_business_day_after());
@@ -170,17 +169,8 @@ impl Grow for Employee {
             compensation_history: if terms.len() > 1 { terms } else { Vec::new() },
             brought_in: None,
             paid_leave: None,
-            payment_method: (payroll_status != PayrollStatus::NotEnrolled).then(|| PaymentMethod {
-                account: WageAccount {
-                    kind: PaymentMethodType::Bank,
-                    bank_name: Some(account.bank_name.to_owned()),
-                    bank_code: account.bank_code,
-                    account_number: account.account_number,
-                    iban: account.iban,
-                    account_name: name.clone(),
-                },
-                splits: Vec::new(),
-            }),
+            payment_method: (payroll_status != PayrollStatus::NotEnrolled)
+                .then(|| paid_to(&plan, key, name.clone())),
             name,
             tax_id: Some(identity::personal_tax_id(plan.country, key)),
             tax_attributes: std::sync::Arc::new(people::tax_attributes(
@@ -195,6 +185,33 @@ impl Grow for Employee {
             metadata: Metadata::default(),
             status_history,
         })
+    }
+}
+
+/// Where the wages of the person grown with this index go, if they are enrolled: a part of the record, for less than the whole.
+pub(crate) fn payment_method(base: &Base, index: u64) -> Option<PaymentMethod> {
+    let size = base.shape().employees_per_company;
+    let (plan, number) = (base.plan(index / size), index % size);
+    let is_enrolled = plan.workforce.place(number).payroll_status() != PayrollStatus::NotEnrolled;
+    is_enrolled.then(|| {
+        let name = person(&plan, number).to_string();
+        paid_to(&plan, person_key(&plan, number), name)
+    })
+}
+
+/// The account of the person with that key and name.
+fn paid_to(plan: &Plan, key: Key, account_name: String) -> PaymentMethod {
+    let account = accounts::bank_account(plan.country, key);
+    PaymentMethod {
+        account: WageAccount {
+            kind: PaymentMethodType::Bank,
+            bank_name: Some(account.bank_name.to_owned()),
+            bank_code: account.bank_code,
+            account_number: account.account_number,
+            iban: account.iban,
+            account_name,
+        },
+        splits: Vec::new(),
     }
 }
 

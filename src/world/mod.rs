@@ -362,9 +362,8 @@ impl World {
         object: Record,
     ) {
         let id = subject.bits;
-        let count = self.event_counts.entry(id).or_default();
-        let event_key = self.base.key().with("event").at(id).at(*count);
-        *count += 1;
+        let count = self.count_event(id);
+        let event_key = self.base.key().with("event").at(id).at(count);
         let mut changes = std::mem::take(&mut self.transaction.staged);
         changes.shrink_to_fit();
         let event = Event {
@@ -383,13 +382,6 @@ impl World {
         self.log.push(Arc::new(event));
         self.transaction.undo.push(Undo::Emit { subject: id });
         self.arm_after(name);
-    }
-
-    /// The request that set the timer of an event, if the clock is the direct cause.
-    fn cause_of_event(&self) -> Option<Arc<RequestRef>> {
-        let clock = self.transaction.request.is_none();
-        let cause = self.transaction.cause.as_ref().filter(|_| clock)?;
-        Some(Arc::clone(&cause.request))
     }
 }
 

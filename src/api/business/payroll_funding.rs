@@ -17,6 +17,7 @@ use crate::model::payments::rails::route;
 use crate::model::payments::{Failure, Payout, PayoutStatus, Rail, Recipient, Service};
 use crate::model::posting::{self, RunCost};
 use crate::value::long_work;
+use crate::world::grow;
 
 /// The events of funding a run.
 pub(crate) const EMITS: &[&str] = &[
@@ -197,7 +198,7 @@ fn open_payouts(
         if uncovered.contains(&item.id) {
             item.enter(ItemStatus::Processing, now);
             item.enter(ItemStatus::Failed, now);
-            item.failure = Some(NOT_COVERED);
+            item.failure = Some(Box::new(NOT_COVERED));
             failed.push(world.stage(item));
             continue;
         }
@@ -208,8 +209,9 @@ fn open_payouts(
         }
         item.enter(ItemStatus::Processing, now);
         let mut ids = Vec::new();
-        for part in salary_parts(world, &item) {
-            let payout = salary(world, &item, wallet.id, rail, part);
+        let payee = Payee::of(world, item.employee_id);
+        for part in payee.parts(&item) {
+            let payout = salary(world, &item, wallet.id, rail, (&payee, part));
             ids.push(payout.id);
             item.set_payouts(&ids);
             world.stage(item.clone());
@@ -258,20 +260,40 @@ const NOT_COVERED: Failure = Failure {
 /// A part of an item's net pay, and its currency conversion.
 pub(crate) type SalaryPart = (Part, Option<PayConversion>);
 
-/// The parts of an item's net pay, one for each payout.
-pub(crate) fn salary_parts(world: &World, item: &PayrollItem) -> Vec<SalaryPart> {
-    let parts = payment_method(&get(world, item.employee_id)).parts(item.calculation.net);
-    let mut before = 0;
-    let converted = |part: Part| {
-        let fx = item.fx.map(|fx| fx.part(before, part.amount));
-        before += part.amount;
-        (part, fx)
-    };
-    parts.into_iter().map(converted).collect()
+/// What a payment of wages needs of an employee.
+pub(crate) struct Payee {
+    country: Cow<'static, str>,
+    method: PaymentMethod,
 }
 
-fn payment_method(employee: &Employee) -> &PaymentMethod {
-    employee.payment_method.as_ref().expect("a payable employee has a payment method")
+impl Payee {
+    /// That employee as on record now. One that has not changed is not grown as a whole.
+    pub(crate) fn of(world: &World, id: Id<Employee>) -> Self {
+        let base = world.base();
+        let (country, method) = match (world.touched(id), base.index_of(id)) {
+            (None, Some(index)) => {
+                let country = base.plan(index / base.shape().employees_per_company).country.code;
+                (country.into(), grow::payment_method(base, index))
+            }
+            (employee, _) => {
+                let employee = employee.expect("a payroll item names an employee that exists");
+                (employee.country.clone().into(), employee.payment_method.clone())
+            }
+        };
+        Self { country, method: method.expect("a payable employee has a payment method") }
+    }
+
+    /// The parts of an item's net pay, one for each payout.
+    pub(crate) fn parts(&self, item: &PayrollItem) -> Vec<SalaryPart> {
+        let parts = self.method.parts(item.calculation.net);
+        let mut before = 0;
+        let converted = |part: Part| {
+            let fx = item.fx.map(|fx| fx.part(before, part.amount));
+            before += part.amount;
+            (part, fx)
+        };
+        parts.into_iter().map(converted).collect()
+    }
 }
 
 /// The payout for a part of an item's net pay, to the account that is on record now.
@@ -280,10 +302,9 @@ pub(crate) fn salary(
     item: &PayrollItem,
     wallet_id: Id<Wallet>,
     rail: Rail,
-    (Part { split, amount }, fx): SalaryPart,
+    (payee, (Part { split, amount }, fx)): (&Payee, SalaryPart),
 ) -> Payout {
-    let employee = get(world, item.employee_id);
-    let account = payment_method(&employee).account_of(split);
+    let account = payee.method.account_of(split);
     let now = world.now();
     let service = match account.kind {
         PaymentMethodType::Bank => rail.service(),
@@ -301,7 +322,7 @@ pub(crate) fn salary(
         fx,
         fee: None,
         rail,
-        payment_rail: route(service, &employee.country, item.currency),
+        payment_rail: route(service, &payee.country, item.currency),
         estimated_arrival: None,
         recipient: Arc::new(Recipient::new(
             &account.account_name,

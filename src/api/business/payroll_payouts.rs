@@ -17,22 +17,25 @@ use crate::model::{Account, posting};
 /// Wages have arrived.
 pub(crate) fn arrived(world: &mut World, payout: &Payout) {
     let item = item_of(world, payout);
-    let after = follow(world, &item);
+    let after = follow(world, &item, payout);
     count(world, item.status, after);
 }
 
 /// Wages failed or were returned.
 pub(crate) fn bounced(world: &mut World, payout: &Payout) {
     let item = item_of(world, payout);
-    let after = follow(world, &item);
+    let after = follow(world, &item, payout);
     if payout.status == PayoutStatus::Returned {
         hold_employee(world, item.employee_id);
     }
     count(world, item.status, after);
 }
 
-/// Sets an item to the result of its payouts once all of them have ended. Returns the changed item.
-fn follow(world: &mut World, item: &PayrollItem) -> Option<Arc<PayrollItem>> {
+/// Sets an item to the result of its payouts once all of them have ended; one of them has just changed. Returns the changed item.
+fn follow(world: &mut World, item: &PayrollItem, one: &Payout) -> Option<Arc<PayrollItem>> {
+    if one.status == PayoutStatus::Paid && item.payouts().eq([one.id]) {
+        return item.status.may_become(ItemStatus::Paid).then(|| item_paid(world, item));
+    }
     let payouts: Vec<_> = item.payouts().map(|id| get(world, id)).collect();
     let ended = |status: PayoutStatus| status == PayoutStatus::Paid || status.has_bounced();
     if !payouts.iter().all(|payout| ended(payout.status)) {

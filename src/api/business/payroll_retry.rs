@@ -1,7 +1,7 @@
 //! Sending wages again after a failure.
 
 use crate::api::business::payroll_clock::{get, items};
-use crate::api::business::payroll_funding::{salary, salary_parts};
+use crate::api::business::payroll_funding::{Payee, salary};
 use crate::api::payments::payout_rail::hand_over;
 use crate::api::payments::platform_fee::platform_fee;
 use crate::api::prelude::*;
@@ -93,8 +93,9 @@ fn retry_payroll_item(world: &mut World, input: RetryItem) -> Result<Single<Payr
         world.post(run.company_id, reserve);
         let fee = posting::platform_fee("Platform fee", source, currency, fee);
         world.post(run.company_id, fee);
-        for part in salary_parts(world, &item) {
-            let payout = salary(world, &item, wallet, rail, part);
+        let payee = Payee::of(world, item.employee_id);
+        for part in payee.parts(&item) {
+            let payout = salary(world, &item, wallet, rail, (&payee, part));
             payouts.push(world.stage(payout));
         }
         let ids: Vec<_> = payouts.iter().map(|payout| payout.id).collect();
@@ -131,13 +132,14 @@ fn replace_bounced(
     rail: Rail,
 ) -> Vec<Arc<Payout>> {
     let (mut ids, mut payouts) = (item.payouts().collect::<Vec<_>>(), Vec::new());
+    let payee = Payee::of(world, item.employee_id);
     for id in &mut ids {
         let old = get(world, *id);
         if !old.status.has_bounced() {
             continue;
         }
         let part = Part { split: old.split, amount: old.amount };
-        let mut payout = salary(world, item, wallet, rail, (part, old.fx));
+        let mut payout = salary(world, item, wallet, rail, (&payee, (part, old.fx)));
         payout.supersedes = Some(old.id);
         let mut old = (*old).clone();
         old.superseded_by = Some(payout.id);

@@ -195,16 +195,12 @@ fn freeze(world: &mut World, alert: &AmlAlert) {
         let why = Some(HoldReason::AmlAlert);
         enter_payroll(world, &employee, PayrollStatus::OnHold, why);
     }
-    let waiting: Vec<Id<Payout>> = world
+    let waiting: Vec<Arc<Payout>> = world
         .children::<Payout>(company.bits())
-        .filter(|id| {
-            let payout = world.find(*id);
-            payout.is_some_and(|payout| {
-                payout.status == PayoutStatus::Queued && is_about(world, alert, &payout)
-            })
-        })
+        .filter_map(|id| world.find(id))
+        .filter(|payout| payout.status == PayoutStatus::Queued && is_about(world, alert, payout))
         .collect();
-    for id in waiting {
-        payout_rail::freeze(world, id);
+    for payout in waiting {
+        payout_rail::freeze(world, &payout);
     }
 }

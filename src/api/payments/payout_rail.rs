@@ -110,19 +110,19 @@ pub(crate) fn force(
     code: Option<&str>,
     reason: Option<String>,
 ) {
+    let payout = get(world, id);
     let plain = |world: &mut World, name| {
-        let payout = enter(world, id, to);
+        let payout = enter(world, &payout, to);
         world.emit(name, &payout);
     };
     match to {
         PayoutStatus::Processing => plain(world, "payout.processing"),
         PayoutStatus::OnHold => plain(world, "payout.on_hold"),
-        PayoutStatus::Sent => send(world, id),
+        PayoutStatus::Sent => send(world, &payout),
         PayoutStatus::Paid => {
-            pay(world, id);
+            pay(world, &payout);
         }
         PayoutStatus::Failed | PayoutStatus::Returned => {
-            let payout = get(world, id);
             let late = if payout.status == PayoutStatus::Paid { Late::Yes } else { Late::No };
             let rail = payout.payment_rail;
             let refusal = match code {
@@ -148,12 +148,12 @@ pub(crate) fn hand_over(world: &mut World, id: Id<Payout>) {
         return; // another step has already done this
     }
     if alert_facts::freezes(world, &payout) {
-        return freeze(world, id);
+        return freeze(world, &payout);
     }
     let rail = payout.payment_rail;
     let magic = account_number(world, &payout).and_then(|number| magic(&number, rail));
     let answer = world.decide_payment(&PAYOUT_SETTLE, AnyId::of(id), Some(rail), magic);
-    let payout = enter(world, id, PayoutStatus::Processing);
+    let payout = enter(world, &payout, PayoutStatus::Processing);
     world.emit("payout.processing", &payout);
     let code = || answer.code.expect("a choice that sends money back has a code");
     // A choice's own delay or the rail's delay applies; a delay set by the decision replaces both.
@@ -163,8 +163,8 @@ pub(crate) fn hand_over(world: &mut World, id: Id<Payout>) {
     let refused = if rail.instant { REFUSAL } else { normal };
     let back = rail.returns.unwrap_or(RETURN);
     let (fate, delay, named) = match answer.choice {
-        "held_then_paid" => return hold(world, id, answer.after, Fate::Paid),
-        "held_then_rejected" => return hold(world, id, answer.after, Fate::Failed(code())),
+        "held_then_paid" => return hold(world, &payout, answer.after, Fate::Paid),
+        "held_then_rejected" => return hold(world, &payout, answer.after, Fate::Failed(code())),
         "delayed" => (Fate::Paid, LATE, Some(answer.after.unwrap_or(LATE))),
         "returned" if rail.instant => (Fate::Refused(code()), refused, answer.after),
         "failed" => (Fate::Failed(code()), refused, answer.after),
@@ -183,7 +183,7 @@ pub(crate) fn hand_over(world: &mut World, id: Id<Payout>) {
         "rail_down" => (Fate::Failed(code()), Span::seconds(0), answer.after),
         _ => (Fate::Paid, normal, answer.after),
     };
-    send(world, id);
+    send(world, &payout);
     world.settle_when(delay, named, settling(&payout, fate));
 }
 
@@ -225,46 +225,47 @@ const fn settling(payout: &Payout, fate: Fate) -> Task {
 }
 
 /// Holds a queued payout until it is released, because an alert was confirmed.
-pub(crate) fn freeze(world: &mut World, id: Id<Payout>) {
-    world.forget_timers(AnyId::of(id));
-    let payout = enter(world, id, PayoutStatus::Processing);
+pub(crate) fn freeze(world: &mut World, payout: &Payout) {
+    world.forget_timers(AnyId::of(payout.id));
+    let payout = enter(world, payout, PayoutStatus::Processing);
     world.emit("payout.processing", &payout);
-    let mut payout = (*get(world, id)).clone();
+    let mut payout = (*payout).clone();
     let why = "a confirmed alert freezes payouts".to_owned();
     payout.enter_because(PayoutStatus::OnHold, world.now(), Some(why));
     world.record("payout.on_hold", payout);
 }
 
-fn hold(world: &mut World, id: Id<Payout>, named: Option<Span>, fate: Fate) {
-    let payout = enter(world, id, PayoutStatus::OnHold);
+fn hold(world: &mut World, payout: &Payout, named: Option<Span>, fate: Fate) {
+    let payout = enter(world, payout, PayoutStatus::OnHold);
     world.emit("payout.on_hold", &payout);
     let look = match payout.pays() {
-        Pays::Wages => Task::ReleasePayout(id, fate),
-        Pays::Escrow | Pays::Vendor => Task::ReleaseVendorPayout(id, fate),
+        Pays::Wages => Task::ReleasePayout(payout.id, fate),
+        Pays::Escrow | Pays::Vendor => Task::ReleaseVendorPayout(payout.id, fate),
     };
     world.settle_when(HOLD, named, look);
 }
 
 /// The rail's review has ended: the payout is released or rejected.
 pub(crate) fn release_payout(world: &mut World, id: Id<Payout>, fate: Fate) {
-    if get(world, id).status != PayoutStatus::OnHold {
+    let payout = get(world, id);
+    if payout.status != PayoutStatus::OnHold {
         return; // another step has already done this
     }
     if let Fate::Failed(code) = fate {
         return unsettled(world, id, PayoutStatus::Failed, code.failure());
     }
-    if alert_facts::freezes(world, &get(world, id)) {
+    if alert_facts::freezes(world, &payout) {
         return; // the rail would let it go
     }
-    let payout = enter(world, id, PayoutStatus::Processing);
+    let payout = enter(world, &payout, PayoutStatus::Processing);
     world.emit("payout.processing", &payout);
-    send(world, id);
+    send(world, &payout);
     let time = payout.payment_rail.time(payout.rail.service());
     world.settle_after(time, settling(&payout, fate));
 }
 
-fn send(world: &mut World, id: Id<Payout>) {
-    let payout = enter(world, id, PayoutStatus::Sent);
+fn send(world: &mut World, payout: &Payout) {
+    let payout = enter(world, payout, PayoutStatus::Sent);
     if let Some(sent) = posting::sent(&payout) {
         world.post_on(payout.company_id, sent, day_of(world, &payout));
     }
@@ -290,16 +291,15 @@ pub(crate) fn settle_payout(world: &mut World, id: Id<Payout>, fate: Fate) {
         Fate::Failed(_) | Fate::Refused(_) => PayoutStatus::Failed,
         Fate::Returned(_) => PayoutStatus::Returned,
     };
-    if !get(world, id).status.may_become(status) {
+    let payout = get(world, id);
+    if !payout.status.may_become(status) {
         return; // another step has already done this
     }
     match fate {
         Fate::Corrected(_) => {}
-        Fate::Paid => {
-            pay(world, id);
-        }
+        Fate::Paid => drop(pay(world, &payout)),
         Fate::PaidThenCorrected(code, after) => {
-            let payout = pay(world, id);
+            let payout = pay(world, &payout);
             world.settle_after(after, settling(&payout, Fate::Corrected(code)));
         }
         Fate::Failed(code) | Fate::Returned(code) => unsettled(world, id, status, code.failure()),
@@ -312,7 +312,7 @@ pub(crate) fn settle_payout(world: &mut World, id: Id<Payout>, fate: Fate) {
         }
         Fate::PaidThenReturned(code, after) | Fate::PaidThenReturnedAfter(code, after) => {
             let named = matches!(fate, Fate::PaidThenReturnedAfter(..)).then_some(after);
-            let back = settling(&pay(world, id), Fate::Returned(code));
+            let back = settling(&pay(world, &payout), Fate::Returned(code));
             world.settle_when(after, named, back);
         }
     }
@@ -332,13 +332,13 @@ fn correct(world: &mut World, id: Id<Payout>, code: Refusal) {
     let bank_code = account.as_ref().filter(|_| corrects(AccountDetail::BankCode));
     let number = account.as_ref().filter(|_| corrects(AccountDetail::AccountNumber));
     let report = code.failure();
-    payout.correction = Some(AccountCorrection {
+    payout.correction = Some(Box::new(AccountCorrection {
         code: report.return_code,
         message: report.rail_message,
         bank_code: bank_code.map(|account| account.bank_code.clone()),
         account_number: number.map(|account| account.account_number.clone()),
         reported_at: world.now(),
-    });
+    }));
     payout.updated_at = world.now();
     world.record("payout.account_corrected", payout);
 }
@@ -353,8 +353,8 @@ fn country_of_account(world: &World, payout: &Payout) -> Option<String> {
 }
 
 /// The payout is paid.
-fn pay(world: &mut World, id: Id<Payout>) -> Arc<Payout> {
-    let payout = enter(world, id, PayoutStatus::Paid);
+fn pay(world: &mut World, payout: &Payout) -> Arc<Payout> {
+    let payout = enter(world, payout, PayoutStatus::Paid);
     let paid = posting::paid(&payout, payroll_payouts::payable(world, &payout));
     world.post_on(payout.company_id, paid, day_of(world, &payout));
     world.emit("payout.paid", &payout);
@@ -370,7 +370,7 @@ fn unsettled(world: &mut World, id: Id<Payout>, status: PayoutStatus, failure: F
     let before = get(world, id).status;
     let mut payout = (*get(world, id)).clone();
     payout.enter(status, world.now());
-    payout.failure = Some(failure);
+    payout.failure = Some(Box::new(failure));
     let payout = world.stage(payout);
     if let Some(back) = posting::back(&payout, before, payroll_payouts::payable(world, &payout)) {
         world.post_on(payout.company_id, back, day_of(world, &payout));
@@ -392,8 +392,8 @@ pub(crate) fn credited(world: &mut World, payout: &Payout) {
     world.emit_wallet("wallet.credited", &wallet);
 }
 
-fn enter(world: &mut World, id: Id<Payout>, status: PayoutStatus) -> Arc<Payout> {
-    let mut payout = (*get(world, id)).clone();
+fn enter(world: &mut World, payout: &Payout, status: PayoutStatus) -> Arc<Payout> {
+    let mut payout = payout.clone();
     payout.enter(status, world.now());
     world.stage(payout)
 }

@@ -45,7 +45,8 @@ pub(crate) struct PayrollItem {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) payout_ids: Vec<Id<Payout>>,
     pub(crate) payslip_id: Option<Id<Payslip>>,
-    pub(crate) failure: Option<Failure>,
+    /// Boxed like that of a payout, because few have one and every state of an item is kept.
+    pub(crate) failure: Option<Box<Failure>>,
     pub(crate) created_at: Timestamp,
     pub(crate) status_history: Vec<StatusChange<ItemStatus>>,
 }
@@ -130,7 +131,7 @@ shown! {
         /// The payslip; null until the item is paid.
         payslip_id: Option<Id<Payslip>>;
         /// Why the last payout failed or was returned.
-        failure: &'a Option<Failure> = &it.failure;
+        failure: Option<&'a Failure> = it.failure.as_deref();
         /// When it was created, in virtual time.
         created_at: Timestamp;
         /// When it last changed, in virtual time.

@@ -86,10 +86,10 @@ resource! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         approver: Option<String>,
         /// Why it failed or was returned.
-        failure: Option<Failure>,
+        failure: Option<Box<Failure>>,
         /// Other details of the account, reported by the receiving bank after the money arrived: a notification of change.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        correction: Option<AccountCorrection>,
+        correction: Option<Box<AccountCorrection>>,
         /// The failed payout that this one replaces.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         supersedes: Option<Id<Payout>>,
