@@ -322,6 +322,19 @@ try {
   await page.click('.world'); await page.type('dialog[open] [name=key]', 'sk_live_1'); await page.keyboard.press('Enter'); await ready('dialog[open] .bad');
   check('a live key is refused by the page', (await page.evaluate(() => sessionStorage.getItem('sandbox.key'))) === 'test_key');
   await page.keyboard.press('Escape');
+
+  // "Try" of the reference shows data, also of what a new world has none: the page makes it first. A 404 is logged by the browser.
+  const docs = await browser.newPage(); await docs.goto(`${url}/docs`); await docs.waitForFunction(() => document.querySelector('rapi-doc')?.shadowRoot?.querySelector('api-request'), { timeout: 240000 });
+  const tried = await docs.evaluate(async (paths) => { const rows = [];
+    for (const path of paths) {
+      const row = [...document.querySelector('rapi-doc').shadowRoot.querySelectorAll('api-request')].find((e) => e.method === 'get' && e.path === path);
+      const done = new Promise((f) => { row.addEventListener('after-try', (e) => f(e.detail), { once: true }); });
+      row.shadowRoot.querySelector('[part~=btn-try]').click();
+      const { responseStatus, responseBody: { data } } = await done;
+      rows.push([path, responseStatus && (Array.isArray(data) ? data.length : !!data.id), document.querySelector('#made').textContent]);
+    }
+    return rows; }, ['/api/business/employees', '/api/payments/disputes', '/api/payments/escrows/{escrow_id}', '/api/capital/loan-repayments/{loan_repayment_id}', '/api/business/payroll-verifications/{payroll_verification_id}']);
+  check('"Try" shows data, and says what it made', tried.every(([, has, says], n) => has && (n === 0) === (says === '') && (n === 0 || /first sent: POST \/_sandbox\/trigger/.test(says))), JSON.stringify(tried)); await docs.close();
   check('no console errors', errors.length === 0, [...new Set(errors)].slice(0, 6).join(' || '));
   check('no request to another host', foreign.length === 0, foreign.slice(0, 3).join(' '));
   check('axe reports no serious issue', serious.length === 0, serious.length ? JSON.stringify(serious.slice(0, 6), null, 1) : '');

@@ -1,19 +1,53 @@
-//! How to make the resources that no new world has, so that a reader of the document is not left with an empty list.
+//! How to make the resources that no new world has: a sentence for readers, and calls for programs, which "Try" of `/docs` makes first.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
+use serde_json::{Map, Value, json};
+
 use crate::api;
-use crate::api::operation::Operation;
+use crate::api::operation::{Method, Operation};
 use crate::api::system::events_of;
 use crate::model::Kind;
 
 /// How the sentence begins.
 pub(crate) const BEGINS: &str = "A new world has none.";
 
+/// The member of an operation with the calls. Each has `method`, `path`, `body`, and `parameters`: values of its reply by name, as in a Link Object.
+/// Later paths and the operation itself use those values.
+pub(crate) const CALLS: &str = "x-first-calls";
+
+/// The operation that makes an event happen.
+const TRIGGER: &str = "/_sandbox/trigger";
+
 /// The events that make a resource, the most usual first.
 const MAKING: [&str; 8] =
     ["created", "submitted", "opened", "completed", "imported", "compiled", "closed", "suggested"];
+
+/// Reads of what neither a new world has nor an event names: the event, then the call whose reply has the id.
+const BY_REPLY: &[(&str, &str, Method, &str, &str)] = &[
+    (
+        "get_payroll_verification",
+        "employee.created",
+        Method::Post,
+        "/api/business/employees/{employee_id}/verify-payroll",
+        "/data/id",
+    ),
+    (
+        "get_audit_log",
+        "employee.created",
+        Method::Get,
+        "/api/business/audit-logs?per_page=1",
+        "/data/0/id",
+    ),
+    (
+        "get_loan_repayment",
+        "loan.repayment_received",
+        Method::Get,
+        "/api/capital/loans/{loan_id}/repayments?per_page=1",
+        "/data/0/id",
+    ),
+];
 
 /// All events of the product.
 static EVENTS: LazyLock<BTreeSet<&'static str>> =
@@ -21,8 +55,55 @@ static EVENTS: LazyLock<BTreeSet<&'static str>> =
 
 /// The sentence for an operation of the product that reads such resources.
 pub(super) fn sentence(row: &Operation) -> Option<String> {
-    let event = event(row.path)?;
-    Some(format!("{BEGINS} `POST /_sandbox/trigger` with `{{\"type\":\"{event}\"}}` creates one."))
+    let trigger =
+        |event: &str| format!("`POST {TRIGGER}` with `{{\"type\":\"{event}\"}}` creates one.");
+    let text = match BY_REPLY.iter().find(|(name, ..)| *name == row.name) {
+        Some((_, event, Method::Post, path, _)) => {
+            format!(
+                "{} Then `POST {path}` starts one.",
+                trigger(event).replace("one.", "an employee.")
+            )
+        }
+        _ => trigger(event(row.path)?),
+    };
+    Some(format!("{BEGINS} {text}"))
+}
+
+/// The calls that make what an operation of the product reads; none if a new world has it.
+pub(super) fn calls(row: &Operation) -> Option<Value> {
+    if let Some((_, event, method, path, pointer)) =
+        BY_REPLY.iter().find(|(name, ..)| *name == row.name)
+    {
+        let own = path.split(['{', '}']).nth(1);
+        let first = trigger(event, &own.into_iter().collect::<Vec<_>>());
+        let id = row.path_parameters().next()?;
+        let mut then = json!({ "method": method.name(), "path": path });
+        if method.has_body() {
+            then["body"] = json!({});
+        }
+        then["parameters"] = json!({ id: format!("$response.body#{pointer}") });
+        return Some(json!([first, then]));
+    }
+    Some(json!([trigger(event(row.path)?, &row.path_parameters().collect::<Vec<_>>())]))
+}
+
+/// The call that makes an event happen, and where its reply has the ids of these names: the event is about the resource, or about a part of it.
+fn trigger(event: &str, names: &[&str]) -> Value {
+    let object = event.split('.').next().unwrap_or_default();
+    let parameters: Map<String, Value> = names
+        .iter()
+        .map(|name| {
+            let is_parent = *name == "application_id" && object == "offer";
+            let member = if is_parent { name } else { "id" };
+            let pointer = format!("$response.body#/data/event/data/object/{member}");
+            ((*name).to_owned(), pointer.into())
+        })
+        .collect();
+    let mut call = json!({ "method": "POST", "path": TRIGGER, "body": { "type": event } });
+    if !parameters.is_empty() {
+        call["parameters"] = parameters.into();
+    }
+    call
 }
 
 /// The event that makes what is read at a path, if no new world has any.

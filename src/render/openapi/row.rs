@@ -17,6 +17,11 @@ pub(crate) fn is_product(row: &Operation) -> bool {
     row.contract != Contract::Control
 }
 
+/// Reads the simulated product.
+fn reads_product(row: &Operation) -> bool {
+    is_product(row) && row.method == Method::Get
+}
+
 /// Takes an `Idempotency-Key`.
 pub(crate) fn is_keyed(row: &Operation) -> bool {
     is_product(row) && row.method == Method::Post
@@ -55,6 +60,9 @@ pub(crate) fn operation(
     if matches!(row.call, Call::Open(_)) {
         operation["security"] = json!([{}, { BEARER: [] }]); // no key is needed, and one is taken
     }
+    if let Some(calls) = reads_product(row).then(|| made::calls(row)).flatten() {
+        operation[made::CALLS] = calls;
+    }
     let parameters = parameters(row, &shape.input, sample);
     if !parameters.is_empty() {
         operation["parameters"] = parameters.into();
@@ -74,8 +82,7 @@ fn description(row: &Operation) -> String {
     let events: Vec<String> = events_of(row).iter().map(|name| format!("`{name}`")).collect();
     let events = (!events.is_empty()).then(|| format!("Events: {}.", events.join(", ")));
     let text = Some(row.description.to_owned()).filter(|text| !text.is_empty());
-    let reads = is_product(row) && row.method == Method::Get;
-    let paragraphs = [text, reads.then(|| made::sentence(row)).flatten(), events];
+    let paragraphs = [text, reads_product(row).then(|| made::sentence(row)).flatten(), events];
     paragraphs.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }
 

@@ -66,6 +66,9 @@ fn without_second_forms(row: &mut Value) {
 
 /// Drops how the sandbox makes what no new world has.
 fn without_trigger(row: &mut Value) {
+    if let Some(members) = row.as_object_mut() {
+        members.shift_remove(made::CALLS);
+    }
     let Some(text) = row["description"].as_str() else { return };
     let paragraphs = text.split("\n\n").filter(|paragraph| !paragraph.starts_with(made::BEGINS));
     row["description"] = paragraphs.collect::<Vec<_>>().join("\n\n").into();
