@@ -21,6 +21,7 @@ pub(crate) mod prelude;
 pub(crate) mod print;
 mod product;
 pub(crate) mod reply;
+pub(crate) mod resource_members;
 pub(crate) mod scripted;
 pub(crate) mod sort;
 pub(crate) mod system;

@@ -7,11 +7,10 @@ use serde_json::Value;
 use crate::api;
 use crate::api::control::faults::condition;
 use crate::api::json::quoted;
-use crate::model::Kind;
+use crate::api::resource_members::{kinds_of, named_by, subject_of};
 use crate::model::decision::{Choice, Decision};
 use crate::scenario::members::Refers;
 use crate::scenario::reading::{At, Fields, Found, Reading, listed, meant};
-use crate::scenario::select::named_by;
 use crate::scenario::vocabulary::vocabulary;
 use crate::value::{Diagnostic, Span};
 use crate::world::script::{
@@ -147,7 +146,7 @@ impl<'a> Reading<'a> {
             }
             (Some(on), found) => {
                 if let Some(kind) = subject_of(on.value) {
-                    self.selectors(found, &[kind], &named_by(kind))
+                    self.selectors(found, &[kind], &named_by(kind, api::product()))
                 } else {
                     let span = row.key_span("where").unwrap_or_else(|| on.span.clone());
                     self.note(
@@ -275,17 +274,6 @@ impl<'a> Reading<'a> {
         }
         selectors
     }
-}
-
-/// The resources that a selector of this decision may use.
-fn kinds_of(decision: &Decision) -> Vec<Kind> {
-    [decision.subject].into_iter().chain(decision.related.iter().copied()).collect()
-}
-
-/// The resources of events of this type.
-fn subject_of(on: &str) -> Option<Kind> {
-    let resource = on.split_once('.')?.0;
-    Kind::ALL.iter().find(|kind| kind.name() == resource).copied()
 }
 
 /// The variant of this word, by its serialised form.

@@ -1,112 +1,18 @@
 //! `where`: conditions on the members of the subject of a decision or an event, known from the published
 //! schemas.
 
-use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
-
-use schemars::SchemaGenerator;
-use schemars::generate::SchemaSettings;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use toml::de::DeValue;
 
 use crate::api;
 use crate::api::json::quoted;
+use crate::api::resource_members::{Member, members_of};
 use crate::model::Kind;
 use crate::scenario::members::Reference;
 use crate::scenario::reading::{Found, Reading, listed, meant};
-use crate::scenario::vocabulary::{plural, resolved, words};
 use crate::value::id::parse;
 use crate::value::{Date, Diagnostic, Period, Timestamp};
 use crate::world::script::{Comparison, Selector, Wanted};
-
-/// The values with which a member of a resource can be compared.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Member {
-    number: bool,
-    text: bool,
-    truth: bool,
-    /// The allowed texts, if there is a list of them.
-    words: Vec<String>,
-    format: Option<String>,
-}
-
-impl Member {
-    fn of(schema: &Value, definitions: &Map<String, Value>) -> Self {
-        let schema = resolved(schema, definitions);
-        let types: Vec<&str> = match &schema["type"] {
-            Value::String(only) => vec![only],
-            Value::Array(many) => many.iter().filter_map(Value::as_str).collect(),
-            _ => Vec::new(),
-        };
-        let has = |name| types.contains(&name);
-        let mut member = Self {
-            number: has("integer"),
-            text: has("string"),
-            truth: has("boolean"),
-            words: words(schema, definitions),
-            format: schema["format"].as_str().map(str::to_owned),
-        };
-        for forms in ["oneOf", "anyOf", "allOf"] {
-            for form in schema[forms].as_array().into_iter().flatten() {
-                let form = Self::of(form, definitions);
-                member.number |= form.number;
-                member.text |= form.text;
-                member.truth |= form.truth;
-                member.format = member.format.or(form.format);
-            }
-        }
-        member.text |= !member.words.is_empty();
-        member
-    }
-
-    const fn is_plain(&self) -> bool {
-        self.number || self.text || self.truth
-    }
-
-    fn expected(&self) -> &'static str {
-        match (self.number, self.text, self.truth) {
-            (true, false, _) => "a whole number, or a comparison such as \">= 500000\"",
-            (_, _, true) => "true or false",
-            (true, true, _) => "a text or a whole number",
-            _ => "a text",
-        }
-    }
-}
-
-/// The members of a kind of resource in the API; none for a kind that the API does not show.
-fn members_of(kind: Kind) -> BTreeMap<String, Member> {
-    static KNOWN: Mutex<BTreeMap<Kind, BTreeMap<String, Member>>> = Mutex::new(BTreeMap::new());
-    // Inserted as a whole, so that a panic leaves nothing incomplete.
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    known.entry(kind).or_insert_with(|| shown(kind)).clone()
-}
-
-fn shown(kind: Kind) -> BTreeMap<String, Member> {
-    let names = [format!("get_{}", kind.name()), format!("list_{}", plural(kind.name()))];
-    let Some(row) = api::product().find(|row| names.iter().any(|name| name == row.name)) else {
-        return BTreeMap::new();
-    };
-    let mut generator = SchemaGenerator::new(SchemaSettings::draft2020_12());
-    let schema = Value::from((row.output)(&mut generator));
-    let definitions = generator.take_definitions(true);
-    let data = resolved(&resolved(&schema, &definitions)["properties"]["data"], &definitions);
-    let one = match data.get("items") {
-        Some(items) => resolved(items, &definitions),
-        None => data,
-    };
-    let mut found = BTreeMap::new();
-    collect(one, &definitions, &mut found);
-    found
-}
-
-fn collect(schema: &Value, definitions: &Map<String, Value>, found: &mut BTreeMap<String, Member>) {
-    for part in schema["allOf"].as_array().into_iter().flatten() {
-        collect(resolved(part, definitions), definitions, found);
-    }
-    for (name, schema) in schema["properties"].as_object().into_iter().flatten() {
-        found.insert(name.clone(), Member::of(schema, definitions));
-    }
-}
 
 impl<'a> Reading<'a> {
     /// The conditions of a `where` about these kinds, the nearest first. For `named` kinds, a condition
@@ -129,7 +35,7 @@ impl<'a> Reading<'a> {
                 if let Some(kind) = kinds.iter().chain(named).find(|kind| kind.name() == name) {
                     self.wanted_kind(*kind, value)
                 } else if let Some(member) =
-                    kinds.iter().find_map(|&kind| members_of(kind).remove(name))
+                    kinds.iter().find_map(|&kind| members_of(kind, api::product()).remove(name))
                 {
                     self.wanted_member(name, &member, value)
                 } else {
@@ -144,7 +50,7 @@ impl<'a> Reading<'a> {
     fn unknown_field(&mut self, span: core::ops::Range<usize>, name: &str, kinds: &[Kind]) {
         let mut known: Vec<String> = kinds.iter().map(|kind| kind.name().to_owned()).collect();
         for &kind in kinds {
-            let members = members_of(kind);
+            let members = members_of(kind, api::product());
             let plain = members.into_iter().filter(|(_, member)| member.is_plain());
             known.extend(plain.map(|(name, _)| name));
         }
@@ -251,13 +157,6 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// Kinds that a resource names: `employee` for a resource with an `employee_id`.
-pub(crate) fn named_by(kind: Kind) -> Vec<Kind> {
-    let members = members_of(kind);
-    let named = |other: &Kind| members.contains_key(&format!("{}_id", other.name()));
-    [Kind::Employee, Kind::Company].into_iter().filter(named).collect()
-}
-
 /// `>= 500000`.
 fn compared(text: &str) -> Option<Wanted> {
     const SIGNS: [(&str, Comparison); 7] = [
@@ -281,18 +180,6 @@ fn compared(text: &str) -> Option<Wanted> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn members_come_from_the_published_schemas() {
-        let payout = members_of(Kind::Payout);
-        assert!(payout["amount"].number && !payout["amount"].text);
-        assert!(payout["rail"].words.iter().any(|word| word == "instant"));
-        assert!(!payout["recipient"].is_plain());
-        let item = members_of(Kind::PayrollItem);
-        assert_eq!(item["period"].format.as_deref(), Some("period"));
-        assert!(members_of(Kind::Employee)["department"].text);
-        assert!(members_of(Kind::Event).is_empty());
-    }
 
     #[test]
     fn comparisons_are_read() {

@@ -4,11 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
-use serde_json::{Map, Value};
-
 use crate::api::check::Checker;
 use crate::api::control::inbound::kind_of;
 use crate::api::operation::{Contract, Operation};
+use crate::api::resource_members::plural;
 use crate::api::{self, system};
 use crate::model::Kind;
 
@@ -114,46 +113,10 @@ impl Vocabulary {
     }
 }
 
-/// `companies`.
-pub(crate) fn plural(noun: &str) -> String {
-    match noun.strip_suffix('y') {
-        Some(stem) => format!("{stem}ies"),
-        None => format!("{noun}s"),
-    }
-}
-
 /// The inbound kinds, each with the row that takes its input.
 fn inbound(control: &[&'static Operation]) -> BTreeMap<String, Callable> {
     let named = |row: &&'static Operation| Some((kind_of(row)?.to_owned(), Callable::new(row)));
     control.iter().filter_map(named).collect()
-}
-
-/// The words that a text schema allows: `enum`, or one variant for each word with its own description.
-pub(crate) fn words(schema: &Value, definitions: &Map<String, Value>) -> Vec<String> {
-    let schema = resolved(schema, definitions);
-    let own = schema["enum"].as_array().into_iter().flatten();
-    let alone = schema.get("const").into_iter();
-    let mut found: Vec<String> =
-        own.chain(alone).filter_map(|word| word.as_str().map(str::to_owned)).collect();
-    for forms in ["oneOf", "anyOf"] {
-        let forms = schema[forms].as_array().into_iter().flatten();
-        found.extend(forms.flat_map(|form| words(form, definitions)));
-    }
-    found
-}
-
-/// The schema behind a `$ref`.
-pub(crate) fn resolved<'a>(schema: &'a Value, definitions: &'a Map<String, Value>) -> &'a Value {
-    let mut schema = schema;
-    // A chain of references longer than the list of definitions is a cycle.
-    for _ in 0..=definitions.len() {
-        let name = schema["$ref"].as_str().and_then(|target| target.strip_prefix("#/$defs/"));
-        match name.and_then(|name| definitions.get(name)) {
-            Some(target) => schema = target,
-            None => break,
-        }
-    }
-    schema
 }
 
 #[cfg(test)]

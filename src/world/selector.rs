@@ -1,7 +1,7 @@
 //! When a row of a scenario acts: conditions on the subject, counted matches, chance.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// When a row acts: all conditions must match.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -14,6 +14,13 @@ pub(crate) struct When {
     pub(crate) times: Option<u64>,
     /// The number of cases in a million in which it acts, drawn by (seed, decision, subject).
     pub(crate) chance_ppm: Option<u32>,
+}
+
+impl When {
+    /// The conditions as a `where` gives them.
+    pub(crate) fn conditions(&self) -> Map<String, Value> {
+        self.select.iter().map(|selector| (selector.field.clone(), selector.as_given())).collect()
+    }
 }
 
 /// Positions from `first` to `last`; without an end if `last` is none.
@@ -106,7 +113,30 @@ impl Selector {
     }
 }
 
+impl Selector {
+    /// The value as `where` gives it.
+    fn as_given(&self) -> Value {
+        match &self.wanted {
+            Wanted::Is(value) => value.clone(),
+            Wanted::Compare(relation, number) => format!("{} {number}", relation.sign()).into(),
+            Wanted::Ordinal(place) => (*place).into(),
+            Wanted::Reference(place) => format!("@{}:{place}", self.field).into(),
+        }
+    }
+}
+
 impl Comparison {
+    const fn sign(self) -> &'static str {
+        match self {
+            Self::Less => "<",
+            Self::LessOrEqual => "<=",
+            Self::Equal => "==",
+            Self::NotEqual => "!=",
+            Self::GreaterOrEqual => ">=",
+            Self::Greater => ">",
+        }
+    }
+
     /// The relation at the start of a text, and the rest.
     fn split(text: &str) -> Option<(Self, &str)> {
         const RELATIONS: [(&str, Comparison); 7] = [

@@ -122,6 +122,8 @@ pub(crate) struct FaultShape {
     does: String,
     /// The members that have conditions.
     conditions: Vec<String>,
+    /// The conditions with their values, as they were given.
+    r#where: Map<String, Value>,
     /// The matching calls that it applies to, from 1; every call if empty.
     nth: Vec<String>,
     /// Maximum number of times that it applies; null if unlimited.
@@ -148,6 +150,7 @@ impl FaultShape {
             source: row.source.clone(),
             does: row.fault.to_string(),
             conditions: when.select.iter().map(|selector| selector.field.clone()).collect(),
+            r#where: when.conditions(),
             nth: when.nth.iter().map(place).collect(),
             times: when.times,
             chance_ppm: when.chance_ppm,
@@ -263,7 +266,7 @@ fn members(on: &str, operations: &[&Operation]) -> BTreeSet<String> {
 }
 
 /// A name as a part of a JSON pointer.
-fn escaped(name: &str) -> String {
+pub(super) fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 

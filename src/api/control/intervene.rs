@@ -144,6 +144,9 @@ pub(crate) struct Rule {
     /// The delay of a duplicate's copy, of a delayed delivery, or of a reordered one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) delay: Option<Span>,
+    /// The conditions on the subject or the call. A `match.resource` is the condition on its kind.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub(super) r#where: Map<String, Value>,
     /// Maximum number of times.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) times: Option<u64>,
@@ -162,6 +165,7 @@ impl Rule {
             then: Some(row.then.to_string()),
             code: row.code.clone(),
             after: row.after,
+            r#where: row.when.conditions(),
             times: row.when.times,
             asked: state.asked,
             hits: state.hits,
@@ -174,6 +178,7 @@ impl Rule {
             id: armed.id.clone(),
             operation: Some(armed.row.on.clone()),
             fault: Some(armed.row.fault.to_string()),
+            r#where: armed.row.when.conditions(),
             times: armed.row.when.times,
             asked: armed.asked,
             hits: armed.hits,
@@ -220,9 +225,10 @@ fn create_rule(session: &mut Session<'_>, input: CreateRule) -> Result<Plain<Rul
     }
     match (outcome, fault, &matched.decision, &matched.operation) {
         (Some(outcome), None, Some(_), None) => {
+            let operations = session.host.operations();
             let world = &mut *session.world;
             let source = format!("rule {}", rule_id(world, world.script().rules + 1));
-            let mut row = outcome_rule::row(&matched, &outcome, source)?;
+            let mut row = outcome_rule::row(&matched, &outcome, source, &operations)?;
             row.when.times = times;
             row.when.nth = nth.into_iter().map(Range::only).collect();
             world.add_rule(row);

@@ -2,14 +2,88 @@
 
 use serde_json::Value;
 
+use crate::api::check::suggestion;
+use crate::api::control::faults::escaped;
 use crate::api::control::intervene::{Answered, Matched};
 use crate::api::prelude::*;
+use crate::api::resource_members::{kinds_of, members_of, named_by, subject_of};
 use crate::model::decision::{DECISIONS, Decision};
-use crate::world::facts::kind_named;
 use crate::world::script::{self, OutcomeRule, RailFault, Selector, When};
 
+/// The resources that the conditions of a rule can be about.
+pub(super) struct Subjects<'a> {
+    /// Kinds whose members can be named, the nearest first.
+    kinds: Vec<Kind>,
+    /// Kinds that can only be named themselves.
+    named: Vec<Kind>,
+    operations: &'a [&'static Operation],
+}
+
+impl<'a> Subjects<'a> {
+    fn of_decision(decision: &Decision, operations: &'a [&'static Operation]) -> Self {
+        Self { kinds: kinds_of(decision), named: Vec::new(), operations }
+    }
+
+    /// None if events of several kinds of resources have that type.
+    pub(super) fn of_event(on: &str, operations: &'a [&'static Operation]) -> Option<Self> {
+        let kind = subject_of(on)?;
+        let named = named_by(kind, operations.iter().copied());
+        Some(Self { kinds: vec![kind], named, operations })
+    }
+
+    /// A condition of `where`, or one more mistake.
+    pub(super) fn selector(
+        &self,
+        field: &str,
+        wanted: &Value,
+        wrong: &mut Vec<Violation>,
+    ) -> Option<Selector> {
+        let mut refuse = |code, detail: String| {
+            wrong.push(Violation::new(format!("/match/where/{}", escaped(field)), code, detail));
+            None
+        };
+        let named = || self.kinds.iter().chain(&self.named).map(|kind| kind.name());
+        let is_kind = named().any(|name| name == field);
+        let members = |kind: &Kind| members_of(*kind, self.operations.iter().copied());
+        if !is_kind {
+            let Some(member) = self.kinds.iter().find_map(|kind| members(kind).remove(field))
+            else {
+                let members = self.kinds.iter().flat_map(|kind| members(kind).into_keys());
+                let known: Vec<String> = members.chain(named().map(str::to_owned)).collect();
+                let near = suggestion(field, known.iter().map(String::as_str));
+                let of: Vec<&str> = self.kinds.iter().map(|kind| kind.name()).collect();
+                let of = of.join(", ");
+                let detail =
+                    format!("expected a member of one of {of}, or one of these names{near}");
+                return refuse("unknown", detail);
+            };
+            if !member.is_plain() {
+                return refuse(
+                    "type",
+                    "this member is not a single value: use one that is".to_owned(),
+                );
+            }
+            if let (Some(text), false) = (wanted.as_str(), member.words.is_empty())
+                && !member.words.iter().any(|word| word == text)
+            {
+                let detail = format!("expected one of {}", member.words.join(", "));
+                return refuse("unknown", detail);
+            }
+        }
+        match Selector::of(field, is_kind, wanted) {
+            Ok(selector) => Some(selector),
+            Err(expected) => refuse("type", expected.to_owned()),
+        }
+    }
+}
+
 /// The row for a rule, or all mistakes in it.
-pub(super) fn row(matched: &Matched, wanted: &Answered, source: String) -> Result<OutcomeRule> {
+pub(super) fn row(
+    matched: &Matched,
+    wanted: &Answered,
+    source: String,
+    operations: &[&'static Operation],
+) -> Result<OutcomeRule> {
     let mut wrong = Vec::new();
     let name = matched.decision.as_ref().map_or("", Text::as_str);
     let Some(decision) = Decision::find(name) else {
@@ -37,7 +111,7 @@ pub(super) fn row(matched: &Matched, wanted: &Answered, source: String) -> Resul
             }
         }
     }
-    let select = selectors(matched, decision, &mut wrong);
+    let select = selectors(matched, decision, operations, &mut wrong);
     let code = wanted.code.as_ref().map(Text::as_str);
     match script::check_rail(decision, then, &select, code) {
         Err(RailFault::Rail(detail)) => {
@@ -59,32 +133,20 @@ pub(super) fn row(matched: &Matched, wanted: &Answered, source: String) -> Resul
     })
 }
 
-/// A member of `where`, or one more mistake.
-pub(super) fn selector(
-    field: &str,
-    wanted: &Value,
-    wrong: &mut Vec<Violation>,
-) -> Option<Selector> {
-    let read = Selector::of(field, kind_named(field).is_some(), wanted);
-    let refuse = |expected| {
-        wrong.push(Violation::new(format!("/match/where/{field}"), "type", expected));
-    };
-    read.map_err(refuse).ok()
-}
-
 fn selectors(
     matched: &Matched,
     decision: &'static Decision,
+    operations: &[&'static Operation],
     wrong: &mut Vec<Violation>,
 ) -> Vec<Selector> {
+    let subjects = Subjects::of_decision(decision, operations);
     let mut select = Vec::new();
     for (field, wanted) in &matched.r#where {
-        select.extend(selector(field, wanted, wrong));
+        select.extend(subjects.selector(field, wanted, wrong));
     }
     if let Some(id) = matched.resource.as_ref().map(Text::as_str) {
         let prefix = id.split_once('_').map_or("", |(prefix, _)| prefix);
-        let mut kinds = core::iter::once(decision.subject).chain(decision.related.iter().copied());
-        if let Some(kind) = kinds.find(|kind| kind.prefix() == prefix) {
+        if let Some(kind) = kinds_of(decision).into_iter().find(|kind| kind.prefix() == prefix) {
             select.push(Selector {
                 field: kind.name().to_owned(),
                 wanted: crate::world::script::Wanted::Is(id.into()),

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::api::control::intervene::Rule;
-use crate::api::control::outcome_rule::selector;
+use crate::api::control::outcome_rule::Subjects;
 use crate::api::control::webhooks::check_filter;
 use crate::api::prelude::*;
 use crate::tester::outbox::shaping::Counted;
@@ -38,8 +38,18 @@ pub(super) fn add(session: &mut Session<'_>, wanted: Wanted<'_>) -> Result<Rule>
         _ => {}
     }
     let mut select = Vec::new();
-    for (field, value) in wanted.conditions {
-        select.extend(selector(field, value, &mut wrong));
+    let operations = session.host.operations();
+    match Subjects::of_event(wanted.event, &operations) {
+        Some(subjects) => {
+            for (field, value) in wanted.conditions {
+                select.extend(subjects.selector(field, value, &mut wrong));
+            }
+        }
+        None if wrong.is_empty() && !wanted.conditions.is_empty() => {
+            let detail = "conditions need events of one resource, such as payout.* in match.event";
+            wrong.push(Violation::new("/match/where", "unexpected", detail));
+        }
+        None => {}
     }
     ApiError::if_any(wrong)?;
     let nth = wanted.nth.into_iter().map(Range::only).collect();
@@ -82,6 +92,7 @@ impl Rule {
             id: id(world, (*rule)?),
             event: Some(row.on.clone()),
             shape: Some(row.shape),
+            r#where: row.when.conditions(),
             delay: row.delay,
             times: row.when.times,
             asked: *asked,

@@ -6,6 +6,7 @@ use schemars::SchemaGenerator;
 use serde_json::{Map, Value};
 
 use crate::api::json::quoted;
+use crate::api::resource_members::resolved;
 use crate::scenario::import::at::{At, Place};
 use crate::scenario::import::csv::{Cell, parse};
 use crate::scenario::import::form::{AMOUNTS, EMPLOYEE, REPORTED};
@@ -13,7 +14,7 @@ use crate::scenario::import::{Gathering, MOST_CSV_BYTES};
 use crate::scenario::members::Refers;
 use crate::scenario::origin::{Origin, normal, target};
 use crate::scenario::reading::{At as Spot, Fields, Reading, meant};
-use crate::scenario::vocabulary::{resolved, vocabulary};
+use crate::scenario::vocabulary::vocabulary;
 use crate::value::{Currency, Diagnostic};
 
 /// A column that gives a member.

@@ -3,6 +3,7 @@
 
 mod hand;
 mod hand_moves;
+mod rules;
 
 use serde_json::{Value, json};
 

@@ -1,0 +1,76 @@
+//! The conditions of rules: which members they can name, and how they are shown.
+
+use serde_json::{Value, json};
+
+use crate::harness::Caller;
+
+fn add(caller: &Caller, matched: &Value, act: (&str, Value)) -> crate::harness::Answer {
+    let mut body = json!({"match": matched});
+    body[act.0] = act.1;
+    caller.post("/_sandbox/rules", &body)
+}
+
+#[test]
+fn a_rule_shows_its_conditions_when_it_is_added_and_in_the_list() {
+    let caller = Caller::manual();
+    let employee = caller.payable(&caller.company(0)).remove(0);
+    let outcome = || ("outcome", json!({"then": "returned"}));
+    let conditions = json!({"amount": ">= 500000", "department": "Engineering", "company": "@company:1", "employee": 3});
+    let matched = json!({"decision": "payout.settle", "where": conditions});
+    let rule = add(&caller, &matched, outcome()).made();
+    assert_eq!(rule["where"], conditions);
+    let about = json!({"decision": "payout.settle", "resource": employee});
+    let rule = add(&caller, &about, outcome()).made();
+    assert_eq!(rule["where"], json!({"employee": employee}));
+    let on = json!({"operation": "createPayout", "where": {"amount": "< 5"}});
+    let fault = add(&caller, &on, ("fault", json!({"status": 503}))).made();
+    assert_eq!(fault["where"], json!({"amount": "< 5"}));
+    let event = json!({"event": "payout.*", "where": {"status": "paid", "company": "@company:2"}});
+    let shape = add(&caller, &event, ("shape", json!("drop"))).made();
+    assert_eq!(shape["where"], event["where"]);
+    let plain = add(&caller, &json!({"decision": "payout.settle"}), outcome()).made();
+    assert!(plain.get("where").is_none(), "{plain}");
+    let listed = caller.get("/_sandbox/rules").data();
+    let shown: Vec<&Value> = listed.as_array().unwrap().iter().map(|rule| &rule["where"]).collect();
+    assert_eq!(
+        shown,
+        [
+            &Value::Null,
+            &json!({"employee": employee}),
+            &conditions,
+            &json!({"amount": "< 5"}),
+            &event["where"]
+        ]
+    );
+    let faults = caller.get("/_sandbox/faults").data();
+    assert_eq!(faults[0]["where"], json!({"amount": "< 5"}));
+}
+
+#[test]
+fn a_condition_on_an_unknown_member_is_refused_with_its_pointer() {
+    let caller = Caller::manual();
+    let decision = |conditions: Value| {
+        let matched = json!({"decision": "payout.settle", "where": conditions});
+        add(&caller, &matched, ("outcome", json!({"then": "returned"})))
+    };
+    let event = |on: &str, conditions: Value| {
+        let matched = json!({"event": on, "where": conditions});
+        add(&caller, &matched, ("shape", json!("drop")))
+    };
+    for (answer, pointer, words) in [
+        (decision(json!({"amonut": 5})), "/match/where/amonut", "did you mean amount"),
+        (decision(json!({"a/b": 5})), "/match/where/a~1b", "expected a member of"),
+        (decision(json!({"recipient": "Ada"})), "/match/where/recipient", "not a single value"),
+        (decision(json!({"rail": "pigeon"})), "/match/where/rail", "expected one of"),
+        (decision(json!({"invoice": 1})), "/match/where/invoice", "expected a member of"),
+        (event("payout.paid", json!({"amonut": 5})), "/match/where/amonut", "did you mean amount"),
+        (event("payout.*", json!({"statsu": "paid"})), "/match/where/statsu", "mean status"),
+        (event("*", json!({"amount": 5})), "/match/where", "events of one resource"),
+    ] {
+        let problem = answer.refused(422, "validation_failed");
+        let errors = problem["errors"].as_array().unwrap();
+        assert_eq!((errors.len(), &errors[0]["pointer"]), (1, &json!(pointer)), "{problem}");
+        assert!(errors[0]["detail"].as_str().unwrap().contains(words), "{problem}");
+    }
+    assert_eq!(caller.get("/_sandbox/rules").data(), json!([]), "a refused rule is not added");
+}
