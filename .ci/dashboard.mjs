@@ -267,10 +267,11 @@ try {
   // Copied calls: the open key, a fresh idempotency key, and literals only where JSON has them.
   const copies = await page.evaluate(async () => {
     const { LANGUAGES } = await import('/dashboard/screens/reasons.js');
-    const r = { method: 'POST', path: '/v1/payroll/run', operation: 'runPayroll', status: 201, idempotency_key: 'january', body: { note: 'true or null', paid: true, none: null, list: [false], text: "it's" } };
+    const r = { method: 'POST', path: '/v1/payroll/run', operation: 'runPayroll', status: 201, idempotency_key: 'january', sandbox_scenario: 'payout.settle=returned', body: { note: 'true or null', paid: true, none: null, list: [false], text: "it's" } };
     return Object.fromEntries(Object.entries(LANGUAGES).map(([name, make]) => [name, make(r)]));
   });
   check('copies use the open key and a fresh idempotency key', Object.values(copies).every((c) => c.includes('test_key') && c.includes('Idempotency-Key') && !c.includes('january')), Object.keys(copies).filter((n) => !copies[n].includes('Idempotency-Key')).join());
+  check('copies have the Sandbox-Scenario of the call', Object.values(copies).every((c) => c.includes('Sandbox-Scenario') && c.includes('payout.settle=returned')), copies.curl);
   check('a copied pytest has Python literals and unchanged strings', ['"note": "true or null"', '"paid": True', '"none": None', 'False'].every((part) => copies.pytest.includes(part)), copies.pytest);
 
   const odd = await page.evaluate(async () => {

@@ -33,6 +33,13 @@ pub(super) fn wanted(headers: &HeaderMap, host: &dyn Host) -> Result<Vec<Outcome
     Ok(outcomes)
 }
 
+/// What a request sent to choose outcomes, also if it was refused; several headers are joined by commas, which means the same.
+pub(super) fn as_sent(headers: &HeaderMap) -> Option<Box<str>> {
+    let values = headers.get_all(SANDBOX_SCENARIO).iter();
+    let values: Vec<_> = values.map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
+    (!values.is_empty()).then(|| values.join(", ").into())
+}
+
 fn unknown(detail: impl Into<String>) -> ApiError {
     ApiError::new(ErrorCode::UnknownScenario, format!("Sandbox-Scenario: {}", detail.into()))
 }

@@ -10,6 +10,7 @@ use crate::api::operation::{Contract, Operation};
 use crate::engine::fault::Acted;
 use crate::engine::headers::{REQUEST_ID, observes, trace_of};
 use crate::engine::keys::bearer;
+use crate::engine::outcomes;
 use crate::engine::readers::Happened;
 use crate::engine::recording::Tape;
 use crate::engine::request::{Request, Trace};
@@ -100,6 +101,7 @@ fn write(
     let status = response.status();
     entry.status = Some(status.as_u16());
     entry.body = body;
+    entry.scenario = outcomes::as_sent(&head.headers);
     entry.trace = trace_of(&head.headers).map(Box::new);
     if head.method != Method::GET {
         entry.key = key(head, trace.key.get()).map(Box::new);

@@ -48,6 +48,8 @@ pub(crate) struct Entry {
     /// The error code, if it was refused.
     pub(crate) error: Option<&'static str>,
     pub(crate) key: Option<Box<KeyUse>>,
+    /// Its `Sandbox-Scenario`; several are joined by commas.
+    pub(crate) scenario: Option<Box<str>>,
     pub(crate) fault: Option<Box<FaultUse>>,
     pub(crate) body: Body,
     /// The id of the resource that was written, if it was a single one.
@@ -183,6 +185,7 @@ impl Requests {
             status: None,
             error: None,
             key: None,
+            scenario: None,
             fault: None,
             body: Body::None,
             resource: None,

@@ -61,6 +61,9 @@ pub(crate) struct RequestShape {
     idempotency_key: Option<String>,
     /// The effect of the key; null if there is none, or if the request was refused before the key was checked.
     idempotency: Option<KeyOutcome>,
+    /// Its `Sandbox-Scenario`; absent without one. Several headers are joined by commas.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sandbox_scenario: Option<String>,
     /// The fault that was applied, or null.
     fault: Option<FaultMark>,
     /// The body as JSON, or as text if it is not JSON; null if there is none or it was not kept.
@@ -117,6 +120,7 @@ impl RequestShape {
             error: entry.error,
             idempotency_key: entry.key.as_ref().map(|key| key.text.clone()),
             idempotency: entry.key.as_ref().and_then(|key| key.outcome),
+            sandbox_scenario: entry.scenario.as_deref().map(str::to_owned),
             fault,
             body,
             body_bytes,

@@ -159,3 +159,30 @@ fn a_full_request_log_drops_the_oldest_and_clearing_it_starts_again() {
     caller.get(EMPLOYEES);
     assert_eq!(listed(&caller, "", "number"), ["4"]);
 }
+
+#[test]
+fn the_log_keeps_the_outcomes_that_a_request_chose() {
+    let caller = keeping("100");
+    let company = caller.company(0);
+    let chosen = |key: &str, values: &[&str]| {
+        let request = run(&caller, &company, key);
+        values.iter().fold(request, |request, value| request.header("Sandbox-Scenario", value))
+    };
+    caller.send(&run(&caller, &company, "a"));
+    caller.send(&chosen("b", &["payout.settle=returned;code=07"]));
+    caller.send(&chosen("c", &["payout.settle=returned", "payroll_run.fund=delayed"]));
+    caller.send(&chosen("d", &["no-such-scenario"])).refused(400, "unknown_scenario");
+    caller.send(&caller.request("GET", EMPLOYEES).header("Sandbox-Scenario", "partial-failure"));
+    let rows = caller.all(REQUESTS);
+    let sent: Vec<&Value> = rows.iter().rev().take(5).map(|row| &row["sandbox_scenario"]).collect();
+    assert_eq!(
+        sent,
+        [
+            &json!("partial-failure"),
+            &json!("no-such-scenario"),
+            &json!("payout.settle=returned, payroll_run.fund=delayed"),
+            &json!("payout.settle=returned;code=07"),
+            &Value::Null
+        ]
+    );
+}

@@ -32,7 +32,7 @@ export function Request({ request: r, close, open }) {
   const tabs = [...(r.error ? ['Refusal'] : []), 'Chain', 'Sent', 'Copy'];
   const show = async (id) => { try { const { event } = await get(`/_sandbox/events/${id}`); open({ kind: 'event', event, key: id }); } catch (error) { say(error.message); } };
   return html`<${Drawer} title=${`${r.method} ${r.path}`} sub=${`${r.operation || 'no operation'} \u00b7 ${date(r.at)}, ${seconds(r.at)} \u00b7 ${r.request_id}`} close=${close} tabs=${tabs} tab=${tab} setTab=${setTab}>
-    ${tab === 'Copy' ? html`<${Copies} r=${r} />` : tab === 'Sent' ? html`<dl class="pairs"><dt>Status</dt><dd><b>${r.status ?? 'no reply'}</b></dd>${r.idempotency_key && html`<dt>Idempotency key</dt><dd class="mono">${r.idempotency_key} (${words(r.idempotency || 'not checked')})</dd>`}${r.fault && html`<dt>Fault</dt><dd class="mono">${typeof r.fault === 'string' ? r.fault : JSON.stringify(r.fault)}</dd>`}${r.query && html`<dt>Query</dt><dd class="mono">${r.query}</dd>`}</dl><h3>Body</h3>${r.body ? html`<${Json} value=${r.body} />` : html`<p class="muted small">${r.body_bytes ? `${r.body_bytes} bytes, too large to be kept` : 'No body.'}</p>`}`
+    ${tab === 'Copy' ? html`<${Copies} r=${r} />` : tab === 'Sent' ? html`<dl class="pairs"><dt>Status</dt><dd><b>${r.status ?? 'no reply'}</b></dd>${r.idempotency_key && html`<dt>Idempotency key</dt><dd class="mono">${r.idempotency_key} (${words(r.idempotency || 'not checked')})</dd>`}${r.sandbox_scenario && html`<dt>Sandbox-Scenario</dt><dd class="mono">${r.sandbox_scenario}</dd>`}${r.fault && html`<dt>Fault</dt><dd class="mono">${typeof r.fault === 'string' ? r.fault : JSON.stringify(r.fault)}</dd>`}${r.query && html`<dt>Query</dt><dd class="mono">${r.query}</dd>`}</dl><h3>Body</h3>${r.body ? html`<${Json} value=${r.body} />` : html`<p class="muted small">${r.body_bytes ? `${r.body_bytes} bytes, too large to be kept` : 'No body.'}</p>`}`
       : tab === 'Refusal' ? html`<${Refusal} r=${r} />`
       : html`<${Shown} of=${got}>${(d) => html`<ol class="chain"><li><${Dot} of=${r.status < 400 ? 'info' : 'bad'} /><b>${r.method} ${r.path}</b> <span class="tag ${r.status < 400 ? 'idle' : 'bad'}">${r.status ?? 'lost'}</span></li>
         ${d.events.map((e) => html`<li><${Dot} of="ok" /><button class="link mono" onClick=${() => show(e)}>${e}</button><p class="small muted">caused directly</p></li>`)}
@@ -58,7 +58,7 @@ function Copies({ r }) {
   const [of, pick] = useState('curl');
   const text = LANGUAGES[of](r);
   const copy = async () => { try { await navigator.clipboard.writeText(text); say('Copied'); } catch { say('The browser does not allow copying: select the text.'); } };
-  return html`<div class="row between"><div class="group" role="group" aria-label="Language">${Object.keys(LANGUAGES).map((l) => html`<button class="btn ${l === of ? 'on' : ''}" aria-pressed=${String(l === of)} onClick=${() => pick(l)}>${l}</button>`)}</div><button class="btn main-act" onClick=${copy}>Copy</button></div><pre tabindex="0" aria-label="Code">${text}</pre>${r.idempotency_key && html`<p class="small muted">The call was made with an Idempotency-Key. The copy has a new one, because the old one would repeat the old answer.</p>`}<p class="small muted">The request log does not keep <span class="mono">Sandbox-Scenario</span>. If the call had this header, add it to the copy.</p>`;
+  return html`<div class="row between"><div class="group" role="group" aria-label="Language">${Object.keys(LANGUAGES).map((l) => html`<button class="btn ${l === of ? 'on' : ''}" aria-pressed=${String(l === of)} onClick=${() => pick(l)}>${l}</button>`)}</div><button class="btn main-act" onClick=${copy}>Copy</button></div><pre tabindex="0" aria-label="Code">${text}</pre>${r.idempotency_key && html`<p class="small muted">The call was made with an Idempotency-Key. The copy has a new one, because the old one would repeat the old answer.</p>`}`;
 }
 const target = (r) => `${r.path}${r.query ? `?${r.query}` : ''}`;
 const address = (r) => location.origin + BASE + target(r);
@@ -73,7 +73,7 @@ const has = (r) => r.body != null;
 const isRaw = (r) => typeof r.body === 'string' && r.error !== 'validation_failed';
 const sent = (r) => (isRaw(r) ? r.body : JSON.stringify(r.body));
 // The headers of the call that the log has, with a new idempotency key as the language writes it.
-const headers = (r, string, key) => [['Authorization', string(`Bearer ${getKey()}`)], ...(r.idempotency_key ? [['Idempotency-Key', key]] : []), ...(r.fault?.source === 'Sandbox-Fault' ? [['Sandbox-Fault', string(r.fault.does)]] : []), ...(has(r) ? [['Content-Type', string('application/json')]] : [])];
+const headers = (r, string, key) => [['Authorization', string(`Bearer ${getKey()}`)], ...(r.idempotency_key ? [['Idempotency-Key', key]] : []), ...(r.sandbox_scenario ? [['Sandbox-Scenario', string(r.sandbox_scenario)]] : []), ...(r.fault?.source === 'Sandbox-Fault' ? [['Sandbox-Fault', string(r.fault.does)]] : []), ...(has(r) ? [['Content-Type', string('application/json')]] : [])];
 function curl(r) {
   const fresh = `copy-${Date.now().toString(36)}${Math.random().toString(36).slice(2, 8)}`;
   return `curl -s -X ${r.method} ${quote(address(r))}${headers(r, String, fresh).map(([k, v]) => ` \\\n  -H ${quote(`${k}: ${v}`)}`).join('')}${has(r) ? ` \\\n  --data-raw ${quote(sent(r))}` : ''}\n`;
