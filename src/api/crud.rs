@@ -167,7 +167,7 @@ impl<'a, T: Grow> Candidates<'a, T> {
         }
     }
 
-    fn len(&self) -> u64 {
+    pub(super) fn len(&self) -> u64 {
         self.grown + self.created.len() as u64
     }
 
@@ -198,7 +198,8 @@ impl<'a, T: Grow> Candidates<'a, T> {
         let rows = paging.range(total);
         let data = match sort {
             Some(sort) if !sort.is_by_time() => {
-                return self.page_where(world, paging, Some(&sort), |_| true);
+                may_scan(total, "/sort")?;
+                return Ok(self.page_where(world, paging, Some(&sort), |_| true));
             }
             Some(sort) if sort.is_descending() => self.newest(world, rows, sort.key()),
             _ => rows.filter_map(|rank| self.get(world, rank)).map(Shown).collect(),
@@ -225,18 +226,17 @@ impl<'a, T: Grow> Candidates<'a, T> {
         rows.map(Shown).collect()
     }
 
-    /// The page of the candidates that `keep` accepts, which requires reading each of them.
+    /// The page of the candidates that `keep` accepts, which requires reading each of them: [`may_scan`] is asked before.
     pub(crate) fn page_where(
         self,
         world: &World,
         paging: Paging,
         sort: Option<&Sort<T>>,
         keep: impl Fn(&T) -> bool,
-    ) -> Result<List<Shown<T>>, ApiError>
+    ) -> List<Shown<T>>
     where
         T: Sortable,
     {
-        may_scan(self.len())?;
         let sort = Sort::or_usual(sort);
         long_work::over(self.len(), || {
             let all = (0..self.len()).filter_map(|rank| self.get(world, rank));
@@ -244,7 +244,7 @@ impl<'a, T: Grow> Candidates<'a, T> {
             if let Some(sort) = sort {
                 sort.apply(&mut rows);
             }
-            Ok(page_of(&rows, paging))
+            page_of(&rows, paging)
         })
     }
 }
@@ -268,8 +268,8 @@ fn reach(limit: u64, same: impl Fn(u64) -> bool) -> u64 {
 /// Maximum number of rows read by one call. A scan keeps its results in memory, and writers of the world wait for it.
 const MOST_SCANNED: u64 = 100_000;
 
-/// Refuses a call that would have to read more rows than allowed.
-pub(crate) fn may_scan(rows: u64) -> Result<(), ApiError> {
+/// Refuses a call that would have to read more rows than allowed because of that member of its input.
+pub(crate) fn may_scan(rows: u64, pointer: &str) -> Result<(), ApiError> {
     if rows <= MOST_SCANNED {
         return Ok(());
     }
@@ -277,7 +277,7 @@ pub(crate) fn may_scan(rows: u64) -> Result<(), ApiError> {
         "this sort or filter would read {rows} rows, and one call can read at most {MOST_SCANNED}: \
             filter by company, run or employee"
     );
-    Err(ApiError::of_member("", "too_many", detail))
+    Err(ApiError::of_member(pointer, "too_many", detail))
 }
 
 /// A page of rows that are all in memory.
@@ -311,8 +311,8 @@ mod tests {
 
     #[test]
     fn a_scan_beyond_the_limit_is_refused() {
-        assert!(may_scan(MOST_SCANNED).is_ok());
-        let refused = may_scan(MOST_SCANNED + 1).expect_err("too many");
-        assert_eq!(refused.errors[0].code, "too_many");
+        assert!(may_scan(MOST_SCANNED, "/sort").is_ok());
+        let refused = may_scan(MOST_SCANNED + 1, "/sort").expect_err("too many");
+        assert_eq!((&*refused.errors[0].pointer, &*refused.errors[0].code), ("/sort", "too_many"));
     }
 }

@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use schemars::Schema;
 
-use crate::api::crud::{Candidates, Paging};
+use crate::api::crud::{Candidates, Paging, may_scan};
 use crate::api::reply::{List, Shown};
 use crate::api::sort::{Sort, SortKey, Sortable};
 use crate::model::{Account, AnyId};
@@ -42,6 +42,9 @@ pub(crate) trait Filters {
     /// Whether a filter is set that the choice of candidates does not already apply.
     fn is_filtered(&self) -> bool;
 
+    /// The pointer of such a filter, else of the sort.
+    fn pointer(&self) -> &'static str;
+
     /// Whether every filter accepts the row.
     fn accepts(&self, row: &Self::Row) -> bool;
 }
@@ -60,8 +63,10 @@ pub(crate) fn select<T: Grow + Sortable>(
     candidates: Candidates<'_, T>,
 ) -> Result<List<Shown<T>>, ApiError> {
     if input.is_filtered() {
-        return candidates
-            .page_where(world, input.paging(), input.sort(), |row| input.accepts(row));
+        may_scan(candidates.len(), input.pointer())?;
+        return Ok(
+            candidates.page_where(world, input.paging(), input.sort(), |row| input.accepts(row))
+        );
     }
     candidates.page(world, input.paging(), input.sort())
 }
@@ -266,6 +271,16 @@ macro_rules! list {
                 given > parents
             }
 
+            fn pointer(&self) -> &'static str {
+                let parents: &[&str] = &[$(stringify!($parent))?];
+                $(
+                    if self.$filter.is_some() && !parents.contains(&stringify!($filter)) {
+                        return $crate::api::list::list!(@pointer $filter $($wire)?);
+                    }
+                )*
+                "/sort"
+            }
+
             fn accepts(&self, row: &$row) -> bool {
                 true $(&& self.$filter.as_ref().is_none_or(|wanted: &$type| {
                     $crate::api::list::list!(
@@ -275,6 +290,8 @@ macro_rules! list {
             }
         }
     };
+    (@pointer $filter:ident) => { concat!("/", stringify!($filter)) };
+    (@pointer $filter:ident $wire:literal) => { concat!("/", $wire) };
     (@test $types:tt $wanted:ident $row:ident $filter:ident) => {
         $crate::api::list::Accepts::accepts($wanted, &$row.$filter)
     };

@@ -75,22 +75,36 @@ impl Shape {
 
     /// Checks the shape; an error is the reason why it is invalid.
     pub(crate) fn check(&self) -> Result<(), String> {
+        self.fault().map_or(Ok(()), |(_, detail)| Err(detail))
+    }
+
+    /// The first wrong member as a JSON pointer, and the reason; none if the shape is valid.
+    pub(crate) fn fault(&self) -> Option<(String, String)> {
         let people = self.companies.checked_mul(self.employees_per_company);
         if people.is_none_or(|people| people > Self::MOST) || self.companies > Self::MOST {
-            return Err(format!("a world can have at most {} companies and employees", Self::MOST));
+            let detail = format!("a world can have at most {} companies and employees", Self::MOST);
+            let member =
+                if self.companies > Self::MOST { "companies" } else { "employees_per_company" };
+            return Some((format!("/{member}"), detail));
         }
         if self.countries.is_empty() {
-            return Err("a world must have at least one country".to_owned());
+            return Some((
+                "/countries".to_owned(),
+                "a world must have at least one country".to_owned(),
+            ));
         }
         let known = || countries::codes().collect::<Vec<_>>().join(", ");
-        if let Some(unknown) = self.countries.iter().find(|code| !countries::is_known(code)) {
-            return Err(format!("there is no country {unknown:?}; the countries are {}", known()));
+        let mut codes = self.countries.iter().enumerate();
+        if let Some((place, unknown)) = codes.find(|(_, code)| !countries::is_known(code)) {
+            let near = if unknown == "UK" { " (the United Kingdom is GB)" } else { "" };
+            let detail =
+                format!("there is no country {unknown:?}{near}; the countries are {}", known());
+            return Some((format!("/countries/{place}"), detail));
         }
         let year = self.start.date().period().year();
-        if !(2001..=2098).contains(&year) {
-            return Err("a world must start between 2001 and 2098".to_owned());
-        }
-        Ok(())
+        let detail =
+            || ("/start".to_owned(), "a world must start between 2001 and 2098".to_owned());
+        (!(2001..=2098).contains(&year)).then(detail)
     }
 }
 

@@ -21,7 +21,7 @@ pub(crate) fn list(
         let companies = Companies::of(world, filter);
         let size = world.base().shape().employees_per_company;
         let rows = (companies.end - companies.first) * size;
-        may_scan(rows)?;
+        may_scan(rows, if filter.name.is_some() { "/q" } else { "/sort" })?;
         return Ok(long_work::over(rows, || scan(world, filter, paging, sort)));
     }
     let merged = Merged::new(world, filter);

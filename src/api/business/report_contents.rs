@@ -43,7 +43,7 @@ fn runs(world: &World, company: &Company, period: Period) -> Vec<Arc<PayrollRun>
 }
 
 fn paid_items(world: &World, run: &PayrollRun) -> Result<Vec<Arc<PayrollItem>>> {
-    may_scan(run.employee_count)?;
+    may_scan(run.employee_count, "/company_id")?;
     let base = world.base();
     let mut items = Vec::new();
     if let Some(index) = base.index_of(run.id) {
@@ -221,7 +221,7 @@ fn shared_accounts(world: &World, company: &Company) -> Result<Vec<Finding>> {
     let base = world.base();
     let size = base.shape().employees_per_company;
     let grown = base.index_of(company.id).map_or(0..0, |index| index * size..(index + 1) * size);
-    may_scan(grown.end - grown.start)?;
+    may_scan(grown.end - grown.start, "/company_id")?;
     let grown = grown.filter_map(|index| world.at::<Employee>(index));
     let since = world.children::<Employee>(company.id.bits()).filter_map(|id| world.find(id));
     let mut owners: BTreeMap<(String, String), Vec<AnyId>> = BTreeMap::new();

@@ -28,7 +28,8 @@ pub(crate) fn payslips(
         world.children::<PayrollRun>(company.id.bits()).map(|id| get(world, id)).collect();
     let is_paid = |run: &&Arc<PayrollRun>| days.is_none_or(|days| days.contain(run.pay_date));
     let runs: Vec<_> = runs.iter().filter(is_paid).collect();
-    may_scan(people.count() + runs.iter().map(|run| run.employee_count).sum::<u64>())?;
+    let rows = people.count() + runs.iter().map(|run| run.employee_count).sum::<u64>();
+    may_scan(rows, "/employee_id")?;
     let grown = (0..people.count()).filter_map(|rank| people.find(rank)).filter_map(|paid| {
         world.at::<Payslip>(base.item(base.run(paid.pay, paid.company), paid.employee))
     });

@@ -14,7 +14,10 @@ const MONTHS: i32 = 2;
 /// Noon of the next pay day: of an open run, or of a pay period of an active company.
 pub(crate) fn next(world: &World) -> Result<Timestamp> {
     let companies = Candidates::<Company>::all(world);
-    may_scan(world.base().count(Kind::Company) + world.created::<Company>().len() as u64)?;
+    may_scan(
+        world.base().count(Kind::Company) + world.created::<Company>().len() as u64,
+        "/until",
+    )?;
     let found = long_work::run(|| {
         let of_companies = companies.every(world).into_iter();
         let of_companies = of_companies.filter_map(|company| of_company(world, &company));

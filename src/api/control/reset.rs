@@ -76,7 +76,7 @@ fn reset_world(session: &mut Session<'_>, input: ResetWorld) -> Result<Plain<Res
         start: input.start,
         clock: None,
     };
-    let invalid = |detail: String| ApiError::of_member("", "shape", detail);
+    let invalid = |detail: String| ApiError::of_member("/scenario", "shape", detail);
     let mut mode = session.world.mode();
     let mut base = session.world.base().clone();
     if let Some(scenario) = &named {
@@ -84,6 +84,9 @@ fn reset_world(session: &mut Session<'_>, input: ResetWorld) -> Result<Plain<Res
         mode = scenario.world.clock.unwrap_or(mode);
     }
     // The members of the call come after the scenario's world.
+    if let Some((pointer, detail)) = wanted.shape(base.shape().clone()).fault() {
+        return Err(ApiError::of_member(pointer, "shape", detail));
+    }
     let base = wanted.base(&base).map_err(invalid)?;
     *session.world = session.restarted(base, mode)?;
     let running = std::mem::take(&mut session.tester.scenarios);

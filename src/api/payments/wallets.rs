@@ -155,7 +155,7 @@ fn list_wallet_transactions(
         let newest_first = input.sort.is_some_and(|sort| !sort.is_own_order());
         return Ok(page_by_place(&statement, places, input.paging, newest_first));
     }
-    may_scan(places.len() as u64)?;
+    may_scan(places.len() as u64, input.pointer())?;
     let lines = places.filter_map(|place| statement.get(place));
     let lines = lines.filter(|line| input.accepts(line));
     let mut lines: Vec<Arc<WalletTransaction>> = lines.cloned().collect();

@@ -1,9 +1,11 @@
 //! Pages, filters and sort keys at their limits and beyond.
 
+use std::sync::Arc;
+
 use serde_json::json;
 
-use crate::harness::Caller;
 use crate::harness::http::pointers;
+use crate::harness::{Caller, Server};
 
 use super::{Listing, busy, listings, lived_in, with};
 
@@ -128,5 +130,22 @@ fn a_filter_by_an_unknown_id_returns_no_rows() {
     ] {
         let empty = json!({"data": [], "meta": {"total": 0, "page": 1}});
         assert_eq!(caller.get(path).expect(200), empty, "{path}");
+    }
+}
+
+#[test]
+fn what_would_read_too_many_rows_is_named() {
+    let flags = ["--companies", "1", "--employees-per-company", "120000"];
+    let caller = Caller::of(&Arc::new(Server::start(&flags)));
+    for (target, pointer) in [
+        ("/api/business/employees?q=ada", "/q"),
+        ("/api/business/employees?sort=name", "/sort"),
+        ("/api/business/payslips?sort=net", "/sort"),
+        ("/api/payments/payouts?status=failed", "/status"),
+        ("/api/payments/payouts?status=failed&sort=amount", "/status"),
+    ] {
+        let problem = caller.get(target).refused(422, "validation_failed");
+        assert_eq!(problem["errors"][0]["pointer"], pointer, "{target}: {problem}");
+        assert_eq!(problem["errors"][0]["code"], "too_many");
     }
 }

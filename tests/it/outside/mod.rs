@@ -301,11 +301,14 @@ fn a_reset_gives_a_world_of_another_shape() {
     assert_eq!(caller.all("/api/business/employees").len(), 6);
     let before = caller.digest();
     for (wrong, pointer) in [
-        (json!({"countries": ["XX"]}), ""),
+        (json!({"countries": ["GB", "XX"]}), "/countries/1"),
         (json!({"countries": []}), "/countries"),
         (json!({"companies": 0}), "/companies"),
-        (json!({"companies": 1_000_000_000, "employees_per_company": 1_000}), ""),
-        (json!({"start": "1999-01-01T00:00:00Z"}), ""),
+        (
+            json!({"companies": 1_000_000_000, "employees_per_company": 1_000}),
+            "/employees_per_company",
+        ),
+        (json!({"start": "1999-01-01T00:00:00Z"}), "/start"),
     ] {
         let problem = caller.post("/_sandbox/reset", &wrong).refused(422, "validation_failed");
         assert_eq!(problem["errors"][0]["pointer"], pointer, "{wrong}");
