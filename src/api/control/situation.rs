@@ -144,8 +144,13 @@ fn of_world(world: &World, name: &str) -> Result<Option<Value>, ApiError> {
             let (company, employees) = payable(world, 1, false)?;
             json!({ "id": employees[0], "currency": world.get(company)?.currency })
         }
-        "payroll" | "payroll_to_approve" => {
-            let (company, employees) = payable(world, 2, name != "payroll")?;
+        "payroll" | "payroll_to_approve" | "payroll_of_two" => {
+            let is_approved = name == "payroll_to_approve";
+            let two = payable(world, 2, is_approved);
+            let one = |error| {
+                if name == "payroll_of_two" { Err(error) } else { payable(world, 1, is_approved) }
+            };
+            let (company, employees) = two.or_else(one)?;
             let period = first_free_month(world, &*world.get(company)?, &employees)?;
             json!({ "company_id": company, "employees": employees, "period": period })
         }
@@ -236,9 +241,15 @@ fn payable(
             return Ok((company.id, employees));
         }
     }
-    let detail = format!(
-        "no company has {people} employees who can be paid: reset the world, or verify employees"
-    );
+    let needs = if people == 1 { "1 employee" } else { "2 employees" };
+    let detail = if size < people as u64 {
+        format!(
+            "this needs {needs} of one company, and the companies of this world have {size}: `POST /_sandbox/reset` with \
+                `{{\"employees_per_company\":{people}}}` replaces the world"
+        )
+    } else {
+        format!("no company has {needs} who can be paid: reset the world, or verify employees")
+    };
     Err(ApiError::new(ErrorCode::EmployeeNotPayable, detail))
 }
 

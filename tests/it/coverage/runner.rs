@@ -317,7 +317,7 @@ impl Run {
                 "company_id": company()["id"], "first_day": format!("{}-01", &now()[..7]),
             }),
             "payable" => json!({ "id": employees()[0]["id"], "currency": company()["currency"] }),
-            "payroll" | "payroll_to_approve" => json!({
+            "payroll" | "payroll_to_approve" | "payroll_of_two" => json!({
                 "company_id": company()["id"],
                 "employees": [employees()[0]["id"], employees()[1]["id"]],
                 "period": now()[..7],

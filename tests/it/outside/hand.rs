@@ -1,9 +1,11 @@
 //! Rules, transitions, inbound money and triggers, also by typed methods.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::{people, rule};
-use crate::harness::Caller;
+use crate::harness::{Caller, Server};
 
 fn transition(caller: &Caller, id: &str, body: &Value) -> crate::harness::Answer {
     caller.post(&format!("/_sandbox/resources/{id}/transition"), body)
@@ -141,6 +143,27 @@ fn every_event_type_is_triggered_or_names_the_call_to_make() {
         }
     }
     assert!(caused >= 20, "{caused}");
+}
+
+/// Only a run that is paid in part needs two people, and a payment of such a run that is sent again.
+#[test]
+fn all_but_two_event_types_are_triggered_in_companies_of_one_employee() {
+    let flags = ["--seed", "42", "--employees-per-company", "1"];
+    let server = Arc::new(Server::start(&flags));
+    let document = crate::harness::contract::product();
+    for name in document["webhooks"].as_object().unwrap().keys() {
+        let caller = Caller::with_key(&server, &format!("test_{}", name.replace('.', "_")));
+        let answer = caller.post("/_sandbox/trigger", &json!({"type": name}));
+        if name == "payroll_run.partially_paid" || name == "payroll_item.retried" {
+            let problem = answer.refused(422, "employee_not_payable");
+            let detail = problem["detail"].as_str().unwrap();
+            assert!(detail.contains("{\"employees_per_company\":2}"), "{detail}");
+            caller.post("/_sandbox/reset", &json!({"employees_per_company": 2})).expect(200);
+            caller.post("/_sandbox/trigger", &json!({"type": name})).expect(200);
+        } else {
+            assert_eq!(answer.status, 200, "{name}: {}", answer.text());
+        }
+    }
 }
 
 #[test]
