@@ -20,7 +20,7 @@ use serde_json::Value;
 
 pub(crate) use self::close::close;
 pub(crate) use self::walk::Faults;
-pub(crate) use self::words::{came, suggestion};
+pub(crate) use self::words::{came, near_events, suggestion};
 
 /// A compiled schema.
 pub(crate) struct Checker {

@@ -9,6 +9,7 @@ use clap::Args;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::cli::ask::WorldOfKeyArgs;
+use crate::cli::counted::counted;
 use crate::cli::failure::{Failure, print};
 
 /// A large company needs time.
@@ -43,7 +44,8 @@ pub(super) fn run(args: &ExportArgs) -> Result<(), Failure> {
     let text = data["text"].as_str().unwrap_or_default();
     let left_out = data["left_out"].as_u64().unwrap_or(0);
     if left_out > 0 {
-        let note = format!("note: {left_out} employees have left, and are not in the export\n");
+        let left = counted(left_out, "employee has left and is", "employees have left and are");
+        let note = format!("note: {left} not in the export\n");
         let _ = io::stderr().write_all(note.as_bytes()); // if stderr is closed, the note is lost
     }
     let Some(out) = &args.out else { return print(text) };

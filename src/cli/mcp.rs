@@ -24,7 +24,7 @@ const MOST_BYTES: usize = 1 << 20;
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  \
         sandbox mcp --seed 42                                     tools for a world of their own\n  \
-        sandbox mcp --url http://127.0.0.1:4747 --key test_key    tools for a world of a running sandbox\n\n\
+        sandbox mcp --url http://127.0.0.1:4747 --api-key test_key    tools for a world of a running sandbox\n\n\
         A running sandbox also serves the tools at POST /_sandbox/mcp.\n\n\
         Exit codes: 0 the input has ended, 1 failure, 2 wrong usage.")]
 pub(super) struct McpArgs {
@@ -38,7 +38,8 @@ pub(super) struct McpArgs {
     url: Option<String>,
     /// The key of the world
     #[arg(
-        long,
+        long = "api-key",
+        visible_alias = "key",
         env = "SANDBOX_KEY",
         default_value = "agent",
         hide_env_values = true,
@@ -49,7 +50,7 @@ pub(super) struct McpArgs {
 
 /// Answers messages until the input ends.
 pub(super) fn run(args: &McpArgs) -> Result<(), Failure> {
-    let key = in_header("--key", &args.key)?;
+    let key = in_header("--api-key", &args.key)?;
     let authorization = format!("Authorization: Bearer {key}\r\n");
     // The token is never an argument, because other users of the machine can read those.
     let token = std::env::var("SANDBOX_ADMIN_TOKEN").ok().filter(|token| !token.is_empty());

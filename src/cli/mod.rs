@@ -7,6 +7,7 @@ mod bundle;
 mod completions;
 mod contract;
 mod contract_file;
+mod counted;
 mod events;
 mod exam;
 mod explain;

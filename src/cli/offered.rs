@@ -5,10 +5,10 @@ use std::ffi::OsStr;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, Command, Error};
 
+use crate::api::check::near_events;
 use crate::api::system;
 use crate::model::growth::countries;
 use crate::scenario;
-use crate::value::diagnostic::nearest;
 
 /// Takes every text, and offers some to completion.
 #[derive(Clone, Copy, Debug)]
@@ -43,15 +43,10 @@ impl TypedValueParser for Offered {
 /// Why a text is no event type, with the nearest types.
 pub(super) fn unknown_event(name: &str) -> String {
     let types = system::event_types();
-    let (resource, _) = name.split_once('.').unwrap_or((name, ""));
-    let of_resource = types.iter().filter(|one| one.split('.').next() == Some(resource));
-    let of_resource: Vec<&str> = of_resource.copied().take(5).collect();
-    let near = match nearest(name, types.iter().copied()) {
-        Some(near) => format!("; did you mean {near}?"),
-        None if !of_resource.is_empty() => {
-            format!("; types of that resource: {}", of_resource.join(", "))
-        }
-        None => String::new(),
+    let near = match near_events(name, &types).as_slice() {
+        [] => String::new(),
+        [near] => format!("; did you mean {near}?"),
+        near => format!("; did you mean one of {}?", near.join(", ")),
     };
     format!("no event has the type {name:?}{near} (`sandbox trigger --list` prints all types)")
 }

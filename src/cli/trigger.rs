@@ -21,9 +21,9 @@ pub(super) struct TriggerArgs {
     #[arg(value_name = "TYPE", required_unless_present = "list", value_parser = Offered::EVENTS, hide_possible_values = true)]
     event: Option<String>,
     /// Print the event types that can be triggered
-    #[arg(long, conflicts_with_all = ["event", "set", "json"])]
+    #[arg(long, conflicts_with_all = ["event", "set"])]
     list: bool,
-    /// Print the event and everything that happened on the way to it as JSON
+    /// Print the event and everything that happened on the way to it as JSON; with --list, the types
     #[arg(long)]
     json: bool,
     /// Replace a member of the call that causes it: `company_id=com_…`, `payroll_settings.pay_day=28`;
@@ -37,7 +37,8 @@ pub(super) struct TriggerArgs {
 /// Triggers the event, and prints what happened.
 pub(super) fn run(args: &TriggerArgs) -> Result<(), Failure> {
     let Some(event) = &args.event else {
-        let types = system::event_types().join("\n");
+        let types = system::event_types();
+        let types = if args.json { json!(types).to_string() } else { types.join("\n") };
         return writeln!(io::stdout().lock(), "{types}")
             .or_else(|error| Failure::of_output(&error));
     };

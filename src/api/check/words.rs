@@ -27,6 +27,28 @@ pub(crate) fn suggestion<'a>(word: &str, candidates: impl Iterator<Item = &'a st
     nearest(word, candidates).map_or_else(String::new, |near| format!("; did you mean {near}"))
 }
 
+/// The event types that a wrong one can mean: of a resource of a similar name, or the nearest one. Empty if none is similar.
+pub(crate) fn near_events<'a>(name: &str, types: &[&'a str]) -> Vec<&'a str> {
+    const MOST: usize = 5;
+    let name = name.trim().to_ascii_lowercase();
+    let (resource, verb) = name.split_once('.').unwrap_or((&name, ""));
+    let resource = resource.strip_suffix('s').unwrap_or(resource);
+    let parts = |one: &&'a str| one.split_once('.').unwrap_or((one, ""));
+    let is_near = |one: &&'a str| !resource.is_empty() && parts(one).0.starts_with(resource);
+    let some = |keep: &dyn Fn(&&'a str) -> bool| {
+        types.iter().copied().filter(keep).take(MOST).collect::<Vec<_>>()
+    };
+    let same = some(&|one| is_near(one) && parts(one).1 == verb);
+    if !same.is_empty() {
+        return same;
+    }
+    if let Some(near) = nearest(&name, types.iter().copied()) {
+        return vec![near];
+    }
+    let of_resource = some(&is_near);
+    if of_resource.is_empty() { some(&|one| parts(one).1 == name) } else { of_resource }
+}
+
 pub(super) fn expected_one_of<'a>(values: impl Iterator<Item = &'a str>) -> String {
     // Omitting a member means the same as null, and is the only way in a query.
     let values: Vec<&str> = values.filter(|value| *value != "null").collect();
@@ -59,6 +81,30 @@ const fn plural(count: usize) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_wrong_event_type_means_one_of_its_resource_or_the_nearest() {
+        let types = [
+            "loan.repaid",
+            "payout.created",
+            "payout.paid",
+            "payroll_item.paid",
+            "payroll_run.paid",
+        ];
+        for (name, near) in [
+            ("payroll.paid", &["payroll_item.paid", "payroll_run.paid"][..]),
+            ("payouts.paid", &["payout.paid"]),
+            (" PAYOUT.PAID", &["payout.paid"]),
+            ("payout.padi", &["payout.paid"]),
+            ("loan.paid", &["loan.repaid"]),
+            ("payout", &["payout.created", "payout.paid"]),
+            ("paid", &["payout.paid", "payroll_item.paid", "payroll_run.paid"]),
+            ("rocket.launched", &[]),
+            ("", &[]),
+        ] {
+            assert_eq!(near_events(name, &types), near, "{name}");
+        }
+    }
 
     #[test]
     fn hostile_text_is_cut_and_escaped() {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::api::check::suggestion;
+use crate::api::check::near_events;
 use crate::api::control::situation::{Saves, origin};
 use crate::api::prelude::*;
 use crate::api::{control, product, system};
@@ -160,8 +160,11 @@ fn happened(world: &World, logged: u64, name: &str) -> bool {
 /// The refusal that lists the types.
 fn not_shown(name: &str) -> ApiError {
     let known = system::event_types();
-    let near = suggestion(name, known.iter().copied());
-    let rest = if near.is_empty() { format!("; there are {}", known.join(", ")) } else { near };
+    let rest = match near_events(name, &known).as_slice() {
+        [] => format!("; there are {}", known.join(", ")),
+        [near] => format!("; did you mean {near}"),
+        near => format!("; did you mean one of {}", near.join(", ")),
+    };
     let detail = format!("no event has the type {name:?}{rest}");
     ApiError::of_member("/type", "no_recipe", detail)
 }

@@ -8,6 +8,7 @@ use crate::cli::exam::trial::{self, Again, Ran, Trial};
 use crate::cli::failure::Failure;
 use crate::cli::lab::canon::{Canon, Masks};
 use crate::cli::lab::command::End;
+use crate::cli::lab::said;
 
 /// Differences that a message shows.
 const SHOWN: usize = 6;
@@ -94,8 +95,8 @@ fn finished(ran: &Ran) -> Result<(), Failure> {
         End::TimedOut => "runs longer than --timeout".to_owned(),
     };
     Err(Failure::Report(format!(
-        "error: without faults, the command {how}, so nothing can be judged; it printed\n{}",
-        ran.printed
+        "error: without faults, the command {how}, so nothing can be judged{}",
+        said(&ran.printed)
     )))
 }
 

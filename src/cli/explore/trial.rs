@@ -11,7 +11,7 @@ use crate::cli::explore::outcome::{Rule, Site};
 use crate::cli::failure::Failure;
 use crate::cli::lab::canon::{Canon, Masks};
 use crate::cli::lab::command::End;
-use crate::cli::lab::{self, Fork, Growth, Lab, text};
+use crate::cli::lab::{self, Fork, Growth, Lab, said, text};
 use crate::cli::scenario::Client;
 use crate::scenario;
 use crate::world::log_hashes;
@@ -101,9 +101,9 @@ impl Explored {
         for seen in [&one, &two] {
             if let Some(broken) = &seen.broken {
                 return Err(Failure::Report(format!(
-                    "error: without any outcome, {}, so nothing can be explored; it printed\n{}",
+                    "error: without any outcome, {}, so nothing can be explored{}",
                     broken.words(),
-                    seen.printed
+                    said(&seen.printed)
                 )));
             }
         }

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use crate::api::control::import::Imported;
 use crate::cli::ask::WorldOfKeyArgs;
+use crate::cli::counted::counted;
 use crate::cli::failure::{Failure, print};
 use crate::cli::import::files::{files, load, read};
 use crate::cli::world_args::WorldArgs;
@@ -85,10 +86,7 @@ pub(super) fn run(args: &ImportArgs) -> Result<(), Failure> {
 
 /// What an import created, in words.
 fn summary(created: &Value) -> String {
-    let count = |one: &str, many: &str| {
-        let count = created[many].as_u64().unwrap_or(0);
-        format!("{count} {}", if count == 1 { one } else { many })
-    };
+    let count = |one: &str, many: &str| counted(created[many].as_u64().unwrap_or(0), one, many);
     format!(
         "{}, {}, {}; {}, {}",
         count("company", "companies"),

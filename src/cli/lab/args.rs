@@ -18,7 +18,8 @@ pub(in crate::cli) struct LabArgs {
     world: WorldArgs,
     /// Use the world of this key in a running sandbox, which does not change
     #[arg(
-        long,
+        long = "api-key",
+        visible_alias = "key",
         env = "SANDBOX_EXAM_KEY",
         hide_env_values = true,
         value_name = "KEY",
@@ -46,7 +47,7 @@ impl LabArgs {
     pub(in crate::cli) fn site(&self, clock: ClockMode) -> Result<Site, Failure> {
         if let (Some(url), Some(key)) = (&self.url, &self.key) {
             let sandbox = SandboxArgs::of_url("--url", url, self.admin_token.clone())?;
-            return Ok(Site::Running { sandbox, key: in_header("--key", key)?.to_owned() });
+            return Ok(Site::Running { sandbox, key: in_header("--api-key", key)?.to_owned() });
         }
         let mut growth = Growth {
             seed: self.world.seed,

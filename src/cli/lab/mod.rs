@@ -280,6 +280,15 @@ impl Growth {
     }
 }
 
+/// What a command printed, for the end of a message.
+pub(in crate::cli) fn said(printed: &str) -> String {
+    if printed.trim().is_empty() {
+        "; it printed nothing".to_owned()
+    } else {
+        format!("; it printed\n{printed}")
+    }
+}
+
 /// The last lines of a file.
 fn last_lines(printed: &Path) -> String {
     const SHOWN: usize = 10;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use clap::Args;
 use serde_json::{Value, json};
 
+use crate::cli::counted::counted;
 use crate::cli::failure::{Failure, print};
 use crate::cli::import::files;
 use crate::cli::junit::{Case, Junit, Verdict};
@@ -212,7 +213,8 @@ fn as_text(tested: &Tested) -> String {
         1 => "  1 difference".to_owned(),
         many => format!("  {many} differences"),
     };
-    let _ = writeln!(text, "{verdict}, {} events", outcome.events.len());
+    let events = counted(outcome.events.len() as u64, "event", "events");
+    let _ = writeln!(text, "{verdict}, {events}");
     text
 }
 

@@ -21,6 +21,7 @@ use clap::Args;
 use serde_json::Value;
 
 use crate::cli::ask::{SandboxArgs, in_header};
+use crate::cli::counted::counted;
 use crate::cli::failure::{Failure, print};
 use crate::cli::share::line::Shared;
 use crate::value::ErrorCode;
@@ -30,7 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// The arguments of `sandbox share`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  \
-        sandbox share --key test_key              print the world of a running sandbox as one line\n  \
+        sandbox share --api-key test_key          print the world of a running sandbox as one line\n  \
         sandbox open sandbox-1.xZNbb9o…           serve the same world elsewhere\n\n\
         The line contains the bodies of all calls that changed the world. --redact replaces names, e-mail addresses, references, metadata and other\n\
         free text. Ids, dates, amounts, codes and numbers of accounts stay.\n\n\
@@ -38,7 +39,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(super) struct ShareArgs {
     /// The key of the world
     #[arg(
-        long,
+        long = "api-key",
+        visible_alias = "key",
         env = "SANDBOX_KEY",
         default_value = "test_key",
         hide_env_values = true,
@@ -55,7 +57,7 @@ pub(super) struct ShareArgs {
 /// Prints the line, after its world was made from it once.
 pub(super) fn run(args: &ShareArgs) -> Result<(), Failure> {
     let inputs = get(&args.sandbox, &args.key, "/_sandbox/inputs")?.ok_or_else(|| {
-        Failure::Usage(format!("--key {}: {}", args.key, no_world(&args.sandbox)))
+        Failure::Usage(format!("--api-key {}: {}", args.key, no_world(&args.sandbox)))
     })?;
     let mut shared = Shared::of_inputs(&inputs["data"])?;
     let made = play::play(&shared, play::KEY)?;
@@ -85,14 +87,14 @@ pub(super) fn run(args: &ShareArgs) -> Result<(), Failure> {
         }
         shared.digest = redacted.digest;
     }
-    let calls = shared.inputs.len();
-    let note = if calls == 0 {
+    let calls = counted(shared.inputs.len() as u64, "call", "calls");
+    let note = if shared.inputs.is_empty() {
         "note: no call has changed this world: the line contains how it begins\n".to_owned()
     } else if args.redact {
-        format!("note: the line contains {calls} calls; free text in their bodies is replaced\n")
+        format!("note: the line contains {calls}; free text in their bodies is replaced\n")
     } else {
         format!(
-            "warning: the line contains the bodies of {calls} calls; --redact replaces free text in them\n"
+            "warning: the line contains the bodies of {calls}; --redact replaces free text in them\n"
         )
     };
     let _ = io::stderr().write_all(note.as_bytes()); // if stderr is closed, there is no reader to warn
@@ -101,7 +103,7 @@ pub(super) fn run(args: &ShareArgs) -> Result<(), Failure> {
 
 /// The body of a reply, which must be a success. None if the key has no world; then it still has none.
 fn get(sandbox: &SandboxArgs, key: &str, path: &str) -> Result<Option<Value>, Failure> {
-    let head = format!("Authorization: Bearer {}\r\n", in_header("--key", key)?);
+    let head = format!("Authorization: Bearer {}\r\n", in_header("--api-key", key)?);
     let reply = sandbox.ask(PATIENCE, ("GET", path), &head, "")?;
     let answer: Value = serde_json::from_slice(&reply.body).map_err(|_| {
         Failure::Impossible(format!("the answer is not from a sandbox: {:?}", reply.status))

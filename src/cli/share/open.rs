@@ -6,6 +6,7 @@ use std::sync::Arc;
 use clap::Args;
 
 use crate::cli::ask::in_header;
+use crate::cli::counted::counted;
 use crate::cli::failure::{Failure, print};
 use crate::cli::serve;
 use crate::cli::share::line::Shared;
@@ -28,7 +29,8 @@ pub(in crate::cli) struct OpenArgs {
     line: String,
     /// The key of the world
     #[arg(
-        long,
+        long = "api-key",
+        visible_alias = "key",
         env = "SANDBOX_KEY",
         default_value = "test_key",
         hide_env_values = true,
@@ -53,7 +55,7 @@ pub(in crate::cli) fn run(args: &OpenArgs) -> Result<(), Failure> {
         read.clone_from(&args.line);
     }
     let shared = Shared::decode(&read)?;
-    let Made { engine, digest, .. } = play(&shared, in_header("--key", &args.key)?)?;
+    let Made { engine, digest, .. } = play(&shared, in_header("--api-key", &args.key)?)?;
     if !digest.starts_with(&shared.digest) {
         return Err(Failure::Impossible(format!(
             "the calls of the line lead to another world: digest {digest}, expected {}…",
@@ -61,8 +63,10 @@ pub(in crate::cli) fn run(args: &OpenArgs) -> Result<(), Failure> {
         )));
     }
     let calls = shared.inputs.len();
-    let report =
-        format!("{calls} calls repeated; the digest {digest} is that of the shared world\n");
+    let report = format!(
+        "{} repeated; the digest {digest} is that of the shared world\n",
+        counted(calls as u64, "call", "calls")
+    );
     if args.check {
         return print(&report);
     }

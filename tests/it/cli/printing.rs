@@ -134,3 +134,23 @@ fn gross_to_net_prints_the_net_pay() {
     assert_eq!((code, err.as_str()), (0, ""));
     assert!(out.contains("2453.64"), "{out}");
 }
+
+#[test]
+fn the_types_of_events_are_printed_as_lines_or_as_json() {
+    let (code, lines, _) = run(&["trigger", "--list"]);
+    let (json_code, json, _) = run(&["trigger", "--list", "--json"]);
+    let types: Vec<String> = serde_json::from_str(&json).unwrap();
+    assert_eq!((code, json_code), (0, 0));
+    assert!(types.len() > 100 && types.iter().map(String::as_str).eq(lines.lines()), "{json}");
+}
+
+#[test]
+fn each_command_about_the_world_of_a_key_has_the_same_flag_for_it() {
+    for subcommand in [
+        "trigger", "events", "explain", "listen", "import", "export", "share", "open", "mcp",
+        "exam", "explore",
+    ] {
+        let (code, out, _) = run(&[subcommand, "--help"]);
+        assert!(code == 0 && out.contains("--api-key <KEY>"), "{subcommand}: {out}");
+    }
+}

@@ -25,6 +25,7 @@ fn wrong_use_is_refused_with_the_nearest_name() {
     let jobs = refused(&["exam", "--webhook", "http://127.0.0.1:9/", "--jobs", "2", "--", "true"]);
     assert!(jobs.contains("{port}"), "{jobs}");
     refused(&["exam", "--key", "k", "--", "true"]);
+    refused(&["exam", "--api-key", "k", "--", "true"]);
     refused(&["exam"]);
 }
 
@@ -33,6 +34,8 @@ fn wrong_use_is_refused_with_the_nearest_name() {
 fn a_command_that_cannot_be_judged_is_exit_2() {
     let failed = refused(&["exam", "--", "sh", "-c", "echo what went wrong; exit 3"]);
     assert!(failed.contains("exit code 3") && failed.contains("| what went wrong"), "{failed}");
+    let silent = refused(&["exam", "--", "sh", "-c", "exit 3"]);
+    assert!(silent.trim_end().ends_with("; it printed nothing"), "{silent}");
     let nothing = refused(&["exam", "--", "true"]);
     assert!(nothing.contains("no call that changes something"), "{nothing}");
     let absent = refused(&["exam", "--", "no-such-command"]);

@@ -185,7 +185,7 @@ fn wrong_use_is_refused() {
         (vec!["--steps", "partial-failur"], "partial-failur"),
         (vec!["--steps", "happy-path"], "has a receiver"),
         (vec!["--replay", &file, "--", "true"], "no [[outcome]]"),
-        (vec!["--url", "http://127.0.0.1:9", "--", "true"], "--key"),
+        (vec!["--url", "http://127.0.0.1:9", "--", "true"], "--api-key"),
     ] {
         let refused = explore(folder.path(), &arguments);
         assert_eq!(refused.code, 2, "{arguments:?}: {}{}", refused.text, refused.said);
