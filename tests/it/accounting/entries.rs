@@ -1,9 +1,11 @@
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
-use crate::accounting::{ENTRIES, available, currency, entry, line, report};
-use crate::harness::Caller;
+use crate::accounting::{ENTRIES, available, currency, entry, line, of, report};
 use crate::harness::http::pointers;
 use crate::harness::world::{id, number};
+use crate::harness::{Caller, Server};
 
 fn names(caller: &Caller) -> Vec<String> {
     let events = caller.events();
@@ -324,5 +326,40 @@ fn a_restored_world_has_no_entries_posted_after_the_snapshot() {
     assert_eq!(report(&caller, "balance-sheet", &company, "as_of=2025-12-31"), sheet);
     let listed = caller.all(&format!("{ENTRIES}?company_id={company}&source_type=journal_entry"));
     assert_eq!(listed, [posted]);
+    caller.audit();
+}
+
+/// Nothing pays these by itself after the start of a world.
+#[test]
+fn an_entry_pays_the_pension_contributions_and_a_bank_loan_of_the_history() {
+    let flags = ["--seed", "42", "--companies", "8", "--clock", "manual"];
+    let caller = Caller::of(&Arc::new(Server::start(&flags)));
+    let company = caller.company(7);
+    let own = currency(&caller, &company);
+    let owed = |account: &str, day: &str| {
+        let report = report(&caller, "balance-sheet", &company, &format!("as_of={day}"));
+        of(&report, "liabilities", account)
+    };
+    let pension = owed("deductions_payable", "2026-01-01");
+    let loan = owed("loans_payable", "2026-01-01");
+    assert!(pension > 0 && loan > 0, "a British logistics company with a bank loan");
+    caller.advance(&json!({"to": "2026-02-01T12:00:00Z"}));
+    assert_eq!(owed("deductions_payable", "2026-01-31"), pension);
+    assert_eq!(owed("loans_payable", "2026-01-31"), loan);
+    let before = available(&caller, &company);
+    let paid = entry(&company, "2026-01-19", "deductions_payable", "cash_available", pension, &own);
+    caller.post(ENTRIES, &paid).expect(201);
+    let instalment = json!({
+        "company_id": company, "effective_on": "2026-01-30", "memo": "Bank loan, January",
+        "lines": [
+            line("loans_payable", "debit", 200_000, &own),
+            line("interest", "debit", 100_000, &own),
+            line("cash_available", "credit", 300_000, &own),
+        ],
+    });
+    caller.post(ENTRIES, &instalment).expect(201);
+    assert_eq!(owed("deductions_payable", "2026-01-19"), 0);
+    assert_eq!(owed("loans_payable", "2026-01-30"), loan - 200_000);
+    assert_eq!(before - available(&caller, &company), pension + 300_000);
     caller.audit();
 }
