@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use serde_json::{Map, Value, json};
 
 use crate::api;
-use crate::api::operation::{Method, Operation};
+use crate::api::operation::{Contract, Method, Operation};
 use crate::api::system::events_of;
 use crate::model::Kind;
 
@@ -49,6 +49,60 @@ const BY_REPLY: &[(&str, &str, Method, &str, &str)] = &[
     ),
 ];
 
+/// What reads of the control plane need first, as JSON. None of these calls changes what later calls of a reader return, apart from the
+/// endpoint, which accepts nothing.
+const OF_CONTROL: &[(&str, &str)] = &[
+    ("list_events", CREATED),
+    ("get_diff", CREATED),
+    (
+        "get_event",
+        r#"[{"method":"POST","path":"/_sandbox/trigger","body":{"type":"employee.created"},"parameters":{"event_id":"$response.body#/data/event/id"}}]"#,
+    ),
+    (
+        "list_external_ids",
+        r#"[{"method":"POST","path":"/_sandbox/trigger","body":{"type":"employee.created","override":{"metadata":{"external_id":"E-17"}}}}]"#,
+    ),
+    (
+        "list_decisions",
+        r#"[{"method":"POST","path":"/_sandbox/trigger","body":{"type":"payout.paid"}}]"#,
+    ),
+    ("get_statement_file", STATEMENT),
+    ("get_statement_truth", STATEMENT),
+    (
+        "get_micro_deposits",
+        r#"[{"method":"POST","path":"/_sandbox/trigger","body":{"type":"beneficiary.micro_deposits_sent"},"parameters":{"beneficiary_id":"$response.body#/data/event/data/object/id"}}]"#,
+    ),
+    (
+        "list_rules",
+        r#"[{"method":"POST","path":"/_sandbox/rules","body":{"match":{"decision":"payout.settle"},"times":1,"outcome":{"then":"paid"}}}]"#,
+    ),
+    (
+        "list_faults",
+        r#"[{"method":"POST","path":"/_sandbox/faults","body":{"on":"createPayout","times":1,"latency":"1ms"}}]"#,
+    ),
+    ("list_snapshots", r#"[{"method":"POST","path":"/_sandbox/snapshots","body":{}}]"#),
+    ("list_webhook_endpoints", DELIVERED),
+    ("get_webhook_endpoint", DELIVERED),
+    ("list_endpoint_deliveries", DELIVERED),
+    ("list_deliveries", DELIVERED),
+    ("get_delivery", DELIVERED),
+    ("list_requests", REQUESTED),
+    ("get_request", REQUESTED),
+    ("get_trace", REQUESTED),
+];
+const CREATED: &str =
+    r#"[{"method":"POST","path":"/_sandbox/trigger","body":{"type":"employee.created"}}]"#;
+const STATEMENT: &str = r#"[{"method":"POST","path":"/_sandbox/trigger","body":{"type":"bank_statement.created"},"parameters":{"bank_statement_id":"$response.body#/data/event/data/object/id"}}]"#;
+const DELIVERED: &str = r#"[
+    {"method":"POST","path":"/_sandbox/webhook-endpoints","body":{"url":"http://127.0.0.1:9/webhooks"},"parameters":{"endpoint_id":"$response.body#/data/endpoint/id"}},
+    {"method":"POST","path":"/_sandbox/trigger","body":{"type":"employee.created"}},
+    {"method":"GET","path":"/_sandbox/deliveries?per_page=1","parameters":{"delivery_id":"$response.body#/data/0/id"}}
+]"#;
+const REQUESTED: &str = r#"[
+    {"method":"GET","path":"/api/business/companies"},
+    {"method":"GET","path":"/_sandbox/requests?per_page=1","parameters":{"request_id":"$response.body#/data/0/request_id","id":"$response.body#/data/0/request_id"}}
+]"#;
+
 /// All events of the product.
 static EVENTS: LazyLock<BTreeSet<&'static str>> =
     LazyLock::new(|| api::product().flat_map(events_of).collect());
@@ -69,8 +123,12 @@ pub(super) fn sentence(row: &Operation) -> Option<String> {
     Some(format!("{BEGINS} {text}"))
 }
 
-/// The calls that make what an operation of the product reads; none if a new world has it.
+/// The calls that make what an operation reads; none if a new world has it.
 pub(super) fn calls(row: &Operation) -> Option<Value> {
+    if row.contract == Contract::Control {
+        let (_, calls) = OF_CONTROL.iter().find(|(name, _)| *name == row.name)?;
+        return Some(serde_json::from_str(calls).expect("the table is JSON"));
+    }
     if let Some((_, event, method, path, pointer)) =
         BY_REPLY.iter().find(|(name, ..)| *name == row.name)
     {

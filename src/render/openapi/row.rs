@@ -60,7 +60,7 @@ pub(crate) fn operation(
     if matches!(row.call, Call::Open(_)) {
         operation["security"] = json!([{}, { BEARER: [] }]); // no key is needed, and one is taken
     }
-    if let Some(calls) = reads_product(row).then(|| made::calls(row)).flatten() {
+    if let Some(calls) = (row.method == Method::Get).then(|| made::calls(row)).flatten() {
         operation[made::CALLS] = calls;
     }
     let parameters = parameters(row, &shape.input, sample);
