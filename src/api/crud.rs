@@ -313,6 +313,6 @@ mod tests {
     fn a_scan_beyond_the_limit_is_refused() {
         assert!(may_scan(MOST_SCANNED, "/sort").is_ok());
         let refused = may_scan(MOST_SCANNED + 1, "/sort").expect_err("too many");
-        assert_eq!((&*refused.errors[0].pointer, &*refused.errors[0].code), ("/sort", "too_many"));
+        assert_eq!((&*refused.errors[0].pointer, refused.errors[0].code), ("/sort", "too_many"));
     }
 }

@@ -35,18 +35,18 @@ pub(crate) fn near_events<'a>(name: &str, types: &[&'a str]) -> Vec<&'a str> {
     let resource = resource.strip_suffix('s').unwrap_or(resource);
     let parts = |one: &&'a str| one.split_once('.').unwrap_or((one, ""));
     let is_near = |one: &&'a str| !resource.is_empty() && parts(one).0.starts_with(resource);
-    let some = |keep: &dyn Fn(&&'a str) -> bool| {
+    let first = |keep: &dyn Fn(&&'a str) -> bool| {
         types.iter().copied().filter(keep).take(MOST).collect::<Vec<_>>()
     };
-    let same = some(&|one| is_near(one) && parts(one).1 == verb);
+    let same = first(&|one| is_near(one) && parts(one).1 == verb);
     if !same.is_empty() {
         return same;
     }
     if let Some(near) = nearest(&name, types.iter().copied()) {
         return vec![near];
     }
-    let of_resource = some(&is_near);
-    if of_resource.is_empty() { some(&|one| parts(one).1 == name) } else { of_resource }
+    let of_resource = first(&is_near);
+    if of_resource.is_empty() { first(&|one| parts(one).1 == name) } else { of_resource }
 }
 
 pub(super) fn expected_one_of<'a>(values: impl Iterator<Item = &'a str>) -> String {
