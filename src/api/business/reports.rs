@@ -197,6 +197,8 @@ fn counted_as(account: Account) -> Option<Account> {
         | Account::VatRecoverable
         | Account::BadDebts => Some(Account::Sales),
         Account::TaxPayable(authority) if authority == Authority::VAT => Some(Account::Sales),
+        Account::IncomeTaxPayable => Some(Account::IncomeTax),
+        Account::InterestPayable => Some(Account::Interest),
         Account::AccountsPayable => Some(Account::Purchases),
         Account::WagesPayable | Account::DeductionsPayable => Some(Account::Wages),
         Account::ContractorsPayable => Some(Account::Contractors),

@@ -251,6 +251,33 @@ fn other_currencies_are_translated_and_the_difference_is_a_gain() {
     caller.audit();
 }
 
+/// IAS 7.31 and 7.35: interest and income tax that were paid are flows of cash, so profit on the cash basis has them.
+#[test]
+fn profit_on_the_cash_basis_has_income_tax_and_interest() {
+    let caller = Caller::instant();
+    let company = caller.company(0);
+    let own = currency(&caller, &company);
+    let days = "from=2025-01-01&to=2025-12-31&basis=cash";
+    let before = report(&caller, "profit-and-loss", &company, days);
+    for (account, amount) in [("income_tax_payable", 7_000), ("interest_payable", 500)] {
+        let body = entry(&company, "2025-11-03", account, "cash_available", amount, &own);
+        caller.post(ENTRIES, &body).expect(201);
+    }
+    let after = report(&caller, "profit-and-loss", &company, days);
+    let more = |account| of(&after, "expenses", account) - of(&before, "expenses", account);
+    assert_eq!((more("income_tax"), more("interest")), (7_000, 500));
+    assert_eq!(number(&after["net_profit"]) - number(&before["net_profit"]), -7_500);
+    // The history paid income tax, too: the debits of the liability in entries that credit cash.
+    let journal = caller.all(&format!("{ENTRIES}?company_id={company}"));
+    let of_year = journal.iter().filter(|it| it["effective_on"].as_str().unwrap() < "2026");
+    let lines = of_year.flat_map(|it| it["lines"].as_array().unwrap());
+    let paid =
+        lines.filter(|it| it["account"] == "income_tax_payable" && it["direction"] == "debit");
+    let paid: i64 = paid.map(|it| number(&it["amount"])).sum();
+    assert!(paid > 7_000);
+    assert_eq!(of(&after, "expenses", "income_tax"), paid);
+}
+
 #[test]
 fn days_that_end_before_they_begin_are_refused() {
     let caller = Caller::instant();
