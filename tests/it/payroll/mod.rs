@@ -3,6 +3,7 @@
 mod agreement;
 mod cases;
 mod invariants;
+mod irregular;
 mod law;
 mod loader;
 mod published;
