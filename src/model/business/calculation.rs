@@ -114,13 +114,13 @@ impl Calculation {
         let mut calculation = Self::calculated(&terms, (pack, fit), pay_date, before)?;
         let extras = &mut terms.extras;
         let wages = calculation.wages();
-        extras.carried = typed::fit(pack, &mut extras.typed, wages, terms.frequency);
+        extras.carried = typed::fit(pack, &mut extras.typed, &wages, terms.frequency);
         if !extras.carried.is_empty() || typed::was_cut(extras) {
             // The smaller deductions may leave more tax to pay.
             calculation = Self::calculated(&terms, (pack, fit), pay_date, before)?;
             let extras = &mut terms.extras;
             let wages = calculation.wages();
-            let more = typed::fit(pack, &mut extras.typed, wages, terms.frequency);
+            let more = typed::fit(pack, &mut extras.typed, &wages, terms.frequency);
             typed::merge(&mut extras.carried, more);
         }
         calculation.settle(terms.extras, before);
@@ -191,12 +191,8 @@ impl Calculation {
         Ok(calculation)
     }
 
-    const fn wages(&self) -> typed::Wages {
-        typed::Wages { gross: self.gross, disposable: self.left() }
-    }
-
     /// What taxes and contributions leave of gross pay.
-    const fn left(&self) -> i64 {
+    pub(super) const fn left(&self) -> i64 {
         self.gross - self.taxes - self.employee_contributions
     }
 

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use crate::model::business::calculation::Calculation;
 use crate::model::business::earnings::{PackUsed, label_of};
 use crate::model::business::tax_return::DueTo;
+use crate::model::business::typed_deductions as typed;
 use crate::model::business::{Authority, Extras, PayLine};
-use crate::model::payroll::{self, Pack, PayPeriod, Role, RoleLine};
+use crate::model::payroll::{self, Pack, PayForOrders, PayPeriod, Role, RoleLine};
 use crate::model::prelude::*;
 
 impl Calculation {
@@ -35,6 +36,15 @@ impl Calculation {
         let pack = self.pack();
         let lines = self.extras().map(Extras::earning_lines).unwrap_or_default();
         lines.into_iter().filter(|line| !pack.is_cash(line.component(pack))).collect()
+    }
+
+    /// The pay as deductions by type find it.
+    pub(super) fn wages(&self) -> typed::Wages {
+        let by_pack = self.lines().filter(|(line, _)| line.role == Role::EmployeeDeduction);
+        let by_pack: Vec<_> = by_pack.map(|(line, amount)| (line.order, amount)).collect();
+        let disposable = self.left() + by_pack.iter().map(|(_, amount)| amount).sum::<i64>();
+        let basic = self.earnings.iter().map(|(_, amount)| amount).sum();
+        typed::Wages { pay: PayForOrders { gross: self.gross, basic, disposable }, by_pack }
     }
 
     /// Bases and amounts, in the pack's order.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::model::business::earnings::PayLine;
 use crate::model::business::employer_part::Paid;
 use crate::model::business::pay_extras::{Extras, PartRule};
-use crate::model::payroll::{DeductionType, Pack, PayPeriod, Short};
+use crate::model::payroll::{DeductionType, Pack, PayForOrders, PayPeriod, Short};
 
 fn type_of<'a>(pack: &'a Pack, line: &PayLine) -> Option<&'a DeductionType> {
     line.kind.as_ref().and_then(|kind| pack.deduction_type(kind))
@@ -67,11 +67,18 @@ pub(super) fn limit(pack: &Pack, lines: &mut Vec<PayLine>, mut taken: BTreeMap<S
     lines.retain(|line| line.amount != 0);
 }
 
-/// A pay before typed deductions: gross pay in money, and what taxes and contributions by law leave of it.
-#[derive(Clone, Copy)]
+/// A pay before typed deductions.
 pub(super) struct Wages {
-    pub(super) gross: i64,
-    pub(super) disposable: i64,
+    pub(super) pay: PayForOrders,
+    /// What the pack itself takes for loans and orders, each with its place among the types.
+    pub(super) by_pack: Vec<(u8, i64)>,
+}
+
+impl Wages {
+    /// What the pack takes before a type of that order.
+    fn taken_before(&self, order: u8) -> i64 {
+        self.by_pack.iter().filter(|(place, _)| *place < order).map(|(_, amount)| amount).sum()
+    }
 }
 
 /// The amounts of the lines of these types.
@@ -84,22 +91,27 @@ fn of_types(lines: &[PayLine], types: &[String]) -> i64 {
 pub(super) fn fit(
     pack: &Pack,
     lines: &mut [PayLine],
-    wages: Wages,
+    wages: &Wages,
     period: PayPeriod,
 ) -> Vec<PayLine> {
-    let Wages { gross, disposable } = wages;
-    let (mut left, mut taken_by) = (disposable - pack.least_net_of(gross), BTreeMap::new());
+    let pay = wages.pay;
+    let mut left = pay.disposable - pack.least_net_of(pay.gross);
+    let mut taken_by = BTreeMap::new();
     let mut carried = Vec::new();
     for place in 0..lines.len() {
         let law = type_of(pack, &lines[place]);
         let short = law.map_or(Short::Drop, |kind| kind.short);
         let most = law.and_then(|kind| {
             let most = kind.most.as_ref()?;
-            let disposable = disposable - of_types(lines, &most.less);
-            Some(most.of(gross, disposable, period) - sum_of(&taken_by, &kind.id, &most.with))
+            let disposable = pay.disposable - of_types(lines, &most.less);
+            Some(
+                most.of(PayForOrders { disposable, ..pay }, period)
+                    - sum_of(&taken_by, &kind.id, &most.with),
+            )
         });
         let line = &mut lines[place];
-        let room = left - line.protected.unwrap_or(0);
+        let before = wages.taken_before(law.map_or(u8::MAX, |kind| kind.order.max(1)));
+        let room = left - before - line.protected.unwrap_or(0);
         let fits = line.amount.min(most.map_or(room, |most| most.min(room)).max(0));
         let taken = if short == Short::Refuse && fits < line.amount { 0 } else { fits };
         if short == Short::Carry && taken < line.amount {
@@ -139,11 +151,15 @@ mod tests {
         PayLine { kind: kind_of, ..PayLine::plain(kind.to_owned(), kind.to_owned(), amount) }
     }
 
+    /// A pay without bonuses.
+    fn wages(gross: i64, disposable: i64) -> Wages {
+        Wages { pay: PayForOrders { gross, basic: gross, disposable }, by_pack: Vec::new() }
+    }
+
     fn taken(pack: &str, mut lines: Vec<PayLine>, left: i64) -> (Vec<i64>, Vec<PayLine>) {
         let pack = library().pack(pack).expect("an embedded pack");
         in_legal_order(pack, &mut lines);
-        let wages = Wages { gross: left, disposable: left };
-        let carried = fit(pack, &mut lines, wages, PayPeriod::Monthly);
+        let carried = fit(pack, &mut lines, &wages(left, left), PayPeriod::Monthly);
         (lines.iter().map(|line| line.amount).collect(), carried)
     }
 
@@ -157,11 +173,48 @@ mod tests {
     /// Magistrates' Courts Act (South Africa) s. 65J(1A): all orders together take at most a quarter of basic salary.
     #[test]
     fn an_emoluments_attachment_order_takes_at_most_a_quarter() {
-        let wages = Wages { gross: 400_000, disposable: 300_000 };
         let mut lines = vec![line("garnishee", 150_000)];
         let pack = library().pack("ZA").expect("an embedded pack");
-        let carried = fit(pack, &mut lines, wages, PayPeriod::Monthly);
+        let carried = fit(pack, &mut lines, &wages(400_000, 300_000), PayPeriod::Monthly);
         assert_eq!((lines[0].amount, carried[0].amount), (100_000, 50_000));
+    }
+
+    /// Section 65J(1A)(b): basic salary excludes overtime and allowances. A quarter of 20,000.00 is 5,000.00, also with a bonus of 40,000.00.
+    #[test]
+    fn a_bonus_adds_nothing_to_what_an_emoluments_attachment_order_takes() {
+        let mut wages = wages(6_000_000, 4_500_000);
+        wages.pay.basic = 2_000_000;
+        let mut lines = vec![line("garnishee", 1_500_000)];
+        let pack = library().pack("ZA").expect("an embedded pack");
+        let carried = fit(pack, &mut lines, &wages, PayPeriod::Monthly);
+        assert_eq!((lines[0].amount, carried[0].amount), (500_000, 1_000_000));
+    }
+
+    /// Wages Act (Ontario) s. 7(3): support orders take at most half of wages after deductions by law, both types together; s. 7(2): other
+    /// creditors reach at most a fifth of them.
+    #[test]
+    fn support_orders_take_at_most_half_of_canadian_wages() {
+        let amounts = |lines| taken("CA", lines, 400_000).0;
+        assert_eq!(amounts(vec![line("support_deductible", 300_000)]), [200_000]);
+        let both = vec![line("support_deductible", 150_000), line("support", 150_000)];
+        assert_eq!(amounts(both), [150_000, 50_000]);
+        let then = vec![line("support_deductible", 30_000), line("garnishment", 90_000)];
+        assert_eq!(amounts(then), [30_000, 50_000]);
+    }
+
+    /// Orders of the pack come after child maintenance and orders of a court, and before agreed deductions.
+    #[test]
+    fn what_the_pack_takes_comes_in_its_place() {
+        let mut wages = wages(200_000, 200_000);
+        wages.by_pack = vec![(0, 10_000), (4, 30_000)];
+        let pack = library().pack("GB").expect("an embedded pack");
+        let mut lines = vec![line("court_order", 185_000), line("union_dues", 50_000)];
+        in_legal_order(pack, &mut lines);
+        fit(pack, &mut lines, &wages, PayPeriod::Monthly);
+        assert_eq!([lines[0].amount, lines[1].amount], [185_000, 0]);
+        lines = vec![line("court_order", 100_000), line("union_dues", 80_000)];
+        fit(pack, &mut lines, &wages, PayPeriod::Monthly);
+        assert_eq!([lines[0].amount, lines[1].amount], [100_000, 60_000]);
     }
 
     /// A salary sacrifice changes the contract pay: a part of it is not taken. A pension contribution that does not fit is not made up.

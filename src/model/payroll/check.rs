@@ -206,6 +206,7 @@ fn role_line(raw: &RawLine, filings: &[Filing]) -> Option<RoleLine> {
         id: raw.id.clone(),
         label: raw.label.clone().unwrap_or_else(|| readable(&raw.id)),
         role: raw.role?,
+        order: raw.order,
         authority: filing.map(|filing| filing.authority.clone()),
         form: filing.and_then(|filing| filing::payment_form(filings, &raw.id, &filing.authority)),
     })

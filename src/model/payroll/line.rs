@@ -2,7 +2,7 @@
 
 use super::condition;
 use super::exact::{Ratio, Rounding};
-use super::pack::{Attribute, Base, Input};
+use super::pack::{Attribute, Base, Input, Role};
 use super::period::PayPeriod;
 use super::rule::{Arg, Axis, Band, Bound, Cap, Formula, Lookup, Name, RuleLine, Taken, When};
 use super::schema::{Kind, RawArg, RawCap, RawLine, RawWhen};
@@ -100,6 +100,9 @@ fn check_keys(raw: &RawLine) -> Result<(), String> {
         }
         None if raw.counts_as.is_some() && raw.role.is_some() => {
             Err("`as` is for memo lines; a line with a role is money of the pay".to_owned())
+        }
+        None if raw.order != 0 && raw.role != Some(Role::EmployeeDeduction) => {
+            Err("`order` is for lines of the role `employee_deduction`".to_owned())
         }
         None if raw.show && raw.role.is_some() => {
             Err("`show` is for memo lines; a line with a role is always shown".to_owned())

@@ -166,6 +166,8 @@ pub struct RoleLine {
     pub label: String,
     /// Its part of the payslip.
     pub role: Role,
+    /// Its place among the deductions by type: types of a lower order are taken from pay before it.
+    pub order: u8,
     /// The recipient: the authority of the first filing that names it.
     pub authority: Option<String>,
     /// The form that its payment belongs to. `None` if no filing of that authority reports it.

@@ -223,6 +223,9 @@ pub(super) struct RawLine {
     pub(super) counts_as: Option<Frame>,
     /// For `left`: the line or base whose amount before this pay is subtracted.
     pub(super) taken: Option<String>,
+    /// For an `employee_deduction`: its place among the deductions by type.
+    #[serde(default)]
+    pub(super) order: u8,
     /// For `share`: the line is the part of `of` that `part` is of `whole`.
     pub(super) part: Option<String>,
     pub(super) whole: Option<String>,

@@ -119,6 +119,19 @@ pub(super) enum MostOf {
     Disposable,
     /// Gross pay in money.
     Gross,
+    /// The parts of the salary, without allowances, overtime and bonuses.
+    Basic,
+}
+
+/// A pay of which an order takes a part.
+#[derive(Clone, Copy, Debug)]
+pub struct PayForOrders {
+    /// Gross pay in money.
+    pub gross: i64,
+    /// The parts of the salary.
+    pub basic: i64,
+    /// What taxes and contributions by law leave of gross pay.
+    pub disposable: i64,
 }
 
 /// The most that an order takes from pay.
@@ -134,13 +147,14 @@ pub struct MostOfPay {
 }
 
 impl MostOfPay {
-    /// The amount for that gross and disposable pay, rounded down; 0 if it is too large to calculate.
+    /// The amount for that pay, rounded down; 0 if it is too large to calculate.
     #[must_use]
-    pub fn of(&self, gross: i64, disposable: i64, period: PayPeriod) -> i64 {
-        let disposable = disposable.max(0);
+    pub fn of(&self, pay: PayForOrders, period: PayPeriod) -> i64 {
+        let disposable = pay.disposable.max(0);
         let share = match self.of {
             MostOf::Disposable => part_of(disposable, self.rate),
-            MostOf::Gross => part_of(gross, self.rate),
+            MostOf::Gross => part_of(pay.gross, self.rate),
+            MostOf::Basic => part_of(pay.basic, self.rate),
         };
         match self.above.get(&period) {
             Some(kept) => share.min((disposable - kept).max(0)),

@@ -307,6 +307,44 @@ fn child_maintenance_takes_from_pay_after_the_pension() {
     assert_eq!(line(&payslip["deductions"], "deo"), 59_353, "40 % of 1,483.84: {payslip}");
 }
 
+/// The amount of a line, 0 if the payslip has none.
+fn of_line(payslip: &Value, id: &str) -> i64 {
+    let lists = ["contributions", "deductions"].map(|name| payslip[name].as_array().unwrap());
+    let lines = lists.into_iter().flatten().filter(|line| line["id"] == id);
+    lines.map(|line| number(&line["amount"])).sum()
+}
+
+/// DWP, Direct earnings attachment, a guide for employers: with other orders, 60 % of net earnings stay. Attachment of Earnings Act 1971 Sch. 3
+/// para. 7 and Council Tax (Administration and Enforcement) Regulations 1992 reg. 42: a later order is of what the earlier ones leave.
+#[test]
+fn several_orders_together_leave_sixty_percent_of_net_earnings() {
+    let order = |kind: &str, amount: i64| json!([{"id": "order", "label": "Order", "amount": amount, "type": kind}]);
+    let none = json!([]);
+    let child = order("child_maintenance", 90_000);
+    let court = order("court_order", 60_000);
+    let (attachment, council) =
+        (json!({"dea_rate": "higher"}), json!({"council_tax_order": "england"}));
+    let both = json!({"dea_rate": "higher", "council_tax_order": "england"});
+    // Net earnings: 2,600 - 520 - 124.16 and 2,500 - 500 - 116.16. Each row: order by amount, council order, attachment.
+    let rows = [
+        // 17 % of 1,955.84 is 332.49; 40 % is 782.33; the table of the attachment has 30 %, 586.75
+        (260_000, &both, &none, [0, 33_249, 44_984]),
+        // 40 % of 1,883.84 is 753.53
+        (250_000, &attachment, &court, [60_000, 0, 15_353]),
+        (250_000, &attachment, &child, [75_353, 0, 0]),
+        // 12 % of 1,883.84 - 753.53
+        (250_000, &council, &child, [75_353, 13_564, 0]),
+        (250_000, &both, &child, [75_353, 13_564, 0]),
+        // 12 % of 1,883.84 - 600
+        (250_000, &council, &court, [60_000, 15_406, 0]),
+    ];
+    for (amount, attributes, deductions, expected) in rows {
+        let payslip = british(amount, attributes, deductions);
+        let names = ["order", "council_tax_order", "direct_earnings_attachment"];
+        assert_eq!(names.map(|name| of_line(&payslip, name)), expected, "{payslip}");
+    }
+}
+
 /// National Minimum Wage Regulations 2015 reg. 8 and 10: pay that is given up is not paid, so it does not count. 12.21 an hour is 2,116.40 a month.
 #[test]
 fn a_salary_sacrifice_below_the_minimum_wage_is_a_warning() {
