@@ -109,6 +109,7 @@ impl Calculation {
         let mut taken = year.typed.clone();
         for earlier in before.same_period.iter().filter_map(|pay| pay.extras()) {
             typed::count(&earlier.typed, 1, &mut taken);
+            typed::count_employer(pack, &earlier.employer_parts, 1, &mut taken);
         }
         typed::limit(pack, &mut extras.typed, taken);
         let mut calculation = Self::calculated(&terms, (pack, fit), pay_date, before)?;

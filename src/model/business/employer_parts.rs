@@ -6,22 +6,37 @@ use crate::model::business::calculation::{Before, Calculation};
 use crate::model::business::earnings::PayLine;
 use crate::model::business::employer_part::Paid;
 use crate::model::business::pay_extras::{Extras, PartRule};
+use crate::model::business::typed_deductions as typed;
 
-/// The employer's parts of the deductions of a pay, by what the pay covered. `taken` has the parts of the tax year by id.
+/// What was taken before in the tax year.
+#[derive(Default)]
+pub(super) struct Taken {
+    /// The employer's parts by id.
+    parts: BTreeMap<String, i64>,
+    /// Deductions by type, this pay's too, with the parts that count towards their limits.
+    by_type: BTreeMap<String, i64>,
+}
+
+/// The employer's parts of the deductions of a pay, by what the pay covered.
 pub(super) fn of(
     rules: Vec<PartRule>,
     extras: &Extras,
     (paid, before): (Paid<'_>, Before<'_>),
-    taken: &BTreeMap<String, i64>,
+    taken: Taken,
 ) -> Vec<PayLine> {
+    let Taken { parts, mut by_type } = taken;
     let lines = rules.into_iter().map(|PartRule { line, part }| {
         let own = [&extras.typed, &extras.after_tax];
         let own = own.into_iter().flatten().filter(|it| it.id == line.id && it.kind == line.kind);
         let own: i64 = own.map(|it| it.amount).sum();
         let amount = part.amount_of(own, Paid { before: before.gross_with(&line), ..paid });
-        let earlier = taken.get(&line.id).copied().unwrap_or_default();
+        let earlier = parts.get(&line.id).copied().unwrap_or_default();
         let room = part.annual_limit.map_or(i64::MAX, |limit| (limit - earlier).max(0));
-        PayLine { amount: amount.min(room), label: format!("{} (employer)", line.label), ..line }
+        let amount = amount.min(room).min(typed::employer_room(paid.pack, &line, &by_type));
+        let label = format!("{} (employer)", line.label);
+        let line = PayLine { amount, label, annual_limit: None, ..line };
+        typed::count_employer(paid.pack, core::slice::from_ref(&line), 1, &mut by_type);
+        line
     });
     lines.filter(|line| line.amount != 0).collect()
 }
@@ -41,12 +56,18 @@ impl Calculation {
         if rules.is_empty() {
             return Vec::new();
         }
-        let mut taken = before.year.map(|year| year.employer_parts.clone()).unwrap_or_default();
-        for earlier in before.same_period.iter().filter_map(|pay| pay.extras()) {
-            earlier.count_employer_parts(1, &mut taken);
+        let (pack, mut taken) = (self.pack(), Taken::default());
+        if let Some(year) = before.year {
+            taken = Taken { parts: year.employer_parts.clone(), by_type: year.typed.clone() };
         }
-        let paid = Paid { pack: self.pack(), period: self.frequency, gross: self.gross, before: 0 };
-        of(rules, extras, (paid, before), &taken)
+        for earlier in before.same_period.iter().filter_map(|pay| pay.extras()) {
+            earlier.count_employer_parts(1, &mut taken.parts);
+            typed::count(&earlier.typed, 1, &mut taken.by_type);
+            typed::count_employer(pack, &earlier.employer_parts, 1, &mut taken.by_type);
+        }
+        typed::count(&extras.typed, 1, &mut taken.by_type);
+        let paid = Paid { pack, period: self.frequency, gross: self.gross, before: 0 };
+        of(rules, extras, (paid, before), taken)
     }
 
     /// Whether the deduction was taken on this pay. Pay by terms has the deductions of the terms, also those of which nothing was due.
@@ -56,6 +77,11 @@ impl Calculation {
         let mut lines =
             lines.flat_map(|it| it.typed.iter().chain(&it.after_tax).chain(&it.employer_parts));
         self.pays_terms() || lines.any(|it| is_same(&it))
+    }
+
+    /// What the employer adds to each deduction.
+    pub(crate) fn employer_benefit_lines(&self) -> Vec<PayLine> {
+        self.extras().map(|extras| extras.employer_parts.clone()).unwrap_or_default()
     }
 
     /// What the employer adds to deductions.
@@ -91,12 +117,37 @@ mod tests {
             },
         };
         let amount = |earlier: i64| {
-            let taken = BTreeMap::from([("plan".to_owned(), earlier)]);
+            let parts = BTreeMap::from([("plan".to_owned(), earlier)]);
+            let taken = Taken { parts, ..Taken::default() };
             let pay = (paid(), Before::default());
-            let lines = of(vec![rule.clone()], &Extras::default(), pay, &taken);
+            let lines = of(vec![rule.clone()], &Extras::default(), pay, taken);
             lines.first().map(|line| line.amount)
         };
         assert_eq!([0, 900, 1_000].map(amount), [Some(300), Some(100), None]);
+    }
+
+    /// 26 USC 223(b)(4) and 106(d): the limit of an HSA counts both parts. 8,750.00 less 8,400.00 to date less 200.00 of this pay.
+    #[test]
+    fn the_limit_of_a_health_savings_account_counts_the_employers_part() {
+        let kind = Some("hsa_s125".to_owned());
+        let plan = PayLine { kind, ..PayLine::plain("hsa".to_owned(), "HSA".to_owned(), 20_000) };
+        let part = EmployerPart { amount: Some(50_000), ..EmployerPart::default() };
+        let rule = PartRule { line: PayLine { amount: 0, ..plan.clone() }, part };
+        let taken = |to_date| Taken {
+            by_type: BTreeMap::from([("hsa_s125".to_owned(), to_date + plan.amount)]),
+            ..Taken::default()
+        };
+        let extras = Extras { typed: vec![plan.clone()], ..Extras::default() };
+        let amount = |rule: &PartRule, to_date: i64| {
+            let lines =
+                of(vec![rule.clone()], &extras, (paid(), Before::default()), taken(to_date));
+            lines.first().map(|line| (line.amount, line.annual_limit))
+        };
+        assert_eq!(amount(&rule, 840_000), Some((15_000, None)));
+        assert_eq!(amount(&rule, 855_000), None);
+        // Self-only cover: the terms set 4,400.00.
+        let own = PartRule { line: PayLine { annual_limit: Some(440_000), ..rule.line }, ..rule };
+        assert_eq!(amount(&own, 400_000), Some((20_000, None)));
     }
 
     fn paid() -> Paid<'static> {

@@ -107,7 +107,8 @@ impl Extras {
         for deduction in deductions {
             if let Some(part) = &deduction.employer {
                 let (id, label) = (deduction.id.clone(), deduction.label.clone());
-                let line = PayLine { kind: kind_of(deduction), ..PayLine::plain(id, label, 0) };
+                let (kind, annual_limit) = (kind_of(deduction), deduction.annual_limit);
+                let line = PayLine { kind, annual_limit, ..PayLine::plain(id, label, 0) };
                 self.employer_rules.push(PartRule { line, part: part.clone() });
             }
             let (id, label) = (deduction.id.clone(), deduction.label.clone());

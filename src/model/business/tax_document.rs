@@ -175,7 +175,9 @@ mod tests {
                 pack.earning_type(id).is_some()
                     || ["basic", "housing", "transport"].contains(&&**id)
             }
-            TermAmount::Deduction(id) => pack.deduction_type(id).is_some(),
+            TermAmount::Deduction(id) | TermAmount::Employer(id) => {
+                pack.deduction_type(id).is_some()
+            }
             TermAmount::Opening { total: Total::Line(id), .. } => {
                 is_known(pack, &TermAmount::Line(id.clone()))
             }

@@ -260,6 +260,7 @@ fn amount(term: &TermAmount, payslip: &Payslip) -> i64 {
             of_kind(pay.earnings(), kind) + of_kind(pay.benefit_lines(), kind)
         }
         TermAmount::Deduction(kind) => of_kind(pay.deduction_lines(), kind),
+        TermAmount::Employer(kind) => of_kind(pay.employer_benefit_lines(), kind),
         TermAmount::Opening { .. } => 0, // of no payslip
     }
 }

@@ -53,6 +53,8 @@ pub(crate) enum TermAmount {
     Earning(String),
     /// Deductions of a type; without a type, with an id.
     Deduction(String),
+    /// What the employer adds to deductions of a type.
+    Employer(String),
     /// The line's total of the tax year on the last payslip.
     LineToDate(String),
     /// The base's total of the tax year on the last payslip.
@@ -195,6 +197,7 @@ fn read_term(text: &str) -> Result<Term, String> {
         Some(("regional_base", id)) => TermAmount::RegionalBase(id.to_owned()),
         Some(("earning", id)) => TermAmount::Earning(id.to_owned()),
         Some(("deduction", id)) => TermAmount::Deduction(id.to_owned()),
+        Some(("employer", id)) => TermAmount::Employer(id.to_owned()),
         Some(("to_date", rest)) => match rest.split_once('.') {
             Some(("line", id)) => TermAmount::LineToDate(id.to_owned()),
             Some(("base", id)) => TermAmount::BaseToDate(id.to_owned()),

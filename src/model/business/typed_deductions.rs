@@ -36,6 +36,30 @@ pub(super) fn give(pack: &Pack, lines: &[PayLine], inputs: &mut [i64]) {
     }
 }
 
+/// Adds what the employer adds to the totals of those types whose limit of the year counts it.
+pub(super) fn count_employer(
+    pack: &Pack,
+    parts: &[PayLine],
+    times: i64,
+    taken: &mut BTreeMap<String, i64>,
+) {
+    for line in parts {
+        if type_of(pack, line).is_some_and(|kind| kind.annual_limit_with_employer) {
+            count(core::slice::from_ref(line), times, taken);
+        }
+    }
+}
+
+/// What the limits of the year leave for the employer's part, by the types of deductions that count it. `taken` has the totals of the year.
+pub(super) fn employer_room(pack: &Pack, line: &PayLine, taken: &BTreeMap<String, i64>) -> i64 {
+    let kind = type_of(pack, line).filter(|kind| kind.annual_limit_with_employer);
+    let room = kind.and_then(|kind| {
+        let limits = kind.annual_limit.into_iter().chain(line.annual_limit);
+        Some((limits.min()? - sum_of(taken, &kind.id, &kind.annual_limit_with)).max(0))
+    });
+    room.unwrap_or(i64::MAX)
+}
+
 /// Adds what deductions took to the totals of their types.
 pub(super) fn count(lines: &[PayLine], times: i64, taken: &mut BTreeMap<String, i64>) {
     for line in lines {

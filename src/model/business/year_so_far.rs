@@ -82,6 +82,7 @@ impl YearSoFar {
         }
         if let Some(extras) = pay.extras() {
             typed::count(&extras.typed, times, &mut self.typed);
+            typed::count_employer(pay.pack(), &extras.employer_parts, times, &mut self.typed);
             extras.count_employer_parts(times, &mut self.employer_parts);
         }
         if let Some(regional) = &pay.regional {

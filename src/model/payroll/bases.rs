@@ -124,6 +124,7 @@ pub(super) fn deductions(
         Ok(DeductionType {
             annual_limit: raw.annual_limit,
             annual_limit_with: raw.annual_limit_with,
+            annual_limit_with_employer: raw.annual_limit_with_employer,
             most,
             contract_pay: raw.contract_pay,
             taken: raw.taken.map(|taken| taken.parse()).transpose()?,

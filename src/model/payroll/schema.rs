@@ -119,6 +119,9 @@ pub(super) struct RawDeduction {
     /// Other types that count towards the same annual limit.
     #[serde(default)]
     pub(super) annual_limit_with: Vec<String>,
+    /// Whether what the employer adds counts towards the annual limit, too.
+    #[serde(default)]
+    pub(super) annual_limit_with_employer: bool,
     pub(super) most: Option<RawMost>,
     /// Whether the pay by contract is lower by it.
     #[serde(default)]

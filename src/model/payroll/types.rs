@@ -104,6 +104,8 @@ pub struct DeductionType {
     pub annual_limit: Option<i64>,
     /// Other types that count towards the same annual limit.
     pub annual_limit_with: Vec<String>,
+    /// Whether what the employer adds counts towards the annual limit, too.
+    pub annual_limit_with_employer: bool,
     /// The part of disposable pay that the law lets it take.
     pub most: Option<MostOfPay>,
     /// Whether the pay by contract is lower by it, so that it does not count as pay for the minimum wage.
