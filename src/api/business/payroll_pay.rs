@@ -10,7 +10,7 @@ use crate::api::business::leave_clock::unpaid_leave;
 use crate::api::business::payroll_earlier::{Earlier, EarlierPay};
 use crate::api::business::worked_hours::pay_hours;
 use crate::api::prelude::*;
-use crate::model::business::earnings::Employer;
+use crate::model::business::earnings::{Employer, tax_year};
 use crate::model::business::pay_extras::{Arrears, sum};
 use crate::model::business::pay_terms::part_of;
 use crate::model::business::payroll_run::{RunWarning, WarningCode};
@@ -54,14 +54,19 @@ fn calculation(
     due: Due,
     inputs: Employer,
 ) -> Calculation {
+    let country = employee.payroll_country();
+    let pack = payroll::library().in_force(country, run.pay_date.civil()).pack;
+    let year = tax_year(pack, run.pay_date);
+    let is_last = |end: Date| end <= run.span().end && tax_year(pack, end) == year;
+    let is_last_pay = employee.end_date.is_some_and(is_last);
     let terms = Terms {
-        country: employee.payroll_country(),
+        country,
         frequency: run.span().frequency,
         regular_day,
         parts: &due.parts,
         extras: due.extras,
-        attributes: employee.tax_attributes_on(run.pay_date),
-        employer: Some(inputs),
+        attributes: &employee.tax_attributes_for(pack, run.pay_date),
+        employer: Some(Employer { is_last_pay, ..inputs }),
     };
     let pay = Calculation::of(terms, run.pay_date, earlier.before());
     pay.expect("pay is bounded where it is set, so that no year of it leaves 64 bits")

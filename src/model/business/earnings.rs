@@ -84,6 +84,8 @@ pub(crate) struct Employer {
     pub(crate) headcount: i64,
     /// A year of their present pay, in minor units.
     pub(crate) annual_payroll: i64,
+    /// Whether the pay is for the last pay period of the employment.
+    pub(crate) is_last_pay: bool,
 }
 
 /// The pack's attributes and numbers, with the values of the employee and the employer for those that the pack knows.
@@ -98,6 +100,7 @@ pub(super) fn profile(
             CompanyFact::Headcount => employer.headcount,
             CompanyFact::AnnualPayroll => employer.annual_payroll,
             CompanyFact::InRun => 1,
+            CompanyFact::LastPay => i64::from(employer.is_last_pay),
         });
     }
     profile

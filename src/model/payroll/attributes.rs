@@ -31,6 +31,7 @@ pub(super) fn read(raw: &RawPack) -> Result<Staff, String> {
         default: input.default,
         scope: input.scope,
         company: input.company,
+        one_year: input.one_year,
         limits: (input.min.unwrap_or(0), input.max.unwrap_or(MOST_INPUT)),
         per: input.per,
     });
@@ -120,6 +121,7 @@ impl Staff {
                     },
                     scope: InputScope::Employee,
                     company: None,
+                    one_year: false,
                     limits: (least, most),
                     per: Frame::Pay,
                 }),

@@ -84,6 +84,7 @@ pub(super) fn name_deductions(raw: &[RawDeduction], scope: &mut Scope) -> Result
             default: 0,
             scope: InputScope::Employee,
             company: None,
+            one_year: false,
             limits: (0, MOST_INPUT),
             per: Frame::Pay,
         });

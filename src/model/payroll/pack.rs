@@ -113,6 +113,8 @@ pub struct Input {
     pub scope: InputScope,
     /// What a run reads from the company, for an input of the employer.
     pub company: Option<CompanyFact>,
+    /// Whether it holds in the tax year in which it was set, and then its default again.
+    pub one_year: bool,
     /// The smallest and the largest number that an employee may have.
     pub limits: (i64, i64),
     pub(super) per: Frame,
@@ -139,6 +141,8 @@ pub enum CompanyFact {
     AnnualPayroll,
     /// 1: the pay is one of its runs.
     InRun,
+    /// 1: the pay is for the last pay period of the employment.
+    LastPay,
 }
 
 /// The part of the payslip that a line is on.
@@ -267,6 +271,12 @@ impl Pack {
         })?;
         attributes.0[index] = byte(chosen);
         Ok(attributes)
+    }
+
+    /// Whether a number of an employee holds only in the tax year in which it was set.
+    #[must_use]
+    pub fn is_of_one_year(&self, name: &str) -> bool {
+        self.inputs.iter().any(|input| input.one_year && input.name == name)
     }
 
     /// Inputs at their defaults, in the order of [`Pack::inputs`].

@@ -183,6 +183,9 @@ pub(super) struct RawInput {
     #[serde(default)]
     pub(super) scope: InputScope,
     pub(super) company: Option<CompanyFact>,
+    /// Whether it holds in the tax year in which it was set, and then its default again.
+    #[serde(default)]
+    pub(super) one_year: bool,
     pub(super) min: Option<i64>,
     pub(super) max: Option<i64>,
 }

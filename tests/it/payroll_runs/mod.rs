@@ -4,6 +4,7 @@
 mod benefits;
 mod beside;
 mod contractors;
+mod directors;
 mod drafts;
 mod headcount;
 mod late;

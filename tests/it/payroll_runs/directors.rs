@@ -1,0 +1,84 @@
+//! Directors: the annual earnings period of the year of appointment, and the settlement of the last pay.
+
+use serde_json::{Value, json};
+
+use super::{calculated, draft, paid};
+use crate::harness::Caller;
+use crate::harness::world::{id, number};
+use crate::payroll_runs::law::payable_in;
+
+fn pay_from(caller: &Caller, person: &str, amount: i64, day: &str) {
+    let body = json!({
+        "amount": amount, "currency": "GBP", "interval": "month", "effective_from": day, "deductions": [],
+    });
+    let path = format!("/api/business/employees/{person}/compensation");
+    caller.send(&caller.request("PUT", &path).json(&body)).expect(200);
+}
+
+fn attributes(caller: &Caller, person: &str, values: &Value) {
+    let path = format!("/api/business/employees/{person}");
+    caller.patch(&path, &json!({"tax_attributes": values})).expect(200);
+}
+
+/// National Insurance of the employee and the employer on the regular pay of a month.
+fn insurance(caller: &Caller, person: &str, month: &str) -> (i64, i64) {
+    let employee = caller.get(&format!("/api/business/employees/{person}")).data();
+    let body = json!({
+        "company_id": employee["company_id"], "period": month, "type": "regular",
+        "employee_ids": [person],
+    });
+    let run = paid(caller, &calculated(caller, &draft(caller, &body)));
+    let payslip = caller.all(&format!("/api/business/payslips?payroll_run_id={}", id(&run)));
+    let of = |member: &str, name: &str| {
+        let lines = payslip[0][member].as_array().unwrap();
+        lines.iter().find(|line| line["id"] == *name).map_or(0, |line| number(&line["amount"]))
+    };
+    (
+        of("contributions", "national_insurance"),
+        of("employer_contributions", "national_insurance_employer"),
+    )
+}
+
+/// Social Security (Contributions) Regulations 2001 reg. 8(2): thresholds are in proportion to the weeks left only in the year of appointment.
+/// The figures for 48 weeks are those of HMRC's test data for directors: 11,604 and, rounded up, 4,616 for the employer.
+#[test]
+fn weeks_of_appointment_end_with_the_tax_year() {
+    let (caller, person) = payable_in("GB");
+    pay_from(&caller, &person, 1_300_000, "2026-01-01");
+    let first = json!([{"effective_from": "2026-01-01", "director": "annual", "director_weeks": 14,
+        "ni_category": "A"}]);
+    attributes(&caller, &person, &first);
+    caller.advance(&json!({"to": "2026-04-07T00:00:00Z"}));
+    // 8 % of 13,000 - 12,570, and 15 % of 13,000 - 5,000
+    assert_eq!(insurance(&caller, &person, "2026-04"), (3_440, 120_000));
+    let again = json!([
+        {"effective_from": "2026-01-01", "director_weeks": 14},
+        {"effective_from": "2026-05-01", "director_weeks": 48},
+    ]);
+    attributes(&caller, &person, &again);
+    // 8 % of 26,000 - 11,604 less 34.40; 15 % of 26,000 - 4,616 less 1,200
+    assert_eq!(insurance(&caller, &person, "2026-05"), (111_728, 200_760));
+    caller.audit();
+}
+
+/// HMRC manual NIM12022: under the alternative arrangements, the last pay settles the annual earnings period; also of a director who leaves.
+#[test]
+fn the_last_pay_of_a_director_settles_the_year() {
+    let (caller, person) = payable_in("GB");
+    pay_from(&caller, &person, 1_300_000, "2026-01-01");
+    let all =
+        json!([{"effective_from": "2026-01-01", "director": "alternative", "ni_category": "A"}]);
+    attributes(&caller, &person, &all);
+    caller.advance(&json!({"to": "2026-04-07T00:00:00Z"}));
+    // 8 % of 4,189 - 1,048 and 2 % of 13,000 - 4,189; 15 % of 13,000 - 417
+    assert_eq!(insurance(&caller, &person, "2026-04"), (25_128 + 17_622, 188_745));
+    pay_from(&caller, &person, 300_000, "2026-05-01");
+    let body = json!({
+        "reason": "Resignation", "last_working_day": "2026-05-31", "final_pay": {"mode": "next_run"},
+    });
+    let path = format!("/api/business/employees/{person}/terminate");
+    assert!(caller.post(&path, &body).status < 300);
+    // 8 % of 16,000 - 12,570 is 274.40, and 15 % of 16,000 - 5,000 is 1,650.00: less what was taken
+    assert_eq!(insurance(&caller, &person, "2026-05"), (27_440 - 42_750, 165_000 - 188_745));
+    caller.audit();
+}
