@@ -6,6 +6,7 @@ use crate::api::business::payroll_clock::{get, items};
 use crate::api::business::tax_document_periods::Days;
 use crate::api::pay_history::{GrownPayments, pays};
 use crate::api::prelude::*;
+use crate::model::business::tax_document::Form;
 use crate::model::business::tax_document_boxes::Opening;
 use crate::model::business::{ItemStatus, PayrollRun, Payslip, PayslipStatus};
 use crate::model::payroll::{self, YearToDate};
@@ -46,6 +47,22 @@ pub(crate) fn payslips(
     let mut found: Vec<Arc<Payslip>> = grown.chain(since).filter(counts).collect();
     found.extend(earlier);
     found.sort_by_key(|payslip| payslip.pay_date);
+    Ok(found)
+}
+
+/// The payslips of the tax year, if the form needs them, up to those of a pay period that is paid after the days of the form.
+pub(crate) fn other_days(
+    world: &World,
+    company: &Company,
+    (country, form): (&str, &Form),
+    days: &Days,
+) -> Result<Vec<Arc<Payslip>>> {
+    if !form.needs_other_days() {
+        return Ok(Vec::new());
+    }
+    let days = days.of_year(country, 45);
+    let mut found = payslips(world, company, Some(&days), None)?;
+    found.retain(|payslip| payslip.calculation.country() == country);
     Ok(found)
 }
 

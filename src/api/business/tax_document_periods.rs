@@ -24,6 +24,11 @@ impl Days {
         (self.first..=self.last).contains(&day)
     }
 
+    /// From the first day of the tax year to so many days after the last one.
+    pub(crate) fn of_year(&self, country: &str, after: i32) -> Self {
+        Self::new(&self.name, first_of_year(country, self.last), self.last.plus_days(after))
+    }
+
     /// The period of a form that contains a pay date. `ended` is the last day of work.
     pub(crate) fn around(
         country: &str,

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::api::business::reports::reports;
 use crate::api::business::tax_document_payslips::{
-    employees, is_before_history, openings, payslips,
+    employees, is_before_history, openings, other_days, payslips,
 };
 use crate::api::business::tax_document_pdf::tax_document_pdf;
 use crate::api::business::tax_document_periods::Days;
@@ -245,8 +245,10 @@ fn get_tax_document(world: &World, input: GetTaxDocument) -> Result<Data<TaxDocu
         return Err(no_payslips(world, &company, country, form, &days, employee.as_deref()));
     };
     let currency = first.currency;
+    let other_days = other_days(world, &company, (country, form), &days)?;
     let subject = Subject {
         company: &company,
+        other_days: &other_days,
         employees: &employees,
         openings: &openings(world, &employees, &found),
         first_day: days.first,

@@ -27,6 +27,7 @@ pub(crate) mod tax_attributes;
 pub(crate) mod tax_document;
 pub(crate) mod tax_document_boxes;
 mod tax_document_content;
+mod tax_document_split;
 mod tax_document_threshold;
 pub(crate) mod tax_filing;
 pub(crate) mod tax_liability;

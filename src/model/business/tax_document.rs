@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-use crate::model::business::tax_document_content::FormBox;
+use crate::model::business::tax_document_content::{Content, Count, FormBox};
 use crate::model::business::tax_document_threshold::Threshold;
 use crate::model::business::{Calculation, Employee};
 use crate::model::payroll;
@@ -32,6 +32,8 @@ pub(crate) struct Form {
     pub(crate) boxes: Vec<FormBox>,
     /// What each row of the form is about, if it has rows.
     pub(crate) rows: Option<RowsBy>,
+    /// The tax attribute that splits the rows: pays with another value have a row of their own.
+    pub(super) split: Option<String>,
     /// The boxes of each row.
     #[serde(default, rename = "column")]
     pub(crate) columns: Vec<FormBox>,
@@ -90,6 +92,8 @@ pub(crate) enum RowsBy {
     Employee,
     Month,
     Quarter,
+    /// The values of the attribute that splits the rows.
+    Split,
     /// The regions of the country whose taxes were withheld.
     State,
 }
@@ -142,6 +146,14 @@ impl Form {
         }
     }
 
+    /// Whether it needs payslips of other days than its own: earlier ones of the tax year, or a pay period that is paid later.
+    pub(crate) fn needs_other_days(&self) -> bool {
+        let counts =
+            |it: &FormBox| matches!(it.content, Content::Count(Count::EmployeesOnTheTwelfth));
+        let by_employee = self.rows == Some(RowsBy::Employee) && self.split.is_some();
+        by_employee || self.boxes.iter().any(counts)
+    }
+
     /// Titles of the sources.
     pub(crate) fn sources(&'static self) -> Vec<&'static str> {
         let sources = FILES.iter().flat_map(|file| &file.source);
@@ -155,7 +167,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::model::business::tax_document_content::{Content, Limit, TermAmount, Total};
+    use crate::model::business::tax_document_content::{Limit, TermAmount, Total};
     use crate::model::payroll::Pack;
 
     fn packs(country: &str) -> impl Iterator<Item = &'static Pack> {
@@ -209,6 +221,11 @@ mod tests {
                         assert!(packs(country).any(known), "{at}: {name}");
                     }
                     Content::Fact(_) | Content::Count(_) | Content::Text(_) => {}
+                }
+                assert!(!it.split || form.split.is_some(), "{at}");
+                for (name, _) in [&it.when, &it.every, &it.only].into_iter().flatten() {
+                    let known = |pack: &Pack| pack.profile_names().any(|known| known == name);
+                    assert!(packs(country).any(known), "{at}: {name}");
                 }
             }
         }

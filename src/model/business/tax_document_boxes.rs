@@ -6,7 +6,8 @@ use crate::model::business::tax_document::{Form, RowsBy};
 use crate::model::business::tax_document_content::{
     Content, Count, Fact, FormBox, Term, TermAmount, Total, Window,
 };
-use crate::model::business::{Employee, PayLine, Payslip};
+use crate::model::business::tax_document_split as split;
+use crate::model::business::{Employee, PayLine, PaySpan, Payslip};
 use crate::model::payroll::{Pack, YearToDate};
 use crate::model::prelude::*;
 
@@ -63,6 +64,8 @@ pub(crate) struct Subject<'a> {
     pub(crate) employees: &'a BTreeMap<Id<Employee>, Arc<Employee>>,
     /// The totals with which the tax year of the payslips began.
     pub(crate) openings: &'a BTreeMap<Id<Employee>, Opening>,
+    /// Payslips of other days, if the form needs them ([`Form::needs_other_days`]).
+    pub(crate) other_days: &'a [Arc<Payslip>],
     pub(crate) first_day: Date,
     pub(crate) last_day: Date,
 }
@@ -106,6 +109,9 @@ pub(crate) fn rows(
     payslips: &[Arc<Payslip>],
 ) -> Vec<FilledRow> {
     let Some(by) = form.rows else { return Vec::new() };
+    if let Some(attribute) = &form.split {
+        return split::rows((form, by, attribute), subject, payslips);
+    }
     let mut groups: BTreeMap<(usize, String), Vec<Arc<Payslip>>> = BTreeMap::new();
     let mut places = BTreeMap::new();
     for payslip in payslips {
@@ -117,6 +123,7 @@ pub(crate) fn rows(
                 None => continue,
             },
             RowsBy::Employee => (*places.entry(payslip.employee_id).or_insert(next), String::new()),
+            RowsBy::Split => continue, // above
             RowsBy::Month => (0, payslip.pay_date.period().to_string()),
             RowsBy::Quarter => (0, quarter(payslip.pay_date)),
         };
@@ -135,7 +142,11 @@ pub(crate) fn quarter(day: Date) -> String {
     format!("{}-Q{}", day.period().year(), (day.civil().month() + 2) / 3)
 }
 
-fn filled(form_box: &FormBox, subject: &Subject<'_>, payslips: &[Arc<Payslip>]) -> FilledBox {
+pub(super) fn filled(
+    form_box: &FormBox,
+    subject: &Subject<'_>,
+    payslips: &[Arc<Payslip>],
+) -> FilledBox {
     let mut it = FilledBox {
         id: form_box.id.clone(),
         label: form_box.label.clone(),
@@ -144,8 +155,10 @@ fn filled(form_box: &FormBox, subject: &Subject<'_>, payslips: &[Arc<Payslip>]) 
         text: None,
     };
     let attribute = |name: &str| payslips.last().and_then(|it| it.calculation.attribute(name));
-    let is_blank = |(name, value): &(String, String)| attribute(name).as_ref() != Some(value);
-    if form_box.when.as_ref().is_some_and(is_blank) {
+    let is_other = |(name, value): &(String, String)| attribute(name).as_ref() != Some(value);
+    let differs = |wanted: &(String, String)| payslips.iter().any(|it| !has(it, wanted));
+    if form_box.when.as_ref().is_some_and(is_other) || form_box.every.as_ref().is_some_and(differs)
+    {
         return it;
     }
     match &form_box.content {
@@ -153,14 +166,32 @@ fn filled(form_box: &FormBox, subject: &Subject<'_>, payslips: &[Arc<Payslip>]) 
             let window = window.as_ref();
             let openings =
                 Openings { totals: subject.openings, first_day: Some(subject.first_day) };
+            let counted: Vec<Arc<Payslip>>;
+            let payslips = match &form_box.only {
+                Some(wanted) => {
+                    counted = payslips.iter().filter(|it| has(it, wanted)).cloned().collect();
+                    &counted
+                }
+                None => payslips,
+            };
             let term = |term| sum(term, window, openings, payslips);
             it.amount = Some(terms.iter().map(term).sum());
         }
         Content::Fact(fact) => it.text = known(*fact, subject, payslips),
         Content::Attribute(name) => it.text = attribute(name),
-        Content::Count(Count::Employees) => {
-            let employees: BTreeSet<_> = payslips.iter().map(|it| it.employee_id).collect();
-            it.count = Some(employees.len() as u64);
+        Content::Count(Count::Employees) => it.count = Some(employees(payslips.iter())),
+        Content::Count(Count::EmployeesOnTheTwelfth) => {
+            let day = subject.last_day.period().day(12);
+            let contains = |it: &&Arc<Payslip>| {
+                let span = span(it);
+                it.calculation.gross > 0 && (span.start..=span.end).contains(&day)
+            };
+            it.count = Some(employees(subject.other_days.iter().filter(contains)));
+        }
+        Content::Count(Count::EmployeesOfLastPayPeriod) => {
+            let with_pay = || payslips.iter().filter(|it| it.calculation.gross > 0);
+            let last = with_pay().map(|it| span(it).end).max();
+            it.count = Some(employees(with_pay().filter(|it| Some(span(it).end) == last)));
         }
         Content::Count(Count::Months) => {
             let months: BTreeSet<_> = payslips.iter().map(|it| it.period).collect();
@@ -175,6 +206,20 @@ fn filled(form_box: &FormBox, subject: &Subject<'_>, payslips: &[Arc<Payslip>]) 
         Content::Text(text) => it.text = Some(text.clone()),
     }
     it
+}
+
+/// Whether a tax attribute of the payslip has that value.
+fn has(payslip: &Payslip, (name, value): &(String, String)) -> bool {
+    payslip.calculation.attribute(name).as_ref() == Some(value)
+}
+
+/// The days that it pays.
+fn span(payslip: &Payslip) -> PaySpan {
+    payslip.pay_period.unwrap_or_else(|| PaySpan::month(payslip.period))
+}
+
+fn employees<'a>(payslips: impl Iterator<Item = &'a Arc<Payslip>>) -> u64 {
+    payslips.map(|it| it.employee_id).collect::<BTreeSet<_>>().len() as u64
 }
 
 fn sum(
@@ -241,7 +286,7 @@ fn part_of_year(
     years.into_iter().map(part).sum()
 }
 
-fn amount(term: &TermAmount, payslip: &Payslip) -> i64 {
+pub(super) fn amount(term: &TermAmount, payslip: &Payslip) -> i64 {
     let pay = &payslip.calculation;
     let of_kind = |lines: Vec<PayLine>, kind: &str| -> i64 {
         let wanted = lines.iter().filter(|line| line.kind.as_deref().unwrap_or(&line.id) == kind);

@@ -13,6 +13,12 @@ pub(crate) struct FormBox {
     pub(crate) content: Content,
     /// A tax attribute of the last payslip and the value that it must have: otherwise the box stays blank.
     pub(crate) when: Option<(String, String)>,
+    /// A tax attribute and the value that each payslip must have: otherwise the box stays blank.
+    pub(super) every: Option<(String, String)>,
+    /// A tax attribute and the value of the payslips whose amounts count.
+    pub(super) only: Option<(String, String)>,
+    /// Whether it counts only the pays with the value of the row, where an attribute splits the rows of the form.
+    pub(super) split: bool,
 }
 
 /// What is in a box.
@@ -136,6 +142,10 @@ pub(crate) enum Fact {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Count {
     Employees,
+    /// Employees with pay for the pay period that contains the 12th of the last month, whenever it is paid.
+    EmployeesOnTheTwelfth,
+    /// Employees with pay for the last pay period.
+    EmployeesOfLastPayPeriod,
     /// Months with a payslip.
     Months,
     /// Pay periods with a payslip.
@@ -155,6 +165,10 @@ struct RawBox {
     over: Option<Limit>,
     upto: Option<Limit>,
     when: Option<(String, String)>,
+    every: Option<(String, String)>,
+    only: Option<(String, String)>,
+    #[serde(default)]
+    split: bool,
 }
 
 impl TryFrom<RawBox> for FormBox {
@@ -175,9 +189,15 @@ impl TryFrom<RawBox> for FormBox {
         ];
         let mut contents = contents.into_iter().flatten();
         match (contents.next(), contents.next()) {
-            (Some(content), None) => {
-                Ok(Self { id: raw.id, label: raw.label, content: content?, when: raw.when })
-            }
+            (Some(content), None) => Ok(Self {
+                id: raw.id,
+                label: raw.label,
+                content: content?,
+                when: raw.when,
+                every: raw.every,
+                only: raw.only,
+                split: raw.split,
+            }),
             _ => Err(format!(
                 "box `{}` must have one of `sum`, `fact`, `attribute`, `count`, `text`",
                 raw.id

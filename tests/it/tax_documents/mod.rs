@@ -3,6 +3,7 @@
 mod agreement;
 mod contractors;
 mod openings;
+mod parts_of_year;
 mod periods;
 mod refusals;
 
