@@ -7,6 +7,7 @@
 mod case;
 mod money;
 mod payslip;
+mod region;
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, Write};
@@ -42,7 +43,8 @@ pub struct Args {
     /// A part of gross pay, such as `housing=500.00`; repeatable
     #[arg(long, value_name = "NAME=AMOUNT")]
     component: Vec<String>,
-    /// An attribute of the employee, such as `tax_code=BR`; repeatable
+    /// An attribute of the employee, such as `tax_code=BR`; repeatable. `state=NY` adds the lines of that state,
+    /// `state.allowances=2` is an attribute of its pack
     #[arg(long, value_name = "NAME=VALUE")]
     attr: Vec<String>,
     /// Another number, such as `annual_rent=60000000` (money in minor units); repeatable
@@ -146,8 +148,8 @@ fn payslip(args: &Args, output: &mut impl Write) -> Result<(), Error> {
         (None, None) => 1,
     };
     let earnings = earnings(args, pack)?;
-    let attributes = args.attr.iter().map(|pair| split(pair));
-    let mut profile = pack.profile(attributes.collect::<Result<Vec<_>, Error>>()?)?;
+    let attributes = region::Attributes::read(pack, &args.attr)?;
+    let mut profile = pack.profile(attributes.national.iter().copied())?;
     for pair in &args.input {
         let (name, value) = split(pair)?;
         let number = value.parse().map_err(|_| {
@@ -167,8 +169,18 @@ fn payslip(args: &Args, output: &mut impl Write) -> Result<(), Error> {
         earnings: &resolved,
         ytd: &ytd,
     })?;
-    let slip =
-        payslip::Slip { pack, fit, period, number, earnings: &earnings, pay: &pay, before: &ytd };
+    let (of_pack, when) = ((pack, &profile), (period, args.date));
+    let region = region::Region::of(of_pack, &attributes, when, (&earnings, number))?;
+    let slip = payslip::Slip {
+        pack,
+        fit,
+        period,
+        number,
+        earnings: &earnings,
+        pay: &pay,
+        before: &ytd,
+        region: region.as_ref(),
+    };
     if args.json { slip.write_json(output) } else { slip.write_table(output) }
 }
 

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::{Map, Value, json};
 
+use super::region::Region;
 use super::{Error, money};
 use crate::model::payroll::{Match, Pack, Pay, PayPeriod, Role, RoleLine, YearToDate};
 
@@ -18,6 +19,8 @@ pub(super) struct Slip<'a> {
     pub(super) pay: &'a Pay,
     /// Totals before this pay.
     pub(super) before: &'a YearToDate,
+    /// The part by the pack of the region.
+    pub(super) region: Option<&'a Region>,
 }
 
 /// A row of the table: a heading, an amount or a total.
@@ -39,6 +42,9 @@ impl Slip<'_> {
     pub(super) fn write_table(&self, output: &mut impl Write) -> Result<(), Error> {
         let pack = self.pack;
         writeln!(output, "{}, {} ({})", pack.name, pack.tax_year, pack.code)?;
+        if let Some(Region { pack, .. }) = self.region {
+            writeln!(output, "{}, {} ({})", pack.name, pack.tax_year, pack.code)?;
+        }
         writeln!(output, "{} pay, period {}, {}", self.period, self.number, pack.currency)?;
         if let Some(remark) = self.remark() {
             writeln!(output, "{remark}")?;
@@ -75,10 +81,10 @@ impl Slip<'_> {
         let (pack, pay) = (self.pack, self.pay);
         let mut after = self.before.clone();
         after.add(pay)?;
-        let amounts = pack.lines().iter().zip(&pay.amounts);
         let lines: Map<String, Value> =
-            amounts.map(|(line, amount)| (line.id.clone(), Value::from(*amount))).collect();
-        let body = json!({
+            self.lines().map(|(line, amount)| (line.id.clone(), Value::from(amount))).collect();
+        let of_region = |sum: fn(&Pay) -> i64| self.region.map_or(0, |region| sum(&region.pay));
+        let mut body = json!({
             "pack": pack.code,
             "country": pack.country,
             "currency": pack.currency,
@@ -89,12 +95,15 @@ impl Slip<'_> {
             "gross": pay.gross,
             "taxable": pay.taxable,
             "lines": lines,
-            "tax": pay.tax,
-            "employee": pay.employee,
-            "employer": pay.employer,
-            "net": pay.net,
+            "tax": pay.tax + of_region(|pay| pay.tax),
+            "employee": pay.employee + of_region(|pay| pay.employee),
+            "employer": pay.employer + of_region(|pay| pay.employer),
+            "net": self.net(),
             "ytd": after.to_names(pack),
         });
+        if let Some(region) = self.region {
+            body["regional_pack"] = json!(region.pack.code);
+        }
         serde_json::to_writer_pretty(&mut *output, &body).map_err(io::Error::from)?;
         writeln!(output)?;
         Ok(())
@@ -123,21 +132,33 @@ impl Slip<'_> {
         for section in [tax, contributions, deductions] {
             self.section(section, &mut rows);
         }
-        rows.push(Row::Total("Net", self.pay.net));
+        rows.push(Row::Total("Net", self.net()));
         self.section(cost_on_top, &mut rows);
         rows
     }
 
     fn section(&self, (heading, roles): &(&'static str, &[Role]), rows: &mut Vec<Row>) {
-        let lines = self.pack.lines().iter().zip(&self.pay.amounts);
         // Orders and loans are lines of every payslip of the pack; most employees have none.
         let shown = |line: &RoleLine, amount| line.role != Role::EmployeeDeduction || amount != 0;
-        let mut lines = lines
-            .filter(|(line, amount)| roles.contains(&line.role) && shown(line, **amount))
+        let mut lines = self
+            .lines()
+            .filter(|(line, amount)| roles.contains(&line.role) && shown(line, *amount))
             .peekable();
         if lines.peek().is_some() {
             rows.push(Row::Heading(heading));
         }
-        rows.extend(lines.map(|(line, amount)| Row::Amount(line.label.clone(), *amount)));
+        rows.extend(lines.map(|(line, amount)| Row::Amount(line.label.clone(), amount)));
+    }
+
+    /// The lines of the pack, then those of the region's pack.
+    fn lines(&self) -> impl Iterator<Item = (&RoleLine, i64)> {
+        let region = self.region.into_iter();
+        let region = region.flat_map(|it| it.pack.lines().iter().zip(&it.pay.amounts));
+        let all = self.pack.lines().iter().zip(&self.pay.amounts).chain(region);
+        all.map(|(line, amount)| (line, *amount))
+    }
+
+    fn net(&self) -> i64 {
+        self.pay.net - self.region.map_or(0, Region::withheld)
     }
 }

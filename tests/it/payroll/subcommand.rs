@@ -119,6 +119,41 @@ fn components_attributes_and_inputs_reach_the_pack() {
     assert_eq!(slip["lines"]["pension"], 800_000);
 }
 
+/// The pack of the state adds its lines. New York 2026: family leave 0.432 % and disability 0.5 %, at most 0.60 a week (2.60 a month).
+#[test]
+fn a_state_adds_its_lines_to_the_payslip() {
+    let read = |arguments: &[&str]| -> Value {
+        let all = [&["--gross", "5000", "--date", "2026-05-01", "--json"], arguments].concat();
+        serde_json::from_str(&printed(&all)).unwrap()
+    };
+    let national = read(&["--country", "US"]);
+    let alone = read(&["--pack", "US-NY"]);
+    let both = read(&["--country", "US", "--attr", "state=NY"]);
+    assert_eq!(both["regional_pack"], "US-NY");
+    assert_eq!((&both["lines"]["pfl"], &both["lines"]["dbl"]), (&json!(2_160), &json!(260)));
+    for (line, amount) in alone["lines"].as_object().unwrap() {
+        assert_eq!(both["lines"][line], *amount, "{line}");
+    }
+    assert_eq!(both["lines"]["social_security"], 31_000);
+    let number = |it: &Value, name: &str| it[name].as_i64().unwrap();
+    let withheld = number(&alone, "gross") - number(&alone, "net");
+    assert!(withheld > 2_420);
+    assert_eq!(number(&both, "net"), number(&national, "net") - withheld);
+    for sum in ["tax", "employee", "employer"] {
+        assert_eq!(number(&both, sum), number(&national, sum) + number(&alone, sum), "{sum}");
+    }
+    let table = ["--country", "US", "--gross", "5000", "--date", "2026-05-01"];
+    let table = printed(&[&table[..], &["--attr", "state=NY"]].concat());
+    assert!(table.contains("(US-NY)") && table.contains(" 21.60\n"), "{table}");
+    let own = ["--attr", "state=CA", "--attr", "state.filing_status=married"];
+    let married = read(&[&["--country", "US"], &own[..]].concat());
+    let other = read(&["--country", "US", "--attr", "state=CA"]);
+    let tax = |it: &Value| it["lines"]["state_income_tax"].as_i64().unwrap();
+    assert!(tax(&married) < tax(&other));
+    let refused = output(&[&["--country", "US", "--gross", "1"], &own[2..]].concat(), "");
+    assert!(refused.unwrap_err().contains("needs `state`"));
+}
+
 #[test]
 fn what_cannot_be_meant_is_refused_in_words() {
     let rows: [(&[&str], &str); 12] = [
