@@ -6,6 +6,7 @@
 pub(crate) mod bind;
 pub(crate) mod business;
 pub(crate) mod capital;
+pub(crate) mod change;
 pub(crate) mod check;
 pub(crate) mod control;
 pub(crate) mod crud;

@@ -9,6 +9,7 @@ pub(crate) use std::sync::Arc;
 pub(crate) use schemars::JsonSchema;
 pub(crate) use serde::{Deserialize, Serialize};
 
+pub(crate) use crate::api::change::{Change, changes};
 pub(crate) use crate::api::crud::{
     Candidates, One, Paging, Single, existing, may_scan, page_of, show,
 };

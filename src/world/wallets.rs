@@ -48,15 +48,20 @@ impl World {
         self.record("wallet.created", wallet)
     }
 
+    /// The company's wallets, in creation order.
+    pub(crate) fn wallets_of(&self, company: Id<Company>) -> impl Iterator<Item = Arc<Wallet>> {
+        let grown = self.base.index_of(company).and_then(|index| self.at::<Wallet>(index));
+        let created = self.children::<Wallet>(company.bits()).filter_map(|id| self.find(id));
+        grown.into_iter().chain(created)
+    }
+
     /// The company's wallet of this currency, if there is one.
     pub(crate) fn wallet_of(
         &self,
         company: Id<Company>,
         currency: Currency,
     ) -> Option<Arc<Wallet>> {
-        let grown = self.base.index_of(company).and_then(|index| self.at::<Wallet>(index));
-        let created = self.children::<Wallet>(company.bits()).filter_map(|id| self.find(id));
-        grown.into_iter().chain(created).find(|wallet| wallet.currency == currency)
+        self.wallets_of(company).find(|wallet| wallet.currency == currency)
     }
 
     /// Emits an event about a wallet, with its balances.

@@ -2,7 +2,7 @@
 
 use crate::api::business::compliance::{self, Requirement};
 use crate::api::business::paid_leave::PaidLeaveInput;
-use crate::api::payments::wallet_level::PaymentSettingsChange;
+use crate::api::payments::wallet_level::{self, PaymentSettingsChange};
 use crate::api::prelude::*;
 use crate::model::business::{
     Address, CompanyStatus, ComplianceRequirement, Contact, PayrollSettings,
@@ -43,7 +43,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         summary: "Update a company",
         description: "Changes only the given members.",
         example: r#"{"payroll_settings":{"pay_day":28}}"#,
-        emits: &["company.updated"],
+        emits: &["company.updated", "wallet.low_balance"],
         ..operation!(write update_company)
     },
 ]);
@@ -96,6 +96,7 @@ pub(crate) struct CreateCompany {
 
 /// Changes to payroll settings; absent members stay.
 #[derive(Deserialize, JsonSchema)]
+#[schemars(transform = changes)]
 pub(crate) struct PayrollSettingsChange {
     /// The day of the month on which wages are due.
     #[schemars(range(min = 1, max = 31))]
@@ -210,6 +211,7 @@ pub(crate) fn blockers(
 
 /// Changes to a company.
 #[derive(Deserialize, JsonSchema)]
+#[schemars(transform = changes)]
 pub(crate) struct UpdateCompany {
     /// The company.
     company_id: Id<Company>,
@@ -218,11 +220,13 @@ pub(crate) struct UpdateCompany {
     /// Changes to the settings for payouts; absent members stay.
     payment_settings: Option<PaymentSettingsChange>,
     /// The complete new address.
-    address: Option<AddressInput>,
+    #[serde(default)]
+    address: Change<AddressInput>,
     /// Changes to contact details; absent members stay.
     contact: Option<ContactInput>,
     /// Replaces all key-value pairs.
-    metadata: Option<Metadata>,
+    #[serde(default)]
+    metadata: Change<Metadata>,
 }
 
 impl UpdateCompany {
@@ -230,19 +234,18 @@ impl UpdateCompany {
     const fn is_empty(&self) -> bool {
         self.payroll_settings.is_none()
             && self.payment_settings.is_none()
-            && self.address.is_none()
+            && self.address.is_keep()
             && self.contact.is_none()
-            && self.metadata.is_none()
+            && self.metadata.is_keep()
     }
 }
 
 impl ContactInput {
-    fn apply(self, contact: Contact) -> Contact {
-        Contact {
-            email: self.email.map(|email| email.as_str().to_owned()).or(contact.email),
-            phone: self.phone.map(Text::into_string).or(contact.phone),
-            website: self.website.map(Text::into_string).or(contact.website),
-        }
+    fn apply(self, mut contact: Contact) -> Contact {
+        self.email.apply(&mut contact.email, |email| email.as_str().to_owned());
+        self.phone.apply(&mut contact.phone, Text::into_string);
+        self.website.apply(&mut contact.website, Text::into_string);
+        contact
     }
 }
 
@@ -276,36 +279,38 @@ impl AddressInput {
 
 /// Contact details of a company.
 #[derive(Deserialize, JsonSchema)]
+#[schemars(transform = changes)]
 pub(crate) struct ContactInput {
     /// An e-mail address.
-    email: Option<Email>,
+    #[serde(default)]
+    email: Change<Email>,
     /// A telephone number.
-    phone: Option<Text<32>>,
+    #[serde(default)]
+    phone: Change<Text<32>>,
     /// A web address.
-    website: Option<Text<200>>,
+    #[serde(default)]
+    website: Change<Text<200>>,
 }
 
 fn update_company(world: &mut World, input: UpdateCompany) -> Result<Data<CompanyWithBlockers>> {
-    let mut company = (*world.get(input.company_id)?).clone();
+    let before = world.get(input.company_id)?;
     if input.is_empty() {
-        return Ok(Data(with_blockers(world, &company)));
+        return Ok(Data(with_blockers(world, &before)));
     }
+    let mut company = (*before).clone();
     if let Some(change) = input.payroll_settings {
         company.payroll_settings = change.apply(company.payroll_settings, world.today());
     }
     if let Some(change) = input.payment_settings {
         company.payment_settings = Some(change.apply(company.payment_settings));
     }
-    if let Some(address) = input.address {
-        company.address = Some(address.kept());
-    }
+    input.address.apply(&mut company.address, AddressInput::kept);
     if let Some(change) = input.contact {
         company.contact = Some(change.apply(company.contact.unwrap_or_default()));
     }
-    if let Some(metadata) = input.metadata {
-        company.metadata = metadata;
-    }
+    input.metadata.apply_or_empty(&mut company.metadata);
     company.updated_at = world.now();
     let company = world.record("company.updated", company);
+    wallet_level::limited(world, &before, &company);
     Ok(Data(with_blockers(world, &company)))
 }

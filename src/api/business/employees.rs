@@ -243,6 +243,7 @@ fn together(refusals: Vec<ApiError>) -> Result<()> {
 
 /// Changes to an employee.
 #[derive(Deserialize, JsonSchema)]
+#[schemars(transform = changes)]
 pub(crate) struct UpdateEmployee {
     /// The employee.
     employee_id: Id<Employee>,
@@ -253,9 +254,11 @@ pub(crate) struct UpdateEmployee {
     /// Department.
     department: Option<Text<100>>,
     /// Work e-mail address.
-    email: Option<Email>,
+    #[serde(default)]
+    email: Change<Email>,
     /// The employee's number at the tax authority.
-    tax_id: Option<Text<64>>,
+    #[serde(default)]
+    tax_id: Change<Text<64>>,
     /// What the employee was paid earlier in the tax year; replaces the previous totals.
     year_to_date: Option<YearToDateInput>,
     /// Attributes for the country's payroll pack from `effective_from` on (default: today, or the first day of work of a `pending` employee);
@@ -264,7 +267,8 @@ pub(crate) struct UpdateEmployee {
     /// Paid leave that accrues, instead of the company's setting.
     paid_leave: Option<PaidLeaveInput>,
     /// Replaces all key-value pairs.
-    metadata: Option<Metadata>,
+    #[serde(default)]
+    metadata: Change<Metadata>,
 }
 
 impl UpdateEmployee {
@@ -273,12 +277,12 @@ impl UpdateEmployee {
         self.name.is_none()
             && self.role.is_none()
             && self.department.is_none()
-            && self.email.is_none()
-            && self.tax_id.is_none()
+            && self.email.is_keep()
+            && self.tax_id.is_keep()
             && self.year_to_date.is_none()
             && self.tax_attributes.is_none()
             && self.paid_leave.is_none()
-            && self.metadata.is_none()
+            && self.metadata.is_keep()
     }
 }
 
@@ -297,12 +301,8 @@ fn update_employee(world: &mut World, input: UpdateEmployee) -> Result<Single<Em
     if let Some(department) = input.department {
         employee.department = department.into_string();
     }
-    if let Some(email) = input.email {
-        employee.email = Some(email.as_str().to_owned());
-    }
-    if let Some(tax_id) = input.tax_id {
-        employee.tax_id = Some(tax_id.into_string());
-    }
+    input.email.apply(&mut employee.email, |email| email.as_str().to_owned());
+    input.tax_id.apply(&mut employee.tax_id, Text::into_string);
     let today = world.today();
     let day = match employee.status {
         EmployeeStatus::Pending => employee.start_date.max(today),
@@ -318,9 +318,7 @@ fn update_employee(world: &mut World, input: UpdateEmployee) -> Result<Single<Em
     if let Some(leave) = input.paid_leave {
         employee.paid_leave = Some(leave.of(employee.employment_type, today)?);
     }
-    if let Some(metadata) = input.metadata {
-        employee.metadata = metadata;
-    }
+    input.metadata.apply_or_empty(&mut employee.metadata);
     employee.updated_at = world.now();
     let employee = world.record("employee.updated", employee);
     wait_for_changes(world, &employee);

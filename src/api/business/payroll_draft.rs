@@ -124,6 +124,7 @@ fn may_pay_on(world: &World, company: &Company, day: Option<Date>) -> Result<()>
 
 /// Changes to a draft.
 #[derive(Deserialize, JsonSchema)]
+#[schemars(transform = changes)]
 pub(crate) struct UpdatePayrollRun {
     /// The run.
     payroll_run_id: Id<PayrollRun>,

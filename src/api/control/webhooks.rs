@@ -202,6 +202,7 @@ fn get_webhook_endpoint(
 
 /// Changes to an endpoint.
 #[derive(Deserialize, JsonSchema)]
+#[schemars(transform = changes)]
 pub(crate) struct UpdateWebhookEndpoint {
     /// The endpoint.
     endpoint_id: Text<64>,
@@ -211,7 +212,8 @@ pub(crate) struct UpdateWebhookEndpoint {
     #[schemars(length(max = 50))]
     events: Option<Vec<Text<64>>>,
     /// A description of the endpoint.
-    description: Option<Text<255>>,
+    #[serde(default)]
+    description: Change<Text<255>>,
     /// Whether it receives events.
     status: Option<EndpointStatus>,
     /// Whether a delivery waits for the previous one.
@@ -240,9 +242,7 @@ fn update_webhook_endpoint(
     if let Some(events) = events {
         lane.endpoint.events = events;
     }
-    if let Some(description) = input.description {
-        lane.endpoint.description = Some(description.into_string());
-    }
+    input.description.apply(&mut lane.endpoint.description, Text::into_string);
     if let Some(ordered) = input.ordered {
         lane.reorder(ordered);
     }

@@ -211,6 +211,7 @@ fn only_of_people(input: &CreateSubject, today: Date) -> Vec<Violation> {
 
 /// Changes to a subject.
 #[derive(Deserialize, JsonSchema)]
+#[schemars(transform = changes)]
 pub(crate) struct UpdateSubject {
     /// The subject.
     subject_id: Id<Subject>,
@@ -219,16 +220,20 @@ pub(crate) struct UpdateSubject {
     /// A business's registered name.
     legal_name: Option<Text<200>>,
     /// The complete new address.
-    address: Option<AddressInput>,
+    #[serde(default)]
+    address: Change<AddressInput>,
     /// A telephone number.
-    phone: Option<Text<32>>,
+    #[serde(default)]
+    phone: Change<Text<32>>,
     /// An e-mail address.
-    email: Option<Email>,
+    #[serde(default)]
+    email: Change<Email>,
     /// The identification numbers, up to 10; replaces the whole list.
     #[schemars(length(max = 10))]
     id_numbers: Option<Vec<IdNumberInput>>,
     /// Replaces all key-value pairs.
-    metadata: Option<Metadata>,
+    #[serde(default)]
+    metadata: Change<Metadata>,
 }
 
 fn update_subject(world: &mut World, input: UpdateSubject) -> Result<Single<Subject>> {
@@ -248,21 +253,13 @@ fn update_subject(world: &mut World, input: UpdateSubject) -> Result<Single<Subj
     if let Some(name) = input.legal_name {
         subject.legal_name = Some(name.into_string());
     }
-    if let Some(address) = input.address {
-        subject.address = Some(address.kept());
-    }
-    if let Some(phone) = input.phone {
-        subject.phone = Some(phone.into_string());
-    }
-    if let Some(email) = input.email {
-        subject.email = Some(email.as_str().to_owned());
-    }
+    input.address.apply(&mut subject.address, AddressInput::kept);
+    input.phone.apply(&mut subject.phone, Text::into_string);
+    input.email.apply(&mut subject.email, |email| email.as_str().to_owned());
     if input.id_numbers.is_some() {
         subject.id_numbers = id_numbers(input.id_numbers);
     }
-    if let Some(metadata) = input.metadata {
-        subject.metadata = metadata;
-    }
+    input.metadata.apply_or_empty(&mut subject.metadata);
     let material = material(&before, &subject);
     let changed = material
         || (&before.phone, &before.email, &before.metadata)

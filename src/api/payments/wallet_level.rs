@@ -8,13 +8,14 @@ use crate::model::fx::Rates;
 
 /// Changes to the settings for payouts; absent members stay.
 #[derive(Deserialize, JsonSchema)]
+#[schemars(transform = changes)]
 pub(crate) struct PaymentSettingsChange {
     /// Whether payouts to beneficiaries need approval.
     approval_required: Option<bool>,
     /// Smallest amount that needs approval, in minor units of the company's currency; 0 means every payout.
     #[schemars(range(min = 0, max = Amount::MAX))]
     approval_threshold: Option<i64>,
-    /// Available balance in minor units below which a payment out emits `wallet.low_balance`; 0 means never.
+    /// Available balance in minor units below which a payment out, or this change, emits `wallet.low_balance`; 0 means never.
     #[schemars(range(min = 0, max = Amount::MAX))]
     low_balance: Option<i64>,
 }
@@ -47,18 +48,32 @@ pub(crate) fn needs_approval(
 /// Emits the events of a debit from a wallet that had `before`, including the low balance if it fell below the company's limit.
 pub(crate) fn debited(world: &mut World, company: &Company, wallet: &Wallet, before: i64) {
     world.emit_wallet("wallet.debited", wallet);
-    let mark = company.payment_settings.unwrap_or_default().low_balance;
-    if mark == 0 {
-        return;
-    }
     let left = world.balances(wallet.company_id, wallet.currency).available;
-    let below = |balance| {
-        let balance = in_own_currency(world, company, balance, wallet.currency);
-        balance.is_some_and(|balance| balance < i128::from(mark))
-    };
+    let below = |balance| is_below(world, company, wallet.currency, balance);
     if below(left) && !below(before) {
         world.emit_wallet("wallet.low_balance", wallet);
     }
+}
+
+/// Emits the low balances of wallets that are below the new limit of their company and were not below the one before.
+pub(crate) fn limited(world: &mut World, before: &Company, company: &Company) {
+    let is_news = |wallet: &Arc<Wallet>| {
+        let left = world.balances(company.id, wallet.currency).available;
+        is_below(world, company, wallet.currency, left)
+            && !is_below(world, before, wallet.currency, left)
+    };
+    let low: Vec<Arc<Wallet>> = world.wallets_of(company.id).filter(is_news).collect();
+    for wallet in low {
+        world.emit_wallet("wallet.low_balance", &wallet);
+    }
+}
+
+/// Whether a balance is below the company's limit; it never is if there is none.
+fn is_below(world: &World, company: &Company, currency: Currency, balance: i64) -> bool {
+    let mark = company.payment_settings.unwrap_or_default().low_balance;
+    mark != 0
+        && in_own_currency(world, company, balance, currency)
+            .is_some_and(|balance| balance < i128::from(mark))
 }
 
 fn in_own_currency(

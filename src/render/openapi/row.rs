@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::api;
+use crate::api::change;
 use crate::api::list::{CSV, LINES};
 use crate::api::operation::{Call, Contract, Method, Operation};
 use crate::api::pdf::PDF;
@@ -121,7 +122,7 @@ fn headers(row: &Operation) -> impl Iterator<Item = Value> {
 }
 
 fn parameter(name: &str, place: &str, required: bool, member: &Value, sample: &Sample) -> Value {
-    let mut schema = without_null(member.clone());
+    let mut schema = change::without_null(member.clone());
     let description = schema.as_object_mut().and_then(|members| members.remove("description"));
     // An optional parameter has no example of its own: a viewer would fill in several filters at once, which match nothing together.
     let usual = schema["examples"].get(0).filter(|_| required);
@@ -138,33 +139,6 @@ fn parameter(name: &str, place: &str, required: bool, member: &Value, sample: &S
         parameter["example"] = example;
     }
     parameter
-}
-
-/// A parameter exists or not: a URL has no null.
-fn without_null(mut schema: Value) -> Value {
-    let Some(members) = schema.as_object_mut() else { return schema };
-    if let Some(Value::Array(types)) = members.get_mut("type") {
-        types.retain(|name| name != "null");
-        if let [only] = types.as_slice() {
-            let only = only.clone();
-            members.insert("type".to_owned(), only);
-        }
-    }
-    if let Some(Value::Array(values)) = members.get_mut("enum") {
-        values.retain(|value| !value.is_null());
-    }
-    if members.get("default").is_some_and(Value::is_null) {
-        members.remove("default");
-    }
-    if let Some(Value::Array(choices)) = members.get_mut("anyOf") {
-        choices.retain(|choice| choice["type"] != "null");
-        if let [Value::Object(only)] = choices.as_slice() {
-            let only = only.clone();
-            members.remove("anyOf");
-            members.extend(only);
-        }
-    }
-    schema
 }
 
 /// The members of an input in its body; none if it has none.
@@ -272,34 +246,4 @@ fn type_name(row: &Operation) -> String {
     let id = row.operation_id();
     let (first, rest) = id.split_at(1);
     first.to_ascii_uppercase() + rest
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn null_leaves_a_parameter_and_nothing_else_does() {
-        let without = |schema| without_null(schema);
-        assert_eq!(
-            without(
-                json!({ "description": "d", "type": ["integer", "null"], "minimum": 1, "default": null })
-            ),
-            json!({ "description": "d", "type": "integer", "minimum": 1 })
-        );
-        assert_eq!(
-            without(
-                json!({ "description": "d", "anyOf": [{ "$ref": "#/x" }, { "type": "null" }] })
-            ),
-            json!({ "description": "d", "$ref": "#/x" })
-        );
-        assert_eq!(
-            without(json!({ "type": ["string", "null"], "enum": ["a", null] })),
-            json!({ "type": "string", "enum": ["a"] })
-        );
-        assert_eq!(
-            without(json!({ "type": "string", "default": "x" })),
-            json!({ "type": "string", "default": "x" })
-        );
-    }
 }

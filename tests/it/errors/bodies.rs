@@ -270,3 +270,37 @@ fn json_in_utf_8_may_be_said_in_several_ways() {
         assert_eq!(caller.send(&request).status, 201, "{good}");
     }
 }
+
+#[test]
+fn null_clears_a_member_of_a_change_and_is_refused_where_nothing_can_be_cleared() {
+    let caller = Caller::instant();
+    let company = format!("/api/business/companies/{}", caller.company(0));
+    let changed = |path: &str, body| caller.patch(path, &body).data();
+    let given = json!({"metadata": {"tier": "gold"}, "contact": {"phone": "+234", "website": "https://a.example"}});
+    changed(&company, given);
+    let cleared = changed(&company, json!({"metadata": null, "contact": {"phone": null}}));
+    assert_eq!(cleared["metadata"], json!({}));
+    assert_eq!(cleared["contact"].get("phone"), None);
+    assert_eq!(cleared["contact"]["website"], "https://a.example");
+    let employee = format!("{EMPLOYEES}/{}", caller.payable(&caller.company(0))[0]);
+    assert_eq!(changed(&employee, json!({"tax_id": "T1"}))["tax_id"], "T1");
+    assert_eq!(changed(&employee, json!({"tax_id": null}))["tax_id"], json!(null));
+    let body =
+        json!({"type": "business", "legal_name": "Obi Ltd", "country": "NG", "phone": "+234"});
+    let made = caller.post("/api/identity/subjects", &body).made();
+    let subject = format!("/api/identity/subjects/{}", made["id"].as_str().unwrap());
+    assert_eq!(changed(&subject, json!({"phone": null}))["phone"], json!(null));
+    for (path, body, pointer) in [
+        (&company, json!({"payroll_settings": null}), "/payroll_settings"),
+        (
+            &company,
+            json!({"payment_settings": {"low_balance": null}}),
+            "/payment_settings/low_balance",
+        ),
+        (&employee, json!({"name": null}), "/name"),
+        (&subject, json!({"id_numbers": null}), "/id_numbers"),
+    ] {
+        let refused = caller.patch(path, &body).refused(422, "validation_failed");
+        assert_eq!(pointers(&refused), [pointer]);
+    }
+}

@@ -113,6 +113,23 @@ fn a_balance_below_the_limit_emits_one_event() {
 }
 
 #[test]
+fn a_limit_above_the_balance_emits_the_event_at_once() {
+    let payer = Payer::instant();
+    let available = payer.balance("available");
+    let low = || {
+        let events = payer.caller.events();
+        events.iter().filter(|event| event["type"] == "wallet.low_balance").count()
+    };
+    payer.settings(&json!({"low_balance": available}));
+    assert_eq!(low(), 0);
+    payer.settings(&json!({"low_balance": available + 1}));
+    assert_eq!(low(), 1);
+    payer.settings(&json!({"low_balance": available + 2}));
+    payer.pay(1_000, &json!({}));
+    assert_eq!(low(), 1, "it was low already");
+}
+
+#[test]
 fn settings_keep_what_is_not_changed_and_refuse_what_is_no_sum() {
     let payer = Payer::instant();
     let path = format!("/api/business/companies/{}", payer.company);
