@@ -261,7 +261,7 @@ timers! {
         starts [AnswerCase, ReviewCase, ExpireCase],
         leads [CaseStatus::Approved, CaseStatus::Declined, CaseStatus::InReview, CaseStatus::ResubmissionRequested];
     ExpireCase |world, case| verification_clock::expire(world, case);
-        emits &["verification.expired"],
+        emits &["verification.expired", "subject.updated"],
         starts [],
         leads [CaseStatus::Expired];
     ReviewCase |world, case| verification_clock::review(world, case);
@@ -385,15 +385,15 @@ timers! {
         starts [],
         leads [DealStatus::Lost];
     CompleteScreening |world, screening, answer| screenings::complete(world, screening, answer);
-        emits &["aml_screening.completed", "aml_alert.opened"],
+        emits &["aml_screening.completed", "aml_alert.opened", "subject.updated"],
         starts [ScreenAgain],
         leads [ScreeningStatus::Clear, ScreeningStatus::NeedsReview];
     ScreenAgain |world, screening| screenings::again(world, screening);
-        emits &["aml_screening.completed", "aml_alert.opened"],
+        emits &["aml_screening.completed", "aml_alert.opened", "subject.updated"],
         starts [ScreenAgain],
         leads [ScreeningStatus::Clear, ScreeningStatus::NeedsReview];
     CompleteTrustScore |world, score| trust_scores::complete(world, score);
-        emits &["trust_score.completed", "trust_score.changed"],
+        emits &["trust_score.completed", "trust_score.changed", "subject.updated"],
         starts [],
         leads [TrustStatus::Completed];
 }

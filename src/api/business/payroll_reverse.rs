@@ -33,6 +33,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([Operation {
         "payslip.voided",
         "journal_entry.reversed",
         "tax_liability.created",
+        "tax_liability.updated",
         "compliance_requirement.resolved",
         "wallet.credited",
     ],
@@ -264,7 +265,7 @@ fn lower(
     let left = unpaid.amount - amount;
     let mut void = (*unpaid).clone();
     void.enter(LiabilityStatus::Void, world.now());
-    let void = world.stage(void);
+    let void = world.record("tax_liability.updated", void);
     if left != 0 {
         owe(world, run, (account, form), left);
     }

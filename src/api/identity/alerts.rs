@@ -4,7 +4,7 @@ use crate::api::business::employee_verbs::enter_payroll;
 use crate::api::identity::alert_facts::is_about;
 use crate::api::identity::verification_clock::CaseOutcome;
 use crate::api::identity::verifications::open_case;
-use crate::api::identity::{screenings, verification_clock};
+use crate::api::identity::{screenings, subjects, verification_clock};
 use crate::api::payments::payout_rail;
 use crate::api::prelude::*;
 use crate::model::business::{HoldReason, PayrollStatus};
@@ -48,6 +48,7 @@ pub(crate) const RESOLVES: &[&str] = &[
     "aml_alert.dismissed",
     "aml_alert.confirmed",
     "aml_alert.escalated",
+    "subject.updated",
     "verification.declined",
     "employee.payroll_status_changed",
     "payout.processing",
@@ -126,10 +127,10 @@ pub(crate) fn resolve(world: &mut World, alert: &AmlAlert, to: AlertStatus, note
         return;
     }
     alert.resolved_at = Some(now);
-    close_screening(world, &alert);
     if to == AlertStatus::Confirmed {
         decline_subject(world, &alert);
     }
+    close_screening(world, &alert);
     let alert = world.record(event, alert);
     if to == AlertStatus::Confirmed {
         decline_case(world, &alert);
@@ -137,7 +138,7 @@ pub(crate) fn resolve(world: &mut World, alert: &AmlAlert, to: AlertStatus, note
     }
 }
 
-/// Stages the effect of an alert on its screening and on its subject's risk.
+/// Stages the effect of an alert on its screening, after the effect on its subject's risk.
 fn close_screening(world: &mut World, alert: &AmlAlert) {
     let Some(screening) = alert.screening_id.and_then(|id| world.find(id)) else { return };
     if screening.status != ScreeningStatus::NeedsReview {
@@ -152,15 +153,18 @@ fn close_screening(world: &mut World, alert: &AmlAlert) {
         screening.settle(HitStatus::Dismissed);
         screening.enter(ScreeningStatus::Clear, now);
     }
-    let (subject, level) = (screening.subject_id, screening.risk_level());
+    // A confirmed alert has made the risk high.
+    if alert.status != AlertStatus::Confirmed {
+        screenings::rate(world, screening.subject_id, screening.risk_level(), Some(alert.id));
+    }
     world.stage(screening);
-    screenings::rate(world, subject, level, Some(alert.id));
 }
 
-/// Stages that a subject with a confirmed match is no longer approved.
+/// A subject with a confirmed match is no longer approved.
 fn decline_subject(world: &mut World, alert: &AmlAlert) {
     let Some(subject) = alert.subject_id.and_then(|id| world.find(id)) else { return };
-    let mut subject = (*subject).clone();
+    let before = subject;
+    let mut subject = (*before).clone();
     subject.risk_level = RiskLevel::High;
     subject.updated_at = world.now();
     // A case in review is declined, together with its subject, by a separate event after this one.
@@ -170,7 +174,7 @@ fn decline_subject(world: &mut World, alert: &AmlAlert) {
         let why = "an alert was confirmed".to_owned();
         subject.enter_because(KycStatus::Declined, world.now(), Some(why));
     }
-    world.stage(subject);
+    subjects::update(world, &before, subject);
 }
 
 /// Declines a case in review. Other cases consider the alert when the bureau answers.

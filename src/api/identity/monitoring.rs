@@ -81,9 +81,10 @@ fn open(
 ) {
     let mut resources = vec![id];
     resources.extend(suspicion.places.iter().map(|place| before[*place]));
-    let amounts = suspicion.places.iter().map(|place| movements[*place].amount);
-    // Each is below a threshold, and the window limits their number.
-    let amount = amounts.fold(now.amount, i64::saturating_add);
+    // Some may be in other currencies. The window limits their number.
+    let alike = suspicion.places.iter().map(|place| movements[*place]);
+    let alike = alike.filter(|one| one.currency == now.currency);
+    let amount = alike.map(|one| one.amount).fold(now.amount, i64::saturating_add);
     let business = of_company(world, company).find(|subject| subject.kind == SubjectType::Business);
     alert_facts::open(
         world,

@@ -1,8 +1,8 @@
 //! Screenings: whether a watchlist contains a subject, once or every day.
 
 use crate::api::business::payroll_clock::get;
-use crate::api::identity::alert_facts;
 use crate::api::identity::alert_facts::NewAlert;
+use crate::api::identity::{alert_facts, subjects};
 use crate::api::prelude::*;
 use crate::model::decision::WATCHLIST_REPLY;
 use crate::model::identity::aml_screening::Hit;
@@ -256,7 +256,7 @@ fn conclude(world: &mut World, screening: &AmlScreening, found: Vec<Listed>) {
     );
 }
 
-/// Stages the risk level of a screening's subject. It is never lower than the level from its alerts, except one that is being decided.
+/// Sets the risk level of a screening's subject. It is never lower than the level from its alerts, except one that is being decided.
 pub(crate) fn rate(
     world: &mut World,
     id: Id<Subject>,
@@ -266,10 +266,10 @@ pub(crate) fn rate(
     let subject = get(world, id);
     let level = level.max(alert_facts::risk(world, id, but));
     if subject.risk_level != level {
-        let mut subject = (*subject).clone();
-        subject.risk_level = level;
-        subject.updated_at = world.now();
-        world.stage(subject);
+        let mut rated = (*subject).clone();
+        rated.risk_level = level;
+        rated.updated_at = world.now();
+        subjects::update(world, &subject, rated);
     }
 }
 
@@ -295,7 +295,7 @@ pub(crate) fn simulate_watchlist_hit(
     world: &mut World,
     input: WatchlistHit,
 ) -> Result<Single<WatchlistEntry>> {
-    let subject = input.subject_id.map(|id| world.get(id)).transpose()?;
+    let subject = input.subject_id.map(|id| existing(world, id, "/subject_id")).transpose()?;
     let name = match (&subject, input.name) {
         (Some(subject), None) => subject.full_name(),
         (None, Some(name)) => name.into_string(),

@@ -276,6 +276,16 @@ fn update_subject(world: &mut World, input: UpdateSubject) -> Result<Single<Subj
     Ok(Data(Shown(world.record("subject.updated", subject))))
 }
 
+/// Stages a subject that a case, a screening or a score has changed. A change that callers see has its own event.
+pub(crate) fn update(world: &mut World, before: &Subject, subject: Subject) {
+    let seen = |one: &Subject| (one.status, one.level, one.risk_level, one.trust);
+    if seen(before) == seen(&subject) {
+        world.stage(subject);
+    } else {
+        world.record("subject.updated", subject);
+    }
+}
+
 /// Whether verified data differs.
 fn material(before: &Subject, after: &Subject) -> bool {
     before.name != after.name

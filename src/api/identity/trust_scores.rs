@@ -1,7 +1,7 @@
 //! Trust scores: requested, and calculated two seconds later.
 
 use crate::api::business::payroll_clock::get;
-use crate::api::identity::trust_factors;
+use crate::api::identity::{subjects, trust_factors};
 use crate::api::prelude::*;
 use crate::model::identity::subject::LatestTrust;
 use crate::model::identity::{
@@ -123,10 +123,10 @@ pub(crate) fn complete(world: &mut World, id: Id<TrustScore>) {
     score.band = Some(band);
     score.previous_score = before.as_ref().and_then(|before| before.score);
     score.enter(TrustStatus::Completed, now);
-    let mut subject = (*subject).clone();
-    subject.trust = Some(LatestTrust { score: sum, at: now });
-    subject.updated_at = now;
-    world.stage(subject);
+    let mut rated = (*subject).clone();
+    rated.trust = Some(LatestTrust { score: sum, at: now });
+    rated.updated_at = now;
+    subjects::update(world, &subject, rated);
     let score = world.record("trust_score.completed", score);
     if before.is_some_and(|before| before.band != Some(band)) {
         world.emit("trust_score.changed", &score);

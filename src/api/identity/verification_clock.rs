@@ -6,7 +6,7 @@ use crate::api::business::companies::blockers;
 use crate::api::business::compliance;
 use crate::api::business::payroll_clock::get;
 use crate::api::identity::screenings::{self, SCREENING};
-use crate::api::identity::{alert_facts, documents};
+use crate::api::identity::{alert_facts, documents, subjects};
 use crate::api::prelude::*;
 use crate::model::business::{Evidence, RequirementType};
 use crate::model::identity::verification::{CaseResult, RejectType};
@@ -19,6 +19,7 @@ use crate::model::identity::{
 pub(crate) const ANSWERED: &[&str] = &[
     "document.accepted",
     "document.rejected",
+    "subject.updated",
     "verification.approved",
     "verification.declined",
     "verification.in_review",
@@ -35,6 +36,7 @@ pub(crate) const PATIENCE: Span = Span::seconds(24 * 60 * 60);
 
 /// The events that the end of a case, or its next step, can cause.
 pub(crate) const CONCLUDES: &[&str] = &[
+    "subject.updated",
     "verification.approved",
     "verification.declined",
     "verification.resubmission_requested",
@@ -212,10 +214,10 @@ fn checked(case: &mut Verification, outcome: &CaseOutcome) {
     }
 }
 
-/// Stages the subject's new status. An approved subject stays approved until a case declines it.
+/// Sets the subject's new status. An approved subject stays approved until a case declines it.
 fn move_subject(world: &mut World, case: &Verification, to: KycStatus) {
-    let subject = get(world, case.subject_id);
-    let mut subject: Subject = (*subject).clone();
+    let before = get(world, case.subject_id);
+    let mut subject: Subject = (*before).clone();
     let now = world.now();
     if to == KycStatus::Approved {
         subject.level = subject.level.max(Some(case.level));
@@ -228,7 +230,7 @@ fn move_subject(world: &mut World, case: &Verification, to: KycStatus) {
             subject.outdate(now);
         }
     }
-    world.stage(subject);
+    subjects::update(world, &before, subject);
 }
 
 /// Ends a case without a result: the subject gets its previous status.
@@ -240,10 +242,9 @@ pub(crate) fn end(world: &mut World, case: &Verification, to: CaseStatus, reason
     case.enter_because(to, now, reason);
     let subject = get(world, case.subject_id);
     if matches!(subject.status, KycStatus::Pending | KycStatus::InReview) {
-        let mut subject = (*subject).clone();
-        let before = subject.before_pending();
-        subject.enter(before, now);
-        world.stage(subject);
+        let mut ended = (*subject).clone();
+        ended.enter(subject.before_pending(), now);
+        subjects::update(world, &subject, ended);
     }
     let event = match to {
         CaseStatus::Expired => "verification.expired",

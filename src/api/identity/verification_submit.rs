@@ -2,6 +2,7 @@
 
 use crate::api::identity::documents::EXAMINATION;
 use crate::api::identity::screenings::{self, SCREENING};
+use crate::api::identity::subjects;
 use crate::api::identity::verification_clock::PATIENCE;
 use crate::api::prelude::*;
 use crate::model::decision::BUREAU_REPLY;
@@ -63,12 +64,12 @@ pub(super) fn submit_verification(
     }
     let begins = subject.status.may_become(KycStatus::Pending);
     if begins || subject.changed {
-        let mut subject = (*subject).clone();
-        subject.changed = false;
+        let mut pending = (*subject).clone();
+        pending.changed = false;
         if begins {
-            subject.enter(KycStatus::Pending, now);
+            pending.enter(KycStatus::Pending, now);
         }
-        world.stage(subject);
+        subjects::update(world, &subject, pending);
     }
     let case = world.record("verification.submitted", case);
     ask_bureau(world, &case, answer);
@@ -113,7 +114,7 @@ fn documents(world: &World, ids: &[Id<Document>]) -> Result<Vec<Arc<Document>>> 
     Err(ApiError::not_found("document").with_errors(unknown))
 }
 
-/// Documents that cannot be submitted: those of other subjects, and rejected ones.
+/// Documents that cannot be submitted: those of other subjects, and rejected ones that the bureau has already seen in this case.
 fn unusable(case: &Verification, documents: &[Arc<Document>]) -> Vec<Violation> {
     let mut wrong = Vec::new();
     for (place, document) in (0..).zip(documents) {
@@ -122,7 +123,9 @@ fn unusable(case: &Verification, documents: &[Arc<Document>]) -> Vec<Violation> 
         if document.subject_id != case.subject_id {
             let detail = format!("{} belongs to another subject", document.id);
             wrong.push(Violation::new(pointer, "foreign_document", detail));
-        } else if document.status == DocumentStatus::Rejected {
+        } else if document.status == DocumentStatus::Rejected
+            && case.document_ids.contains(&document.id)
+        {
             let detail = format!("{} was rejected: add another document", document.id);
             wrong.push(Violation::new(pointer, "document_rejected", detail));
         }

@@ -46,7 +46,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Identity.table([
         example: r#"{"consent":true}"#,
         success: 202,
         errors: &[ErrorCode::InvalidStateTransition],
-        emits: &["verification.submitted", "aml_screening.created"],
+        emits: &["verification.submitted", "aml_screening.created", "subject.updated"],
         starts: &[TaskKind::AnswerCase, TaskKind::ExpireCase, TaskKind::CompleteScreening],
         ..operation!(write submit_verification)
     },
@@ -69,7 +69,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Identity.table([
             previous status.",
         example: r#"{"reason":"The customer left"}"#,
         errors: &[ErrorCode::InvalidStateTransition],
-        emits: &["verification.cancelled"],
+        emits: &["verification.cancelled", "subject.updated"],
         ..operation!(write cancel_verification)
     },
 ]);

@@ -166,12 +166,13 @@ impl Rules {
         let rule = &self.velocity;
         let window = rule.hours * HOUR;
         let recent = before.iter().take_while(|one| now.at.millis() - one.at.millis() < window);
-        let count = recent.count() + 1;
+        let places: Vec<usize> = (0..recent.count()).collect();
+        let count = places.len() + 1;
         (count >= rule.count).then(|| Suspicion {
             rule: AlertRule::Velocity,
             severity: rule.severity,
             detail: format!("{count} or more transactions in {} hours", rule.hours),
-            places: Vec::new(),
+            places,
             silent: window,
         })
     }
@@ -246,7 +247,9 @@ mod tests {
     #[test]
     fn forty_of_a_day_are_too_fast() {
         let then: Vec<Movement> = (1..40).map(|_| movement(100, -1)).collect();
-        assert_eq!(found(movement(100, 0), &then, None), [AlertRule::Velocity]);
+        let judged = RULES.judge(movement(100, 0), &then, None);
+        assert_eq!(judged.len(), 1);
+        assert_eq!((judged[0].rule, judged[0].places.len()), (AlertRule::Velocity, 39));
         assert_eq!(found(movement(100, 0), &then[1..], None), []);
     }
 

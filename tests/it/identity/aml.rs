@@ -18,7 +18,10 @@ fn a_person_on_no_list_is_clear_after_five_seconds() {
     let ada = person(&caller, "Obi", &json!({}));
     let asked = screen(&caller, &ada, &json!({}));
     assert_eq!(caller.advance(&json!({"by": "4s"})), [""; 0]);
-    assert_eq!(caller.advance(&json!({"by": "1s"})), ["aml_screening.completed"]);
+    assert_eq!(
+        caller.advance(&json!({"by": "1s"})),
+        ["subject.updated", "aml_screening.completed"]
+    );
     let clear = screening(&caller, &asked);
     assert_eq!((&clear["status"], &clear["risk_score"]), (&json!("clear"), &json!(0)));
     assert_eq!(subject(&caller, &ada)["risk_level"], "low");
@@ -138,7 +141,7 @@ fn a_name_that_a_list_gains_is_found_the_next_day() {
     inbound(&json!({"list": "watchlist", "subject_id": id(&ada)})).expect(200);
     assert_eq!(screening(&caller, &asked)["status"], "clear");
     let happened = caller.advance(&json!({"by": "1d"}));
-    assert_eq!(happened, ["aml_screening.completed", "aml_alert.opened"]);
+    assert_eq!(happened, ["subject.updated", "aml_screening.completed", "aml_alert.opened"]);
     let found = screening(&caller, &asked);
     assert_eq!(found["risk_score"], 80);
     resolve(&caller, found["alert_id"].as_str().unwrap(), "false_positive").expect(200);

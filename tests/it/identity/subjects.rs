@@ -64,6 +64,28 @@ fn subjects_are_listed_by_what_they_are() {
 }
 
 #[test]
+fn each_change_of_a_subject_has_its_event() {
+    let caller = Caller::instant();
+    let (ada, _) = super::submitted(&caller, "Obi");
+    caller.post("/api/identity/trust-scores", &json!({"subject_id": id(&ada)})).expect(202);
+    let asked = super::screen(&caller, &ada, &json!({}));
+    assert_eq!(super::screening(&caller, &asked)["status"], "clear");
+    let events = caller.events();
+    let changed = events.iter().filter(|event| event["type"] == "subject.updated");
+    let names = changed.map(|event| {
+        let before = event["data"]["previous"].as_object().unwrap();
+        let members = ["kyc_status", "trust_score", "risk_level"];
+        members.into_iter().find(|member| before.contains_key(*member)).unwrap()
+    });
+    assert_eq!(
+        names.collect::<Vec<_>>(),
+        ["kyc_status", "kyc_status", "trust_score", "risk_level"]
+    );
+    let last = events.iter().rfind(|event| event["type"] == "subject.updated").unwrap();
+    assert_eq!(last["data"]["object"], subject(&caller, &ada));
+}
+
+#[test]
 fn only_a_material_change_of_an_approved_subject_asks_for_another_verification() {
     let caller = Caller::instant();
     let (ada, _) = super::submitted(&caller, "Obi");

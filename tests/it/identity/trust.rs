@@ -98,7 +98,7 @@ fn a_score_takes_two_seconds_or_a_manual_transition() {
     assert_eq!(caller.advance(&json!({"by": "2s"})), [""; 0]);
     let again = caller.post(SCORES, &json!({"subject_id": id(&ada)})).expect(202);
     assert_eq!(again["data"]["score"], Value::Null);
-    assert_eq!(caller.advance(&json!({"by": "2s"})), ["trust_score.completed"]);
+    assert_eq!(caller.advance(&json!({"by": "2s"})), ["subject.updated", "trust_score.completed"]);
 }
 
 fn check(caller: &Caller, number: &str, scenario: Option<&str>) -> Value {

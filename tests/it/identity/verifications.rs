@@ -21,8 +21,10 @@ fn an_approved_business_activates_its_company() {
     assert_eq!(
         happened,
         [
+            "subject.updated",
             "aml_screening.completed",
             "document.accepted",
+            "subject.updated",
             "verification.approved",
             "compliance_requirement.resolved",
             "company.status_changed",
@@ -119,8 +121,10 @@ fn a_level_asks_for_its_documents_and_a_case_for_consent() {
     let refused = refused.refused(422, "validation_failed");
     assert_eq!(pointers(&refused), ["/consent", "/document_ids", "/document_ids"]);
     let passport = document(&caller, &ada, "passport", "tok_ok");
-    let forged = document(&caller, &ada, "proof_of_address", "tok_forged");
-    let refused = submit(&caller, &opened, &[&passport, &forged]);
+    let blurry = document(&caller, &ada, "proof_of_address", "tok_blurry");
+    submit(&caller, &opened, &[&passport, &blurry]).expect(202);
+    assert_eq!(case(&caller, &opened)["status"], "resubmission_requested");
+    let refused = submit(&caller, &opened, &[&passport, &blurry]);
     let refused = refused.refused(422, "validation_failed");
     assert_eq!(refused["errors"][0]["code"], "document_rejected");
     let other = person(&caller, "Eze", &json!({}));
@@ -143,16 +147,21 @@ fn a_faulty_document_comes_before_the_bureaus_decision() {
         ("tok_expired", "resubmission_requested", "document_expired"),
         ("tok_forged", "declined", "document_forged"),
     ] {
-        let caller = Caller::manual();
-        let ada = person(&caller, "Obi", &json!({}));
-        let opened = open(&caller, &ada, "standard");
-        let passport = document(&caller, &ada, "passport", token);
-        submit(&caller, &opened, &[&passport]).expect(202);
-        caller.advance(&json!({"by": "1m"}));
-        let found = case(&caller, &opened);
-        assert_eq!(found["status"], status);
-        assert_eq!(found["reject_labels"], json!([label]));
-        caller.audit();
+        // Examined with the case, before it, and at once.
+        for (caller, before) in
+            [(Caller::manual(), "0s"), (Caller::manual(), "1m"), (Caller::instant(), "0s")]
+        {
+            let ada = person(&caller, "Obi", &json!({}));
+            let opened = open(&caller, &ada, "standard");
+            let passport = document(&caller, &ada, "passport", token);
+            caller.advance(&json!({"by": before}));
+            submit(&caller, &opened, &[&passport]).expect(202);
+            caller.advance(&json!({"by": "1m"}));
+            let found = case(&caller, &opened);
+            assert_eq!(found["status"], status);
+            assert_eq!(found["reject_labels"], json!([label]));
+            caller.audit();
+        }
     }
 }
 

@@ -33,6 +33,14 @@ fn a_reversed_run_leaves_the_books_as_they_were_and_its_people_free() {
     assert_eq!(number(&original["totals"]["net"]), -number(&reversal["totals"]["net"]));
     assert!(payslips(&caller, &run).iter().all(|payslip| payslip["status"] == "voided"));
     assert!(items(&caller, &run).iter().all(|item| item["status"] == "reversed"));
+    let events = caller.events();
+    let void = events.iter().filter(|event| {
+        event["type"] == "tax_liability.updated" && event["data"]["object"]["status"] == "void"
+    });
+    let liabilities = caller.all(&format!("/api/business/tax-liabilities?company_id={company}"));
+    let voided = liabilities.iter().filter(|liability| liability["status"] == "void").count();
+    assert!(voided > 0);
+    assert_eq!(void.count(), voided);
     // The reversed wages had been paid, so the service keeps its fee.
     let fee = platform_fee(&original);
     let with_fee = before.into_iter().map(|(code, balance)| match code.as_str() {
