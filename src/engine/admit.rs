@@ -111,9 +111,11 @@ impl Engine {
                         return Ok(Target::Page(page));
                     }
                     Some(_) => {
-                        return Err(
-                            router::not_allowed(head.method.as_str(), "GET".to_owned()).into()
-                        );
+                        return Err(router::not_allowed(
+                            head.method.as_str(),
+                            "GET, HEAD".to_owned(),
+                        )
+                        .into());
                     }
                     None => return Err(error.into()),
                 }

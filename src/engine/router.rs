@@ -106,6 +106,9 @@ impl Route {
             let collection = match self.operation.path {
                 // The published path is a verb; it creates a run.
                 "/v1/payroll/run" => "/api/business/payroll-runs",
+                "/api/business/tax-filings/{tax_filing_id}/amend" => "/api/business/tax-filings",
+                "/api/capital/loans/{loan_id}/repayments" => "/api/capital/loan-repayments",
+                "/api/payments/collections/{collection_id}/refunds" => "/api/payments/refunds",
                 path => path,
             };
             let at = |path: &str| {
@@ -283,9 +286,13 @@ fn compile(operation: &Operation) -> Checker {
 }
 
 fn allow(methods: &Methods) -> String {
-    let names: Vec<&str> =
-        methods.iter().flatten().map(|route| route.operation.method.name()).collect();
-    names.join(", ")
+    let routes = methods.iter().flatten();
+    // HEAD works wherever GET does.
+    let names = routes.map(|route| match route.operation.method {
+        operation::Method::Get => "GET, HEAD",
+        other => other.name(),
+    });
+    names.collect::<Vec<&str>>().join(", ")
 }
 
 /// 405 with the allowed methods of the path.
@@ -349,6 +356,6 @@ mod tests {
             .find(&Method::DELETE, "/api/business/companies")
             .err()
             .expect("refused");
-        assert_eq!(error.header, Some(("allow", "GET, POST".to_owned())));
+        assert_eq!(error.header, Some(("allow", "GET, HEAD, POST".to_owned())));
     }
 }

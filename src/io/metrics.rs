@@ -170,7 +170,7 @@ impl Metrics {
     }
 }
 
-const GET: HeaderValue = HeaderValue::from_static("GET");
+const GET: HeaderValue = HeaderValue::from_static("GET, HEAD");
 const OPEN_METRICS: HeaderValue =
     HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");

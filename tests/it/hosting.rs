@@ -87,7 +87,7 @@ fn metrics_have_the_access_rules_of_the_control_routes() {
     assert_eq!(read(with_token(Request::new("HEAD", METRICS))).status, 200);
     let posted = read(with_token(Request::new("POST", METRICS)));
     posted.refused(405, "method_not_allowed");
-    assert_eq!(posted.header("allow"), Some("GET"));
+    assert_eq!(posted.header("allow"), Some("GET, HEAD"));
 }
 
 #[test]

@@ -156,7 +156,7 @@ fn create_journal_entry(
     world: &mut World,
     input: CreateJournalEntry,
 ) -> Result<Single<JournalEntry>> {
-    let company = world.get(input.company_id)?;
+    let company = existing(world, input.company_id, "/company_id")?;
     let lines: Vec<EntryLine> = input.lines.iter().map(line).collect();
     let mut wrong = wrong_lines(world, &company, &lines);
     let open = company.created_at.date()..=world.today();

@@ -78,7 +78,7 @@ fn create_leave_request(
     world: &mut World,
     input: CreateLeaveRequest,
 ) -> Result<Single<LeaveRequest>> {
-    let employee = world.get(input.employee_id)?;
+    let employee = existing(world, input.employee_id, "/employee_id")?;
     still_employed(&employee)?;
     let wrong = faults(world, &employee, &input);
     ApiError::if_any(wrong)?;

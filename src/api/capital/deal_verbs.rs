@@ -340,7 +340,7 @@ pub(crate) fn simulate_investor_reply(
     world: &mut World,
     input: InvestorReply,
 ) -> Result<Single<Deal>> {
-    let deal = world.get(input.deal_id)?;
+    let deal = existing(world, input.deal_id, "/deal_id")?;
     if deal.investor.is_none() {
         let detail = format!("{} has no investor", deal.id);
         return Err(ApiError::of_member("/deal_id", "no_investor", detail));

@@ -57,7 +57,7 @@ pub(super) fn simulate_bank_transfer(
     world: &mut World,
     input: BankTransfer,
 ) -> Result<Data<Arrived>> {
-    let company = world.get(input.company_id)?;
+    let company = existing(world, input.company_id, "/company_id")?;
     if let Some(collection) = meant(world, &input)? {
         return pay_by_transfer(world, &collection, &input).map(Data);
     }

@@ -147,8 +147,8 @@ fn import_bank_statement(
     world: &mut World,
     input: ImportBankStatement,
 ) -> Result<Single<BankStatement>> {
-    let company = world.get(input.company_id)?;
-    let wallet = world.get(input.wallet_id)?;
+    let company = existing(world, input.company_id, "/company_id")?;
+    let wallet = existing(world, input.wallet_id, "/wallet_id")?;
     let mut wrong = days_of(world, input.from, input.to);
     if wallet.company_id != company.id {
         let detail = "this wallet belongs to another company";

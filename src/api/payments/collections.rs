@@ -118,8 +118,8 @@ pub(crate) struct CreateCollection {
 
 fn create_collection(world: &mut World, input: CreateCollection) -> Result<Single<Collection>> {
     let company = existing(world, input.company_id, "/company_id")?;
-    let invoice = input.invoice_id.map(|id| world.get(id)).transpose()?;
-    let mandate = input.mandate_id.map(|id| world.get(id)).transpose()?;
+    let invoice = input.invoice_id.map(|id| existing(world, id, "/invoice_id")).transpose()?;
+    let mandate = input.mandate_id.map(|id| existing(world, id, "/mandate_id")).transpose()?;
     may_pay(world, &company)?;
     let mut wrong = faults(world, &input, invoice.as_deref());
     wrong.extend(mandate.as_ref().map_or_else(Vec::new, |it| faults_of_mandate(&input, it)));

@@ -76,7 +76,7 @@ pub(crate) struct CreateFxTransfer {
 }
 
 fn create_fx_transfer(world: &mut World, input: CreateFxTransfer) -> Result<Single<FxTransfer>> {
-    let quote = world.get(input.quote_id)?;
+    let quote = existing(world, input.quote_id, "/quote_id")?;
     let source = existing(world, input.source_wallet_id, "/source_wallet_id")?;
     let target = input.target_wallet_id;
     let target = target.map(|id| existing(world, id, "/target_wallet_id"));

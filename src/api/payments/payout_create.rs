@@ -130,18 +130,17 @@ impl Parties<'_> {
             ("the beneficiary's account", beneficiary.account.currency),
         ];
         let other = currencies.iter().filter(|(_, other)| *other != currency);
-        let mismatches = other.map(|(what, other)| {
-            let detail = format!("{what} has the currency {other}");
-            Violation::new("/currency", "currency", detail)
-        });
-        let mismatches: Vec<Violation> = mismatches.collect();
+        let others = other.map(|(what, other)| format!("{what} has the currency {other}"));
+        let others: Vec<String> = others.collect();
+        let detail = format!("{}, not {currency}", others.join(" and "));
+        let mismatch =
+            (!others.is_empty()).then(|| Violation::new("/currency", "currency", detail.clone()));
         if !wrong.is_empty() {
-            wrong.extend(mismatches);
+            wrong.extend(mismatch);
             return Err(ApiError::invalid(wrong));
         }
-        let Some(first) = mismatches.first() else { return Ok(()) };
-        let detail = format!("{}, but the payout has {currency}", first.detail);
-        Err(ApiError::new(ErrorCode::CurrencyMismatch, detail).with_errors(mismatches))
+        let Some(mismatch) = mismatch else { return Ok(()) };
+        Err(ApiError::new(ErrorCode::CurrencyMismatch, detail).with_errors(vec![mismatch]))
     }
 
     /// Refuses an amount above the limit of the rail.

@@ -29,7 +29,7 @@ pub(crate) fn simulate_statement_line(
     world: &mut World,
     input: StatementLineArrives,
 ) -> Result<Single<BankStatement>> {
-    let wallet = world.get(input.wallet_id)?;
+    let wallet = existing(world, input.wallet_id, "/wallet_id")?;
     let today = world.today();
     let date = input.date.unwrap_or(today);
     if date > today {

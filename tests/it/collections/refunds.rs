@@ -25,7 +25,10 @@ fn parts_are_refunded_until_no_money_is_left() {
     let paid = settled(&caller, &json!({}));
     let money = wallet(&caller, "NGN");
     let (before, reserved) = (number(&money["available"]), number(&money["reserved"]));
-    let first = refund(&caller, &paid, Some(10_000)).made();
+    let answer = refund(&caller, &paid, Some(10_000));
+    let first = answer.made();
+    let location = format!("/api/payments/refunds/{}", id(&first));
+    assert_eq!(answer.header("location"), Some(location.as_str()));
     assert_eq!(first["status"], "pending");
     assert_eq!(number(&wallet(&caller, "NGN")["available"]), before - 10_000);
     assert_eq!(number(&wallet(&caller, "NGN")["reserved"]), reserved + 10_000);

@@ -72,7 +72,7 @@ fn a_disabled_operation_is_a_404() {
     let post = Request::new("POST", COMPANIES).key("test_key").json(&json!({}));
     let refused = post.send(under.port());
     refused.refused(405, "method_not_allowed");
-    assert_eq!(refused.header("allow"), Some("GET"));
+    assert_eq!(refused.header("allow"), Some("GET, HEAD"));
     under.get(COMPANIES).expect(200);
     let paths = &under.document["paths"];
     assert!(paths["/api/business/payslips"].is_null());

@@ -35,7 +35,7 @@ fn every_layer_refuses_in_the_envelope() {
     refused(&under.get("/nowhere"), 404, "route_not_found");
     let delete = Request::new("DELETE", EMPLOYEES).key("test_key").send(under.port());
     refused(&delete, 405, "method_not_allowed");
-    assert_eq!(delete.header("allow"), Some("GET, POST"));
+    assert_eq!(delete.header("allow"), Some("GET, HEAD, POST"));
     refused(&under.send(&Request::new("GET", EMPLOYEES)), 401, "missing_credentials");
     let live = Request::new("GET", EMPLOYEES).key("sk_live_1");
     let live = under.send(&live);

@@ -304,3 +304,68 @@ fn null_clears_a_member_of_a_change_and_is_refused_where_nothing_can_be_cleared(
         assert_eq!(pointers(&refused), [pointer]);
     }
 }
+
+#[test]
+fn an_unknown_id_in_a_body_is_named_by_its_pointer() {
+    unchanged(|caller| {
+        let company = caller.company(0);
+        let asked = json!({"company_id": company, "amount": 1, "currency": "NGN", "method": "card", "reference": "R"});
+        let with = |member: &str, id: &str| {
+            let mut body = asked.clone();
+            body[member] = json!(id);
+            body
+        };
+        let line = |direction: &str| json!({"account": "rent", "direction": direction, "amount": 1, "currency": "NGN"});
+        let days = json!({"from": "2025-12-01", "to": "2025-12-31"});
+        let statement = |company: &str, wallet: &str| {
+            let mut body = days.clone();
+            body["company_id"] = json!(company);
+            body["wallet_id"] = json!(wallet);
+            body
+        };
+        for (path, body, pointer) in [
+            ("/api/payments/collections", with("invoice_id", "inv_none"), "/invoice_id"),
+            ("/api/payments/collections", with("mandate_id", "mdt_none"), "/mandate_id"),
+            (
+                "/api/business/journal-entries",
+                json!({"company_id": "com_none", "effective_on": "2026-01-01", "lines": [line("debit"), line("credit")]}),
+                "/company_id",
+            ),
+            (
+                "/api/business/leave-requests",
+                json!({"employee_id": "emp_none", "type": "annual", "start_date": "2026-02-02", "end_date": "2026-02-03"}),
+                "/employee_id",
+            ),
+            (
+                "/api/payments/fx-transfers",
+                json!({"quote_id": "fxq_none", "source_wallet_id": "wal_none"}),
+                "/quote_id",
+            ),
+            ("/api/payments/bank-statements", statement("com_none", "wal_none"), "/company_id"),
+            ("/api/payments/bank-statements", statement(&company, "wal_none"), "/wallet_id"),
+            (
+                "/_sandbox/inbound/bank_transfer",
+                json!({"company_id": "com_none", "amount": 1}),
+                "/company_id",
+            ),
+            (
+                "/_sandbox/inbound/statement_line",
+                json!({"wallet_id": "wal_none", "amount": 1, "direction": "credit"}),
+                "/wallet_id",
+            ),
+            (
+                "/_sandbox/inbound/investor_reply",
+                json!({"deal_id": "dea_none", "reply": "interested"}),
+                "/deal_id",
+            ),
+            (
+                "/_sandbox/inbound/watchlist_hit",
+                json!({"list": "pep", "subject_id": "sub_none"}),
+                "/subject_id",
+            ),
+        ] {
+            let refused = caller.post(path, &body).refused(404, "resource_not_found");
+            assert_eq!(pointers(&refused), [pointer], "{path}");
+        }
+    });
+}

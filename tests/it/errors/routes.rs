@@ -10,13 +10,13 @@ use super::{EMPLOYEES, RUN, unchanged};
 fn a_path_names_the_methods_that_it_takes() {
     unchanged(|caller| {
         for (method, path, allow) in [
-            ("DELETE", EMPLOYEES, "GET, POST"),
-            ("PUT", EMPLOYEES, "GET, POST"),
+            ("DELETE", EMPLOYEES, "GET, HEAD, POST"),
+            ("PUT", EMPLOYEES, "GET, HEAD, POST"),
             ("GET", RUN, "POST"),
-            ("POST", "/api/business/employees/emp_1", "GET, PATCH"),
-            ("BREW", "/api/payments/wallets", "GET"),
-            ("DELETE", "/_sandbox/clock", "GET"),
-            ("POST", "/openapi.json", "GET"),
+            ("POST", "/api/business/employees/emp_1", "GET, HEAD, PATCH"),
+            ("BREW", "/api/payments/wallets", "GET, HEAD"),
+            ("DELETE", "/_sandbox/clock", "GET, HEAD"),
+            ("POST", "/openapi.json", "GET, HEAD"),
         ] {
             let answer = caller.send(&caller.request(method, path));
             answer.refused(405, "method_not_allowed");

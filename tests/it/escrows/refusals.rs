@@ -58,7 +58,6 @@ fn all_wrong_milestones_and_dates_are_listed_together() {
                 ("/expires_at", "in_the_past"),
                 ("/auto_release_at", "after_expiry"),
                 ("/currency", "currency"),
-                ("/currency", "currency"),
             ][..],
         ),
         (
@@ -71,7 +70,9 @@ fn all_wrong_milestones_and_dates_are_listed_together() {
         assert_eq!(faults(&refused.refused(422, "validation_failed")), wanted);
     }
     let mismatch = payer.caller.post(ESCROWS, &with(body(&payer), &json!({"currency": "EUR"})));
-    mismatch.refused(422, "currency_mismatch");
+    let detail = mismatch.refused(422, "currency_mismatch")["detail"].take();
+    let both = "the wallet has the currency NGN and the beneficiary's account has the currency NGN";
+    assert_eq!(detail, format!("{both}, not EUR"));
 }
 
 #[test]

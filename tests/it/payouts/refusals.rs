@@ -144,7 +144,7 @@ fn only_a_verified_beneficiary_is_paid() {
 fn currencies_that_differ_are_refused() {
     let payer = Payer::manual();
     let problem = payer.ask(1, &json!({"currency": "EUR"})).refused(422, "currency_mismatch");
-    assert_eq!(faults(&problem), [("/currency", "currency"), ("/currency", "currency")]);
+    assert_eq!(faults(&problem), [("/currency", "currency")]);
     let mut euro = payer.payee_body("DE89370400440532013000");
     euro["account"] =
         json!({"account_number": "DE89370400440532013000", "country": "DE", "currency": "EUR"});
