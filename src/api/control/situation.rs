@@ -41,10 +41,11 @@ impl Saves {
     ) -> Result<(), ApiError> {
         let mut input = with.clone();
         let own = if row.name == TRANSITION { moved(own)? } else { own.clone() };
+        let company = company_of(world, &own);
         if let Some(members) = input.as_object_mut() {
             members.extend(own);
         }
-        self.fill_in(world, &mut input)?;
+        self.fill_in(world, &mut input, company)?;
         let resolved = world.resolve(&mut input);
         resolved.map_err(|detail| ApiError::new(ErrorCode::ResourceNotFound, detail))?;
         let checker = self.checkers.entry(row.name).or_insert_with(|| row.checker());
@@ -60,13 +61,18 @@ impl Saves {
         Ok(())
     }
 
-    /// Replaces `@name.member` by what was saved, and `@world.name` by a value of the world.
-    fn fill_in(&self, world: &World, value: &mut Value) -> Result<(), ApiError> {
+    /// Replaces `@name.member` by what was saved, and `@world.name` by a value of the world, or of that company.
+    fn fill_in(
+        &self,
+        world: &World,
+        value: &mut Value,
+        company: Option<Id<Company>>,
+    ) -> Result<(), ApiError> {
         match value {
             Value::String(text) => {
                 let mut parts = text.strip_prefix('@').unwrap_or_default().split('.');
                 let root = match parts.next().unwrap_or_default() {
-                    "world" => of_world(world, parts.next().unwrap_or_default())?,
+                    "world" => of_world(world, parts.next().unwrap_or_default(), company)?,
                     // Text of an override that names nothing stays as it is.
                     name => match self.replies.get(name) {
                         Some(saved) => Some(saved.clone()),
@@ -78,12 +84,22 @@ impl Saves {
                 Ok(())
             }
             Value::Object(members) => {
-                members.values_mut().try_for_each(|member| self.fill_in(world, member))
+                let mut members = members.values_mut();
+                members.try_for_each(|member| self.fill_in(world, member, company))
             }
-            Value::Array(items) => items.iter_mut().try_for_each(|item| self.fill_in(world, item)),
+            Value::Array(items) => {
+                items.iter_mut().try_for_each(|item| self.fill_in(world, item, company))
+            }
             _ => Ok(()),
         }
     }
+}
+
+/// The company that an override names: its employees are in the call, too.
+fn company_of(world: &World, own: &Map<String, Value>) -> Option<Id<Company>> {
+    let mut named = own.get("company_id")?.clone();
+    world.resolve(&mut named).ok()?;
+    serde_json::from_value(named).ok().filter(|id| *id != Id::UNKNOWN)
 }
 
 fn inside(value: &Value, part: &str) -> Option<Value> {
@@ -125,8 +141,12 @@ fn moved(own: &Map<String, Value>) -> Result<Map<String, Value>, ApiError> {
     if wrong.is_empty() { Ok(chosen) } else { Err(ApiError::invalid(wrong)) }
 }
 
-/// A value of the world by its name; none if there is no such name.
-fn of_world(world: &World, name: &str) -> Result<Option<Value>, ApiError> {
+/// A value of the world by its name, or of that company; none if there is no such name.
+fn of_world(
+    world: &World,
+    name: &str,
+    company: Option<Id<Company>>,
+) -> Result<Option<Value>, ApiError> {
     let found = match name {
         "today" => world.today().to_string().into(),
         "month" => world.today().period().to_string().into(),
@@ -141,14 +161,15 @@ fn of_world(world: &World, name: &str) -> Result<Option<Value>, ApiError> {
             if is_euro { "USD" } else { "EUR" }.into()
         }
         "payable" => {
-            let (company, employees) = payable(world, 1, false)?;
+            let (company, employees) = payable(world, 1, company, false)?;
             json!({ "id": employees[0], "currency": world.get(company)?.currency })
         }
         "payroll" | "payroll_to_approve" | "payroll_of_two" => {
             let is_approved = name == "payroll_to_approve";
-            let two = payable(world, 2, is_approved);
-            let one = |error| {
-                if name == "payroll_of_two" { Err(error) } else { payable(world, 1, is_approved) }
+            let two = payable(world, 2, company, is_approved);
+            let one = |error| match name {
+                "payroll_of_two" => Err(error),
+                _ => payable(world, 1, company, is_approved),
             };
             let (company, employees) = two.or_else(one)?;
             let period = first_free_month(world, &*world.get(company)?, &employees)?;
@@ -216,17 +237,22 @@ fn schedulable(world: &World) -> Result<(Id<Company>, Date), ApiError> {
     Ok((company, month.first_day()))
 }
 
-/// A company that pays with or without an approval, and so many of its employees who can be paid.
+/// The named company, or one that pays with or without an approval, and so many of its employees who can be paid.
 fn payable(
     world: &World,
     people: usize,
+    named: Option<Id<Company>>,
     is_approved: bool,
 ) -> Result<(Id<Company>, Vec<Id<Employee>>), ApiError> {
     let size = world.base().shape().employees_per_company;
-    for index in 0..world.base().shape().companies.min(TRIED) {
+    let tried = match named.and_then(|id| world.base().index_of(id)) {
+        Some(index) => index..index + 1,
+        None => 0..world.base().shape().companies.min(TRIED),
+    };
+    for index in tried {
         let active = world.at::<Company>(index).filter(|company| {
             company.status == CompanyStatus::Active
-                && company.payroll_settings.approval_required == is_approved
+                && (named.is_some() || company.payroll_settings.approval_required == is_approved)
         });
         let Some(company) = active else { continue };
         let employees: Vec<Id<Employee>> = (0..size.min(TRIED))

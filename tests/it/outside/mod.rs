@@ -4,6 +4,7 @@
 mod hand;
 mod hand_moves;
 mod rules;
+mod triggers;
 
 use serde_json::{Value, json};
 
