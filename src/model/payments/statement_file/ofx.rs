@@ -13,6 +13,9 @@ use super::entries::{
 use crate::model::TransactionType;
 use crate::model::prelude::*;
 
+/// How the ids of lines begin.
+const LINE_ID: &str = "bsl_";
+
 pub(super) fn read(text: &str) -> Result<Vec<Statement>, Wrong> {
     let root = parse(text)?;
     let mut found = Vec::new();
@@ -83,8 +86,10 @@ fn entry(node: &Aggregate, currency: Currency) -> Result<Entry, Wrong> {
     // Many banks repeat the name at the start of the memo.
     let parts = if memo.starts_with(name) { vec![memo] } else { vec![name, memo] };
     let parts: Vec<&str> = parts.into_iter().filter(|text| !text.is_empty()).collect();
-    let reference =
-        ["REFNUM", "CHECKNUM", "FITID"].iter().find_map(|name| kept(said(name), MOST_REFERENCE));
+    // A file of the sandbox has the ids of its lines there: they are no references.
+    let number = Some(said("FITID")).filter(|number| !number.starts_with(LINE_ID));
+    let said = [said("REFNUM"), said("CHECKNUM")].into_iter().chain(number);
+    let reference = said.into_iter().find_map(|text| kept(text, MOST_REFERENCE));
     Ok(Entry {
         date: date.value,
         amount: amount.abs(),

@@ -41,6 +41,8 @@ fn an_ofx_file_is_read_in_both_versions() {
         <DTPOSTED>20251202</DTPOSTED><TRNAMT>-.5</TRNAMT><FITID>F1</FITID></STMTTRN></BANKTRANLIST></CCSTMTRS></CCSTMTTRNRS>\
         </CREDITCARDMSGSRSV1></OFX>";
     holds(&good(StatementFormat::Ofx, xml), &[("2025-12-02", 50, Debit, None, Some("F1"))]);
+    let own = xml.replace("<FITID>F1", "<FITID>bsl_0ebf0h6vk9w22");
+    holds(&good(StatementFormat::Ofx, &own), &[("2025-12-02", 50, Debit, None, None)]);
 }
 
 /// As ANZ exports: the head of OFX 2 (XML), and values without end tags.
