@@ -204,10 +204,10 @@ impl Loan {
         self.amount - self.prepaid_principal - paid
     }
 
-    /// Position of the current month's instalment: the first with a future due date, unless it is paid or already counts as due.
+    /// Position of the current month's instalment: the first with a future due date, unless it already counts as due.
     fn running(&self, today: Date) -> Option<usize> {
         let place = self.schedule.iter().position(|row| row.due_on > today)?;
-        (self.schedule[place].status == InstalmentStatus::Upcoming).then_some(place)
+        (!self.schedule[place].is_owed()).then_some(place)
     }
 
     /// The interest of a month that has accrued by a day.
@@ -218,11 +218,6 @@ impl Loan {
             None => self.disbursed_at.map_or(today, Timestamp::date),
         };
         accrued(row.interest, today.days_since(start), row.due_on.days_since(start))
-    }
-
-    /// The interest of the current month that must be paid to repay the loan on a day.
-    fn running_interest(&self, place: usize, today: Date) -> i64 {
-        self.accrued(place, today).max(self.schedule[place].interest_paid())
     }
 
     /// Accrues the interest up to a day. Returns what was not accrued before: the expense (IFRS 9, paragraph 5.4.1 and appendix A; IAS 1,
@@ -245,14 +240,15 @@ impl Loan {
         (date <= last.due_on).then_some(date)
     }
 
-    /// The amount that repays the loan completely on a day: principal, and interest up to that day.
+    /// The amount that repays the loan completely on a day: principal, and interest up to that day. Interest of the current month that
+    /// was paid and has not accrued is credited.
     pub(crate) fn settlement(&self, today: Date) -> i64 {
         let owed = self.schedule.iter().filter(|row| row.is_owed());
         let due: i64 = owed.map(|row| row.interest - row.interest_paid()).sum();
-        let running = self.running(today).map_or(0, |place| {
-            self.running_interest(place, today) - self.schedule[place].interest_paid()
-        });
-        self.principal_outstanding() + due + running
+        let running = self
+            .running(today)
+            .map_or(0, |place| self.accrued(place, today) - self.schedule[place].interest_paid());
+        (self.principal_outstanding() + due + running).max(0)
     }
 
     /// Allots a repayment, which must be at most the settlement amount.
@@ -296,10 +292,10 @@ impl Loan {
     /// Repays everything. Interest that has not accrued is no longer due.
     fn pay_off(&mut self, amount: i64, today: Date) -> Allotment {
         let running = self.running(today);
-        let accrued = running.map_or(0, |place| self.running_interest(place, today));
+        let accrued = running.map_or(0, |place| self.accrued(place, today));
         let paid_before: i64 = self.schedule.iter().map(Instalment::interest_paid).sum();
         for (place, row) in self.schedule.iter_mut().enumerate() {
-            if row.status == InstalmentStatus::Upcoming {
+            if row.status == InstalmentStatus::Upcoming || Some(place) == running {
                 row.interest = if Some(place) == running { accrued } else { row.interest_paid() };
                 row.amount = row.principal + row.interest;
             }

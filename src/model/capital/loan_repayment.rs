@@ -33,7 +33,8 @@ pub(crate) struct LoanRepayment {
     pub(crate) amount: i64,
     /// Currency of the amount.
     pub(crate) currency: Currency,
-    /// The part that paid interest. The interest of each instalment is paid first.
+    /// The part that paid interest. The interest of each instalment is paid first. Below zero if the last repayment credits interest that was
+    /// paid and has not accrued.
     pub(crate) interest: i64,
     /// The part that lowered the principal.
     pub(crate) principal: i64,

@@ -106,6 +106,23 @@ fn the_whole_balance_is_paid_with_interest_to_the_day_only() {
 }
 
 #[test]
+fn a_settlement_in_two_steps_costs_what_one_costs() {
+    let today = day("2026-01-25");
+    for first in [1, 10_000, 50_000, 106_618, 400_000, AMOUNT] {
+        let mut loan = loan();
+        let whole = loan.settlement(today);
+        let before = loan.repay(first, today);
+        let rest = loan.settlement(today);
+        assert_eq!(first + rest, whole);
+        let after = loan.repay(rest, today);
+        assert_eq!(before.interest + after.interest, 3_871);
+        assert_eq!(before.principal + after.principal, AMOUNT);
+        assert_eq!(loan.balances.principal_outstanding, 0);
+        assert_whole(&loan);
+    }
+}
+
+#[test]
 fn on_the_day_of_the_disbursement_it_costs_nothing_to_pay_it_back() {
     assert_eq!(loan().settlement(day("2026-01-15")), AMOUNT);
 }
