@@ -19,6 +19,19 @@ pub(super) fn free(world: &World, company: Id<Company>, reference: &str) -> Resu
     Err(error.at("/reference", "duplicate"))
 }
 
+/// The reference for the collection of an invoice: its number, with a suffix if another open collection of the company has it.
+pub(super) fn free_reference(world: &World, company: Id<Company>, number: String) -> String {
+    let is_taken = |reference: &str| {
+        let name = Collection::by_reference(reference);
+        world.open_collection(company, &name).is_some()
+    };
+    if !is_taken(&number) {
+        return number;
+    }
+    let mut others = (2..).map(|count: u32| format!("{number}-{count}"));
+    others.find(|reference| !is_taken(reference)).expect("a company has a finite number of them")
+}
+
 /// A collection request that passed its checks.
 pub(super) struct Asked {
     pub(super) amount: i64,

@@ -1,7 +1,7 @@
 //! Steps of an invoice: sent, partly or fully paid, overdue, voided.
 
 use crate::api::business::sales_tax;
-use crate::api::payments::asking::{Asked, ask, free};
+use crate::api::payments::asking::{Asked, ask, free_reference};
 use crate::api::payments::collections::cancel;
 use crate::api::payments::wallets::fits;
 use crate::api::prelude::*;
@@ -22,10 +22,10 @@ pub(super) fn send(world: &mut World, company: &Company, invoice: &Invoice) -> R
     let today = world.today();
     let year = today.civil().year();
     let number = number(year, world.next_invoice(company.id, year));
-    free(world, company.id, &number)?;
+    let reference = free_reference(world, company.id, number.clone());
     fits(world, company.id, invoice.currency, invoice.total)?;
     let mut sent = invoice.clone();
-    sent.number = Some(number.clone());
+    sent.number = Some(number);
     sent.issued_on = Some(today);
     sent.collection_id = Some(world.next_id(company.id.bits()));
     sent.enter(status, world.now());
@@ -49,7 +49,7 @@ pub(super) fn send(world: &mut World, company: &Company, invoice: &Invoice) -> R
             email: customer.email.clone(),
             account_number: customer.account_number.clone(),
         },
-        reference: number,
+        reference,
         invoice: Some(sent.id),
         mandate: None,
         expires_at: Some(until),

@@ -58,8 +58,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
         description: "Sends a draft: assigns a number (`INV-2026-0001`, by company and year, \
             without gaps), posts revenue, tax and the receivable, adds the tax to the liability of \
             the current return period, and creates a collection by \
-            bank transfer. The collection has the number as its reference, and expires 60 days \
-            after the due date. If the customer pays too little, the invoice is `partially_paid`: \
+            bank transfer. The collection has the number as its reference, or `INV-2026-0001-2` if \
+            another open collection has that one, and expires 60 days after the due date. If the customer pays too little, the invoice is `partially_paid`: \
             collect the rest with `createCollection`. After the due date, an invoice with an \
             outstanding amount is `overdue`.",
         example: "{}",
@@ -67,7 +67,6 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
             ErrorCode::ComplianceBlocked,
             ErrorCode::CompanySuspended,
             ErrorCode::LimitExceeded,
-            ErrorCode::DuplicateReference,
             ErrorCode::InvalidStateTransition,
         ],
         emits: &[

@@ -118,13 +118,15 @@ fn numbers_have_no_gaps_by_company_and_year() {
 }
 
 #[test]
-fn a_number_already_used_as_a_reference_is_skipped() {
+fn a_number_already_used_as_a_reference_gets_a_suffix() {
     let caller = Caller::manual();
     let never = json!({"reference": "INV-2026-0001", "payer": {"account_number": "9999999994"}});
     ask(&caller, &never).expect(201);
     let invoice = draft(&caller, &json!({}));
-    send(&caller, &invoice).refused(409, "duplicate_reference");
-    assert_eq!(read(&caller, &invoice)["status"], "draft");
+    let sent = send(&caller, &invoice).data();
+    assert_eq!((&sent["status"], &sent["number"]), (&json!("open"), &json!("INV-2026-0001")));
+    let asked = collection(&caller, &json!({"id": sent["collection_id"]}));
+    assert_eq!(asked["reference"], "INV-2026-0001-2");
 }
 
 #[test]
