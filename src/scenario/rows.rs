@@ -12,14 +12,12 @@ use crate::model::decision::{Choice, Decision};
 use crate::scenario::members::Refers;
 use crate::scenario::reading::{At, Fields, Found, Reading, listed, meant};
 use crate::scenario::vocabulary::vocabulary;
+use crate::tester::fault::LONGEST_MS;
 use crate::value::{Diagnostic, Span};
 use crate::world::script::{
     BodyFault, Fault, FaultRow, Lose, OutcomeRule, RailFault, Selector, Shaping, WebhookRow, When,
     check_rail,
 };
-
-/// The longest delay of a reply. A longer one would test a client's patience, not its code.
-const LONGEST_LATENCY_MS: i64 = 5 * 60 * 1_000;
 
 /// Whether a choice takes an option.
 type Takes = fn(&Choice) -> bool;
@@ -28,8 +26,10 @@ impl<'a> Reading<'a> {
     /// A duration of the wall clock, in milliseconds.
     pub(crate) fn wall(&mut self, row: &Fields<'a>, name: &str) -> Option<u64> {
         let span = self.spelt::<Span>(row, name)?;
-        if let Span::Millis(ms @ 0..=LONGEST_LATENCY_MS) = span.value {
-            ms.try_into().ok()
+        if let Span::Millis(ms) = span.value
+            && let Some(ms) = u64::try_from(ms).ok().filter(|ms| *ms <= LONGEST_MS)
+        {
+            Some(ms)
         } else {
             let message = format!("`{name}` cannot be {}", self.text_at(&span.span));
             self.note(

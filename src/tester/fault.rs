@@ -9,7 +9,7 @@ use crate::value::Span;
 use crate::world::script::{BodyFault, Fault, Lose};
 
 /// The maximum delay of a reply. Every client gives up before, and the connection would stay open for nothing.
-pub(crate) const LONGEST_MS: u64 = 10 * 60 * 1_000;
+pub(crate) const LONGEST_MS: u64 = 5 * 60 * 1_000;
 
 /// A mistake in a fault: the member, and a sentence.
 pub(crate) type Contradiction = (&'static str, String);
@@ -46,14 +46,14 @@ pub(crate) fn contradiction(fault: &Fault) -> Option<Contradiction> {
         return found("retry_after", "must be a wall-clock time such as 1s or 2m");
     }
     if fault.latency_ms.is_some_and(|ms| ms > LONGEST_MS) {
-        return found("latency", "expected at most 10m");
+        return found("latency", "expected at most 5m");
     }
     None
 }
 
 /// Milliseconds of wall-clock time; an error says what was expected.
 pub(crate) fn wall_ms(text: &str) -> Result<u64, &'static str> {
-    const EXPECTED: &str = "expected a duration such as 110ms, 2s or 1m, at most 10m";
+    const EXPECTED: &str = "expected a duration such as 110ms, 2s or 1m, at most 5m";
     match text.parse() {
         Ok(Span::Millis(ms)) => {
             u64::try_from(ms).ok().filter(|ms| *ms <= LONGEST_MS).ok_or(EXPECTED)
@@ -188,7 +188,7 @@ mod tests {
             ("latency=1s;retry_after=1s", "retry_after"),
             ("status=503;retry_after=2bd", "retry_after"),
             ("latency=1s;after_commit=true", "after_commit"),
-            ("latency=1h", "latency"),
+            ("latency=301s", "at most 5m"),
             ("latency=1bd", "latency"),
             ("lose=both", "lose"),
             ("colour=red", "unknown"),

@@ -74,7 +74,7 @@ pub(crate) struct RuleFault {
     after_commit: Option<bool>,
     /// `Retry-After` of the refusal, in whole seconds.
     retry_after: Option<Span>,
-    /// Delay of the reply in wall-clock time, at most `10m`. The operation has already taken effect.
+    /// Delay of the reply in wall-clock time, at most `5m`. The operation has already taken effect.
     latency: Option<Span>,
     /// Close the connection instead of replying: before or after the commit.
     lose: Option<Lose>,

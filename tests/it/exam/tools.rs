@@ -96,7 +96,7 @@ fn the_request_log_knows_when_a_client_left() {
     let caller = caller();
     let company = caller.company(0);
     let body = json!({"company_id": company, "period": "2026-01"});
-    let fault = json!({"on": "runPayroll", "nth": 1, "latency": "10m"});
+    let fault = json!({"on": "runPayroll", "nth": 1, "latency": "5m"});
     caller.post("/_sandbox/faults", &fault).expect(201);
     let request = caller.request("POST", "/v1/payroll/run").json(&body);
     let mut stream = TcpStream::connect(("127.0.0.1", caller.port())).unwrap();
