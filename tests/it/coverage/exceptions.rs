@@ -10,6 +10,11 @@ pub(super) const UNSEEN: &[(&str, &str, &str)] = &[
     ("updateEmployee", "employee.compensation_changed", ONE_TIMER),
     ("setEmployeeCompensation", "employee.updated", ONE_TIMER),
     (
+        "createVerification",
+        "subject.updated",
+        "a case that was never submitted ends without a change of its subject",
+    ),
+    (
         "terminateEmployee",
         "payroll_run.partially_paid",
         "the run of an employee's last days has one item: it is paid, or it failed",

@@ -41,7 +41,6 @@ pub(super) const BY_A_TEST: &[(&str, &str, &str)] = &[
     ("payBill", "insufficient_funds", "tests/it/accounting/bills.rs"),
     ("sendInvoice", "company_suspended", "tests/it/collections/invoices.rs"),
     ("sendInvoice", "compliance_blocked", "tests/it/collections/invoices.rs"),
-    ("sendInvoice", "duplicate_reference", "tests/it/collections/invoices.rs"),
     ("sendInvoice", "limit_exceeded", "tests/it/collections/invoices.rs"),
     ("createRefund", "insufficient_funds", "tests/it/collections/refunds.rs"),
     ("createRefund", "invalid_state_transition", "tests/it/collections/refunds.rs"),
