@@ -185,20 +185,19 @@ impl Tester {
         if is_end {
             return self.keep_input(world, at, input);
         }
-        match self.inputs.latest.kept.last_mut() {
-            Some(Recalled { input: last, moved: Some(moved), events: last_events, .. }) => {
-                *last = input;
-                *moved = Moved { tasks: moved.tasks + tasks, to };
-                *last_events = events;
-            }
-            _ => {
-                self.inputs.add(input, at, events);
-                if let Some(last) = self.inputs.latest.kept.last_mut() {
-                    last.moved = Some(Moved { tasks, to });
-                }
-                self.begin_stretch(world);
-            }
+        if let Some(Recalled { input: last, moved: Some(moved), events: last_events, .. }) =
+            self.inputs.latest.kept.last_mut()
+        {
+            *last = input;
+            *moved = Moved { tasks: moved.tasks + tasks, to };
+            *last_events = events;
+            return;
         }
+        self.inputs.add(input, at, events);
+        if let Some(last) = self.inputs.latest.kept.last_mut() {
+            last.moved = Some(Moved { tasks, to });
+        }
+        self.begin_stretch(world);
     }
 
     /// Adds an input that led to this state of the world. `at` is virtual time before it. The last part of an advance replaces the parts before.

@@ -119,7 +119,8 @@ fn line_1_of_form_941_counts_the_pay_period_of_the_12th() {
         let people = |contains: &dyn Fn(&Value) -> bool| {
             let all = caller.all(&path).into_iter().filter(|it| contains(it));
             let people = all.map(|it| it["employee_id"].as_str().unwrap().to_owned());
-            people.collect::<std::collections::BTreeSet<_>>().len() as i64
+            let people: std::collections::BTreeSet<_> = people.collect();
+            i64::try_from(people.len()).unwrap()
         };
         let on = people(&|it| {
             let day = |end: &str| it["pay_period"][end].as_str().unwrap().to_owned();
