@@ -6,16 +6,18 @@
 
 mod case;
 mod money;
+mod outcome;
 mod payslip;
 mod region;
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, Write};
+use std::io::{self, BufRead, Write};
 use std::path::PathBuf;
-use std::{fmt, io};
 
 use jiff::civil::Date;
 
+use self::outcome::split;
+pub use self::outcome::{CasesOutcome, Error};
 use crate::cli::offered::Offered;
 use crate::model::payroll::{
     Component, Match, Pack, PayError, PayInput, PayPeriod, YearToDate, library,
@@ -73,47 +75,6 @@ pub struct Args {
         ]
     )]
     cases: Option<PathBuf>,
-}
-
-/// The exit code of the process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CasesOutcome {
-    /// Every case has a result: 0.
-    Computed,
-    /// Some cases were refused; each has the reason on its own line: 1.
-    SomeRefused,
-}
-
-/// Why there is no result.
-#[derive(Debug)]
-pub enum Error {
-    /// The arguments or a named file are wrong: exit code 2.
-    Usage(String),
-    /// Reading or writing failed: exit code 1.
-    Io(io::Error),
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Usage(message) => f.write_str(message),
-            Self::Io(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for Error {}
-
-impl From<io::Error> for Error {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
-}
-
-impl From<PayError> for Error {
-    fn from(error: PayError) -> Self {
-        Self::Usage(error.to_string())
-    }
 }
 
 /// Runs the subcommand. Only `--cases -` reads `input`.
@@ -223,13 +184,6 @@ fn earnings(args: &Args, pack: &Pack) -> Result<Vec<(String, i64)>, Error> {
             };
             args.component.iter().map(part).collect()
         }
-    }
-}
-
-fn split(pair: &str) -> Result<(&str, &str), Error> {
-    match pair.split_once('=') {
-        Some((name, value)) if !name.is_empty() => Ok((name, value)),
-        _ => Err(Error::Usage(format!("`{pair}` must be NAME=VALUE"))),
     }
 }
 

@@ -16,7 +16,7 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{CasesOutcome, Error};
+use super::outcome::{CasesOutcome, Error};
 use crate::model::payroll::{
     Component, Pack, Pay, PayError, PayInput, PayPeriod, Profile, YearToDate, library,
 };

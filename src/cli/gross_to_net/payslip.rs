@@ -4,8 +4,9 @@ use std::io::{self, Write};
 
 use serde_json::{Map, Value, json};
 
+use super::money;
+use super::outcome::Error;
 use super::region::Region;
-use super::{Error, money};
 use crate::model::payroll::{Match, Pack, Pay, PayPeriod, Role, RoleLine, YearToDate};
 
 /// The data of a payslip.

@@ -2,7 +2,7 @@
 
 use jiff::civil::Date;
 
-use super::{Error, split};
+use super::outcome::{Error, split};
 use crate::model::payroll::{
     Component, InForce, Pack, Pay, PayInput, PayPeriod, Profile, Role, YearToDate, library,
 };
