@@ -10,6 +10,11 @@ use serde_json::{Map, Value};
 use crate::api::operation::Operation;
 use crate::model::Kind;
 use crate::model::decision::Decision;
+use crate::value::{Date, Period, Timestamp};
+use crate::world::script::Wanted;
+
+/// The refusal of a condition on a list or an object.
+pub(crate) const NOT_PLAIN: &str = "a condition needs a member with a single value";
 
 /// The values with which a member of a resource can be compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,6 +59,32 @@ impl Member {
     /// Whether it is one value.
     pub(crate) const fn is_plain(&self) -> bool {
         self.number || self.text || self.truth
+    }
+
+    /// A text in the form in which the member shows it; the error says what is expected.
+    pub(crate) fn spelt(&self, text: &str) -> Result<String, &'static str> {
+        match self.format.as_deref() {
+            Some("date") => text.parse::<Date>().map(|day| day.to_string()),
+            Some("period") => text.parse::<Period>().map(|month| month.to_string()),
+            Some("date-time") => text.parse::<Timestamp>().map(|instant| instant.to_string()),
+            _ => Ok(text.to_owned()),
+        }
+    }
+
+    /// A condition in the form in which the member shows its values; the error says why the condition could never hold.
+    pub(crate) fn condition(&self, wanted: Wanted) -> Result<Wanted, String> {
+        match wanted {
+            Wanted::Is(Value::String(text)) if self.text => {
+                if !self.words.is_empty() && !self.words.contains(&text) {
+                    return Err(format!("expected one of {}", self.words.join(", ")));
+                }
+                Ok(Wanted::Is(self.spelt(&text)?.into()))
+            }
+            Wanted::Compare(..) | Wanted::Is(Value::Number(_)) if self.number => Ok(wanted),
+            Wanted::Is(Value::Bool(_)) if self.truth => Ok(wanted),
+            _ if self.is_plain() => Err(format!("expected {}", self.expected())),
+            _ => Err(NOT_PLAIN.to_owned()),
+        }
     }
 
     /// What a condition on it can be.

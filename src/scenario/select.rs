@@ -6,12 +6,12 @@ use toml::de::DeValue;
 
 use crate::api;
 use crate::api::json::quoted;
-use crate::api::resource_members::{Member, members_of};
+use crate::api::resource_members::{Member, NOT_PLAIN, members_of};
 use crate::model::Kind;
 use crate::scenario::members::Reference;
 use crate::scenario::reading::{Found, Reading, listed, meant};
+use crate::value::Diagnostic;
 use crate::value::id::parse;
-use crate::value::{Date, Diagnostic, Period, Timestamp};
 use crate::world::script::{Comparison, Selector, Wanted};
 
 impl<'a> Reading<'a> {
@@ -111,7 +111,7 @@ impl<'a> Reading<'a> {
             let expected = if member.is_plain() {
                 format!("expected {}", member.expected())
             } else {
-                "this member is not a single value: use one that is".to_owned()
+                NOT_PLAIN.to_owned()
             };
             let message = format!("`{name}` cannot be {}", self.shown(found));
             self.note(Diagnostic::new(found.span(), message).expected(expected));
@@ -131,13 +131,7 @@ impl<'a> Reading<'a> {
             self.unknown_name(found.span(), message(), text, &member.words);
             return None;
         }
-        let spelt = match member.format.as_deref() {
-            Some("date") => text.parse::<Date>().map(|day| day.to_string()),
-            Some("period") => text.parse::<Period>().map(|month| month.to_string()),
-            Some("date-time") => text.parse::<Timestamp>().map(|instant| instant.to_string()),
-            _ => Ok(text.to_owned()),
-        };
-        match spelt {
+        match member.spelt(text) {
             Ok(text) => Some(Wanted::Is(Value::from(text))),
             Err(expected) => {
                 self.note(Diagnostic::new(found.span(), message()).expected(expected));

@@ -14,7 +14,7 @@ use crate::world::script::{self, OutcomeRule, RailFault, Selector, When};
 pub(super) struct Subjects<'a> {
     /// Kinds whose members can be named, the nearest first.
     kinds: Vec<Kind>,
-    /// Kinds that can only be named themselves.
+    /// Kinds that only a condition on the resource itself can name, such as `company = "com_…"`.
     named: Vec<Kind>,
     operations: &'a [&'static Operation],
 }
@@ -54,23 +54,18 @@ impl<'a> Subjects<'a> {
                 let of: Vec<&str> = self.kinds.iter().map(|kind| kind.name()).collect();
                 let of = of.join(", ");
                 let detail =
-                    format!("expected a member of one of {of}, or one of these names{near}");
+                    format!("expected a member of one of {of}, or the name of one of them{near}");
                 return refuse("unknown", detail);
             };
-            if !member.is_plain() {
-                return refuse(
-                    "type",
-                    "this member is not a single value: use one that is".to_owned(),
-                );
-            }
-            if let (Some(text), false) = (wanted.as_str(), member.words.is_empty())
-                && !member.words.iter().any(|word| word == text)
-            {
-                let detail = format!("expected one of {}", member.words.join(", "));
-                return refuse("unknown", detail);
-            }
+            return match Selector::of(field, false, wanted) {
+                Err(expected) => refuse("type", expected.to_owned()),
+                Ok(Selector { field, wanted }) => match member.condition(wanted) {
+                    Ok(wanted) => Some(Selector { field, wanted }),
+                    Err(expected) => refuse("unexpected", expected),
+                },
+            };
         }
-        match Selector::of(field, is_kind, wanted) {
+        match Selector::of(field, true, wanted) {
             Ok(selector) => Some(selector),
             Err(expected) => refuse("type", expected.to_owned()),
         }

@@ -19,6 +19,13 @@ fn a_rule_shows_its_conditions_when_it_is_added_and_in_the_list() {
     let matched = json!({"decision": "payout.settle", "where": conditions});
     let rule = add(&caller, &matched, outcome()).made();
     assert_eq!(rule["where"], conditions);
+    // An instant is compared in the form in which resources show it.
+    let whole =
+        json!({"decision": "payout.settle", "where": {"created_at": "2026-01-01T00:00:00Z"}});
+    let rule = add(&caller, &whole, outcome()).made();
+    assert_eq!(rule["where"]["created_at"], "2026-01-01T00:00:00.000Z");
+    let path = format!("/_sandbox/rules/{}", rule["id"].as_str().unwrap());
+    assert!(caller.send(&caller.request("DELETE", &path)).status < 300);
     let about = json!({"decision": "payout.settle", "resource": employee});
     let rule = add(&caller, &about, outcome()).made();
     assert_eq!(rule["where"], json!({"employee": employee}));
@@ -60,7 +67,10 @@ fn a_condition_on_an_unknown_member_is_refused_with_its_pointer() {
     for (answer, pointer, words) in [
         (decision(json!({"amonut": 5})), "/match/where/amonut", "did you mean amount"),
         (decision(json!({"a/b": 5})), "/match/where/a~1b", "expected a member of"),
-        (decision(json!({"recipient": "Ada"})), "/match/where/recipient", "not a single value"),
+        (decision(json!({"recipient": "Ada"})), "/match/where/recipient", "a single value"),
+        (decision(json!({"amount": "abc"})), "/match/where/amount", "a whole number"),
+        (decision(json!({"amount": true})), "/match/where/amount", "a whole number"),
+        (decision(json!({"created_at": "x"})), "/match/where/created_at", "expected"),
         (decision(json!({"rail": "pigeon"})), "/match/where/rail", "expected one of"),
         (decision(json!({"invoice": 1})), "/match/where/invoice", "expected a member of"),
         (event("payout.paid", json!({"amonut": 5})), "/match/where/amonut", "did you mean amount"),
