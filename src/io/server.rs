@@ -8,7 +8,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{SendError, Sender, channel};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
@@ -193,7 +193,7 @@ struct Door<A> {
     /// How long the server stops accepting after the system had no resources for another socket.
     pause: Duration,
     /// When refused connections were reported last, and how many were refused since.
-    refused: Mutex<(Option<Instant>, u64)>,
+    refused: (Option<Instant>, u64),
 }
 
 /// The least time between two reports of refused connections: a line for each could fill a pipe that is read slowly.
@@ -223,12 +223,12 @@ impl<A: RequestHandler> Door<A> {
             full,
             refusals,
             pause: SHORTEST_PAUSE,
-            refused: Mutex::default(),
+            refused: (None, 0),
         }
     }
 
-    fn report_refusal(&self) {
-        let (last, count) = &mut *self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+    fn report_refusal(&mut self) {
+        let (last, count) = &mut self.refused;
         *count += 1;
         if last.is_none_or(|last| last.elapsed() >= REPORT_PAUSE) {
             let refused = std::mem::take(count);
@@ -256,7 +256,7 @@ impl<A: RequestHandler> Door<A> {
         }
     }
 
-    fn serve(&self, stream: TcpStream, peer: IpAddr) {
+    fn serve(&mut self, stream: TcpStream, peer: IpAddr) {
         let guest = Guest::new(&self.open);
         let share = self.peers.take(peer);
         if guest.number > self.shared.limits.connections || share.is_none() {

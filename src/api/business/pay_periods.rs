@@ -84,9 +84,9 @@ pub(crate) fn paid_until(world: &World, company: &Company) -> Option<Date> {
     regular.map(|run| run.span().end).chain(history).max()
 }
 
-/// The pay period, of those that end in a month, of pay beside the regular one. A correction belongs to the pay period that was reversed last,
-/// other pay to the first one whose wages are due on its pay date or later. Without a pay date, it is paid as early as possible.
-pub(crate) fn beside(
+/// The pay period of an `off_cycle` or `correction` run: one of those that end in its month. A correction belongs to the pay period that was
+/// reversed last, other extra pay to the first one whose wages are due on its pay date or later. Without a pay date, it is paid as early as possible.
+pub(crate) fn extra_pay_period(
     world: &World,
     company: &Company,
     (month, kind): (Period, RunType),
@@ -138,19 +138,23 @@ impl<'a> NewRun<'a> {
         world: &World,
         employees: impl Fn(&Wanted<'_>) -> Result<Vec<Id<Employee>>>,
     ) -> Result<(Wanted<'a>, Vec<Id<Employee>>)> {
-        let spans = ending(world, self.company.id, self.month);
+        let spans = || ending(world, self.company.id, self.month);
         match self.kind {
-            RunType::Termination => return self.final_pay(world, &spans, employees),
+            RunType::Termination => return self.final_pay(world, &spans(), employees),
             RunType::OffCycle | RunType::Correction => {
-                let wanted =
-                    self.of(beside(world, self.company, (self.month, self.kind), self.pay_date));
+                let wanted = self.of(extra_pay_period(
+                    world,
+                    self.company,
+                    (self.month, self.kind),
+                    self.pay_date,
+                ));
                 let employees = employees(&wanted)?;
                 return Ok((wanted, employees));
             }
             RunType::Regular => {}
         }
         let mut refusal = None;
-        for span in spans {
+        for span in spans() {
             let wanted = self.of(span);
             let employees = match employees(&wanted) {
                 Ok(employees) => employees,

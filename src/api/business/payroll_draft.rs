@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::api::business::earning_types::{EarningInput, earnings};
 use crate::api::business::pay_lines::{AllowanceInput, DeductionInput, allowances, deductions};
-use crate::api::business::pay_periods::{NewRun, beside, first_day_to_pay};
+use crate::api::business::pay_periods::{NewRun, extra_pay_period, first_day_to_pay};
 use crate::api::business::payroll::{CALCULATION, new_run};
 use crate::api::business::payroll_people::{MOST_EMPLOYEES, Wanted};
 use crate::api::business::worked_hours::{HoursInput, worked_hours};
@@ -175,7 +175,7 @@ fn update_payroll_run(world: &mut World, input: UpdatePayrollRun) -> Result<Sing
     if let Some(day) = input.pay_date {
         run.pay_date = day;
         if matches!(run.kind, RunType::OffCycle | RunType::Correction) {
-            let span = beside(world, &company, (run.period, run.kind), Some(day));
+            let span = extra_pay_period(world, &company, (run.period, run.kind), Some(day));
             run.pay_period = span.beside_its_month();
         }
     }

@@ -102,7 +102,7 @@ fn due(world: &World, run: &PayrollRun, employee: &Employee, earlier: &EarlierPa
     due
 }
 
-/// The deductions of the terms that are a part of all pay, such as a pension, for pay beside the regular one. The run may name its own instead.
+/// The deductions of the terms that are a part of all pay, such as a pension, for extra pay. The run may name its own instead.
 fn parts_of_pay(employee: &Employee, span: PaySpan, input: &RunInput) -> Vec<Deduction> {
     let terms = employee.terms_on(span.end).into_iter();
     let deductions = terms.flat_map(|terms| &terms.deductions);
