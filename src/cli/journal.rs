@@ -11,6 +11,7 @@ use serde_json::json;
 use crate::cli::failure::{Failure, print};
 use crate::cli::replay;
 use crate::io::private;
+use crate::io::wal::checkpoint;
 use crate::io::wal::compact::compact;
 use crate::io::wal::file::{Held, NAME, WriteAheadLog};
 use crate::io::wal::text::write_bundle;
@@ -85,18 +86,21 @@ fn inspect(folder: &Path, as_json: bool) -> Result<(), Failure> {
     let held = held(&log, folder)?;
     let (header, index, bytes) = (&held.header, &held.index, size(&path)?);
     let forks = index.iter().filter(|(_, _, is_fork)| *is_fork).count();
+    let (checkpoints, checkpoint_bytes) = checkpoint::count(&path);
     let largest = index.iter().map(|(_, inputs, _)| inputs).max().unwrap_or(0);
     if as_json {
         let report = json!({
             "format": header.format, "engine": header.engine, "world_version": header.world_version,
             "seed": header.seed, "clock": header.clock, "bytes": bytes, "torn_bytes": held.torn,
             "inputs": index.inputs, "worlds": index.count(), "forks": forks, "largest_world": largest,
+            "checkpoints": checkpoints, "checkpoint_bytes": checkpoint_bytes,
         });
         return print(&format!("{report}\n"));
     }
     print(&format!(
         "{}\nformat {}, sandbox {}, world version {}, seed {}, clock {}\nbytes {bytes}, of which {} incomplete at the end\n\
-         inputs {}, worlds {}, of which {forks} forks; the largest world has {largest} entries\n",
+         inputs {}, worlds {}, of which {forks} forks; the largest world has {largest} entries\n\
+         checkpoints {checkpoints}, bytes {checkpoint_bytes}\n",
         path.display(),
         header.format,
         header.engine,
@@ -115,6 +119,7 @@ fn smaller(folder: &Path) -> Result<(), Failure> {
     let (before, new) = (size(&path)?, path.with_extension("compacting"));
     let after = compact(&path, &held.header, &held.index, &new).map_err(Failure::Impossible)?;
     // The old file stays complete until this one step replaces it.
+    checkpoint::remove_all(&path).map_err(Failure::impossible)?;
     std::fs::rename(&new, &path).map_err(Failure::impossible)?;
     if let Ok(folder) = std::fs::File::open(folder) {
         let _ = folder.sync_all(); // a system that cannot sync a folder stores names in another way

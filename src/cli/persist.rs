@@ -192,7 +192,10 @@ impl Persisting {
     pub(super) fn finish(self, engine: &Engine) -> Result<(), Failure> {
         let finished = match self.ending {
             Ending::Nothing => return Ok(()),
-            Ending::Log(writer) => writer.finish(engine),
+            Ending::Log(writer) => {
+                engine.store_checkpoints(true);
+                writer.finish(engine)
+            }
             #[cfg(feature = "postgres")]
             Ending::Shared(running) => running.finish(),
         };

@@ -19,6 +19,9 @@ const FIT: Duration = Duration::from_secs(1);
 /// How often worlds are looked for that must be replayed without a call.
 const BRING: Duration = Duration::from_secs(1);
 
+/// How often worlds are looked for that changed much since their last checkpoint.
+const CHECKPOINT: Duration = Duration::from_millis(500);
+
 /// The flags.
 #[derive(Args, Clone, Debug)]
 pub(super) struct RoomArgs {
@@ -120,8 +123,13 @@ impl RoomArgs {
     }
 }
 
+/// Does what stored worlds need without a call.
+pub(super) async fn keep(engine: Arc<Engine>) {
+    tokio::join!(bring_owing(Arc::clone(&engine)), keep_checkpoints(engine));
+}
+
 /// Replays the worlds in which something happens without a call, at the start and when they were lost.
-pub(super) async fn bring_owing(engine: Arc<Engine>) {
+async fn bring_owing(engine: Arc<Engine>) {
     let mut finds = true;
     loop {
         if finds || engine.owes() {
@@ -137,6 +145,19 @@ pub(super) async fn bring_owing(engine: Arc<Engine>) {
         }
         finds = engine.is_shared();
         tokio::time::sleep(BRING).await;
+    }
+}
+
+/// Stores checkpoints of worlds with many inputs, and reads what was left out of those that began with one.
+async fn keep_checkpoints(engine: Arc<Engine>) {
+    loop {
+        tokio::time::sleep(CHECKPOINT).await;
+        let engine = Arc::clone(&engine);
+        let kept = tokio::task::spawn_blocking(move || {
+            engine.fill_gaps();
+            engine.store_checkpoints(false);
+        });
+        kept.await.ok(); // a panic there was reported
     }
 }
 

@@ -308,8 +308,7 @@ async fn serve(
     let webhooks = args.webhooks.read()?;
     let (durable, metrics) = (server.durable.clone(), Arc::clone(&server.metrics));
     webhooks.open(&engine, bound.addresses(), durable, metrics).map_err(Failure::Usage)?;
-    let owing =
-        server.durable.is_some().then(|| tokio::spawn(room::bring_owing(Arc::clone(&engine))));
+    let keeper = server.durable.is_some().then(|| tokio::spawn(room::keep(Arc::clone(&engine))));
     announce(args, &bound, &engine)?;
     let sweeper = args.room.clone().sweep(Arc::clone(&engine), server.durable.is_some());
     let sweeper = tokio::spawn(sweeper);
@@ -335,7 +334,7 @@ async fn serve(
     drop(stop);
     ending.end();
     sweeper.abort();
-    for task in [owing, reader].into_iter().flatten() {
+    for task in [keeper, reader].into_iter().flatten() {
         task.abort();
     }
     if let Some(pacer) = pacer {

@@ -122,9 +122,8 @@ impl Open {
         }
     }
 
-    fn contains(&self, world: KeyHash) -> bool {
-        let slot = self.by_hash.get(&world).and_then(Weak::upgrade);
-        slot.is_some_and(|slot| !slot.is_lost())
+    fn of_hash(&self, world: KeyHash) -> Option<Arc<Slot>> {
+        self.by_hash.get(&world).and_then(Weak::upgrade).filter(|slot| !slot.is_lost())
     }
 }
 
@@ -193,7 +192,12 @@ impl Worlds {
 
     /// Whether a recorded world is in memory, under any name.
     pub(super) fn is_open(&self, world: KeyHash) -> bool {
-        self.open.read().unwrap_or_else(PoisonError::into_inner).contains(world)
+        self.open.read().unwrap_or_else(PoisonError::into_inner).of_hash(world).is_some()
+    }
+
+    /// A recorded world in memory, under any name.
+    pub(super) fn of_hash(&self, world: KeyHash) -> Option<Arc<Slot>> {
+        self.open.read().unwrap_or_else(PoisonError::into_inner).of_hash(world)
     }
 
     /// Makes room for another world.

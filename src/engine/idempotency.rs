@@ -8,6 +8,7 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderName, HeaderValue, Method, Response, StatusCode};
 use imbl::OrdMap;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::api::json;
@@ -157,6 +158,11 @@ impl SeenKeys {
         self.running.remove(key);
     }
 
+    /// Whether a request with a key is running.
+    pub(super) fn is_running(&self) -> bool {
+        !self.running.is_empty()
+    }
+
     /// Changes whenever all answers are exchanged.
     pub(super) const fn age(&self) -> u64 {
         self.age
@@ -208,7 +214,80 @@ impl SeenKeys {
     }
 }
 
+/// A stored answer, as a checkpoint stores it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct WrittenAnswer {
+    expires: (Timestamp, u64),
+    key: String,
+    path: String,
+    body: String,
+    status: u16,
+    headers: Vec<(String, String)>,
+    answer: String,
+    error: Option<String>,
+}
+
+impl WrittenAnswer {
+    fn of(expires: (Timestamp, u64), key: &IdempotencyKey, kept: &Kept) -> Option<Self> {
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok();
+        let header = |(name, value): &(HeaderName, HeaderValue)| {
+            Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
+        };
+        Some(Self {
+            expires,
+            key: key.key.clone(),
+            path: key.path.clone(),
+            body: text(&kept.body)?,
+            status: kept.status.as_u16(),
+            headers: kept.headers.iter().map(header).collect::<Option<_>>()?,
+            answer: text(&kept.answer)?,
+            error: kept.error.map(|error| error.code().to_owned()),
+        })
+    }
+
+    fn read(self) -> Option<((Timestamp, u64), IdempotencyKey, Kept)> {
+        let header = |(name, value): (String, String)| {
+            Some((HeaderName::try_from(name).ok()?, HeaderValue::try_from(value).ok()?))
+        };
+        let error = match self.error {
+            Some(code) => Some(*ErrorCode::ALL.iter().find(|error| error.code() == code)?),
+            None => None,
+        };
+        let (answer, body) = (Bytes::from(self.answer), self.body.into_bytes().into());
+        let answer: Box<dyn FnOnce() -> Bytes + Send> = Box::new(|| answer);
+        let kept = Kept {
+            body,
+            status: StatusCode::from_u16(self.status).ok()?,
+            headers: self.headers.into_iter().map(header).collect::<Option<_>>()?,
+            answer: LazyLock::new(answer),
+            error,
+        };
+        Some((self.expires, IdempotencyKey { key: self.key, path: self.path }, kept))
+    }
+}
+
 impl Answers {
+    /// All of them, to be stored; none if one of them is not text.
+    pub(super) fn written(&self) -> Option<Vec<WrittenAnswer>> {
+        let written = |(expires, key): (&(Timestamp, u64), &Arc<IdempotencyKey>)| {
+            WrittenAnswer::of(*expires, key, self.by_key.get(key)?)
+        };
+        self.expiry.iter().map(written).collect()
+    }
+
+    /// The stored answers; none if one of them is not in its form.
+    pub(super) fn read(written: Vec<WrittenAnswer>) -> Option<Self> {
+        let mut answers = Self::default();
+        for written in written {
+            let (expires, key, kept) = written.read()?;
+            let key = Arc::new(key);
+            answers.kept = answers.kept.max(expires.1);
+            answers.expiry.insert(expires, Arc::clone(&key));
+            answers.by_key.insert(key, Arc::new(kept));
+        }
+        Some(answers)
+    }
+
     fn forget(&mut self, now: Timestamp) {
         while let Some((place, key)) = self.expiry.get_min()
             && place.0 <= now

@@ -10,6 +10,7 @@
 mod admit;
 mod advance;
 mod cache;
+pub(crate) mod checkpoint;
 mod columns;
 pub(crate) mod contract;
 mod created;
@@ -37,6 +38,7 @@ mod request;
 mod request_log;
 mod response;
 mod restore;
+mod resume;
 mod rewind;
 mod router;
 mod slot;

@@ -13,6 +13,7 @@ use serde_json::Value;
 use crate::api::host::{Host, OpenWorld};
 use crate::api::operation::Operation;
 use crate::api::system;
+use crate::engine::checkpoint::Checkpoint;
 use crate::engine::recording::{
     Before, ClockMove, EndOf, KeptEndpoints, KeyHash, ProgressOf, SpentRow, Step,
 };
@@ -53,6 +54,17 @@ pub(crate) trait Archive: Send + Sync {
     /// The worlds whose webhooks may not all have been sent. `every` says that all worlds have endpoints, `is_real` that the wall clock runs
     /// their timers.
     fn owing(&self, every: bool, is_real: bool) -> Vec<KeyHash>;
+
+    /// The worlds with many inputs, and the inputs of the last checkpoint of each.
+    fn long_worlds(&self) -> Vec<(KeyHash, u64)> {
+        Vec::new()
+    }
+
+    /// Stores a checkpoint of a world, in place of an earlier one. Without it, the world is replayed from its start.
+    fn store_checkpoint(&self, _checkpoint: Checkpoint) {}
+
+    /// Reads the earlier events of worlds that began with checkpoints.
+    fn fill_gaps(&self, _engine: &Engine) {}
 
     /// Whether several processes read and write it.
     fn is_shared(&self) -> bool {

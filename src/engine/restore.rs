@@ -149,6 +149,7 @@ impl Engine {
     /// The process ends: running replays end, and no further one starts.
     pub(crate) fn end(&self) {
         self.is_ending.store(true, Ordering::Relaxed);
+        self.fill_gaps(); // which fails now, so that no reader waits
     }
 
     pub(crate) fn is_ending(&self) -> bool {

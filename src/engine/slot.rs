@@ -104,6 +104,15 @@ impl Memory {
         snapshot.and_then(|id| self.snapshots.get(&id)).cloned().unwrap_or_default()
     }
 
+    /// The stored replies and the number of calls to the tester; none while a request with a key is running.
+    pub(super) fn to_store(&self) -> Option<(Answers, u64)> {
+        (!self.seen.is_running()).then(|| (self.seen.answers().clone(), self.tester_calls))
+    }
+
+    pub(super) const fn set_tester_calls(&mut self, calls: u64) {
+        self.tester_calls = calls;
+    }
+
     /// The number of the next call that acts on the tester.
     pub(super) const fn next_tester_call(&mut self) -> u64 {
         self.tester_calls += 1;

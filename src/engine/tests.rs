@@ -3,6 +3,7 @@
 
 #![expect(clippy::cast_possible_truncation, reason = "draws below the lengths of short lists")]
 
+mod checkpoint;
 mod snapshots;
 
 use std::sync::Arc;
@@ -142,24 +143,6 @@ fn a_refused_write_leaves_the_digest_as_it_was() {
         assert!(response.status().is_client_error(), "{body}");
     }
     assert_eq!(digest(&engine), before);
-}
-
-#[test]
-fn a_world_can_be_serialised_and_read_back() {
-    let engine = engine(9, ClockMode::Manual);
-    let company = first_id(&engine, "/api/business/companies");
-    let body = json!({ "company_id": company, "period": "2026-01" }).to_string();
-    assert_eq!(call(&engine, "POST", "/v1/payroll/run", &body).status(), 201);
-    let text = engine
-        .with_world(KEY, |world| serde_json::to_string(world).expect("it serialises"))
-        .expect("open");
-    let mut copy: World = serde_json::from_str(&text).expect("it reads back");
-    assert_eq!(copy.digest(), digest(&engine));
-    let later = r#"{"to":"2026-06-30T00:00:00Z"}"#;
-    assert_eq!(call(&engine, "POST", "/_sandbox/clock/advance", later).status(), 200);
-    let later = "2026-06-30T00:00:00Z".parse().expect("an instant");
-    api::system::advance(&mut copy, later);
-    assert_eq!(copy.digest(), digest(&engine), "the copy behaves like the original");
 }
 
 /// One step of the walk: a row, called with its example, with ids of the world, with random input, or with

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::tester::Tester;
 use crate::tester::snapshots::TesterPart;
 use crate::value::Timestamp;
+use crate::value::later::Later;
 use crate::world::script::{Scenario, imports};
 use crate::world::{Base, ClockMode, World};
 
@@ -16,6 +17,9 @@ const MOST_BYTES: usize = 256 * 1_024;
 /// A stretch of a long history may be this part of all earlier inputs. Each stretch begins with a copy of the world, which shares all data
 /// until they change: many copies would make every write slower.
 const PART: usize = 16;
+
+/// Why a long world is not shared.
+const TOO_MANY: &str = "it has more than 500 inputs or 256 KiB of them";
 
 /// A call that changed the world.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,9 +114,15 @@ pub(crate) struct Inputs {
     /// Those before the latest ones, if there are so many.
     older: Option<Stretch>,
     latest: Stretch,
+    /// Those before the checkpoint that the world began with, as soon as another thread has read them.
+    earlier: Option<Arc<Later<Earlier>>>,
     /// Why they are not all of them, if so.
     missing: Option<&'static str>,
 }
+
+/// The latest inputs at a checkpoint.
+#[derive(Debug, Default)]
+pub(crate) struct Earlier([Option<Stretch>; 2]);
 
 impl Inputs {
     /// Those of a world that was just opened.
@@ -129,6 +139,17 @@ impl Inputs {
         Self { start, scenarios: tester.scenarios.clone(), latest, missing, ..Self::default() }
     }
 
+    /// The world began with a checkpoint. Returns where its earlier inputs are expected.
+    pub(crate) fn follow_checkpoint(&mut self) -> Arc<Later<Earlier>> {
+        self.missing = Some(TOO_MANY);
+        Arc::clone(self.earlier.insert(Arc::default()))
+    }
+
+    /// Those of a world that has just reached a checkpoint.
+    pub(crate) fn take_earlier(&mut self) -> Earlier {
+        Earlier([Some(std::mem::take(&mut self.latest)), self.older.take()])
+    }
+
     /// The number of the latest ones.
     pub(crate) const fn len(&self) -> usize {
         self.latest.kept.len()
@@ -139,7 +160,7 @@ impl Inputs {
         self.latest.bytes += input.target.len() + input.body.len();
         self.latest.kept.push(Recalled { input, at, moved: None, events });
         if self.latest.is_full() {
-            self.missing.get_or_insert("it has more than 500 inputs or 256 KiB of them");
+            self.missing.get_or_insert(TOO_MANY);
         }
     }
 
@@ -158,15 +179,18 @@ impl Inputs {
         }
     }
 
-    /// The inputs that lead to an event; none if it is too long ago.
+    /// The inputs that lead to an event; none if it is too long ago. Waits for earlier ones.
     pub(crate) fn leading_to(&self, sequence: u64) -> Option<Leading> {
-        let stretches = core::iter::once(&self.latest).chain(&self.older);
         let found = |stretch: &Stretch| {
             let count = stretch.leading_to(sequence)?;
             let inputs = stretch.kept[..count].to_vec();
             Some(Leading { start: stretch.start.clone(), inputs })
         };
-        stretches.into_iter().find_map(found)
+        let here = core::iter::once(&self.latest).chain(&self.older).find_map(found);
+        here.or_else(|| {
+            let Earlier(stretches) = self.earlier.as_ref()?.wait()?;
+            stretches.iter().flatten().find_map(found)
+        })
     }
 }
 

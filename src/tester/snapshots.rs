@@ -6,6 +6,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::tester::Tester;
 use crate::tester::outbox::kept::KeptEndpoints;
 use crate::tester::outbox::shaping::Shapes;
@@ -33,12 +35,13 @@ impl Prefixed for Snapshot {
 
 /// The part of the tester state that is restored with its world and copied to a fork: everything that determines how the world continues.
 /// The rest (deliveries, requests) is a record of what really happened and stays.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct TesterPart {
     scenarios: Vec<Arc<Scenario>>,
     own: Vec<Arc<Scenario>>,
     wire: Wire,
     shapes: Shapes,
+    #[serde(skip)]
     pub(crate) carried: Carried,
 }
 

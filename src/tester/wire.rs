@@ -5,17 +5,20 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::value::Key;
 use crate::value::id::encode_to_string;
 use crate::world::script::{Fault, FaultRow, Limits, Rate, Selector};
 
 /// Faults and limits of one key.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Wire {
     /// Rows added at run time, then rows of scenarios. The first match applies.
     rows: Vec<Armed>,
     limits: Limits,
-    /// Start of the rate limit's window in wall-clock time, and the number of requests in it.
+    /// Start of the rate limit's window in wall-clock time, and the number of requests in it. A process begins a new one.
+    #[serde(skip)]
     window: Option<(u64, u64)>,
     /// Number of requests since the limits were set; it keys the draws of latency.
     requests: u64,
@@ -24,7 +27,7 @@ pub(crate) struct Wire {
 }
 
 /// A row with its counters.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Armed {
     pub(crate) id: String,
     pub(crate) row: FaultRow,
@@ -35,12 +38,13 @@ pub(crate) struct Armed {
     /// Added by a call, not by a scenario.
     pub(crate) at_run_time: bool,
     /// Whether its counters have changed since they were stored.
+    #[serde(skip)]
     changed: bool,
     source: Arc<str>,
 }
 
 /// The counters of a row, to be stored.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SpentRow {
     id: String,
     asked: u64,

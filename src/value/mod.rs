@@ -10,6 +10,7 @@ pub mod error;
 pub mod id;
 pub(crate) mod json_sink;
 mod json_writer;
+pub(crate) mod later;
 pub(crate) mod long_work;
 pub mod money;
 #[cfg(test)]

@@ -258,6 +258,16 @@ impl Clone for Chain {
 }
 
 impl Chain {
+    /// The hashes after that of the last dropped event.
+    pub(crate) fn after(dropped: Option<Hash>) -> Self {
+        Self { dropped, ..Self::default() }
+    }
+
+    /// The hash of the last dropped event.
+    pub(crate) const fn dropped(&self) -> Option<Hash> {
+        self.dropped
+    }
+
     /// The hashes of the event at this position of the stored ones, and of the one before it.
     pub(crate) fn at(&self, events: &Vector<Arc<Event>>, place: usize) -> (Hash, Hash) {
         let mut known = self.known();

@@ -94,9 +94,7 @@ impl Difference {
     /// Whether the two sides really differ. A record that was written again without a change does not.
     fn is_one(&self) -> bool {
         match (&self.before, &self.after) {
-            (Some(one), Some(other)) => {
-                !one.is(other) && log_hashes::of(one) != log_hashes::of(other)
-            }
+            (Some(one), Some(other)) => !log_hashes::are_equal(one, other),
             (None, None) => false,
             _ => true,
         }

@@ -4,32 +4,71 @@
 //! oldest events are dropped. Deliberately absent: code that reads
 //! the content of an event; `audit_trail` does.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use imbl::Vector;
 use serde::{Deserialize, Serialize};
 
 use crate::world::Event;
 use crate::world::audit_trail::{Chain, Hash};
-use crate::world::log_hashes::Hashes;
+use crate::world::earlier::Earlier;
+use crate::world::log_hashes::{Hashes, Known};
 
 /// The default number of events that a world keeps. An event takes 0.3 to 0.9 KB, so that a log takes at most about 1 GB.
 pub(crate) const MAX_EVENTS: u64 = 1_000_000;
 
+/// The number of latest events that a checkpoint contains at least.
+const LATEST: u64 = 1_024;
+
 /// The events of a world. A clone shares them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(transparent)]
+#[serde(from = "WrittenLog", into = "WrittenLog")]
 pub(crate) struct Log {
+    /// Those before `events`, if the world began with a checkpoint.
+    earlier: Option<Arc<Earlier>>,
     events: Vector<Arc<Event>>,
+    /// Both, if an earlier one was read and nothing happened since.
+    whole: OnceLock<Vector<Arc<Event>>>,
     /// The most stored events; beyond it the oldest are dropped. All are stored if none.
-    #[serde(skip)]
     most: Option<u64>,
     /// Caches the hashes of the audit log, which follow from the events.
-    #[serde(skip)]
     chain: Chain,
     /// Caches the hashes of the world's digest.
-    #[serde(skip)]
     digests: Hashes,
+}
+
+/// The serialised form of a log.
+#[derive(Serialize, Deserialize)]
+struct WrittenLog {
+    /// The sequence of the first earlier event, and their number.
+    earlier: Option<(u64, u64)>,
+    events: Vector<Arc<Event>>,
+    most: Option<u64>,
+    dropped: Option<Hash>,
+    hashes: Known,
+}
+
+impl From<Log> for WrittenLog {
+    fn from(log: Log) -> Self {
+        Self {
+            earlier: log.earlier.map(|earlier| (earlier.first, earlier.count)),
+            events: log.events,
+            most: log.most,
+            dropped: log.chain.dropped(),
+            hashes: log.digests.known(),
+        }
+    }
+}
+
+impl From<WrittenLog> for Log {
+    fn from(written: WrittenLog) -> Self {
+        let WrittenLog { earlier, events, most, dropped, hashes } = written;
+        let earlier = earlier.map(|(first, count)| Arc::new(Earlier::new(first, count)));
+        let mut digests = Hashes::from(hashes);
+        digests.set_limit(most);
+        let (chain, whole) = (Chain::after(dropped), OnceLock::new());
+        Self { earlier, events, whole, most, chain, digests }
+    }
 }
 
 impl Log {
@@ -40,7 +79,12 @@ impl Log {
 
     /// The sequence of the oldest stored event, or of the first future one.
     pub(crate) fn first_sequence(&self) -> u64 {
-        self.events.front().map_or(1, |event| event.sequence)
+        self.earlier.as_ref().map_or_else(|| self.first_present(), |earlier| earlier.first)
+    }
+
+    /// The number of stored events.
+    pub(crate) fn count(&self) -> u64 {
+        (self.len() + 1).saturating_sub(self.first_sequence())
     }
 
     /// Whether events have been dropped.
@@ -50,7 +94,9 @@ impl Log {
 
     /// The event with this sequence, if it is stored.
     pub(crate) fn get(&self, sequence: u64) -> Option<&Arc<Event>> {
-        self.events.get(self.place(sequence)?)
+        let events = self.from(sequence);
+        let first = events.front()?.sequence;
+        events.get(size(sequence.checked_sub(first)?))
     }
 
     /// The newest event.
@@ -60,7 +106,7 @@ impl Log {
 
     /// All stored events, the oldest first.
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &Arc<Event>> + ExactSizeIterator {
-        self.events.iter()
+        self.all().iter()
     }
 
     /// The events after the first `length` ones, as far as they are stored.
@@ -68,28 +114,60 @@ impl Log {
         &self,
         length: u64,
     ) -> impl DoubleEndedIterator<Item = &Arc<Event>> + ExactSizeIterator {
-        let first = length.saturating_add(1).max(self.first_sequence());
-        let start = self.place(first).unwrap_or(self.events.len());
-        let focus = self.events.focus();
-        focus.narrow(start..self.events.len()).into_iter()
+        let events = self.from(length.saturating_add(1));
+        let first = events.front().map_or(1, |event| event.sequence);
+        let start = size(length.saturating_add(1).saturating_sub(first)).min(events.len());
+        let focus = events.focus();
+        focus.narrow(start..events.len()).into_iter()
     }
 
-    fn place(&self, sequence: u64) -> Option<usize> {
-        let place = size(sequence.checked_sub(self.first_sequence())?);
-        (place < self.events.len()).then_some(place)
+    /// Stored events that contain the one with this sequence, if it is stored. Waits for an earlier one.
+    fn from(&self, sequence: u64) -> &Vector<Arc<Event>> {
+        if sequence >= self.first_present() { &self.events } else { self.all() }
+    }
+
+    /// The sequence of the first event that needs no wait.
+    fn first_present(&self) -> u64 {
+        self.events.front().map_or(1, |event| event.sequence)
+    }
+
+    /// All stored events. Waits for the earlier ones.
+    fn all(&self) -> &Vector<Arc<Event>> {
+        let Some(earlier) = &self.earlier else { return &self.events };
+        let Some(events) = earlier.events.wait() else { return &self.events };
+        self.whole.get_or_init(|| events.clone() + self.events.clone())
+    }
+
+    /// The earlier events, if they are not part of the log yet.
+    pub(crate) const fn earlier(&self) -> Option<&Arc<Earlier>> {
+        self.earlier.as_ref()
+    }
+
+    /// The same without earlier events. The latest stay, and those that are not hashed yet.
+    pub(super) fn latest(&self) -> Self {
+        self.extend_hashes();
+        let (first, hashed) = (self.first_sequence(), self.digests.known().events());
+        let last = hashed.min(self.len().saturating_sub(LATEST));
+        let events: Vector<_> = self.since(last.max(self.first_present() - 1)).cloned().collect();
+        let start = events.front().map_or(first, |event| event.sequence);
+        let earlier = (start > first).then(|| Arc::new(Earlier::new(first, start - first)));
+        Self { earlier, events, whole: OnceLock::new(), ..self.clone() }
     }
 
     /// The hashes of the audit record before this event, and of this event.
     pub(crate) fn hashes(&self, sequence: u64) -> Option<(Hash, Hash)> {
-        Some(self.chain.at(&self.events, self.place(sequence)?))
+        self.get(sequence)?;
+        let all = self.all();
+        let first = all.front().map_or(1, |event| event.sequence);
+        Some(self.chain.at(all, size(sequence - first)))
     }
 
-    /// Reads the hashes of the digest, from the stored events and the sequence of the first one.
+    /// Reads the hashes of the digest, from the events that need no wait and the sequence of the first one.
     pub(super) fn hashes_with<T>(
         &self,
         read: impl FnOnce(&Hashes, &Vector<Arc<Event>>, u64) -> T,
     ) -> T {
-        read(&self.digests, &self.events, self.first_sequence())
+        read(&self.digests, &self.events, self.first_present())
     }
 
     /// Calculates the hashes of all complete blocks.
@@ -99,7 +177,7 @@ impl Log {
 
     /// The same on another thread. The events must be final.
     pub(super) fn extend_hashes_aside(&self) {
-        self.digests.extend_aside(self.events.clone(), self.first_sequence());
+        self.digests.extend_aside(self.events.clone(), self.first_present());
     }
 
     /// Sets the most stored events; all of them if none.
@@ -115,18 +193,34 @@ impl Log {
     }
 
     pub(super) fn push(&mut self, event: Arc<Event>) {
+        self.join();
         self.events.push_back(event);
     }
 
     pub(super) fn pop(&mut self) {
+        self.join();
         self.events.pop_back();
-        self.chain.truncate(self.events.len());
+        self.chain.truncate(size(self.count()));
+    }
+
+    /// Adds the earlier events, if they were read. Called before each change.
+    fn join(&mut self) {
+        let Some(earlier) = &self.earlier else { return };
+        self.whole = OnceLock::new();
+        if let Some(mut events) = earlier.events.get().cloned() {
+            events.append(std::mem::take(&mut self.events));
+            (self.events, self.earlier) = (events, None);
+        }
     }
 
     /// Drops the oldest events beyond the limit. The last one stays, because it numbers the next. Called only
     /// where nothing can be undone.
     pub(super) fn trim(&mut self) {
-        if let Some(most) = self.most.filter(|most| self.events.len() > size(*most)) {
+        if let Some(most) = self.most.filter(|most| self.count() > *most) {
+            self.join();
+            if self.earlier.is_some() {
+                return; // a later call drops them
+            }
             self.extend_hashes();
             while self.events.len() > size(most.max(1)) {
                 if let Some(oldest) = self.events.pop_front() {

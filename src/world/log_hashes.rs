@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use imbl::Vector;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::model::business::{Employee, PayrollRun};
@@ -34,7 +35,7 @@ impl Sink {
         Self::new(Sha256::new_with_prefix(hash))
     }
 
-    fn add(&mut self, value: &impl serde::Serialize) {
+    fn add(&mut self, value: &impl Serialize) {
         let mut update = |piece: &[u8]| self.hash.update(piece);
         let mut json = JsonSink::into(&mut update, std::mem::take(&mut self.piece));
         json.add(value);
@@ -47,10 +48,15 @@ impl Sink {
 }
 
 /// The hash of any serialisable value, as 64 hexadecimal digits.
-pub(crate) fn of(value: &impl serde::Serialize) -> String {
+pub(crate) fn of(value: &impl Serialize) -> String {
     let mut sink = Sink::new(Sha256::new());
     sink.add(value);
     hex(sink.end())
+}
+
+/// Whether two states of a resource are equal.
+pub(super) fn are_equal(one: &Record, other: &Record) -> bool {
+    one.is(other) || of(one) == of(other)
 }
 
 pub(super) fn hex(hash: Hash) -> String {
@@ -81,13 +87,14 @@ struct Shared {
 }
 
 /// The hashes of complete blocks.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Known {
     /// The number of hashed events.
     events: u64,
     pub(super) log: Hash,
     pub(super) kinds: BTreeMap<Kind, Hash>,
     /// The last list of employees of a run, which all states of the run share, and its hash.
+    #[serde(skip)]
     employees: Option<(Arc<Vec<Id<Employee>>>, Hash)>,
 }
 
@@ -99,12 +106,23 @@ impl Default for Hashes {
 
 impl Clone for Hashes {
     fn clone(&self) -> Self {
-        let known = Mutex::new(lock(&self.shared.known).clone());
-        Self { block: self.block, shared: Arc::new(Shared { known, extending: Mutex::default() }) }
+        Self { block: self.block, ..Self::from(self.known()) }
+    }
+}
+
+impl From<Known> for Hashes {
+    fn from(known: Known) -> Self {
+        let shared = Shared { known: Mutex::new(known), extending: Mutex::default() };
+        Self { shared: Arc::new(shared), ..Self::default() }
     }
 }
 
 impl Hashes {
+    /// Those so far.
+    pub(super) fn known(&self) -> Known {
+        lock(&self.shared.known).clone()
+    }
+
     /// Sets the number of events that the log keeps.
     pub(super) fn set_limit(&mut self, most: Option<u64>) {
         self.block = most.unwrap_or(BLOCK).clamp(1, BLOCK);
@@ -166,6 +184,11 @@ fn since(
 }
 
 impl Known {
+    /// The number of hashed events.
+    pub(super) const fn events(&self) -> u64 {
+        self.events
+    }
+
     /// Adds one block.
     fn add<'a>(&mut self, events: impl Iterator<Item = &'a Arc<Event>>) {
         let mut log = Sink::after(self.log);

@@ -10,6 +10,7 @@ pub(crate) mod audit_trail;
 pub(crate) mod base;
 pub(crate) mod books;
 mod business_days;
+pub(crate) mod checkpoint;
 mod clock_mode;
 mod commit;
 pub(crate) mod days;
@@ -17,6 +18,7 @@ mod decide;
 pub(crate) mod decided;
 pub(crate) mod diff;
 pub(crate) mod digest;
+pub(crate) mod earlier;
 pub(crate) mod envelope;
 pub(crate) mod event;
 pub(crate) mod external;
@@ -62,7 +64,7 @@ pub(crate) use self::event::{Change, Event, RequestRef};
 pub(crate) use self::layout::{
     HISTORY_MONTHS, INVOICES_A_MONTH, Plan, Shape, VENDORS_A_MONTH, WORLD_VERSION,
 };
-pub(crate) use self::log::MAX_EVENTS;
+pub(crate) use self::log::{Log, MAX_EVENTS};
 pub(crate) use self::overlay::Origin;
 pub(crate) use self::script_state::Script;
 
@@ -77,7 +79,6 @@ use crate::model::posting::Posting;
 use crate::model::{Account, AnyId, Entity, JournalEntry, Kind, Record};
 use crate::value::{ApiError, Currency, Date, Id, Timestamp};
 use crate::world::books::{Book, Books};
-use crate::world::log::Log;
 use crate::world::overlay::Overlay;
 use crate::world::reconciled::Reconciled;
 use crate::world::sums::Totals;

@@ -126,7 +126,7 @@ fn get_info(process: &Process, world: Option<&World>) -> Plain<Info> {
             now: world.now(),
             version: world.version(),
             events: world.log().len(),
-            events_kept: world.log().iter().len() as u64,
+            events_kept: world.log().count(),
             digest: world.digest(),
         }),
     })

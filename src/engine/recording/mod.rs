@@ -114,6 +114,16 @@ impl Tenure {
         self.inputs.fetch_add(1, Ordering::Relaxed) + 1
     }
 
+    /// The number of inputs of the world.
+    pub(crate) fn inputs(&self) -> u64 {
+        self.inputs.load(Ordering::Relaxed)
+    }
+
+    /// The world has so many inputs that are not replayed.
+    pub(crate) fn begin_after(&self, inputs: u64) {
+        self.inputs.store(inputs, Ordering::Relaxed);
+    }
+
     /// Whether the use of the key was passed to the recorder.
     fn is_opened(&self) -> bool {
         self.opened.load(Ordering::Relaxed)

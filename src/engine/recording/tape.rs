@@ -178,6 +178,11 @@ impl Tape {
         Self { last: AtomicU64::new(fork.place), ..Self::of(recorder, tenure, false) }
     }
 
+    /// The world that is recorded.
+    pub(in crate::engine) const fn tenure(&self) -> &Arc<Tenure> {
+        &self.tenure
+    }
+
     pub(in crate::engine) fn accepts(&self) -> Result<(), ApiError> {
         self.recorder.accepts()
     }
@@ -260,6 +265,11 @@ impl Tape {
     pub(in crate::engine) fn wall(&self, world: &World) -> Option<Timestamp> {
         let wall = Timestamp::from_millis(self.wall.load(Ordering::Relaxed));
         (world.mode() == ClockMode::Real).then_some(wall)
+    }
+
+    /// The world that is replayed has seen the wall clock's time up to now.
+    pub(in crate::engine) fn continue_at(&self, now: Timestamp) {
+        self.wall.store(now.millis(), Ordering::Relaxed);
     }
 
     /// The wall clock has moved the world. This is an input only if work was due: of two moves in a row, the

@@ -8,7 +8,7 @@ use crate::api::operation::Call;
 use crate::value::ApiError;
 
 /// The steps of a walk over every row that acts only on a world, with some repeated idempotency keys.
-fn walk(engine: &Engine, seed: u64, numbers: std::ops::Range<u64>) -> Vec<String> {
+pub(super) fn walk(engine: &Engine, seed: u64, numbers: std::ops::Range<u64>) -> Vec<String> {
     let rows = api::product().chain(api::control());
     let rows: Vec<&Operation> = rows
         .filter(|row| !matches!(row.call, Call::Tester(_)) && row.name != "reset_world")

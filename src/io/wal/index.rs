@@ -31,6 +31,8 @@ struct Inside {
     /// The frames of other worlds that lead to the fork with which this world begins.
     before: Vec<Segment>,
     frames: Frames,
+    /// The places of those frames that are no inputs.
+    notes: Vec<u32>,
     progress: ProgressOf,
     /// Whether it has endpoints that were created by calls.
     has_endpoints: bool,
@@ -150,6 +152,16 @@ impl Index {
         let Some(inside) = self.inside(world) else { return Vec::new() };
         let own = Segment { world, frames: inside.frames.clone() };
         inside.before.iter().cloned().chain([own]).collect()
+    }
+
+    /// The number of frames of a world up to its input of this number, from 1; none if it has fewer inputs.
+    pub(crate) fn frames_to_input(&self, world: KeyHash, input: u64) -> Option<usize> {
+        let inside = self.inside(world)?;
+        let mut place = usize::try_from(input.checked_sub(1)?).ok()?;
+        for note in &inside.notes {
+            place += usize::from(usize::try_from(*note).ok()? <= place);
+        }
+        (place < inside.frames.len()).then_some(place + 1)
     }
 
     /// How far the deliveries of a world's endpoints have ended.
@@ -283,7 +295,7 @@ impl Inside {
         self.is_used = true;
         match kind {
             Kind::Input | Kind::Fork => self.is_quiet = false,
-            Kind::Note | Kind::Endpoints => {}
+            Kind::Note | Kind::Endpoints => self.notes.extend(u32::try_from(self.frames.len())),
             Kind::Used | Kind::Delivered | Kind::Other => return,
             Kind::Removed => {
                 *self = Self { number: self.number, ..Self::default() };
@@ -349,6 +361,14 @@ mod tests {
             let owing = |is_real| index.owing(false, is_real) == [WORLD];
             assert_eq!((owing(false), owing(true)), (owes, owes_real), "{entries:?}");
         }
+    }
+
+    #[test]
+    fn notes_are_not_counted_as_inputs() {
+        let note = json!({"spent": {"world": 1, "rows": [{"id": "flt_1", "asked": 1, "hits": 1}]}});
+        let index = index(&[note.clone(), input(1), note.clone(), note, input(2), input(3)]);
+        let frames = |input| index.frames_to_input(WORLD, input);
+        assert_eq!([0, 1, 2, 3, 4].map(frames), [None, Some(2), Some(5), Some(6), None]);
     }
 
     #[test]

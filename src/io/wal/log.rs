@@ -14,7 +14,9 @@ use std::time::Instant;
 use tokio::sync::watch;
 
 use crate::api::host::Stored;
+use crate::engine::checkpoint;
 use crate::engine::recording::{KeyHash, Note, Recorder, Salt, Step, Tenure, unavailable};
+use crate::io::wal::checkpoint::Checkpoints;
 use crate::io::wal::durable::{Durable, Written};
 use crate::io::wal::index::Index;
 use crate::io::wal::pending::Pending;
@@ -46,6 +48,7 @@ pub(crate) struct Log {
     /// The inputs of running replays, and how many of them were replayed.
     pub(super) to_replay: AtomicU64,
     pub(super) replayed: AtomicU64,
+    pub(super) checkpoints: Checkpoints,
 }
 
 impl std::fmt::Debug for Log {
@@ -109,6 +112,7 @@ impl Log {
             path: Mutex::default(),
             to_replay: AtomicU64::new(0),
             replayed: AtomicU64::new(0),
+            checkpoints: Checkpoints::default(),
         }
     }
 
@@ -173,7 +177,11 @@ impl Recorder for Log {
 
     fn record(&self, step: Step, tenure: &Arc<Tenure>, world: &World) -> u64 {
         let of = Arc::clone(tenure);
-        let mark = is_marked(tenure.count())
+        let inputs = tenure.count();
+        if inputs >= checkpoint::LEAST && inputs.is_multiple_of(1_000) {
+            self.checkpoints.note_long(tenure.world, None);
+        }
+        let mark = is_marked(inputs)
             .then(|| Pending::Mark { tenure: Arc::clone(tenure), state: Box::new(world.clone()) });
         self.add(tenure, |place| Pending::Step { place, tenure: of, step: Box::new(step) }, mark)
     }

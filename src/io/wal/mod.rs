@@ -6,6 +6,7 @@
 //! engine knows.
 
 mod archive;
+pub(crate) mod checkpoint;
 pub(crate) mod compact;
 pub(crate) mod durable;
 pub(crate) mod file;

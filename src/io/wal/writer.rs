@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::engine::Engine;
-use crate::engine::recording::EndOf;
+use crate::engine::recording::{EndOf, KeyHash};
 use crate::io::wal::log::{ENOUGH, Failed, Log, Phase, State};
 use crate::io::wal::pending::{Group, Pending};
 use crate::io::wal::sink::Sink;
@@ -32,6 +32,7 @@ impl Log {
         if let Sink::WriteAheadLog { index, path, .. } = &mut sink {
             *self.index.write().unwrap_or_else(PoisonError::into_inner) =
                 std::mem::take(&mut **index);
+            self.checkpoints.start(path);
             *self.path.lock().unwrap_or_else(PoisonError::into_inner) = Some(path.clone());
         }
         self.state().phase = Phase::Live { again: sink.is_read_again() };
@@ -55,8 +56,12 @@ impl Log {
             let mut state = self.state();
             let State { removing, pending, is_writing, .. } = &mut *state;
             *is_writing = false;
-            removing.retain(|world| pending.iter().any(|one| one.removed() == Some(*world)));
+            let is_left = |world: &KeyHash| pending.iter().any(|one| one.removed() == Some(*world));
+            let removed: Vec<_> = removing.extract_if(.., |world| !is_left(world)).collect();
             drop(state);
+            for world in removed {
+                self.checkpoints.remove(world);
+            }
             self.room.notify_all();
         }
         self.written.send_modify(|written| written.has_ended = true);

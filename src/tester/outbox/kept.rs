@@ -80,7 +80,37 @@ pub(crate) struct Progress {
 /// The stored progress of each endpoint.
 pub(crate) type ProgressOf = BTreeMap<String, Progress>;
 
+/// The deliveries of a world of which none is waiting, as a checkpoint stores them.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct QuietOutbox {
+    endpoints: KeptEndpoints,
+    /// The number of deliveries of each endpoint.
+    ended: BTreeMap<String, u64>,
+    turn: u64,
+}
+
 impl Outbox {
+    /// Its state, if no delivery is waiting.
+    pub(crate) fn quiet(&self, world: &World) -> Option<QuietOutbox> {
+        let is_collected = self.lanes.is_empty() || self.cursor == world.log_length();
+        let ended = self.lanes.iter().map(|lane| (lane.endpoint.id.clone(), lane.ended_so_far()));
+        let state = QuietOutbox { endpoints: self.kept(), ended: ended.collect(), turn: self.turn };
+        (is_collected && !self.is_waiting()).then_some(state)
+    }
+
+    /// Continues from a state. Events in the log of the world are not sent again.
+    pub(crate) fn resume(&mut self, world: &World, quiet: &QuietOutbox) -> Result<(), String> {
+        self.put_kept(world, &quiet.endpoints)?;
+        self.turn = quiet.turn;
+        for lane in &mut self.lanes {
+            for _ in 0..quiet.ended.get(&lane.endpoint.id).copied().unwrap_or_default() {
+                lane.skip();
+            }
+        }
+        self.catch_up(world);
+        Ok(())
+    }
+
     /// The endpoints to store: all but those of the command line, which the next start creates again.
     pub(crate) fn kept(&self) -> KeptEndpoints {
         let own = self.lanes.iter().map(|lane| &lane.endpoint).filter(|endpoint| !endpoint.trusted);

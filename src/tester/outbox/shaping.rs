@@ -2,6 +2,7 @@
 //!
 //! A change applies to the event, so all endpoints see the same, and an additional endpoint changes nothing.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::model::business::{Company, Employee};
@@ -17,7 +18,7 @@ const USUAL_DELAY_MS: i64 = 5 * 60 * 1_000;
 const MOST_COPIES: u64 = 100;
 
 /// The active rows.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Shapes {
     /// Rows added at run time, then rows of scenarios.
     rows: Vec<Counted>,
@@ -26,7 +27,7 @@ pub(crate) struct Shapes {
 }
 
 /// A row with its counters.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Counted {
     pub(crate) row: WebhookRow,
     /// Its number, if it was added at run time.

@@ -1,6 +1,8 @@
 //! Stored inputs: recordings whose replay agrees, and write-ahead logs that lose nothing.
 
 #[cfg(target_os = "linux")]
+mod checkpoints;
+#[cfg(target_os = "linux")]
 mod forks;
 mod full_disk;
 mod kills;

@@ -1,0 +1,217 @@
+//! Checkpoints of worlds with many inputs: they return without a replay of the inputs before, and are the same.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+
+use serde_json::{Value, json};
+
+use super::long::change_checks;
+use super::write_ahead_log::{serve_logged, until};
+use super::{hire, path, run};
+use crate::harness::receiver::{Reaction, Receiver};
+use crate::harness::{Answer, Caller, Server};
+
+/// A world with fewer inputs gets no checkpoint.
+const LEAST: usize = 10_000;
+const CLIENTS: usize = 4;
+
+/// The only checkpoint in a folder, if there is one.
+fn checkpoint(folder: &Path) -> Option<PathBuf> {
+    let files = fs::read_dir(folder.join("checkpoints")).into_iter().flatten();
+    let mut files = files.map(|file| file.unwrap().path());
+    files.find(|file| file.extension().is_some_and(|extension| extension == "checkpoint"))
+}
+
+/// Makes many inputs that cost little, with some that matter among them.
+fn fill(server: &Arc<Server>, caller: &Caller) -> String {
+    let company = caller.company(0);
+    hire(caller, &company, "Ada Obi").expect(201);
+    caller.run_payroll(&company, "2026-01");
+    let clients = (0..CLIENTS).map(|_| {
+        let caller = Caller::with_key(server, caller.key());
+        thread::spawn(move || {
+            for _ in 0..LEAST / CLIENTS {
+                caller.advance(&json!({"by": "1s"}));
+            }
+        })
+    });
+    let clients: Vec<_> = clients.collect();
+    for client in clients {
+        client.join().unwrap();
+    }
+    hire(caller, &company, "Ben Obi").expect(201);
+    company
+}
+
+/// A server with a world that has a checkpoint.
+fn long_world(folder: &Path) -> (Arc<Server>, Caller, String) {
+    let (server, caller) = serve_logged(folder, &["--clock", "manual"]);
+    let company = fill(&server, &caller);
+    until("the checkpoint is stored", || checkpoint(folder).is_some());
+    (server, caller, company)
+}
+
+fn again(folder: &Path) -> (Arc<Server>, Caller) {
+    serve_logged(folder, &["--clock", "manual"])
+}
+
+/// Tells a server to end, and waits until it has ended.
+fn end(server: Arc<Server>, caller: Caller) {
+    let pid = server.pid();
+    drop(caller);
+    let sent = std::process::Command::new("kill").args(["-TERM", &pid.to_string()]).status();
+    assert!(sent.expect("kill runs").success());
+    // A process that has ended and that its parent did not wait for has no command line.
+    let line = format!("/proc/{pid}/cmdline");
+    until("the server ends", || fs::read(&line).is_ok_and(|line| line.is_empty()));
+    drop(server);
+}
+
+fn hire_once(caller: &Caller, company: &str) -> Answer {
+    let body = json!({"company_id": company, "name": "Cy Obi", "role": "Baker", "department": "Kitchen", "start_date": "2026-03-02"});
+    let request = caller.request("POST", "/api/business/employees").json(&body);
+    caller.send(&request.header("Idempotency-Key", "once"))
+}
+
+fn pages_of_events(caller: &Caller) -> Vec<Value> {
+    let mut events = Vec::new();
+    loop {
+        let page = caller.get(&format!("/_sandbox/events?after={}&per_page=100", events.len()));
+        let page = page.expect(200)["data"].as_array().unwrap().clone();
+        if page.is_empty() {
+            return events;
+        }
+        events.extend(page);
+    }
+}
+
+#[test]
+fn a_world_returns_from_its_checkpoint_and_continues_as_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, caller, company) = long_world(folder.path());
+    let kept = hire_once(&caller, &company);
+    kept.expect(201);
+    let fault = json!({"on": "createEmployee", "times": 1, "status": 503});
+    caller.post("/_sandbox/faults", &fault).expect(201);
+    hire(&caller, &company, "Eve Obi").refused(503, "maintenance");
+    let stored = fs::metadata(checkpoint(folder.path()).unwrap()).unwrap().modified().unwrap();
+    for _ in 0..2_000 {
+        caller.advance(&json!({"by": "1s"}));
+    }
+    hire(&caller, &company, "Flo Obi").expect(201);
+    let (digest, events) = (caller.digest(), pages_of_events(&caller));
+    end(server, caller);
+    let latest = fs::metadata(checkpoint(folder.path()).unwrap()).unwrap().modified().unwrap();
+    assert!(latest > stored, "the end of the process stores another checkpoint");
+
+    let (server, caller) = again(folder.path());
+    assert_eq!(caller.digest(), digest);
+    let repeated = hire_once(&caller, &company);
+    assert_eq!(repeated.header("idempotent-replayed"), Some("true"));
+    assert_eq!(repeated.body, kept.body);
+    assert_eq!(pages_of_events(&caller), events, "also those before the checkpoint");
+    hire(&caller, &company, "Eve Obi").expect(201);
+    let early = events[1]["id"].as_str().unwrap();
+    let fork = json!({"key": "test_early"});
+    caller.post(&format!("/_sandbox/events/{early}/fork"), &fork).refused(422, "validation_failed");
+    let late = events.last().unwrap()["id"].as_str().unwrap();
+    caller.post(&format!("/_sandbox/events/{late}/fork"), &json!({"key": "test_late"})).expect(201);
+    caller.audit();
+    let digest = caller.digest();
+    drop((server, caller));
+
+    // Inputs after the checkpoint are replayed.
+    let (server, caller) = again(folder.path());
+    assert_eq!(caller.digest(), digest);
+    let late = Caller::with_key(&server, "test_late");
+    hire(&late, &company, "Eve Obi").expect(201);
+    drop((server, caller, late));
+
+    // The world is that of its inputs.
+    fs::remove_dir_all(folder.path().join("checkpoints")).unwrap();
+    let (_server, caller) = again(folder.path());
+    assert_eq!(caller.digest(), digest);
+    assert_eq!(pages_of_events(&caller)[..events.len()], events[..]);
+}
+
+#[test]
+fn inputs_that_lead_to_another_world_are_found_after_the_first_reply() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, caller, _) = long_world(folder.path());
+    let digest = caller.digest();
+    drop((server, caller));
+    change_checks(folder.path(), &[3]);
+
+    let (_server, caller) = again(folder.path());
+    assert_eq!(caller.digest(), digest, "it was not replayed before the first reply");
+    until("the input that differs is found", || {
+        let answer = caller.get("/api/business/companies");
+        answer.status == 500 && String::from_utf8_lossy(&answer.body).contains("input 3 ")
+    });
+    assert_eq!(checkpoint(folder.path()), None);
+}
+
+#[test]
+fn a_checkpoint_is_a_copy_that_a_world_does_not_need() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, caller, _) = long_world(folder.path());
+    let digest = caller.digest();
+    drop((server, caller));
+    let file = checkpoint(folder.path()).unwrap();
+    let whole = fs::read(&file).unwrap();
+    let flipped = |place: usize| {
+        let mut bytes = whole.clone();
+        bytes[place] ^= 1;
+        bytes
+    };
+    let damaged = [
+        Vec::new(),
+        whole[..whole.len() / 2].to_vec(),
+        flipped(0),
+        flipped(100),
+        flipped(whole.len() / 2),
+        flipped(whole.len() - 20),
+        flipped(whole.len() - 1),
+    ];
+    for bytes in damaged {
+        fs::write(&file, bytes).unwrap();
+        let (server, caller) = again(folder.path());
+        assert_eq!(caller.digest(), digest);
+        drop((server, caller));
+    }
+    let (code, _, stderr) = run(&["journal", "compact", path(folder.path())]);
+    assert_eq!((code, checkpoint(folder.path())), (0, None), "{stderr}");
+
+    let (server, caller) = again(folder.path());
+    assert_eq!(caller.digest(), digest);
+    until("the replayed world gets a checkpoint", || checkpoint(folder.path()).is_some());
+    caller.send(&caller.request("DELETE", "/_sandbox/world")).expect(200);
+    until("a deleted world has no checkpoint", || checkpoint(folder.path()).is_none());
+    drop((server, caller));
+    let (_server, caller) = again(folder.path());
+    assert!(pages_of_events(&caller).is_empty());
+}
+
+#[test]
+fn endpoints_continue_after_a_checkpoint() {
+    let folder = tempfile::tempdir().unwrap();
+    let receiver = Receiver::start(|_, _| Reaction::status(200));
+    let (server, caller) = again(folder.path());
+    let endpoint = json!({"url": receiver.url(), "events": ["employee.*"]});
+    let made = caller.post("/_sandbox/webhook-endpoints", &endpoint).made();
+    let company = fill(&server, &caller);
+    until("the checkpoint is stored", || checkpoint(folder.path()).is_some());
+    let before = receiver.seen().len();
+    assert!(before > 0);
+    drop((server, caller));
+
+    let (_server, caller) = again(folder.path());
+    hire(&caller, &company, "Eve Obi").expect(201);
+    until("the next event is delivered", || receiver.seen().len() > before);
+    let seen = receiver.seen();
+    assert_eq!(seen.len(), before + 1, "no event is delivered twice");
+    let endpoints = caller.get("/_sandbox/webhook-endpoints").expect(200);
+    assert_eq!(endpoints["data"][0]["id"], made["endpoint"]["id"]);
+}
