@@ -14,13 +14,14 @@ use crate::world::World;
 const FEW: u64 = 2_000;
 /// A world is not used after this time without a request.
 const QUIET_MS: u64 = 1_000;
-/// At the end of the process, only worlds with at most so many inputs get one, so that the end takes two seconds at most.
+/// The most inputs of all worlds that get one at the end of the process, so that the end takes about two seconds at most.
 const MOST_AT_END: u64 = 250_000;
 
 impl Engine {
     /// Stores checkpoints of the worlds that changed much since their last one. `ends` says that the process ends.
     pub(crate) fn store_checkpoints(&self, ends: bool) {
         let Some(archive) = self.archive.get() else { return };
+        let mut left = MOST_AT_END;
         for (key, stored) in archive.long_worlds() {
             let Some(slot) = self.worlds.of_hash(key) else { continue };
             let Some(tape) = &slot.tape else { continue };
@@ -28,7 +29,7 @@ impl Engine {
             let new = inputs.saturating_sub(stored);
             let is_quiet = || self.worlds.room.now().saturating_sub(slot.touched()) >= QUIET_MS;
             let is_due = if ends {
-                new >= FEW && inputs <= MOST_AT_END
+                new >= FEW && inputs <= left
             } else {
                 new >= stored.max(LEAST) || new >= FEW && is_quiet()
             };
@@ -37,6 +38,7 @@ impl Engine {
                 && let Some(checkpoint) = slot.checkpoint()
             {
                 drop(slot);
+                left = left.saturating_sub(inputs);
                 archive.store_checkpoint(checkpoint);
             }
         }
