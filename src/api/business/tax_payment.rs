@@ -1,7 +1,7 @@
 //! The payment of a filing.
 //!
 //! Withheld amounts were reserved with their runs. Sales tax, and the additional amount of an amendment, come from the available balance.
-//! An authority that has received more than the filings declare keeps it as a credit, which the next filing uses; the amount reserved for
+//! An authority that has received more than the filings declare keeps it as a credit, which the next filing in that currency uses; the amount reserved for
 //! that part becomes available again. Tax on purchases beyond the tax on sales is repaid where the law says so.
 
 use std::collections::BTreeSet;
@@ -105,7 +105,7 @@ impl Payment {
         let mut changed = Vec::new();
         for (line, payment) in filing.lines.iter().zip(&self.lines) {
             let mut left = (payment.owed - payment.money).max(0);
-            for credit in given_back(world, filing.company_id, &line.authority) {
+            for credit in given_back(world, filing, &line.authority) {
                 let open = -credit.amount - credit.credit_used.unwrap_or(0);
                 let used = left.min(open);
                 if used == 0 || credit.status.is_closed() {
@@ -150,10 +150,12 @@ pub(crate) fn repay(world: &mut World, filing: &mut TaxFiling) -> i64 {
     repaid
 }
 
-/// Negative liabilities of runs that no filing declares, also those that later filings have used.
-fn given_back(world: &World, company: Id<Company>, authority: &str) -> Vec<Arc<TaxLiability>> {
+/// Negative liabilities of runs in the filing's currency that no filing declares, also those that later filings have used.
+fn given_back(world: &World, filing: &TaxFiling, authority: &str) -> Vec<Arc<TaxLiability>> {
+    let company = filing.company_id;
     let negative = tax_liabilities::of_company(world, company).filter(|liability| {
         liability.payroll_run_id.is_some()
+            && liability.currency == filing.currency
             && liability.status != LiabilityStatus::Void
             && liability.amount < 0
             && liability.authority == authority
@@ -213,7 +215,7 @@ fn is_of_sales(authority: &str) -> bool {
     account(authority) == posting::vat_account()
 }
 
-/// The credit with an authority: payments minus declared amounts of the submitted filings, without that filing and the one it amends, and
+/// The credit with an authority in the filing's currency: payments minus declared amounts of the submitted filings, without that filing and the one it amends, and
 /// taxes of failed and reversed runs that were paid and that no filing contains yet. Negative if another filing has used the overpayment of
 /// the amended one.
 fn credit(world: &World, filing: &TaxFiling, authority: &str) -> i128 {
@@ -227,7 +229,8 @@ fn credit(world: &World, filing: &TaxFiling, authority: &str) -> i128 {
         .filter(|other| other.company_id == filing.company_id);
     let since =
         world.children::<TaxFiling>(filing.company_id.bits()).filter_map(|id| world.find(id));
-    let filings: Vec<_> = grown.chain(since).collect();
+    let all = grown.chain(since);
+    let filings: Vec<_> = all.filter(|other| other.currency == filing.currency).collect();
     let sent = |filing: &TaxFiling| {
         !matches!(filing.status, FilingStatus::Pending | FilingStatus::Blocked)
     };
@@ -241,6 +244,6 @@ fn credit(world: &World, filing: &TaxFiling, authority: &str) -> i128 {
         .filter(|line| line.authority == authority)
         .map(|line| i128::from(line.amount_paid) - i128::from(line.amount))
         .sum();
-    let given_back = given_back(world, filing.company_id, authority);
+    let given_back = given_back(world, filing, authority);
     declared - given_back.iter().map(|liability| i128::from(liability.amount)).sum::<i128>()
 }

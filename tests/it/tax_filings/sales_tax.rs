@@ -224,3 +224,41 @@ fn tax_that_was_paid_for_a_failed_run_lowers_the_next_return() {
     );
     assert!(number(&sent["credit_used"]) > 0);
 }
+
+/// Each return is paid in its own currency: euros of one are no pounds of another.
+#[test]
+fn a_credit_in_one_currency_pays_no_return_in_another() {
+    let (_server, caller, company) = british();
+    let euros = json!({
+        "company_id": company, "amount": 100_000, "currency": "EUR", "method": "card",
+        "reference": "EURO-1",
+    });
+    caller.post("/api/payments/collections", &euros).expect(201);
+    buy(&caller, &company, "EUR");
+    sell(&caller, &company);
+    caller.advance(&json!({"to": "2026-04-02T08:00:00Z"}));
+    let mut returns = [(); 2].map(|()| prepare(&caller, &company, "vat", "2026-03"));
+    returns.sort_by_key(|filing| number(&filing["amount"]));
+    let currencies = returns.each_ref().map(|filing| filing["currency"].clone());
+    assert_eq!(currencies, [json!("EUR"), json!("GBP")]);
+    let sent = returns.map(|filing| submit(&caller, &filing).expect(202)["data"].take());
+    let [bought, sold] = &sent;
+    assert_eq!((number(&bought["amount"]), number(&bought["amount_paid"])), (-20_000, 0));
+    assert_eq!((number(&sold["amount_paid"]), number(&sold["credit_used"])), (20_000, 0));
+    // The surplus is repaid in euros.
+    caller.advance(&json!({"by": "10d"}));
+    let filed = caller.get(&format!("{FILINGS}/{}", id(bought))).data();
+    assert_eq!((&filed["status"], number(&filed["amount_paid"])), (&json!("filed"), -20_000));
+    caller.audit();
+}
+
+/// Approves a bill of 1,000.00 and the standard tax.
+fn buy(caller: &Caller, company: &str, currency: &str) {
+    let body = json!({
+        "company_id": company, "currency": currency, "due_date": "2026-12-31",
+        "vendor": {"name": "Northern Power plc"},
+        "lines": [{"description": "Electricity", "quantity": 1, "unit_amount": 100_000}],
+    });
+    let bill = caller.post("/api/payments/bills", &body).made();
+    caller.post(&format!("/api/payments/bills/{}/approve", id(&bill)), &json!({})).expect(200);
+}
