@@ -140,7 +140,7 @@ timers! {
         starts [],
         leads [];
     AcceptFiling |world, filing| tax_clock::accept_filing(world, filing);
-        emits &["tax_filing.filed", "wallet.credited"],
+        emits &["tax_filing.filed", "wallet.created", "wallet.credited"],
         starts [],
         leads [FilingStatus::Filed];
     RejectFiling |world, filing| tax_clock::reject_filing(world, filing);

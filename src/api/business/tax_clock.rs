@@ -51,10 +51,10 @@ pub(crate) fn acknowledge_filing(world: &mut World, id: Id<TaxFiling>) {
 pub(crate) fn accept_filing(world: &mut World, id: Id<TaxFiling>) {
     let mut filing = sent(world, id);
     filing.enter(FilingStatus::Filed, world.now());
+    let repaid = tax_payment::repay(world, &mut filing);
+    let filing = world.record("tax_filing.filed", filing);
     let wallet = world.wallet_of(filing.company_id, filing.currency);
-    let repaid = wallet.filter(|_| tax_payment::repay(world, &mut filing) > 0);
-    world.record("tax_filing.filed", filing);
-    if let Some(wallet) = repaid {
+    if let Some(wallet) = wallet.filter(|_| repaid > 0) {
         world.emit_wallet("wallet.credited", &wallet);
     }
 }

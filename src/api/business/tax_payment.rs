@@ -48,6 +48,11 @@ impl Payment {
         self.sum(|line| line.money - line.from_reserve - line.released)
     }
 
+    /// Whether it changes a balance of the wallet.
+    pub(crate) fn moves(&self) -> bool {
+        self.lines.iter().any(|line| line.money != 0 || line.released != 0)
+    }
+
     /// The 402 if the wallet is short.
     pub(crate) fn is_covered(&self, world: &World, filing: &TaxFiling) -> Result<()> {
         let balances = world.balances(filing.company_id, filing.currency);
@@ -126,7 +131,7 @@ impl Payment {
 }
 
 /// The authority pays what it has of tax on sales beyond the declared amounts, unless the law carries it to the next return (`excess` of
-/// `fixtures/vat.toml`) or a later filing has used it. Returns the amount.
+/// `fixtures/vat.toml`) or a later filing has used it. A company without a wallet in that currency gets one. Returns the amount.
 pub(crate) fn repay(world: &mut World, filing: &mut TaxFiling) -> i64 {
     let mut repaid = 0;
     for place in 0..filing.lines.len() {
@@ -139,6 +144,7 @@ pub(crate) fn repay(world: &mut World, filing: &mut TaxFiling) -> i64 {
         let unused = credit(world, filing, &line.authority) + i128::from(overpaid);
         let amount = overpaid.min(i64::try_from(unused).unwrap_or(i64::MAX));
         if amount > 0 {
+            world.wallet_for(filing.company_id, filing.currency);
             let source = AnyId::of(filing.id);
             let posting = posting::filing_repaid(source, filing.currency, account, amount);
             world.post(filing.company_id, posting);

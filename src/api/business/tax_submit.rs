@@ -36,7 +36,7 @@ pub(crate) struct SubmitTaxFiling {
     tax_filing_id: Id<TaxFiling>,
     /// Name of the person who declares the report correct.
     declaration: Text<200>,
-    /// The wallet to debit. Default: the company's wallet in the filing's currency, the only one accepted.
+    /// The wallet to debit. Default: the company's wallet in the filing's currency, the only one accepted. A filing that pays nothing needs none.
     wallet_id: Option<Id<Wallet>>,
 }
 
@@ -56,16 +56,8 @@ fn submit_tax_filing(world: &mut World, input: SubmitTaxFiling) -> Result<Single
     let status = step("submit", "the filing", filing.id, filing.status)?;
     period_is_over(world, &filing)?;
     let liabilities = still_owed(world, &mut filing)?;
-    let Some(wallet) = world.wallet_of(filing.company_id, filing.currency) else {
-        let detail = format!("the company has no {} wallet", filing.currency);
-        return Err(ApiError::new(ErrorCode::InsufficientFunds, detail).about(filing.id));
-    };
-    if named.is_some_and(|named| named.id != wallet.id) {
-        let (company, currency) = (filing.company_id, filing.currency);
-        let detail = format!("the {currency} wallet of {company} is {}", wallet.id);
-        return Err(ApiError::of_member("/wallet_id", "foreign_wallet", detail));
-    }
     let payment = Payment::of(world, &filing);
+    let wallet = paid_from(world, &filing, &payment, named.as_deref())?;
     payment.is_covered(world, &filing)?;
     let moved = payment.make(world, &mut filing);
     let credits = payment.credits(world, &filing).into_iter();
@@ -78,10 +70,9 @@ fn submit_tax_filing(world: &mut World, input: SubmitTaxFiling) -> Result<Single
     filing.declaration = Some(input.declaration.into_string());
     filing.enter(status, now);
     let filing = world.record("tax_filing.submitted", filing);
-    match moved {
-        0 => {}
-        1.. => world.emit_wallet("wallet.credited", &wallet),
-        _ => world.emit_wallet("wallet.debited", &wallet),
+    if let Some(wallet) = wallet.filter(|_| moved != 0) {
+        let name = if moved > 0 { "wallet.credited" } else { "wallet.debited" };
+        world.emit_wallet(name, &wallet);
     }
     for liability in &liabilities {
         let mut liability = (**liability).clone();
@@ -94,6 +85,30 @@ fn submit_tax_filing(world: &mut World, input: SubmitTaxFiling) -> Result<Single
     tax_clock::relieve(world, &liabilities);
     tax_clock::send(world, filing.id);
     Ok(Data(Shown(filing)))
+}
+
+/// The company's wallet in the filing's currency. A filing that moves no money, such as one of less than zero, needs none.
+fn paid_from(
+    world: &World,
+    filing: &TaxFiling,
+    payment: &Payment,
+    named: Option<&Wallet>,
+) -> Result<Option<Arc<Wallet>>> {
+    let (company, currency) = (filing.company_id, filing.currency);
+    let wallet = world.wallet_of(company, currency);
+    if wallet.is_none() && payment.moves() {
+        let detail = format!("the company has no {currency} wallet");
+        return Err(ApiError::new(ErrorCode::InsufficientFunds, detail).about(filing.id));
+    }
+    let own = wallet.as_ref().map(|wallet| wallet.id);
+    if named.is_some_and(|named| Some(named.id) != own) {
+        let detail = match own {
+            Some(own) => format!("the {currency} wallet of {company} is {own}"),
+            None => format!("{company} has no {currency} wallet, and this filing needs none"),
+        };
+        return Err(ApiError::of_member("/wallet_id", "foreign_wallet", detail));
+    }
+    Ok(wallet)
 }
 
 /// A return of tax on sales declares a whole period: Value Added Tax Regulations 1995, regulation 25 (GB), Value-Added Tax Act 89 of 1991, section 28

@@ -252,6 +252,34 @@ fn a_credit_in_one_currency_pays_no_return_in_another() {
     caller.audit();
 }
 
+#[test]
+fn a_return_of_less_than_zero_needs_no_wallet_and_its_repayment_opens_one() {
+    let (_server, caller, company) = british();
+    buy(&caller, &company, "EUR");
+    caller.advance(&json!({"to": "2026-04-02T08:00:00Z"}));
+    let filing = prepare(&caller, &company, "vat", "2026-03");
+    let pounds = caller.all(&format!("/api/payments/wallets?company_id={company}")).remove(0);
+    let body = json!({"declaration": "Ada Obi", "wallet_id": pounds["id"]});
+    let path = format!("{FILINGS}/{}/submit", id(&filing));
+    let refusal = caller.post(&path, &body).refused(422, "validation_failed");
+    assert_eq!(refusal["errors"][0]["code"], "foreign_wallet");
+    let sent = submit(&caller, &filing).expect(202)["data"].take();
+    assert_eq!((number(&sent["amount"]), number(&sent["amount_paid"])), (-20_000, 0));
+    let wallets = || caller.all(&format!("/api/payments/wallets?company_id={company}"));
+    assert_eq!(wallets().len(), 1);
+    caller.advance(&json!({"by": "1h"}));
+    let events = caller.advance(&json!({"by": "10d"}));
+    let names = ["wallet.created", "tax_filing.filed", "wallet.credited"];
+    let told = events.iter().filter(|name| names.contains(&name.as_str()));
+    assert_eq!(told.collect::<Vec<_>>(), names);
+    let wallets = wallets();
+    assert_eq!(
+        (&wallets[1]["currency"], &wallets[1]["available"]),
+        (&json!("EUR"), &json!(20_000))
+    );
+    caller.audit();
+}
+
 /// Approves a bill of 1,000.00 and the standard tax.
 fn buy(caller: &Caller, company: &str, currency: &str) {
     let body = json!({
