@@ -298,7 +298,7 @@ timers! {
         leads [MandateStatus::Expired];
     ReturnCollection |world, collection, refusal| debit_returns::send_back(world, collection, refusal);
         emits debit_returns::SENT_BACK,
-        starts [],
+        starts [RelieveInvoice],
         leads [CollectionStatus::Returned];
     ChargeBack |world, collection| collection_clock::charge_back(world, collection);
         emits disputes::OPENED,

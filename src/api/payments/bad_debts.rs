@@ -142,3 +142,45 @@ pub(super) fn recover(world: &mut World, Recovered { mut invoice, tax }: Recover
     }
     sales_tax::book(world, company, currency, tax);
 }
+
+/// A written-off debt of which a payment came back.
+pub(super) struct Lost {
+    invoice: Invoice,
+    /// The tax that is taken back with the payment.
+    pub(super) tax: i64,
+}
+
+/// The invoice after a payment of so much came back today, if it was written off. From the day of relief on, the tax of all that is unpaid is taken back.
+pub(super) fn lost_again(invoice: &Invoice, amount: i64, today: Date) -> Option<Lost> {
+    let mut bad = invoice.write_off?;
+    let recovered = amount.min(bad.recovered);
+    bad.recovered -= recovered;
+    if amount > recovered {
+        bad.amount += amount - recovered; // paid before the write-off
+        bad.tax = part(invoice.tax_total, bad.amount, invoice.total);
+    }
+    let is_given = bad.tax_relief_on.is_some_and(|day| day <= today);
+    let relief = if is_given { part(bad.tax, bad.left(), bad.amount) } else { 0 };
+    let tax = (relief - bad.tax_relieved).clamp(0, amount);
+    bad.tax_relieved += tax;
+    let mut invoice = invoice.clone();
+    invoice.amount_paid -= amount;
+    invoice.write_off = Some(bad);
+    Some(Lost { invoice, tax })
+}
+
+/// Records a payment of a bad debt that came back, whose entry is posted.
+pub(super) fn lose_again(world: &mut World, Lost { mut invoice, tax }: Lost) {
+    let (now, company, currency) = (world.now(), invoice.company_id, invoice.currency);
+    if invoice.status == InvoiceStatus::Paid {
+        invoice.enter(InvoiceStatus::WrittenOff, now);
+    }
+    invoice.updated_at = now;
+    let invoice = world.record("invoice.reopened", invoice);
+    sales_tax::book(world, company, currency, -tax);
+    let later = invoice.write_off.and_then(|bad| bad.tax_relief_on);
+    if let Some(day) = later.filter(|day| *day > world.today()) {
+        world.drop_timers(Task::RelieveInvoice(invoice.id));
+        world.remind_at(day.midnight(), Task::RelieveInvoice(invoice.id));
+    }
+}

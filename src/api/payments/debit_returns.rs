@@ -1,7 +1,7 @@
 //! Direct debits that the payer's bank sends back after the payment, within the window of the code's rule.
 
-use crate::api::payments::mandates;
 use crate::api::payments::wallet_level::debited;
+use crate::api::payments::{bad_debts, mandates};
 use crate::api::prelude::*;
 use crate::model::Account;
 use crate::model::decision::COLLECTION_RETURN;
@@ -18,6 +18,8 @@ const RETURN: Span = Span::BusinessDays(2);
 pub(crate) const SENT_BACK: &[&str] = &[
     "collection.returned",
     "invoice.reopened",
+    "tax_liability.created",
+    "tax_liability.updated",
     "mandate.revoked",
     "wallet.debited",
     "wallet.low_balance",
@@ -82,17 +84,21 @@ pub(crate) fn send_back(world: &mut World, id: Id<Collection>, refusal: Refusal)
     returned.enter(CollectionStatus::Returned, world.now());
     world.forget_timers(AnyId::of(id));
     let invoice = returned.invoice_id.and_then(|id| world.find(id));
-    let against = match &invoice {
-        Some(invoice) if invoice.write_off.is_some() => Account::BadDebts,
-        Some(_) => Account::AccountsReceivable,
-        None => Account::Sales,
+    let lost = invoice.as_ref().and_then(|it| bad_debts::lost_again(it, amount, world.today()));
+    let tax = lost.as_ref().map_or(0, |lost| lost.tax);
+    let against = match (&lost, &invoice) {
+        (Some(_), _) => Account::BadDebts,
+        (None, Some(_)) => Account::AccountsReceivable,
+        (None, None) => Account::Sales,
     };
     let of = AnyId::of(id);
-    let posting = collecting::debit_returned(of, currency, (against, amount), (from, taken));
+    let posting = collecting::debit_returned(of, currency, (against, amount, tax), (from, taken));
     world.post(company, posting);
     let returned = world.record("collection.returned", returned);
-    if let Some(invoice) = invoice {
-        reopen(world, &invoice, amount);
+    match (lost, invoice) {
+        (Some(lost), _) => bad_debts::lose_again(world, lost),
+        (None, Some(invoice)) => reopen(world, &invoice, amount),
+        (None, None) => {}
     }
     if let Some(mandate) = returned.mandate_id.filter(|_| refusal.ends_mandate()) {
         mandates::withdrawn(world, mandate, refusal);
@@ -105,28 +111,16 @@ pub(crate) fn send_back(world: &mut World, id: Id<Collection>, refusal: Refusal)
     }
 }
 
-/// The invoice of a returned payment is due again, or a bad debt again.
+/// The invoice of a returned payment is due again.
 fn reopen(world: &mut World, invoice: &Invoice, amount: i64) {
     let mut invoice = invoice.clone();
     let now = world.now();
     invoice.amount_paid -= amount;
-    if let Some(bad) = &mut invoice.write_off {
-        let recovered = amount.min(bad.recovered);
-        bad.recovered -= recovered;
-        bad.amount += amount - recovered; // paid before the write-off
-        if invoice.status == InvoiceStatus::Paid {
-            invoice.enter(InvoiceStatus::WrittenOff, now);
-        }
-    } else {
-        invoice.amount_due += amount;
-        invoice.overdue = invoice.due_date < world.today();
-        let status = if invoice.amount_paid == 0 {
-            InvoiceStatus::Open
-        } else {
-            InvoiceStatus::PartiallyPaid
-        };
-        invoice.enter(status, now);
-    }
+    invoice.amount_due += amount;
+    invoice.overdue = invoice.due_date < world.today();
+    let status =
+        if invoice.amount_paid == 0 { InvoiceStatus::Open } else { InvoiceStatus::PartiallyPaid };
+    invoice.enter(status, now);
     invoice.updated_at = now;
     world.record("invoice.reopened", invoice);
 }

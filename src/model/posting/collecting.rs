@@ -91,15 +91,17 @@ pub(crate) fn bad_debt_recovered(
     Posting::new("Bad debt recovered", collection, currency, &lines)
 }
 
-/// A payer's bank sends a direct debit back. Money that has settled is taken from the wallet; the part that is short is a debt.
+/// A payer's bank sends a direct debit back. Money that has settled is taken from the wallet; the part that is short is a debt. The tax that the authority gives
+/// back again, because the debt is lost again, is a part of the amount.
 pub(crate) fn debit_returned(
     collection: AnyId,
     currency: Currency,
-    (against, amount): (Account, i64),
+    (against, amount, tax): (Account, i64, i64),
     (from, taken): (Account, i64),
 ) -> Posting {
     let lines = [
-        (against, Debit, amount),
+        (against, Debit, amount - tax),
+        (vat_account(), Debit, tax),
         (from, Credit, taken),
         (Account::RefundsPayable, Credit, amount - taken),
     ];

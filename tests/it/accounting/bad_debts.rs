@@ -164,3 +164,52 @@ fn a_transfer_after_the_write_off_is_a_recovery() {
     caller.advance(&json!({"by": "366d"}));
     caller.audit();
 }
+
+/// A direct debit that pays the whole debt, and that the payer's bank sends back.
+fn debit_and_return(caller: &Caller, company: &str, invoice: &Value, currency: &str) {
+    let asked = invoice["collection_id"].as_str().unwrap();
+    caller.post(&format!("/api/payments/collections/{asked}/cancel"), &json!({})).expect(200);
+    let body = json!({
+        "company_id": company, "amount": invoice["total"], "currency": currency,
+        "method": "direct_debit", "reference": "DEBIT-1", "invoice_id": invoice["id"],
+    });
+    let request = caller.request("POST", "/api/payments/collections").json(&body);
+    let request = request.header("sandbox-scenario", "collection.return=returned");
+    caller.send(&request).expect(201);
+}
+
+/// Sources: Excise Tax Act, section 231 (CA), and Value Added Tax Act 1994, section 36 (GB): the tax of what is unpaid is taken back.
+#[test]
+fn a_recovery_that_is_returned_loses_the_debt_and_takes_its_tax_back_again() {
+    let (_server, caller, company) = company_of("CA");
+    let invoice = sent(&caller, &company, "CAD", "9999999994");
+    let (total, tax) = (number(&invoice["total"]), number(&invoice["tax_total"]));
+    let before = books(&caller, &company);
+    caller.advance(&json!({"to": "2026-02-10T08:00:00Z"}));
+    write_off(&caller, &invoice).expect(200);
+    debit_and_return(&caller, &company, &invoice, "CAD");
+    caller.advance(&json!({"until": "next_event"}));
+    while read(&caller, &invoice)["status"] != "paid" {
+        caller.advance(&json!({"until": "next_event"}));
+    }
+    assert_eq!(changed(&caller, &company, before), [-total, 0, 0]);
+    caller.advance(&json!({"by": "14d"}));
+    let lost = read(&caller, &invoice);
+    assert_eq!((&lost["status"], &lost["amount_paid"]), (&json!("written_off"), &json!(0)));
+    assert_eq!(number(&lost["write_off"]["tax_relieved"]), tax);
+    assert_eq!(changed(&caller, &company, before), [-total, total - tax, -tax]);
+    caller.audit();
+
+    let (_server, caller, company) = company_of("GB");
+    let invoice = sent(&caller, &company, "GBP", "9999999994");
+    let before = books(&caller, &company);
+    caller.advance(&json!({"to": "2026-02-10T08:00:00Z"}));
+    write_off(&caller, &invoice).expect(200);
+    debit_and_return(&caller, &company, &invoice, "GBP");
+    caller.advance(&json!({"to": "2026-07-30T08:00:00Z"}));
+    assert_eq!(changed(&caller, &company, before), [-120_000, 120_000, 0]);
+    caller.advance(&json!({"to": "2026-08-01T08:00:00Z"}));
+    assert_eq!(read(&caller, &invoice)["write_off"]["tax_relieved"], 20_000);
+    assert_eq!(changed(&caller, &company, before), [-120_000, 100_000, -20_000]);
+    caller.audit();
+}
