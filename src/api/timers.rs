@@ -13,7 +13,7 @@ use crate::api::identity::{documents, screenings, trust_scores, verification_clo
 use crate::api::operation::Effects;
 use crate::api::payments::{
     bad_debts, beneficiaries, bill_clock, collection_clock, debit_returns, dispute_clock, disputes,
-    escrow_clock, fx_quotes, fx_transfers, invoice_clock, mandates, micro_deposits, payout_rail,
+    escrow_clock, fx_quotes, fx_transfers, invoice_due, mandates, micro_deposits, payout_rail,
     refunds, statement_clock,
 };
 use crate::model::business::{
@@ -278,7 +278,7 @@ timers! {
         leads [CollectionStatus::Processing];
     FinishCollection |world, collection, payment| collection_clock::finish(world, collection, payment);
         emits collection_clock::FINISHED,
-        starts [SettleCollection, ReturnCollection, ChargeBack, LiabilityDue],
+        starts [SettleCollection, ReturnCollection, ChargeBack, LiabilityDue, InvoiceOverdue],
         leads [CollectionStatus::Succeeded, CollectionStatus::Failed];
     SettleCollection |world, collection| collection_clock::settle(world, collection);
         emits collection_clock::SETTLED,
@@ -298,7 +298,7 @@ timers! {
         leads [MandateStatus::Expired];
     ReturnCollection |world, collection, refusal| debit_returns::send_back(world, collection, refusal);
         emits debit_returns::SENT_BACK,
-        starts [RelieveInvoice],
+        starts [RelieveInvoice, InvoiceOverdue],
         leads [CollectionStatus::Returned];
     ChargeBack |world, collection| collection_clock::charge_back(world, collection);
         emits disputes::OPENED,
@@ -308,7 +308,7 @@ timers! {
         emits &["bill.overdue"],
         starts [],
         leads [];
-    InvoiceOverdue |world, invoice| invoice_clock::miss(world, invoice);
+    InvoiceOverdue |world, invoice| invoice_due::miss(world, invoice);
         emits &["invoice.overdue"],
         starts [],
         leads [];

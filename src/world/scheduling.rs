@@ -38,6 +38,15 @@ impl World {
         }
     }
 
+    /// Sets a timer for a date, unless a timer of this task waits already.
+    pub(crate) fn remind_once(&mut self, due: Timestamp, task: Task) {
+        let subject = task.subject();
+        let waits = subject.is_some_and(|it| self.timers.about(it).any(|set| set.task == task));
+        if !waits {
+            self.remind_at(due, task);
+        }
+    }
+
     /// Removes every timer of this task, which is about a resource.
     pub(crate) fn drop_timers(&mut self, of: Task) {
         if let Some(subject) = of.subject() {

@@ -120,12 +120,17 @@ impl Timers {
         subject: AnyId,
         of: impl Fn(&Timer) -> bool,
     ) -> Option<Timer> {
+        let key = self.about(subject).find(|timer| of(timer))?.key();
+        self.take(key)
+    }
+
+    /// The timers about a resource, in the order of their due times.
+    pub(super) fn about(&self, subject: AnyId) -> impl Iterator<Item = &Timer> {
         let bits = subject.bits;
         let places =
             self.about.range((bits, Timestamp::EPOCH, 0)..=(bits, Timestamp::MAX, u64::MAX));
-        let mut timers = places.filter_map(|(_, due, sequence)| self.due.get(&(*due, *sequence)));
-        let key = timers.find(|timer| timer.task.subject() == Some(subject) && of(timer))?.key();
-        self.take(key)
+        let timers = places.filter_map(|(_, due, sequence)| self.due.get(&(*due, *sequence)));
+        timers.filter(move |timer| timer.task.subject() == Some(subject))
     }
 
     /// Removes a timer as if it had never been set.

@@ -38,7 +38,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
             "tax_liability.created",
             "tax_liability.updated",
         ],
-        starts: &[TaskKind::SettleCollection, TaskKind::LiabilityDue],
+        starts: &[TaskKind::SettleCollection, TaskKind::LiabilityDue, TaskKind::InvoiceOverdue],
         ..operation!(write simulate_bank_transfer)
     },
     Operation {
@@ -60,7 +60,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
             "tax_liability.created",
             "tax_liability.updated",
         ],
-        starts: &[TaskKind::SettleCollection, TaskKind::LiabilityDue],
+        starts: &[TaskKind::SettleCollection, TaskKind::LiabilityDue, TaskKind::InvoiceOverdue],
         ..operation!(write simulate_card_payment)
     },
     Operation {

@@ -3,10 +3,12 @@
 use crate::api::prelude::*;
 use crate::model::payments::Bill;
 
-/// Sets the timer of an approved bill.
+/// Sets the timer of an approved bill. One of the history has none until a call changes it.
 pub(super) fn watch(world: &mut World, bill: &Bill) {
-    let over = bill.due_date.plus_days(1).midnight().max(world.now());
-    world.remind_at(over, Task::BillOverdue(bill.id));
+    if bill.status.is_owed() && !bill.overdue {
+        let over = bill.due_date.plus_days(1).midnight();
+        world.remind_once(over, Task::BillOverdue(bill.id));
+    }
 }
 
 /// The due date has passed.

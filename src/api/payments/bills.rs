@@ -97,6 +97,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
             ErrorCode::InvalidStateTransition,
         ],
         emits: &["bill.paid", "bill.partially_paid", "wallet.debited", "wallet.low_balance"],
+        starts: &[TaskKind::BillOverdue],
         ..operation!(write pay_bill)
     },
 ]);
@@ -354,6 +355,7 @@ fn pay_bill(world: &mut World, input: PayBill) -> Result<Single<Bill>> {
     if whole {
         world.forget_timers(id);
     }
+    bill_clock::watch(world, &bill);
     wallet_level::debited(world, &company, &wallet, before);
     Ok(Data(Shown(bill)))
 }

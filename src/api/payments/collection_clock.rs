@@ -4,7 +4,7 @@ use crate::api::capital::repayments;
 use crate::api::identity::monitoring;
 use crate::api::payments::platform_fee::platform_fee;
 use crate::api::payments::wallets::fits;
-use crate::api::payments::{bad_debts, debit_returns, disputes};
+use crate::api::payments::{bad_debts, debit_returns, disputes, invoice_due};
 use crate::api::prelude::*;
 use crate::model::Account;
 use crate::model::decision::{COLLECTION_PAY, COLLECTION_SETTLE};
@@ -259,7 +259,8 @@ fn pay_invoice(world: &mut World, invoice: &Invoice, amount: i64) {
     if invoice.status == InvoiceStatus::Open {
         invoice.enter(InvoiceStatus::PartiallyPaid, now);
     }
-    world.record("invoice.partially_paid", invoice);
+    let invoice = world.record("invoice.partially_paid", invoice);
+    invoice_due::watch(world, &invoice);
 }
 
 /// The paid amount is settled into the wallet, less the platform fee.

@@ -1,7 +1,7 @@
 //! Direct debits that the payer's bank sends back after the payment, within the window of the code's rule.
 
 use crate::api::payments::wallet_level::debited;
-use crate::api::payments::{bad_debts, mandates};
+use crate::api::payments::{bad_debts, invoice_due, mandates};
 use crate::api::prelude::*;
 use crate::model::Account;
 use crate::model::decision::COLLECTION_RETURN;
@@ -122,5 +122,6 @@ fn reopen(world: &mut World, invoice: &Invoice, amount: i64) {
         if invoice.amount_paid == 0 { InvoiceStatus::Open } else { InvoiceStatus::PartiallyPaid };
     invoice.enter(status, now);
     invoice.updated_at = now;
-    world.record("invoice.reopened", invoice);
+    let invoice = world.record("invoice.reopened", invoice);
+    invoice_due::watch(world, &invoice);
 }

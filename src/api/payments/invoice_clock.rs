@@ -1,8 +1,9 @@
-//! Steps of an invoice: sent, partly or fully paid, overdue, voided.
+//! Steps of an invoice: sent and voided.
 
 use crate::api::business::sales_tax;
 use crate::api::payments::asking::{Asked, ask, free_reference};
 use crate::api::payments::collections::cancel;
+use crate::api::payments::invoice_due;
 use crate::api::payments::wallets::fits;
 use crate::api::prelude::*;
 use crate::model::payments::invoice::number;
@@ -56,19 +57,8 @@ pub(super) fn send(world: &mut World, company: &Company, invoice: &Invoice) -> R
         metadata: Metadata::default(),
     };
     ask(world, company, asked);
-    world.remind_at(over, Task::InvoiceOverdue(sent.id));
+    invoice_due::watch(world, &sent);
     Ok(())
-}
-
-/// The due date has passed.
-pub(crate) fn miss(world: &mut World, id: Id<Invoice>) {
-    let owed = world.find(id).filter(|invoice| invoice.status.is_owed());
-    if let Some(invoice) = owed {
-        let mut invoice = (*invoice).clone();
-        invoice.overdue = true;
-        invoice.updated_at = world.now();
-        world.record("invoice.overdue", invoice);
-    }
 }
 
 /// Voids an invoice without payments.

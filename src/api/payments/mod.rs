@@ -19,6 +19,7 @@ pub(crate) mod fx_quotes;
 pub(crate) mod fx_rates;
 pub(crate) mod fx_transfers;
 pub(crate) mod invoice_clock;
+pub(crate) mod invoice_due;
 pub(crate) mod invoice_pdf;
 pub(crate) mod invoices;
 pub(crate) mod mandates;

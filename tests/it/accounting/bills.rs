@@ -172,6 +172,20 @@ fn a_bill_is_refused_in_a_wrong_state_and_by_a_company_that_may_not_pay() {
 
 /// A bill is dated on its own day, which must be open when it is approved.
 #[test]
+fn a_grown_bill_that_is_paid_in_part_becomes_overdue() {
+    let (_server, caller, company) = company_of("GB");
+    let open = caller.all(&format!("{BILLS}?company_id={company}&status=approved&overdue=false"));
+    let due = |bill: &&Value| bill["due_date"].as_str().unwrap() > "2026-01-03";
+    let bill = open.iter().find(due).expect("a bill that is due later");
+    let body = json!({"wallet_id": wallet(&caller, &company), "amount": 5});
+    verb(&caller, bill, "pay", &body).expect(200);
+    let events = caller.advance(&json!({"by": "60d"}));
+    let late = caller.get(&format!("{BILLS}/{}", id(bill))).data();
+    assert_eq!((&late["status"], &late["overdue"]), (&json!("partially_paid"), &json!(true)));
+    assert!(events.iter().any(|name| name == "bill.overdue"), "{events:?}");
+}
+
+#[test]
 fn a_bill_of_a_closed_month_cannot_be_approved() {
     let (_server, caller, company) = company_of("GB");
     let mut body =

@@ -73,3 +73,19 @@ fn a_grown_settled_collection_can_be_refunded() {
     assert_eq!(collection(&caller, &old)["amount_refunded"], 100);
     caller.audit();
 }
+
+#[test]
+fn a_grown_invoice_that_is_paid_in_part_becomes_overdue() {
+    let caller = Caller::manual();
+    let company = caller.company(0);
+    let open = caller.all(&format!("{INVOICES}?company_id={company}&status=open"));
+    let due = |invoice: &&serde_json::Value| invoice["due_date"].as_str().unwrap() > "2026-01-03";
+    let invoice = open.iter().find(due).expect("an invoice that is due later");
+    let body = json!({"company_id": company, "amount": 100, "reference": invoice["number"]});
+    caller.post("/_sandbox/inbound/bank_transfer", &body).expect(200);
+    caller.advance(&json!({"by": "60d"}));
+    let path = format!("{INVOICES}/{}", id(invoice));
+    let late = caller.get(&path).data();
+    assert_eq!((&late["status"], &late["overdue"]), (&json!("partially_paid"), &json!(true)));
+    assert_eq!(told(&caller, id(invoice)), ["invoice.partially_paid", "invoice.overdue"]);
+}
