@@ -11,7 +11,7 @@ use crate::model::payments::{
     MilestoneStatus, Payout, PayoutStatus, Pays, RaisedBy, ReconciliationMatch, Side,
 };
 
-/// A payout is moved one state at a time: its timers, which go further, are dropped.
+/// A payout is moved one state at a time. Its timers are dropped, and the rail goes on from the new state.
 pub(super) fn payout(world: &mut World, id: Id<Payout>, to: &str, wanted: Wanted) -> Result<()> {
     let payout = world.get(id)?;
     let by_hand = |state| match payout.pays() {

@@ -25,6 +25,7 @@ pub(crate) mod invoices;
 pub(crate) mod mandates;
 pub(crate) mod micro_deposits;
 pub(crate) mod payer;
+pub(crate) mod payout_account;
 pub(crate) mod payout_create;
 pub(crate) mod payout_rail;
 pub(crate) mod payout_verbs;

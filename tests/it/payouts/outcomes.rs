@@ -102,6 +102,26 @@ fn a_manual_transition_of_a_payout_moves_its_money() {
 }
 
 #[test]
+fn a_payout_that_is_moved_by_hand_goes_on() {
+    let payer = Payer::manual();
+    let rest = |moves: &[&str]| {
+        let asked = payer.pay(9_000, &json!({"rail": "standard"}));
+        for to in moves {
+            payer.transition(id(&asked), &json!({ "to": to })).expect(200);
+        }
+        let events = payer.caller.advance(&json!({"by": "30d"}));
+        (events, payer.payout(&asked)["status"].clone())
+    };
+    let (paid, gone) = (json!("paid"), vec!["payout.sent".to_owned(), "payout.paid".to_owned()]);
+    assert_eq!(rest(&["processing"]), (gone.clone(), paid.clone()));
+    assert_eq!(rest(&["processing", "on_hold", "processing"]), (gone.clone(), paid.clone()));
+    assert_eq!(rest(&["processing", "sent"]), (gone[1..].to_vec(), paid));
+    // Only a tester or the company ends a hold by hand.
+    assert_eq!(rest(&["processing", "on_hold"]), (Vec::new(), json!("on_hold")));
+    payer.caller.audit();
+}
+
+#[test]
 fn payouts_of_the_months_before_the_start_are_over() {
     let payer = Payer::instant();
     let path = format!("{PAYOUTS}?company_id={}", payer.company);
