@@ -31,6 +31,10 @@ pub(crate) struct Event {
     pub(crate) company: u64,
     /// The subject after the event.
     pub(crate) object: Record,
+    /// The subject before the event, if its state follows from the journal and is not among the changes. It follows from the other events, so no hash of the
+    /// world contains it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) before: Option<Record>,
     /// The request that caused it; none if the clock did.
     pub(crate) request: Option<Arc<RequestRef>>,
     /// The request that set the timer, if the clock caused it.
@@ -64,7 +68,8 @@ impl Event {
 
     /// The subject before the event; nothing if it is new.
     pub(crate) fn subject_before(&self) -> Option<&Record> {
-        self.changes.iter().find(|change| self.is_of_subject(change))?.before.as_ref()
+        let change = self.changes.iter().find(|change| self.is_of_subject(change));
+        change.map_or(self.before.as_ref(), |change| change.before.as_ref())
     }
 }
 

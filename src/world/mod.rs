@@ -19,6 +19,7 @@ pub(crate) mod decided;
 pub(crate) mod diff;
 pub(crate) mod digest;
 pub(crate) mod earlier;
+mod emit;
 pub(crate) mod envelope;
 pub(crate) mod event;
 pub(crate) mod external;
@@ -68,7 +69,6 @@ pub(crate) use self::log::{Log, MAX_EVENTS};
 pub(crate) use self::overlay::Origin;
 pub(crate) use self::script_state::Script;
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use imbl::{OrdMap, Vector};
@@ -347,42 +347,6 @@ impl World {
         posting: Posting,
     ) -> Option<Arc<JournalEntry>> {
         self.post_on(company, posting, self.today())
-    }
-
-    /// Seals the staged changes into one event about `subject`, in its current state.
-    pub(crate) fn emit<T: Entity>(&mut self, name: &'static str, subject: &Arc<T>) {
-        let id = AnyId { kind: T::KIND, bits: subject.id().bits() };
-        self.emit_record(name, id, subject.company(), Arc::clone(subject).into_record());
-    }
-
-    fn emit_record(
-        &mut self,
-        name: &'static str,
-        subject: AnyId,
-        company: Id<Company>,
-        object: Record,
-    ) {
-        let id = subject.bits;
-        let count = self.count_event(id);
-        let event_key = self.base.key().with("event").at(id).at(count);
-        let mut changes = std::mem::take(&mut self.transaction.staged);
-        changes.shrink_to_fit();
-        let event = Event {
-            sequence: self.log.len() + 1,
-            at: self.now,
-            name: Cow::Borrowed(name),
-            id: event_key.hash(),
-            subject,
-            company: company.bits(),
-            object,
-            request: self.transaction.request.clone(),
-            cause: self.cause_of_event(),
-            decision: self.transaction.decided.take(),
-            changes,
-        };
-        self.log.push(Arc::new(event));
-        self.transaction.undo.push(Undo::Emit { subject: id });
-        self.arm_after(name);
     }
 }
 

@@ -1,12 +1,14 @@
 //! Wallets: what a company's wallets hold, and how they are shown.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::model::Account;
 use crate::model::business::Company;
 use crate::model::payments::{Balances, Wallet};
-use crate::value::{Currency, Id};
+use crate::model::{Account, Entity, JournalEntry};
+use crate::value::{Currency, Id, Timestamp};
 use crate::world::World;
+use crate::world::transaction::Undo;
 
 impl World {
     /// The balance of the company's wallet in this currency: a sum of the ledger.
@@ -26,16 +28,50 @@ impl World {
 
     /// The shown form of the wallet, with its balances and the time of their last change.
     pub(crate) fn with_balances(&self, wallet: &Wallet) -> Wallet {
-        let book = self.book(wallet.company_id);
-        let lines = book.and_then(|book| book.by_wallet.get(&wallet.id.bits()));
-        let last = lines.and_then(|lines| lines.lines.last()).map(|line| line.created_at);
-        let at_start = || self.base.opening(wallet.company_id)?.moved(wallet.id);
-        let moved = last.or_else(at_start);
         Wallet {
             balances: self.balances(wallet.company_id, wallet.currency),
-            updated_at: moved.map_or(wallet.updated_at, |moved| moved.max(wallet.updated_at)),
+            updated_at: self.moved_before(wallet, &BTreeSet::new()),
             ..wallet.clone()
         }
+    }
+
+    /// When the wallet last changed without these entries.
+    fn moved_before(&self, wallet: &Wallet, entries: &BTreeSet<Id<JournalEntry>>) -> Timestamp {
+        let book = self.book(wallet.company_id);
+        let lines = book.and_then(|book| book.by_wallet.get(&wallet.id.bits()));
+        let mut lines = lines.into_iter().flat_map(|lines| lines.lines.iter().rev());
+        let last = lines.find(|line| !entries.contains(&line.journal_entry_id));
+        let at_start = || self.base.opening(wallet.company_id)?.moved(wallet.id);
+        let moved = last.map(|line| line.created_at).or_else(at_start);
+        moved.map_or(wallet.updated_at, |moved| moved.max(wallet.updated_at))
+    }
+
+    /// The shown form of the wallet before the entries that this step has posted since its last event; none if there are none.
+    fn before_step(&self, wallet: &Wallet) -> Option<Wallet> {
+        let (id, company) = (wallet.id.bits(), wallet.company_id.bits());
+        let steps = self.transaction.undo.iter().rev();
+        let since =
+            steps.take_while(|undo| !matches!(undo, Undo::Emit { subject } if *subject == id));
+        let posted =
+            since.filter(|undo| matches!(undo, Undo::Post { company: of } if *of == company));
+        let entries = self.book(wallet.company_id)?.entries.iter().rev();
+        let entries: Vec<_> = entries.take(posted.count()).collect();
+        let lines = entries.iter().flat_map(|entry| &entry.lines);
+        let mut balances = self.balances(wallet.company_id, wallet.currency);
+        let shown = balances;
+        for line in lines.filter(|line| line.currency == wallet.currency) {
+            let balance = match line.account {
+                Account::CashAvailable => &mut balances.available,
+                Account::CollectionsInTransit => &mut balances.pending,
+                Account::CashReserved => &mut balances.reserved,
+                Account::EscrowHeld => &mut balances.escrow,
+                _ => continue,
+            };
+            *balance -= line.signed();
+        }
+        let ids = entries.iter().map(|entry| entry.id).collect();
+        let updated_at = self.moved_before(wallet, &ids);
+        (balances != shown).then(|| Wallet { balances, updated_at, ..wallet.clone() })
     }
 
     /// The company's wallet of this currency, opened if there is none.
@@ -64,9 +100,10 @@ impl World {
         self.wallets_of(company).find(|wallet| wallet.currency == currency)
     }
 
-    /// Emits an event about a wallet, with its balances.
+    /// Emits an event about a wallet, with its balances now and before.
     pub(crate) fn emit_wallet(&mut self, name: &'static str, wallet: &Wallet) {
         let shown = Arc::new(self.with_balances(wallet));
-        self.emit(name, &shown);
+        let before = self.before_step(wallet).map(|before| Arc::new(before).into_record());
+        self.emit_from(name, &shown, before);
     }
 }

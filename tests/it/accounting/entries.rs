@@ -58,6 +58,14 @@ fn a_line_on_available_cash_moves_the_wallet_and_shows_on_its_statement() {
         names(&caller),
         ["journal_entry.posted", "wallet.credited", "journal_entry.posted", "wallet.debited"]
     );
+    let events = caller.events();
+    let told = events.iter().filter(|event| event["data"]["object"]["id"] == wallet["id"]);
+    let previous: Vec<&Value> = told.map(|event| &event["data"]["previous"]).collect();
+    let balances = [&previous[0]["available"], &previous[1]["available"]].map(number);
+    assert_eq!(balances, [before, before + 700]);
+    assert_eq!(previous[0]["pending"], Value::Null, "it did not change");
+    let log = caller.all(&format!("/api/business/audit-logs?resource_id={}", id(&wallet)));
+    assert_eq!(log[0]["changed_fields"], json!(["available", "updated_at"]));
     caller.audit();
 }
 

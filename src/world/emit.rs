@@ -1,0 +1,61 @@
+//! Staged changes are sealed into an event.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use crate::model::business::Company;
+use crate::model::{AnyId, Entity, Record};
+use crate::value::Id;
+use crate::world::World;
+use crate::world::event::Event;
+use crate::world::transaction::Undo;
+
+impl World {
+    /// Seals the staged changes into one event about `subject`, in its current state.
+    pub(crate) fn emit<T: Entity>(&mut self, name: &'static str, subject: &Arc<T>) {
+        self.emit_from(name, subject, None);
+    }
+
+    /// The same for a subject whose state follows from the journal: no change of it is staged.
+    pub(super) fn emit_from<T: Entity>(
+        &mut self,
+        name: &'static str,
+        subject: &Arc<T>,
+        before: Option<Record>,
+    ) {
+        let id = AnyId { kind: T::KIND, bits: subject.id().bits() };
+        let object = Arc::clone(subject).into_record();
+        self.emit_record(name, id, subject.company(), (before, object));
+    }
+
+    fn emit_record(
+        &mut self,
+        name: &'static str,
+        subject: AnyId,
+        company: Id<Company>,
+        (before, object): (Option<Record>, Record),
+    ) {
+        let id = subject.bits;
+        let count = self.count_event(id);
+        let event_key = self.base.key().with("event").at(id).at(count);
+        let mut changes = std::mem::take(&mut self.transaction.staged);
+        changes.shrink_to_fit();
+        let event = Event {
+            sequence: self.log.len() + 1,
+            at: self.now,
+            name: Cow::Borrowed(name),
+            id: event_key.hash(),
+            subject,
+            company: company.bits(),
+            object,
+            before,
+            request: self.transaction.request.clone(),
+            cause: self.cause_of_event(),
+            decision: self.transaction.decided.take(),
+            changes,
+        };
+        self.log.push(Arc::new(event));
+        self.transaction.undo.push(Undo::Emit { subject: id });
+        self.arm_after(name);
+    }
+}
