@@ -72,6 +72,10 @@ impl World {
         source: AnyId,
         effective_on: Date,
     ) -> (Arc<JournalEntry>, Arc<JournalEntry>) {
+        let is_filed = self.overlay.get(Kind::JournalEntry, entry.id.bits()).is_some();
+        if !is_filed && self.base.index_of(entry.id).is_none() {
+            self.file(entry); // so that its change has a state before
+        }
         let posting = Posting::mirror(entry, memo, source);
         let mirror = Arc::new(JournalEntry {
             reverses: Some(entry.id),

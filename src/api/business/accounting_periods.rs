@@ -287,17 +287,15 @@ fn reopen_accounting_period(
         let detail = format!("the year until {} is closed: reopen it first", year.last_day);
         return Err(closed(&year, &detail));
     }
-    let source = AnyId::of(period.id);
-    let mut reversed = Vec::new();
-    for id in core::mem::take(&mut period.closing_entry_ids) {
-        let entry = world.entry(id).expect("a closed year names its entries");
-        let memo = Cow::Borrowed("Year reopened");
-        reversed.push(world.reverse(&entry, memo, source, period.last_day).1);
-    }
+    let entries = core::mem::take(&mut period.closing_entry_ids);
     period.enter_because(status, world.now(), Some(input.reason.into_string()));
     let period = world.record("accounting_period.reopened", period);
-    for entry in &reversed {
-        world.emit("journal_entry.reversed", entry);
+    for id in entries {
+        let entry = world.entry(id).expect("a closed year names its entries");
+        let memo = Cow::Borrowed("Year reopened");
+        let source = AnyId::of(period.id);
+        let (_, reversed) = world.reverse(&entry, memo, source, period.last_day);
+        world.emit("journal_entry.reversed", &reversed);
     }
     Ok(Data(Shown(period)))
 }

@@ -31,7 +31,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([Operation {
         "payroll_run.created",
         "payroll_run.reversed",
         "payslip.voided",
-        "journal_entry.reversed",
+        "journal_entry.posted",
         "tax_liability.created",
         "tax_liability.updated",
         "compliance_requirement.resolved",
@@ -239,7 +239,7 @@ fn give_back(
     let released = posting::released("Payroll money released", source, currency, freed);
     world.post(run.company_id, released);
     for entry in entries {
-        world.emit("journal_entry.reversed", &entry);
+        world.emit("journal_entry.posted", &entry);
     }
     void
 }

@@ -42,7 +42,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &[
             "payroll_run.cancelled",
-            "journal_entry.reversed",
+            "journal_entry.posted",
             "compliance_requirement.resolved",
         ],
         long: true,
@@ -127,7 +127,7 @@ fn cancel_payroll_run(world: &mut World, input: CancelPayrollRun) -> Result<Sing
     run.enter_because(status, now, reason);
     let run = world.record("payroll_run.cancelled", run);
     for entry in mirrors {
-        world.emit("journal_entry.reversed", &entry);
+        world.emit("journal_entry.posted", &entry);
     }
     tax_clock::release(world, run.id);
     Ok(Data(Shown(run)))

@@ -70,13 +70,13 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
     Operation {
         path: "/api/payments/bills/{bill_id}/void",
         summary: "Void a bill",
-        description: "Voids a draft or a bill without payments. Its journal entry is reversed \
-            today, and its tax is no longer deducted.",
+        description: "Voids a draft or a bill without payments. An entry of today with the opposite \
+            sides takes its journal entry back, and its tax is no longer deducted.",
         example: r#"{"reason":"The goods were returned"}"#,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &[
             "bill.voided",
-            "journal_entry.reversed",
+            "journal_entry.posted",
             "tax_liability.created",
             "tax_liability.updated",
         ],
@@ -310,7 +310,7 @@ fn void_bill(world: &mut World, input: VoidBill) -> Result<Single<Bill>> {
     let bill = world.record("bill.voided", bill);
     world.forget_timers(AnyId::of(bill.id));
     if let Some(mirror) = mirror {
-        world.emit("journal_entry.reversed", &mirror);
+        world.emit("journal_entry.posted", &mirror);
         sales_tax::book_purchase(world, bill.company_id, bill.currency, -bill.tax_recoverable);
     }
     show(world, input.bill_id)

@@ -82,7 +82,7 @@ pub(super) fn void(world: &mut World, invoice: &Invoice, reason: String) -> Resu
     let mirror = booked.then(|| world.post(void.company_id, posting)).flatten();
     let void = world.record("invoice.voided", void);
     if let Some(mirror) = mirror {
-        world.emit("journal_entry.reversed", &mirror);
+        world.emit("journal_entry.posted", &mirror);
         sales_tax::book(world, void.company_id, currency, -void.tax_total);
     }
     if let Some(asked) = asked {

@@ -87,13 +87,14 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
     Operation {
         path: "/api/payments/invoices/{invoice_id}/void",
         summary: "Void an invoice",
-        description: "Voids a draft or an invoice without payments. Its journal entry is reversed, \
-            its number stays used, and its collection is cancelled.",
+        description: "Voids a draft or an invoice without payments. An entry of today with the \
+            opposite sides takes its journal entry back, its number stays used, and its \
+            collection is cancelled.",
         example: r#"{"reason":"Sent to the wrong customer"}"#,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &[
             "invoice.voided",
-            "journal_entry.reversed",
+            "journal_entry.posted",
             "tax_liability.created",
             "tax_liability.updated",
             "collection.cancelled",

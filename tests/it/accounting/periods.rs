@@ -163,6 +163,14 @@ fn a_closed_year_moves_its_result_to_retained_earnings_and_reports_agree() {
     let month = json!({"company_id": company, "period": "2025-05"});
     caller.post(PERIODS, &month).refused(409, "accounting_period_closed");
     assert_eq!(reopen(&caller, &closed)["closing_entry_ids"], json!([]));
+    let events = caller.events();
+    let reversed = events.iter().find(|event| event["type"] == "journal_entry.reversed");
+    let data = &reversed.expect("the closing entry is reversed")["data"];
+    assert_eq!(data["object"]["id"], closed["closing_entry_ids"][0]);
+    assert_eq!(
+        (&data["object"]["status"], &data["previous"]["status"]),
+        (&json!("reversed"), &json!("posted"))
+    );
     for (day, before) in days.iter().zip(&before) {
         assert_eq!(&sheet(day), before, "{day}");
     }

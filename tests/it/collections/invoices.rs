@@ -214,6 +214,13 @@ fn a_void_invoice_mirrors_its_entry_and_cancels_its_collection() {
     send(&caller, &invoice).refused(409, "invalid_state_transition");
     let names = ["created", "sent", "voided"].map(|name| format!("invoice.{name}"));
     assert_eq!(told(&caller, id(&invoice)), names);
+    let events = caller.events();
+    let about = |event: &&Value| event["data"]["object"]["source"]["id"] == invoice["id"];
+    let entries = events.iter().filter(about);
+    let entries = entries.map(|event| (&event["type"], &event["data"]["object"]["memo"]));
+    let (posted, memos) =
+        (json!("journal_entry.posted"), [json!("Invoice sent"), json!("Invoice voided")]);
+    assert_eq!(entries.collect::<Vec<_>>(), memos.each_ref().map(|memo| (&posted, memo)));
     caller.audit();
 }
 
