@@ -47,9 +47,12 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
     Operation {
         path: "/_sandbox/resources/{resource_id}/transition",
         summary: "Move a resource along its lifecycle",
-        description: "Moves a resource of any kind to another status, with all effects (postings, \
-            items, payslips, events). A transition that the lifecycle does not allow returns 409 \
-            with the allowed ones.",
+        description: "Moves a resource to another status, with all effects (postings, items, \
+            payslips, events). A transition that the lifecycle does not allow returns 409 with the \
+            allowed ones. Some kinds are moved by their operations alone: invoices, bills, journal \
+            entries and accounting periods. Others follow from their parts: payroll items, \
+            payslips, payroll verifications and subjects. For those, `allowed` is empty, and \
+            `detail` says what moves them.",
         example: r#"{"resource_id":"@employee:1","to":"suspended","reason":"asked by a test"}"#,
         errors: &[
             ErrorCode::InvalidStateTransition,

@@ -117,9 +117,33 @@ fn apply(world: &mut World, id: AnyId, to: &str, wanted: Wanted) -> Result<()> {
         | Kind::Event
         | Kind::AuditLog
         | Kind::Request => {
-            let name = id.kind.name();
-            let detail = format!("a {name} is not moved by hand: it follows from others");
+            let detail = format!("{} is not moved by hand: {}", one(id.kind), moved_by(id.kind));
             Err(refused(id, "", Vec::new(), detail))
         }
+    }
+}
+
+/// "an invoice"
+fn one(kind: Kind) -> String {
+    let name = kind.name().replace('_', " ");
+    let article = if name.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    format!("{article} {name}")
+}
+
+/// What moves a resource that is not moved by hand.
+const fn moved_by(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Invoice => {
+            "sendInvoice, voidInvoice, writeOffInvoice and payments of its collections move it"
+        }
+        Kind::Bill => "approveBill, payBill and voidBill move it",
+        Kind::JournalEntry => "reverseJournalEntry reverses it",
+        Kind::AccountingPeriod => {
+            "closeAccountingPeriod, closeAccountingYear and reopenAccountingPeriod move it"
+        }
+        Kind::PayrollItem | Kind::Payslip => "its run and its payouts move it",
+        Kind::PayrollVerification => "a move of its employee's `payroll_status` moves it",
+        Kind::Subject => "its verification moves it",
+        _ => "its status never changes, or it has none",
     }
 }

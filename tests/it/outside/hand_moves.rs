@@ -342,3 +342,26 @@ fn a_move_by_hand_leaves_what_the_operation_leaves() {
         assert_eq!(hand["id"], *ids[0]);
     }
 }
+
+#[test]
+fn a_kind_that_is_not_moved_by_hand_names_the_operations_that_move_it() {
+    let caller = Caller::manual();
+    let company = caller.company(0);
+    let first = |path: &str| id(&caller.all(&format!("{path}?company_id={company}"))[0]).to_owned();
+    let month = json!({"company_id": company, "period": "2025-11"});
+    let month = caller.post("/api/business/accounting-periods", &month).made();
+    for (resource, said) in [
+        (first("/api/payments/invoices"), "an invoice is not moved by hand: sendInvoice"),
+        (first("/api/payments/bills"), "a bill is not moved by hand: approveBill"),
+        (id(&month).to_owned(), "an accounting period is not moved by hand: closeAccountingPeriod"),
+        (first("/api/business/journal-entries"), "a journal entry is not moved by hand: reverse"),
+        (first("/api/business/payslips"), "a payslip is not moved by hand: its run"),
+    ] {
+        let path = format!("/_sandbox/resources/{resource}/transition");
+        let refusal = caller.post(&path, &json!({"to": "paid"}));
+        let refusal = refusal.refused(409, "invalid_state_transition");
+        let detail = refusal["detail"].as_str().unwrap();
+        assert!(detail.contains(said), "{detail}");
+        assert_eq!(refusal["allowed"], json!([]));
+    }
+}
