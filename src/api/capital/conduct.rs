@@ -80,6 +80,8 @@ struct Paydays<'a> {
     runs: Vec<Arc<PayrollRun>>,
     /// The first month that was paid.
     first: Option<Period>,
+    /// The day on which the world started.
+    start: Date,
 }
 
 impl<'a> Paydays<'a> {
@@ -94,6 +96,7 @@ impl<'a> Paydays<'a> {
             company,
             schedules: schedules(world, company.id),
             first: runs.iter().map(|run| run.period).min(),
+            start: world.base().shape().start.date(),
             runs,
         }
     }
@@ -109,11 +112,18 @@ impl<'a> Paydays<'a> {
         self.last(span.period()).max(agreed)
     }
 
+    /// Whether the deadline of a pay period had passed when the world started: nothing could pay it in time. A history ends with whole months, and a world can
+    /// start later in a month.
+    fn began_late(&self, span: PaySpan) -> bool {
+        self.limit(self.last_of(span)) < self.start
+    }
+
     /// When a run's wages were due: on its pay date. A run created after that time cannot move it later, and another run not beyond the
-    /// month after. For the first month there was no agreed day.
+    /// month after. For the first month there was no agreed day, and one whose deadline had passed at the start is not late.
     fn due(&self, run: &PayrollRun) -> Date {
         let last = self.last_of(run.span());
-        if Some(run.period) == self.first {
+        let is_since = run.created_at.date() >= self.start;
+        if Some(run.period) == self.first || (is_since && self.began_late(run.span())) {
             run.pay_date
         } else if run.created_at.date() <= last {
             run.pay_date.min(self.last(run.period.plus_months(1)))
@@ -190,7 +200,8 @@ fn payroll(paydays: &Paydays<'_>, since: Date, today: Date) -> PayrollConduct {
     for payday in paydays.since(since, today) {
         let mut runs = paydays.runs.iter();
         let limit = paydays.limit(paydays.last_of(payday.span));
-        if limit < today && !runs.any(|run| run.span() == payday.span) {
+        let is_over = limit < today && !paydays.began_late(payday.span);
+        if is_over && !runs.any(|run| run.span() == payday.span) {
             conduct.late.push(payday.span.to_string());
         }
         if !payday.is_booked {
@@ -247,7 +258,8 @@ fn taxes(world: &World, paydays: &Paydays<'_>, since: Date) -> TaxConduct {
         }
     }
     // Wages that are missing in the books have missing taxes, too, so that taxes do not look better than payroll.
-    for payday in paydays.since(since, today).iter().filter(|it| !it.is_booked) {
+    let missing = |it: &&Payday| !it.is_booked && !paydays.began_late(it.span);
+    for payday in paydays.since(since, today).iter().filter(missing) {
         for (country, authority) in &authorities {
             let due = due_on((country, authority), None, payday.on);
             if due.is_some_and(|due| due < today) {

@@ -1,11 +1,13 @@
 //! What changes a credit score, and what does not.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::{SCORES, factor, newcomer, score, sell};
-use crate::harness::Caller;
 use crate::harness::contract::product;
 use crate::harness::world::{id, number};
+use crate::harness::{Caller, Server};
 
 /// The path of an operation.
 fn path_of(operation: &str) -> String {
@@ -185,6 +187,25 @@ fn a_month_without_payroll_is_missed() {
     let factors = missed["factors"].as_array().unwrap();
     let late = factors.iter().find(|it| it["name"] == "payroll_late");
     assert_eq!(late.unwrap()["evidence"][0]["resources"], json!(["2026-01"]));
+}
+
+/// A history ends before the month of the start. Nothing could pay what was due between both.
+#[test]
+fn a_pay_day_before_the_start_is_not_late() {
+    let flags = ["--seed", "6", "--countries", "US", "--companies", "6"];
+    let start = ["--start", "2024-01-25T00:00:00Z"];
+    let caller = Caller::of(&Arc::new(Server::start(&[&flags[..], &start[..]].concat())));
+    for company in 0..6 {
+        let company = caller.company(company);
+        assert_eq!(factor(&score(&caller, &company), "payroll_late").0, 0, "{company}");
+    }
+    // What is due after the start can be late.
+    caller.advance(&json!({"to": "2024-02-10T12:00:00Z"}));
+    let late = score(&caller, &caller.company(0));
+    let factors = late["factors"].as_array().unwrap();
+    let late = factors.iter().find(|it| it["name"] == "payroll_late").unwrap();
+    let periods = json!(["2024-01-01 to 2024-01-14", "2024-01-15 to 2024-01-28"]);
+    assert_eq!(late["evidence"][0]["resources"], periods);
 }
 
 #[test]
