@@ -56,7 +56,9 @@ fn write_off_invoice(world: &mut World, input: WriteOffInvoice) -> Result<Single
     let company = world.get(invoice.company_id)?;
     let amount = invoice.amount_due;
     let tax = part(invoice.tax_total, amount, invoice.total);
-    let relief_on = vat::relief_from(&company.country, invoice.due_date).filter(|_| tax > 0);
+    let supplied_on = invoice.issued_on.unwrap_or(invoice.due_date);
+    let relief_on = vat::relief_from(&company.country, invoice.due_date.max(supplied_on));
+    let relief_on = relief_on.filter(|_| tax > 0);
     let at_once = relief_on.is_some_and(|day| day <= today);
     let relieved = if at_once { tax } else { 0 };
     let mut bad = (*invoice).clone();

@@ -170,17 +170,18 @@ pub(crate) fn goods_only(country: &str, on: Date) -> bool {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct BadDebt {
-    /// The months after the due date that must be over.
+    /// The months that must be over after the due date, or after the supply if that is later.
     months_after_due: i32,
     /// The law.
     #[cfg_attr(not(test), expect(dead_code, reason = "only a test reads it"))]
     source: String,
 }
 
-/// The first day on which a seller in that country takes back the tax of a written-off debt that was due on a day.
-pub(crate) fn relief_from(country: &str, due: Date) -> Option<Date> {
+/// The first day on which a seller in that country takes back the tax of a written-off debt. `since` is the later of the days on which it was due and on which the
+/// invoice was sent, the date of supply.
+pub(crate) fn relief_from(country: &str, since: Date) -> Option<Date> {
     let rule = of(country)?.bad_debt.as_ref()?;
-    Some(due.period().plus_months(rule.months_after_due).day(due.civil().day()))
+    Some(since.period().plus_months(rule.months_after_due).day(since.civil().day()))
 }
 
 /// How often a return declares the tax of sales, and when it is due.

@@ -213,3 +213,20 @@ fn a_recovery_that_is_returned_loses_the_debt_and_takes_its_tax_back_again() {
     assert_eq!(changed(&caller, &company, before), [-120_000, 100_000, -20_000]);
     caller.audit();
 }
+
+/// Source: VAT Notice 700/18, 2.2: six months after the later of the due date and the date of supply.
+#[test]
+fn the_tax_of_an_invoice_that_is_sent_after_its_due_date_waits_from_the_supply() {
+    let (_server, caller, company) = company_of("GB");
+    let body = json!({
+        "company_id": company, "currency": "GBP", "due_date": "2026-01-02",
+        "customer": {"name": "Harbour Foods Ltd", "email": "a@harbour.example.com", "account_number": "9999999994"},
+        "lines": [{"description": "Consulting", "quantity": 1, "unit_amount": 100_000}],
+    });
+    let invoice = caller.post(INVOICES, &body).made();
+    caller.advance(&json!({"to": "2026-03-02T08:00:00Z"}));
+    caller.post(&format!("{INVOICES}/{}/send", id(&invoice)), &json!({})).expect(200);
+    caller.advance(&json!({"by": "1d"}));
+    let bad = write_off(&caller, &invoice).data();
+    assert_eq!(bad["write_off"]["tax_relief_on"], "2026-09-02");
+}
