@@ -241,7 +241,7 @@ fn watch(world: &mut World, request: &DueDiligenceRequest) {
     world.remind_at(request.over_at(), Task::MissRequest(request.id));
 }
 
-/// Stores a changed request, updates its case, and emits the events of both.
+/// Stores a changed request, updates its case, and emits the events of both. What completes the case is a part of the event of the case.
 pub(super) fn told(
     world: &mut World,
     event: &'static str,
@@ -255,12 +255,13 @@ pub(super) fn told(
     case.progress = Progress::of(&requests);
     case.findings = findings(&requests);
     case.updated_at = world.now();
-    let case = world.stage(case);
-    world.emit(event, &request);
     if case.status == CaseStatus::Open && case.progress.is_done() {
-        let mut case = (*case).clone();
+        world.emit(event, &request);
         case.enter(CaseStatus::Completed, world.now());
         world.record("due_diligence_case.completed", case);
+    } else {
+        world.stage(case);
+        world.emit(event, &request);
     }
     request
 }

@@ -82,9 +82,11 @@ fn a_case_is_completed_when_nothing_mandatory_is_open() {
         assert_eq!(waived.len(), mandatory.len() / 2);
         assert!(waived.iter().all(|finding| finding["type"] == "waived"));
         let events = caller.events();
-        let completed =
-            events.iter().filter(|event| event["type"] == "due_diligence_case.completed");
-        assert_eq!(completed.count(), 1);
+        let completed = |event: &&Value| event["type"] == "due_diligence_case.completed";
+        let completed: Vec<&Value> = events.iter().filter(completed).collect();
+        assert_eq!(completed.len(), 1);
+        let settled = &completed[0]["data"]["previous"]["progress"]["mandatory_settled"];
+        assert_eq!(number(settled), number(&progress["mandatory"]) - 1);
         // Optional requests can still be answered; no further request can be added.
         let rest = asked.iter().find(|one| one["mandatory"] == false).unwrap();
         submit(&caller, rest).expect(200);
