@@ -43,6 +43,11 @@ impl Font {
         self.face.glyph_index(letter).unwrap_or(self.unknown)
     }
 
+    /// What a reader copies for a character: itself, or the question mark that stands for it.
+    pub(super) fn copied(&self, letter: char) -> char {
+        self.face.glyph_index(letter).map_or('?', |_| letter)
+    }
+
     /// The width of a glyph, in thousandths of the font size.
     pub(super) fn advance(&self, glyph: GlyphId) -> i32 {
         let advance = i32::from(self.face.glyph_hor_advance(glyph).unwrap_or(0));

@@ -76,6 +76,14 @@ fn letters_beyond_the_font_are_question_marks_and_names_of_its_languages_are_who
 }
 
 #[test]
+fn a_question_mark_is_copied_as_itself_beside_letters_beyond_the_font() {
+    let bytes = pdf(1, "漢? Ltd").to_pdf();
+    let has = |code: &[u8]| bytes.windows(code.len()).any(|part| part == code);
+    assert!(has(b"<003F>"), "the question mark has its own code");
+    assert!(!has(b"<6F22>"), "no glyph stands for a letter that it does not show");
+}
+
+#[test]
 fn text_without_a_place_to_break_is_broken_all_the_same() {
     let long = "x".repeat(400);
     let pages = layout::pages(&pdf(1, &long));

@@ -129,7 +129,7 @@ impl Used {
         for letter in text.chars() {
             let glyph = self.font.glyph(letter);
             let number = self.glyphs.remap(glyph.0);
-            self.letters.entry(number).or_insert(letter);
+            self.letters.entry(number).or_insert_with(|| self.font.copied(letter));
             self.widths.entry(number).or_insert_with(|| self.font.advance(glyph));
             bytes.extend_from_slice(&number.to_be_bytes());
         }
