@@ -153,7 +153,7 @@ impl Rules {
             rule: AlertRule::Structuring,
             severity: rule.severity,
             detail: format!(
-                "{count} amounts on {} days are just below {}",
+                "{count} amounts within {} days are just below {}",
                 rule.days,
                 now.currency.display(Threshold::of(now.currency).amount)
             ),

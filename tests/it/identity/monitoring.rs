@@ -120,6 +120,8 @@ fn several_payouts_just_below_the_threshold_are_structuring() {
     assert_eq!(alerts.len(), 1);
     let alert = &alerts[0];
     assert_eq!(alert["rule"], "structuring");
+    let detail = alert["detail"].as_str().unwrap();
+    assert!(detail.contains("amounts within 5 days are just below"), "{detail}");
     assert_eq!(alert["subject_id"], first["id"]);
     assert_eq!(alert["amount"], 3 * threshold - 6);
     assert_eq!(alert["resources"].as_array().unwrap().len(), 3);
