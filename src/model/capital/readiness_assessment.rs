@@ -101,7 +101,7 @@ resource! {
         threshold: i64,
         /// Whether the score reaches the threshold.
         ready: Option<bool>,
-        /// The factors of the pillar.
+        /// The pillars of the assessment.
         pillars: Vec<Pillar>,
         /// The gaps, most points first.
         gaps: Vec<Gap>,
