@@ -1,6 +1,7 @@
 //! Writes a statement as a bank's file, in any format that can be read. What is written is read again with the same lines.
 //!
-//! Text is limited as the format limits it: control characters become spaces, and MT940 breaks lines at 65 characters.
+//! Text is limited as the format limits it: control characters become spaces, and spaces at both ends are removed. MT940 breaks lines at 65 characters, and a
+//! code word between slashes ends its description. A BAI2 reference has spaces for commas.
 
 mod bai2;
 mod camt053;

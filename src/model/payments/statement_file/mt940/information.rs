@@ -163,7 +163,7 @@ fn after_key<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     Some(rest[..end].trim())
 }
 
-/// The text after a code word between slashes, up to the next one. The first word must start the text.
+/// The text after a code word between slashes, up to the next one. The first word must start the text, and banks may write a slash at the end.
 fn after_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let text = text.trim_start();
     let (first, _) = text.strip_prefix('/')?.split_once('/')?;
@@ -172,5 +172,6 @@ fn after_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let rest = &text[start..];
     let next = WORDS.iter().filter_map(|word| rest.find(&format!("/{word}/")));
     let end = next.min().unwrap_or(rest.len());
-    Some(rest[..end].trim_matches(['/', ' ']))
+    let said = rest[..end].trim();
+    Some(said.strip_suffix('/').unwrap_or(said).trim_end())
 }

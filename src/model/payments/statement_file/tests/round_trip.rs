@@ -88,6 +88,42 @@ proptest! {
     }
 }
 
+#[test]
+fn slashes_and_commas_are_read_again_where_the_format_has_them() {
+    let texts = [("16,475/", "A/1/"), ("/rent", "/a//b"), ("a / b //", "B-2")];
+    let line = |(number, (description, reference)): (u32, &(&str, &str))| {
+        Arc::new(StatementLine {
+            id: Id::from_bits(u64::from(number)),
+            number,
+            date: day("2025-12-01"),
+            amount: 100,
+            direction: Credit,
+            description: Some((*description).to_owned()),
+            reference: Some((*reference).to_owned()),
+        })
+    };
+    let lines: Vec<_> = (1..).zip(&texts).map(line).collect();
+    let (from, to) = (day("2025-12-01"), day("2025-12-31"));
+    let (id, account, currency) = ("bst_0000000000001", "wal_0000000000001", eur());
+    let statement =
+        Outgoing { id, account, currency, from, to, opening: 0, closing: 300, lines: &lines };
+    for format in [StatementFormat::Mt940, StatementFormat::Bai2] {
+        let text = write(format, &statement);
+        let source =
+            Source { format, text: &text, currency, account: None, check: true, csv: None };
+        let file = read(&source).unwrap_or_else(|mistake| panic!("{format:?}: {mistake}\n{text}"));
+        for (entry, line) in file.entries.iter().zip(&lines) {
+            assert_eq!(entry.description, line.description, "{text}");
+            // A reference of MT940 has no slash at its end, which banks write there.
+            let expected = line.reference.as_deref().map(|it| match format {
+                StatementFormat::Mt940 => it.trim_end_matches('/'),
+                _ => it,
+            });
+            assert_eq!(entry.reference.as_deref(), expected, "{text}");
+        }
+    }
+}
+
 const SAMPLES: [(StatementFormat, &str); 5] = [
     (StatementFormat::Camt053, CAMT),
     (StatementFormat::Mt940, MT940),

@@ -44,14 +44,13 @@ pub(super) fn write(statement: &Outgoing<'_>) -> String {
     file
 }
 
-/// The text ends with the line, so it may have commas; the reference is between commas.
+/// The text ends with the line, so it may have commas; the reference is between commas, and has spaces for its own.
 fn entry(file: &mut String, line: &StatementLine) {
     let code = if line.direction == TransactionType::Debit { "699" } else { "399" };
-    let reference = plain(line.reference.as_ref()).replace([',', '/'], " ");
+    let reference = plain(line.reference.as_ref()).replace(',', " ");
     let mut text = plain(line.description.as_ref());
-    // A slash at the end would end the record.
-    while text.ends_with(['/', ' ']) {
-        text.pop();
+    if text.ends_with('/') {
+        text.push('/'); // the last one ends the record
     }
     let _ = writeln!(file, "16,{code},{},Z,,{},{text}", line.amount, reference.trim());
 }

@@ -49,7 +49,9 @@ fn entry(file: &mut String, line: &StatementLine, day: &str, currency: Currency)
         return;
     }
     let reference = if reference.is_empty() { "NOTPROVIDED".to_owned() } else { reference };
-    wrapped(file, &format!("/EREF/{reference}/REMI/{description}"));
+    // The slash at the end of a code word's text is none of the text.
+    let end = if description.ends_with('/') { "/" } else { "" };
+    wrapped(file, &format!("/EREF/{reference}/REMI/{description}{end}"));
 }
 
 /// `:86:` in lines of 65 characters. A line neither starts nor ends with what a reader could mistake for a mark or padding.
