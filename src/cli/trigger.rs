@@ -76,7 +76,8 @@ pub(super) fn run(args: &TriggerArgs) -> Result<(), Failure> {
 /// A refusal in the words of the command line.
 fn refusal(event: &str, answer: &Value, status: &str) -> String {
     let detail = answer["detail"].as_str().unwrap_or(status);
-    let is_unknown = answer["errors"][0]["pointer"] == "/type";
+    let why = &answer["errors"][0];
+    let is_unknown = why["pointer"] == "/type" && why["code"] == "no_recipe";
     match detail.split_once("did you mean ") {
         Some((_, near)) if is_unknown => {
             format!("no event has the type {event:?}: did you mean {near}")

@@ -114,8 +114,11 @@ fn missing(reference: &str) -> ApiError {
     let detail = format!(
         "the calls left nothing for {reference}: the override, a rule or the state of the world prevented it"
     );
-    ApiError::invalid(vec![Violation::new("/type", "not_caused", detail)])
+    ApiError::of_member("/type", NOT_CAUSED, detail)
 }
+
+/// The violation of an event that did not happen although all calls were accepted.
+pub(crate) const NOT_CAUSED: &str = "not_caused";
 
 /// Members that choose the resource of a transition, under the name of the transition's own member.
 fn moved(own: &Map<String, Value>) -> Result<Map<String, Value>, ApiError> {
@@ -155,6 +158,11 @@ fn of_world(
         "count" => world.log_length().to_string().into(),
         "reference" => format!("TRIGGERED-{}", world.log_length()).into(),
         "free_day" => free_day(world).to_string().into(),
+        // Of the named company, or of the new company of `companies.toml`.
+        "currency" => match company {
+            Some(company) => json!(world.get(company)?.currency),
+            None => "GBP".into(),
+        },
         "foreign_currency" => {
             let first = world.at::<Company>(0);
             let is_euro = first.is_some_and(|company| company.currency.code() == "EUR");

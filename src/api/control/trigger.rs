@@ -3,11 +3,11 @@
 use serde_json::{Map, Value};
 
 use crate::api::check::near_events;
-use crate::api::control::situation::{Saves, origin};
+use crate::api::control::situation::{NOT_CAUSED, Saves, origin};
 use crate::api::prelude::*;
 use crate::api::{control, product, system};
 use crate::world::situation::Situation;
-use crate::world::{EventShape, Why};
+use crate::world::{Event, EventShape, Why};
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
 Operation {
@@ -87,8 +87,8 @@ fn follow(
     if situations.is_empty() {
         return Err(not_shown(name));
     }
-    let logged = world.log_length();
-    let decided = world.decided().last().map_or(0, |last| last.sequence);
+    let since = Since::now(world, situations);
+    let logged = since.logged;
     // What must only be paid must not be late, too.
     let by_deadline = system::is_by_deadline(name);
     let steps = situations.iter().flat_map(|it| it.steps.iter().map(|step| (step, &it.outcomes)));
@@ -100,50 +100,96 @@ fn follow(
         let origin = origin(world, ("trigger", "trigger_event"), logged, place as u64);
         let own = if is_last { own } else { &none };
         let called = (&step.with, step.save.as_deref());
-        saves.perform(world, row(&step.call), called, own, outcomes, &origin)?;
+        let done = saves.perform(world, row(&step.call), called, own, outcomes, &origin);
+        done.map_err(|error| match error.errors.first() {
+            Some(why) if why.code == NOT_CAUSED => since.not_caused(world, name, own),
+            _ => of_override(error, &step.call, own),
+        })?;
         // … nor over before the last call is made.
         let deadlines = by_deadline && is_last;
         while !happened(world, logged, name) && system::run_caused(world, &origin.id, deadlines) {}
     }
     let events: Vec<EventShape> = system::events_since(world, logged).map(EventShape::of).collect();
     let event = system::events_since(world, logged).find(|event| event.name == name);
-    let event = event.ok_or_else(|| {
-        let detail = not_caused(world, decided, logged, name, own);
-        ApiError::invalid(vec![Violation::new("/type", "not_caused", detail)])
-    })?;
+    let event = event.ok_or_else(|| since.not_caused(world, name, own))?;
     Ok(Plain(Triggered { event: EventShape::of(event), events }))
 }
 
-/// Why the event did not happen although all calls were accepted: what the caller chose, or what the world already contains.
-fn not_caused(
-    world: &World,
-    decided: u64,
+/// A refusal of the last call, with the places of the members that the override gave.
+fn of_override(error: ApiError, call: &str, own: &Map<String, Value>) -> ApiError {
+    let mut errors = error.errors.clone();
+    for wrong in &mut errors {
+        let first = wrong.pointer.split('/').nth(1).unwrap_or_default();
+        let first = first.replace("~1", "/").replace("~0", "~");
+        if own.contains_key(&first) {
+            wrong.pointer = format!("/override{}", wrong.pointer);
+            wrong.detail = format!("{} (the override is of {call})", wrong.detail);
+        }
+    }
+    if errors == error.errors {
+        return error;
+    }
+    match error.code {
+        ErrorCode::ValidationFailed => ApiError::invalid(errors),
+        _ => ApiError { errors, ..error },
+    }
+}
+
+/// The state of a world before the calls of situations.
+struct Since<'a> {
+    situations: &'a [Arc<Situation>],
+    /// The length of its log.
     logged: u64,
-    name: &str,
-    own: &Map<String, Value>,
-) -> String {
-    let since = world.decided().iter().filter(|decision| decision.sequence > decided);
-    let mut chosen = since.filter(|decision| decision.why != Why::Default);
-    let why = if let Some(decision) = chosen.next_back() {
-        let source = decision.source.as_deref().unwrap_or(decision.why.name());
-        format!("{} was {} because of {source}", decision.decision, decision.chosen)
-    } else if !own.is_empty() {
-        "the override led to another outcome".to_owned()
-    } else {
-        let last = system::events_since(world, logged).next_back();
-        let last = last.map_or_else(String::new, |event| {
-            let object = event.object.to_wire();
-            let reasons = object.pointer("/decision/reasons").and_then(Value::as_array);
-            let reasons = reasons.into_iter().flatten().filter_map(|it| it["detail"].as_str());
-            let reasons: Vec<&str> = reasons.collect();
-            let because = if reasons.is_empty() { "" } else { " because: " };
-            format!(" (the last event was {}{because}{})", event.name, reasons.join("; "))
+    /// The latest decision.
+    decided: u64,
+}
+
+impl<'a> Since<'a> {
+    fn now(world: &World, situations: &'a [Arc<Situation>]) -> Self {
+        let decided = world.decided().last().map_or(0, |last| last.sequence);
+        Self { situations, logged: world.log_length(), decided }
+    }
+
+    /// Whether a row of the situations themselves is the source.
+    fn is_of_situation(&self, source: &str) -> bool {
+        let mut rows = self.situations.iter().flat_map(|situation| &situation.outcomes);
+        rows.any(|row| row.source == source)
+    }
+
+    /// Why the event did not happen although all calls were accepted: what the caller chose, or what the world already contains.
+    fn not_caused(&self, world: &World, name: &str, own: &Map<String, Value>) -> ApiError {
+        let since = world.decided().iter().filter(|decision| decision.sequence > self.decided);
+        let mut chosen = since.filter(|decision| {
+            let source = decision.source.as_deref();
+            decision.why != Why::Default && !source.is_some_and(|it| self.is_of_situation(it))
         });
-        format!(
-            "what this world already contains leads to another outcome{last}. Reset the world, or use a new key"
-        )
-    };
-    format!("the calls were made, and {name} did not happen: {why}")
+        let last = system::events_since(world, self.logged).next_back();
+        let reasons = last.map_or_else(String::new, |event| reasons(event));
+        let why = if let Some(decision) = chosen.next_back() {
+            let source = decision.source.as_deref().unwrap_or(decision.why.name());
+            format!("{} was {} because of {source}", decision.decision, decision.chosen)
+        } else if !own.is_empty() && reasons.is_empty() {
+            "the override led to another outcome".to_owned()
+        } else {
+            let last = last.map_or_else(String::new, |event| {
+                format!(" (the last event was {}{reasons})", event.name)
+            });
+            format!(
+                "what this world already contains leads to another outcome{last}. Reset the world, or use a new key"
+            )
+        };
+        let detail = format!("the calls were made, and {name} did not happen: {why}");
+        ApiError::of_member("/type", NOT_CAUSED, detail)
+    }
+}
+
+/// The reasons of a decision about the event's subject, if it has one.
+fn reasons(event: &Event) -> String {
+    let object = event.object.to_wire();
+    let reasons = object.pointer("/decision/reasons").and_then(Value::as_array);
+    let reasons = reasons.into_iter().flatten().filter_map(|it| it["detail"].as_str());
+    let reasons: Vec<&str> = reasons.collect();
+    if reasons.is_empty() { String::new() } else { format!(" because: {}", reasons.join("; ")) }
 }
 
 /// The row that a step of a situation calls.

@@ -5,7 +5,7 @@ use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::harness::{Caller, Request, Server, command};
 
@@ -237,6 +237,12 @@ fn trigger_prints_five_lines_json_or_the_types() {
         err,
         "error: no event has the type \"zzz\": list the types with sandbox trigger --list\n"
     );
+    let caller = Caller::with_key(&Arc::new(server), "test_key");
+    let rule = json!({"match": {"decision": "payout.settle"}, "outcome": {"then": "returned"}});
+    caller.post("/_sandbox/rules", &rule).made();
+    let (code, _, err) = run(&["trigger", "--port", &port, "--api-key", "test_key", "payout.paid"]);
+    assert_eq!(code, 1, "{err}");
+    assert!(err.contains("payout.paid did not happen: payout.settle was returned"), "{err}");
 }
 
 #[test]

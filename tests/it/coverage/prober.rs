@@ -215,13 +215,13 @@ fn input(client: &Client, verb: &Verb, id: &str, resource: &Resource) -> Value {
     for (name, value) in input.as_object_mut().unwrap() {
         match name.as_str() {
             "company_id" => *value = company.clone().into(),
-            "wallet_id" | "source_wallet_id" => *value = first_wallet(client),
+            "wallet_id" | "source_wallet_id" => *value = first_wallet(client, &company),
             _ => {}
         }
     }
     input[verb.member] = id.into();
     match verb.operation {
-        "createFxTransfer" => input["source_wallet_id"] = first_wallet(client),
+        "createFxTransfer" => input["source_wallet_id"] = first_wallet(client, &company),
         "retryPayrollItem" => input["payroll_run_id"] = resource.member("payroll_run_id").clone(),
         "createCollection" => input["currency"] = resource.member("currency").clone(),
         "createVerification" if resource.member("type") == "person" => input["type"] = json!("kyc"),
@@ -230,8 +230,10 @@ fn input(client: &Client, verb: &Verb, id: &str, resource: &Resource) -> Value {
     input
 }
 
-fn first_wallet(client: &Client) -> Value {
-    client.read("/api/payments/wallets?per_page=1")["data"][0]["id"].take()
+/// The first wallet of that company; of all, if the resource has no company.
+fn first_wallet(client: &Client, company: &str) -> Value {
+    let of = if company.is_empty() { String::new() } else { format!("&company_id={company}") };
+    client.read(&format!("/api/payments/wallets?per_page=1{of}"))["data"][0]["id"].take()
 }
 
 fn transition(client: &Client, key: &str, id: &str, to: &str) -> Answer {

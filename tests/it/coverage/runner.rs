@@ -312,6 +312,7 @@ impl Run {
             "reference" => format!("TRIGGERED-{}", count()).into(),
             // Situations run in worlds of their own: any day to come is free.
             "free_day" => format!("{}-28", &now()[..7]).into(),
+            "currency" => "GBP".into(),
             "foreign_currency" => if company()["currency"] == "EUR" { "USD" } else { "EUR" }.into(),
             "pay_schedule" => json!({
                 "company_id": company()["id"], "first_day": format!("{}-01", &now()[..7]),
