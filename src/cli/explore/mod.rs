@@ -78,7 +78,7 @@ fn explore(args: &ExploreArgs) -> Result<bool, Failure> {
         let name = format!("{:03}-{}.toml", number + 1, outcome::slug(&finding.rules));
         let path = args.out.join(name);
         write(&path, &finding.text)?;
-        print(&found(finding, &path, &options))?;
+        print(&found(finding, &path, &options, args.lab.scenarios()))?;
     }
     print(&search.summary())?;
     Ok(!search.findings.is_empty())
@@ -118,7 +118,7 @@ fn replay(
         growth.take_world(&found.world)?;
     }
     let explored = Explored::open(&site, options, steps)?;
-    let Some(seen) = explored.run_scenario(&text)? else {
+    let Some(seen) = explored.run_scenario(&found, &text)? else {
         let why = "no outcome of it was reached, so nothing is known";
         return Err(Failure::Usage(format!("--replay {}: {why}", file.display())));
     };
@@ -154,7 +154,7 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
 }
 
 /// The lines of a finding, with the command that repeats it.
-fn found(finding: &state::Finding, path: &Path, options: &Options) -> String {
+fn found(finding: &state::Finding, path: &Path, options: &Options, scenarios: &[String]) -> String {
     let mut text = String::new();
     for (place, rule) in finding.rules.iter().enumerate() {
         let head = if place == 0 { "FOUND" } else { "  and" };
@@ -164,6 +164,9 @@ fn found(finding: &state::Finding, path: &Path, options: &Options) -> String {
     for line in finding.printed.lines() {
         let _ = writeln!(text, "     {line}");
     }
+    let scenarios: Vec<String> =
+        scenarios.iter().map(|wanted| format!("--scenario {} ", word(wanted))).collect();
+    let scenarios = scenarios.concat();
     let check = options.check.as_ref().map(|check| format!("--check {} ", word(check)));
     let subject = match &options.subject {
         Subject::Steps(file) => format!("--steps {}", word(&file.display().to_string())),
@@ -174,7 +177,7 @@ fn found(finding: &state::Finding, path: &Path, options: &Options) -> String {
     };
     let _ = writeln!(
         text,
-        "       repeat: sandbox explore {}--replay {} {subject}",
+        "       repeat: sandbox explore {scenarios}{}--replay {} {subject}",
         check.unwrap_or_default(),
         word(&path.display().to_string())
     );

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::cli::lab::Growth;
 use crate::model::decision::{DECISIONS, Decision};
 use crate::world::ClockMode;
+use crate::world::script::{Limits, OutcomeRule, Range, Scenario};
 
 /// The delay of choices that have one, if the clock is instant: the app has ended by then.
 const LATER: &str = "10d";
@@ -85,6 +86,41 @@ impl Rule {
             None => format!("every {}: {}", self.on, self.then),
         }
     }
+}
+
+/// The bodies of `POST /_sandbox/rules` for a scenario of outcomes; none if rules cannot say all that it says.
+pub(super) fn as_rules(scenario: &Scenario) -> Option<Vec<Value>> {
+    let Scenario { webhooks, faults, timeline, limits, .. } = scenario;
+    let is_more = !webhooks.is_empty() || !faults.is_empty() || !timeline.is_empty();
+    if is_more || *limits != Limits::default() {
+        return None;
+    }
+    scenario.outcomes.iter().map(as_rule).collect()
+}
+
+fn as_rule(row: &OutcomeRule) -> Option<Value> {
+    let mut body = json!({
+        "match": {"decision": row.on, "where": row.when.conditions()},
+        "outcome": {"then": row.then},
+    });
+    match row.when.nth.as_slice() {
+        [] => {}
+        [one] if *one == Range::only(one.first) => body["nth"] = one.first.into(),
+        _ => return None,
+    }
+    if row.when.chance_ppm.is_some() {
+        return None;
+    }
+    if let Some(times) = row.when.times {
+        body["times"] = times.into();
+    }
+    if let Some(code) = &row.code {
+        body["outcome"]["code"] = code.as_str().into();
+    }
+    if let Some(after) = row.after {
+        body["outcome"]["after"] = after.to_string().into();
+    }
+    Some(body)
 }
 
 /// The other choices at these sites, in the order in which they are tried: one site of each decision and choice after another, and of the

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::cli::explore::args::{Options, Subject};
-use crate::cli::explore::outcome::{Rule, Site};
+use crate::cli::explore::outcome::{self, Rule, Site};
 use crate::cli::failure::Failure;
 use crate::cli::lab::canon::{Canon, Masks};
 use crate::cli::lab::command::End;
@@ -17,6 +17,8 @@ use crate::scenario;
 use crate::world::log_hashes;
 use crate::world::script::Scenario;
 
+/// The name of a replayed scenario that is more than outcomes.
+const REPLAYED: &str = "replayed";
 /// Differences that a message shows.
 const SHOWN: usize = 6;
 
@@ -147,15 +149,33 @@ impl Explored {
         Ok(seen)
     }
 
-    /// Runs with a scenario. None if none of its rows acted.
-    pub(super) fn run_scenario(&self, text: &str) -> Result<Option<Seen>, Failure> {
+    /// Runs with a scenario, beside those of the world. None if none of its rows acted.
+    pub(super) fn run_scenario(
+        &self,
+        scenario: &Scenario,
+        text: &str,
+    ) -> Result<Option<Seen>, Failure> {
         let fork = self.lab.fork()?;
-        let body = json!({"name": "replayed", "text": text, "keep_world": true});
-        fork.call("POST", "/_sandbox/scenarios", &body)?;
+        let mut rules = BTreeSet::new();
+        if let Some(bodies) = outcome::as_rules(scenario) {
+            // As in the search, they come before the rows of the world's scenarios. The latest rule is asked first.
+            for body in bodies.iter().rev() {
+                let rule = fork.call("POST", "/_sandbox/rules", body)?;
+                rules.insert(format!("rule {}", self::text(&rule["id"])));
+            }
+        } else {
+            let body = json!({"name": REPLAYED, "text": text, "keep_world": true, "add": true});
+            fork.call("POST", "/_sandbox/scenarios", &body)?;
+        }
         let seen = self.finish(&fork)?;
         let coverage = fork.call("GET", "/_sandbox/scenarios/coverage", &Value::Null)?;
         let mut rows = coverage["rows"].as_array().into_iter().flatten();
-        let has_acted = rows.any(|row| row["hits"].as_u64() > Some(0));
+        let is_of_file = |source: &str| {
+            rules.contains(source) || source.starts_with(&format!("{REPLAYED}.toml:"))
+        };
+        let has_acted = rows.any(|row| {
+            row["hits"].as_u64() > Some(0) && row["source"].as_str().is_some_and(is_of_file)
+        });
         fork.close()?;
         Ok(has_acted.then_some(seen))
     }

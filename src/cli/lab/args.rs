@@ -43,6 +43,11 @@ pub(in crate::cli) struct LabArgs {
 }
 
 impl LabArgs {
+    /// The scenarios that the world starts with, as given.
+    pub(in crate::cli) fn scenarios(&self) -> &[String] {
+        &self.scenario
+    }
+
     /// Where the world is. A world in this process gets this clock, if no scenario says another.
     pub(in crate::cli) fn site(&self, clock: ClockMode) -> Result<Site, Failure> {
         if let (Some(url), Some(key)) = (&self.url, &self.key) {

@@ -123,6 +123,12 @@ fn findings_do_not_depend_on_jobs_and_are_scenarios() {
     let (one, four) = (run("one", "1"), run("four", "4"));
     assert_eq!((one.code, four.code), (1, 1), "{}{}", one.text, one.said);
     assert_eq!(one.files, four.files);
+    let (_kept, based) = self::steps();
+    let shipped =
+        ["--scenario", "tax-filing-rejected", "--depth", "1", "--budget", "12", "--steps", &based];
+    let based = explore(&folder.path().join("based"), &shipped);
+    let repeat = "repeat: sandbox explore --scenario tax-filing-rejected --replay ";
+    assert!(based.text.contains(repeat), "{}{}", based.text, based.said);
     assert_eq!(one.text.replace("/one/", "/"), four.text.replace("/four/", "/"));
     assert!(one.files.iter().any(|(name, _)| name.contains("returned-late")), "{}", one.text);
     for (name, _) in &one.files {
@@ -153,6 +159,65 @@ fn an_interrupted_exploration_goes_on_and_finds_the_same() {
     assert_eq!(other.code, 2, "{}", other.text);
     assert!(other.said.contains("another command"), "{}", other.said);
     assert_eq!(std::fs::read(&state).expect("a file"), before);
+}
+
+/// A run of six people in which two payouts are refused by the scenario itself.
+const REFUSED: &str = r#"
+title = "Two of six"
+about = "Two payouts are returned."
+
+[world]
+companies = 1
+employees_per_company = 6
+countries = ["NG"]
+start = "2026-03-02T08:00:00Z"
+clock = "manual"
+
+[[outcome]]
+on = "payout.settle"
+nth = [2, 4]
+then = "returned"
+code = "07"
+
+[[step]]
+call = "runPayroll"
+with = { company_id = "@company:1", period = "2026-03" }
+save = "run"
+
+[[step]]
+advance = "60d"
+
+[[step]]
+call = "getPayrollRun"
+with = { payroll_run_id = "@run.data.id" }
+expect = { body = { data = { settlement = { paid = 4, failed = 2 } } } }
+"#;
+
+#[test]
+fn a_replay_keeps_the_scenario_of_the_world() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).expect("a file");
+        path.display().to_string()
+    };
+    let steps = file("g1.toml", REFUSED);
+    let outcome = |then: &str| {
+        format!(
+            "title = \"One\"\n\n[[outcome]]\non = \"payout.settle\"\nnth = 1\nthen = \"{then}\"\n"
+        )
+    };
+    let harmless = file("harmless.toml", &outcome("paid"));
+    let replayed = explore(folder.path(), &["--replay", &harmless, "--steps", &steps]);
+    assert_eq!(replayed.code, 0, "{}{}", replayed.text, replayed.said);
+    assert!(replayed.text.contains("the failure is gone"), "{}", replayed.text);
+    let harmful = file("harmful.toml", &outcome("failed"));
+    let replayed = explore(folder.path(), &["--replay", &harmful, "--steps", &steps]);
+    assert_eq!(replayed.code, 1, "{}{}", replayed.text, replayed.said);
+    let more = "\n[[timeline]]\nat = \"+1d\"\ncall = \"updateCompany\"\nwith = { company_id = \"@company:1\", metadata = { a = \"b\" } }\n";
+    let more = file("more.toml", &(outcome("paid") + more));
+    let replayed = explore(folder.path(), &["--replay", &more, "--steps", &steps]);
+    assert_eq!(replayed.code, 0, "{}{}", replayed.text, replayed.said);
 }
 
 #[test]
