@@ -15,6 +15,7 @@ use crate::engine::headers::{
     JSON, REQUEST_ID, SANDBOX_TIME, check_content_type, check_headers, observes, show_waiting,
 };
 use crate::engine::keys::bearer;
+use crate::engine::outcomes::Chosen;
 use crate::engine::past::AsOf;
 use crate::engine::recording::{self, Tape};
 use crate::engine::represent::Form;
@@ -29,7 +30,6 @@ use crate::engine::{advance, outcomes, problem, request_log, stream};
 use crate::value::error::{ApiError, ErrorCode};
 use crate::value::long_work;
 use crate::value::stream::Key;
-use crate::world::script::OutcomeRule;
 use crate::world::{ClockMode, World};
 
 /// A request whose head was accepted.
@@ -64,7 +64,7 @@ enum Target {
         slot: Option<Arc<Slot>>,
         form: Form,
         /// The outcomes that the request chooses.
-        outcomes: Vec<OutcomeRule>,
+        chosen: Vec<Chosen>,
         faults: Faults,
         /// Whether the request only observes, so that it is not logged.
         observes: bool,
@@ -147,7 +147,8 @@ impl Engine {
         AsOf::of(route, &head.method, &head.headers)?;
         let observes = observes?;
         let form = Form::wanted(route, &head.headers)?;
-        let outcomes = outcomes::wanted(&head.headers, self)?;
+        let chosen = outcomes::wanted(&head.headers)?;
+        outcomes::resolved(&chosen, slot.as_deref(), self)?;
         let faults = if observes {
             Faults::Known(None)
         } else {
@@ -156,19 +157,19 @@ impl Engine {
         if route.operation.method.has_body() {
             check_content_type(&head.headers)?;
         }
-        Ok(Target::Operation { route, params, slot, form, outcomes, faults, observes })
+        Ok(Target::Operation { route, params, slot, form, chosen, faults, observes })
     }
 
     /// The rest, with the complete body, which is empty if there was none.
     pub(crate) fn answer(&self, admitted: Admitted, head: &Parts, body: Bytes) -> Response<Bytes> {
-        let (route, params, slot, form, outcomes, faults, observes) = match admitted.0 {
+        let (route, params, slot, form, chosen, faults, observes) = match admitted.0 {
             Target::Page(page) => return page_reply(page, head),
-            Target::Operation { route, params, slot, form, outcomes, faults, observes } => {
-                (route, params, slot, form, outcomes, faults, observes)
+            Target::Operation { route, params, slot, form, chosen, faults, observes } => {
+                (route, params, slot, form, chosen, faults, observes)
             }
         };
-        let slot = match self.current(slot, head) {
-            Ok(slot) => slot,
+        let (slot, outcomes) = match self.in_turn(slot, head, &chosen) {
+            Ok(found) => found,
             Err(error) => return self.marked(head, error.into()),
         };
         let request = Request {

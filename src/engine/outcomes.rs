@@ -5,6 +5,7 @@ use std::sync::Arc;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::api::host::Host;
+use crate::engine::slot::Slot;
 use crate::model::decision::{DECISIONS, Decision};
 use crate::value::{ApiError, ErrorCode, Span};
 use crate::world::script::{OutcomeRule, When};
@@ -15,18 +16,47 @@ pub(super) const SANDBOX_DECISION: HeaderName = HeaderName::from_static("sandbox
 /// The most decisions that one header lists.
 const MOST_LISTED: usize = 16;
 
+/// A part of the header.
+pub(super) enum Chosen {
+    Row(OutcomeRule),
+    /// All outcomes of the scenario with that name.
+    Named(String),
+}
+
 /// The outcomes that a request chooses: `payout.settle=returned;code=R02`, several separated by commas, or a
 /// scenario's name for all of its outcomes.
 /// An unknown name is refused, never ignored.
-pub(super) fn wanted(headers: &HeaderMap, host: &dyn Host) -> Result<Vec<OutcomeRule>, ApiError> {
-    let mut outcomes = Vec::new();
+pub(super) fn wanted(headers: &HeaderMap) -> Result<Vec<Chosen>, ApiError> {
+    let mut chosen = Vec::new();
     for value in headers.get_all(SANDBOX_SCENARIO) {
         let text = value.to_str().map_err(|_| unknown("expected visible ASCII characters"))?;
         for part in text.split(',').map(str::trim) {
-            if part.contains('=') {
-                outcomes.push(outcome(part)?);
+            chosen.push(if part.contains('=') {
+                Chosen::Row(outcome(part)?)
             } else {
-                outcomes.extend(host.scenario(part)?.outcomes.iter().cloned());
+                Chosen::Named(part.to_owned())
+            });
+        }
+    }
+    Ok(chosen)
+}
+
+/// The rows of the parts. The key's own scenarios come before those of the host, as for a load.
+pub(super) fn resolved(
+    chosen: &[Chosen],
+    slot: Option<&Slot>,
+    host: &dyn Host,
+) -> Result<Vec<OutcomeRule>, ApiError> {
+    let mut outcomes = Vec::new();
+    for part in chosen {
+        match part {
+            Chosen::Row(row) => outcomes.push(row.clone()),
+            Chosen::Named(name) => {
+                let own = slot.and_then(|slot| {
+                    slot.tester().own.iter().find(|own| own.name == *name).cloned()
+                });
+                let named = own.map_or_else(|| host.scenario(name), Ok)?;
+                outcomes.extend(named.outcomes.iter().cloned());
             }
         }
     }

@@ -7,7 +7,7 @@ use http::Request as HttpRequest;
 use http::request::{Builder, Parts};
 use serde_json::json;
 
-use crate::engine::outcomes;
+use crate::engine::outcomes::{self, Chosen};
 use crate::engine::player::{Outcome, Player};
 use crate::engine::recording::{Input, Tape};
 use crate::engine::represent::Form;
@@ -30,18 +30,23 @@ pub(crate) struct Repeat {
 struct Call {
     route: &'static Route,
     params: Vec<(&'static str, String)>,
-    outcomes: Vec<OutcomeRule>,
+    chosen: Vec<Chosen>,
 }
 
 impl Call {
-    fn request<'a>(&'a self, head: &'a Parts, body: &'a Bytes) -> Request<'a> {
+    fn request<'a>(
+        &'a self,
+        head: &'a Parts,
+        body: &'a Bytes,
+        outcomes: &'a [OutcomeRule],
+    ) -> Request<'a> {
         Request {
             form: Form::Json,
             route: self.route,
             params: &self.params,
             head,
             body,
-            outcomes: &self.outcomes,
+            outcomes,
             trace: Trace::default(),
         }
     }
@@ -67,12 +72,13 @@ impl Repeat {
         engine.enter(&mut head);
         let body = Bytes::copy_from_slice(body.as_bytes());
         let found = match engine.router.find(&head.method, head.uri.path()) {
-            Ok(Found::Route(route, params)) => outcomes::wanted(&head.headers, engine)
-                .map(|outcomes| Call { route, params, outcomes }),
+            Ok(Found::Route(route, params)) => {
+                outcomes::wanted(&head.headers).map(|chosen| Call { route, params, chosen })
+            }
             Ok(Found::Nothing(error)) | Err(error) => Err(error),
         };
         let found = found.map(|call| {
-            let prepared = Prepared::of(&call.request(&head, &body));
+            let prepared = Prepared::of(&call.request(&head, &body, &[]));
             (call, prepared)
         });
         Ok(Self { head, body, found })
@@ -83,7 +89,14 @@ impl Repeat {
         let Self { head, body, found } = self;
         let refusal = match found {
             Ok((call, prepared)) => {
-                write::replay(&call.request(&head, &body), prepared, &player.slot, player)
+                // Now the world has the scenarios that it had then.
+                match outcomes::resolved(&call.chosen, Some(&player.slot), player) {
+                    Ok(outcomes) => {
+                        let request = call.request(&head, &body, &outcomes);
+                        write::replay(&request, prepared, &player.slot, player)
+                    }
+                    Err(error) => Some(error),
+                }
             }
             Err(error) => Some(error),
         };

@@ -10,12 +10,14 @@ use http::request::Parts;
 
 use crate::engine::keys::bearer;
 use crate::engine::lock::lock;
+use crate::engine::outcomes::{self, Chosen};
 use crate::engine::player::Unrestored;
 use crate::engine::recording::{KeyHash, Note, moving, unavailable};
 use crate::engine::slot::Slot;
 use crate::engine::state::Engine;
 use crate::value::{ApiError, ErrorCode, long_work};
 use crate::world::ClockMode;
+use crate::world::script::OutcomeRule;
 
 impl Engine {
     /// The world of a key.
@@ -49,8 +51,20 @@ impl Engine {
         }
     }
 
+    /// The world of the key now, and the outcomes that a request chooses there. The request has its turn, so a replay finds the same.
+    pub(super) fn in_turn(
+        &self,
+        slot: Option<Arc<Slot>>,
+        head: &Parts,
+        chosen: &[Chosen],
+    ) -> Result<(Option<Arc<Slot>>, Vec<OutcomeRule>), ApiError> {
+        let slot = self.current(slot, head)?;
+        let outcomes = outcomes::resolved(chosen, slot.as_deref(), self)?;
+        Ok((slot, outcomes))
+    }
+
     /// The world of the key now: the one that was found with the head may have been deleted while the body came.
-    pub(super) fn current(
+    fn current(
         &self,
         slot: Option<Arc<Slot>>,
         head: &Parts,

@@ -84,3 +84,23 @@ fn a_condition_on_an_unknown_member_is_refused_with_its_pointer() {
     }
     assert_eq!(caller.get("/_sandbox/rules").data(), json!([]), "a refused rule is not added");
 }
+
+#[test]
+fn the_header_names_a_scenario_of_the_key_before_a_shipped_one() {
+    let caller = Caller::manual();
+    let text = |then: &str| {
+        format!("title = \"Own\"\n\n[[outcome]]\non = \"payout.settle\"\nthen = \"{then}\"\n")
+    };
+    for name in ["own", "partial-failure"] {
+        let own = json!({"name": name, "text": text("failed"), "run": false});
+        caller.post("/_sandbox/scenarios", &own).made();
+        let (run, _) = super::pay(&caller, &super::people(&caller, 2), Some(name));
+        assert_eq!(
+            (&run["settlement"]["failed"], &run["settlement"]["paid"]),
+            (&json!(2), &json!(0))
+        );
+    }
+    let other = Caller::manual();
+    let request = other.request("GET", "/api/business/companies").header("Sandbox-Scenario", "own");
+    other.send(&request).refused(400, "unknown_scenario");
+}

@@ -287,6 +287,28 @@ fn reads_of_the_control_plane_are_not_recorded_and_those_of_earlier_versions_are
 }
 
 #[test]
+fn a_replay_finds_the_scenario_that_a_header_names_as_it_was_then() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.rec");
+    let (server, caller) = serve(&["--record", path(&file)], "test_key");
+    for (then, month) in [("failed", "2026-01"), ("paid", "2026-02"), ("returned", "2026-03")] {
+        let text =
+            format!("title = \"Own\"\n\n[[outcome]]\non = \"payout.settle\"\nthen = \"{then}\"\n");
+        let own = json!({"name": "own", "text": text, "run": false});
+        caller.post("/_sandbox/scenarios", &own).expect(201);
+        let body = json!({"company_id": caller.company(0), "period": month});
+        let run = caller.request("POST", "/v1/payroll/run").header("Sandbox-Scenario", "own");
+        caller.send(&run.json(&body)).expect(201);
+    }
+    let digest = caller.digest();
+    drop(caller);
+    std::sync::Arc::into_inner(server).unwrap().end();
+    let (code, out, err) = run(&["replay", path(&file)]);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains(&digest) && out.contains("so do the digests"), "{out}");
+}
+
+#[test]
 fn a_bundle_contains_the_recording_and_the_files_and_can_be_replayed() {
     let folder = tempfile::tempdir().unwrap();
     let (file, digests) = recorded(folder.path(), &["--seed", "9"]);
