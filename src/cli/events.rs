@@ -36,52 +36,79 @@ pub(super) struct EventsArgs {
     world: WorldOfKeyArgs,
 }
 
+/// How far the log was read.
+#[derive(Default)]
+struct Place {
+    /// The position after which the stream is opened again; none for the end of the log.
+    after: Option<u64>,
+    /// The last event that came.
+    last: Option<Value>,
+    /// Whether the log was found as `--after` says.
+    is_found: bool,
+}
+
+impl Place {
+    /// The log is another one, which is read from its start.
+    fn rewind(&mut self) {
+        (self.after, self.last) = (Some(0), None);
+    }
+}
+
 /// Prints the events.
 pub(super) fn run(args: &EventsArgs) -> Result<(), Failure> {
-    let mut after = match (args.after, args.follow) {
-        (Some(after), _) => Some(after),
-        (None, false) => Some(0),
-        (None, true) => None,
-    };
-    let mut stream = args.open(after)?;
-    let mut end = None;
+    let first = args.after.or((!args.follow).then_some(0));
+    let mut place = Place { after: first, ..Place::default() };
+    let mut stream = args.open(place.after)?;
     loop {
         match stream.frame().map_err(|error| args.world.sandbox.unanswered(&error))? {
             Frame::Event(event) => {
-                after = event["sequence"].as_u64();
+                place.after = event["sequence"].as_u64();
+                place.is_found = true;
                 if let Err(error) = print(&event, args.json) {
                     return Failure::of_output(&error);
                 }
+                place.last = Some(event);
             }
             // The clock follows the events, so the log was read to its end.
-            Frame::Clock(clock) if !args.follow => {
-                end = clock["sequence"].as_u64();
+            Frame::Clock(clock) => {
+                let end = clock["sequence"].as_u64();
+                if !args.follow && end.is_some() {
+                    return Ok(());
+                }
+                place.after = end.or(place.after);
+                place.is_found = true;
             }
-            Frame::Clock(_) | Frame::Other => {}
+            Frame::Other => {}
             Frame::Lost(lost) => {
                 let count = lost["count"].as_u64().unwrap_or_default();
                 // If stderr is closed, there is no reader to tell.
                 let _ = writeln!(io::stderr(), "{count} older events are no longer in the log");
             }
+            Frame::Reset if place.is_found => {
+                let _ = writeln!(io::stderr(), "{REPLACED}");
+                place.rewind();
+                stream = args.open(place.after)?;
+            }
             Frame::Reset => {
-                let is_first = after.is_some() && after == args.after;
-                let what = if is_first {
-                    "the log ends before the position of --after, or the world was replaced since"
-                } else {
-                    "the world was reset, restored or replaced"
-                };
+                let what =
+                    "the log ends before the position of --after, or the world was replaced since";
                 let _ = writeln!(io::stderr(), "{what}");
             }
             Frame::End => {
                 args.wait_for_server();
-                stream = args.open(after)?;
+                if !args.has(place.last.as_ref())? {
+                    let _ = writeln!(io::stderr(), "{REPLACED}");
+                    place.rewind();
+                }
+                stream = args.open(place.after)?;
             }
-        }
-        if end.is_some() {
-            return Ok(());
         }
     }
 }
+
+/// The message about another log.
+const REPLACED: &str =
+    "the world was reset, restored or replaced: its events follow from the first one";
 
 impl EventsArgs {
     /// Waits until the stream can be opened again. With --follow, also while the server restarts.
@@ -95,6 +122,21 @@ impl EventsArgs {
         while !is_served() {
             std::thread::sleep(BEFORE_AGAIN);
         }
+    }
+
+    /// Whether the log still has that event, or there is none to ask for.
+    fn has(&self, event: Option<&Value>) -> Result<bool, Failure> {
+        let Some(event) = event else { return Ok(true) };
+        let path = format!("/_sandbox/events/{}", event["id"].as_str().unwrap_or_default());
+        let head = self.world.authorization()?;
+        let reply = self.world.sandbox.ask(PATIENCE, ("GET", &path), &head, "")?;
+        if !reply.status.contains(" 200 ") {
+            // Another refusal says nothing about the log.
+            return Ok(!reply.status.contains(" 404 "));
+        }
+        let found: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
+        let is_same = |name: &str| found["data"][name] == event[name];
+        Ok(["sequence", "timestamp", "type", "data"].into_iter().all(is_same))
     }
 
     /// Opens the stream. HTTP/1.0 has no chunks: the body is what the server sends until it closes.

@@ -2,7 +2,8 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
-use std::sync::Arc;
+use std::process::Stdio;
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -285,4 +286,69 @@ fn the_command_prints_the_events_of_a_world() {
     assert_eq!(refused.status.code(), Some(1));
     let text = String::from_utf8(refused.stderr).unwrap();
     assert!(text.contains("no sandbox answers at 127.0.0.1:1"), "{text}");
+}
+
+/// A command that follows the events. It ends with the test.
+struct Following {
+    child: std::process::Child,
+    lines: mpsc::Receiver<String>,
+}
+
+impl Following {
+    fn start(port: u16) -> Self {
+        let port = port.to_string();
+        let mut child = command(&["events", "--follow", "--port", &port])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let out = BufReader::new(child.stdout.take().unwrap());
+        let (send, lines) = mpsc::channel();
+        std::thread::spawn(move || {
+            let mut lines = out.lines().map_while(Result::ok);
+            lines.all(|line| send.send(line).is_ok())
+        });
+        Self { child, lines }
+    }
+
+    /// The next line must contain that word.
+    fn expect(&self, word: &str) {
+        let line = self.lines.recv_timeout(PATIENCE).unwrap();
+        assert!(line.contains(word), "{line}");
+    }
+}
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+#[test]
+fn the_command_loses_no_event_of_a_world_that_is_replaced() {
+    let server = Arc::new(Server::start(&["--seed", "42"]));
+    let caller = Caller::with_key(&server, "test_key");
+    let following = Following::start(server.port());
+    let begun = Instant::now();
+    while following.lines.try_recv().is_err() {
+        assert!(begun.elapsed() < PATIENCE, "it follows nothing");
+        rename(&caller, 0);
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    caller.post("/_sandbox/trigger", &json!({"type": "company.created"})).expect(200);
+    let begun = Instant::now();
+    while !following.lines.recv_timeout(PATIENCE).unwrap().contains("compliance_requirement") {
+        assert!(begun.elapsed() < PATIENCE, "it follows nothing");
+    }
+    while following.lines.try_recv().is_ok() {}
+    // Each new world has fewer events than the one before.
+    caller.post("/_sandbox/reset", &json!({})).expect(200);
+    rename(&caller, 1);
+    following.expect(&employee(&caller, 1));
+    rename(&caller, 2);
+    following.expect(&employee(&caller, 2));
+    caller.send(&caller.request("DELETE", "/_sandbox/world")).expect(200);
+    rename(&caller, 3);
+    following.expect(&employee(&caller, 3));
 }
