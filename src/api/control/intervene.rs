@@ -274,12 +274,17 @@ fn wrong_parts() -> ApiError {
 }
 
 fn delete_rules(session: &mut Session<'_>, _: Nothing) -> Result<Plain<Removed>> {
+    Ok(Removed::of(remove_rules(session)))
+}
+
+/// Removes all rules that were added at run time, of every kind. Returns how many there were.
+pub(crate) fn remove_rules(session: &mut Session<'_>) -> usize {
     let wire = &mut session.tester.wire;
     let faults = wire.rows().iter().filter(|armed| armed.at_run_time);
     let faults: Vec<String> = faults.map(|armed| armed.id.clone()).collect();
     let faults = faults.iter().filter(|id| wire.remove(id)).count();
     let shapes = session.tester.outbox.shaping_mut().remove(None);
-    Ok(Removed::of(session.world.remove_rules(None) + faults + shapes))
+    session.world.remove_rules(None) + faults + shapes
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -90,7 +90,7 @@ pub(crate) struct Limits {
     rate: Option<RateShape>,
     /// Mean latency of a reply; null if there is no delay.
     latency: Option<Span>,
-    /// Maximum deviation from the mean latency.
+    /// Maximum deviation from the mean latency; null if there is none.
     spread: Option<Span>,
     /// The service's fee for moving money.
     platform_fee: PlatformFee,
@@ -153,7 +153,7 @@ fn shown(session: &Session<'_>) -> Limits {
             .rate
             .map(|rate| RateShape { requests: rate.requests, window: span(rate.window_ms) }),
         latency: limits.latency.map(|latency| span(latency.mean_ms)),
-        spread: limits.latency.map(|latency| span(latency.spread_ms)),
+        spread: limits.latency.map(|it| it.spread_ms).filter(|ms| *ms > 0).map(span),
         platform_fee: PlatformFee::of(&session.world.script().platform_fee),
         monthly_fee: session.world.script().monthly_fee,
     }

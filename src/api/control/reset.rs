@@ -2,6 +2,7 @@
 
 use serde::Deserializer;
 
+use crate::api::control::intervene::remove_rules;
 use crate::api::prelude::*;
 use crate::world::Shape;
 use crate::world::script::{Scenario, WorldPart};
@@ -11,7 +12,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
     path: "/_sandbox/reset",
     summary: "Reset the world",
     description: "Resets this key's world to its start, or replaces it with the world of another \
-        seed, shape or scenario. Each member that is absent keeps its current value.",
+        seed, shape or scenario. Each member that is absent keeps its current value. Rules, faults and \
+        limits of calls go; imports, and the rows and limits of scenarios, stay.",
     example: "{}",
     errors: &[ErrorCode::UnknownScenario],
     long: true,
@@ -97,6 +99,8 @@ fn reset_world(session: &mut Session<'_>, input: ResetWorld) -> Result<Plain<Res
         (Some(_), named) => named.into_iter().collect(),
     };
     session.tester.scenarios = imports;
+    // The world has none any more; faults and changes of deliveries go as well.
+    remove_rules(session);
     session.tester.follow_scenarios(session.world.base());
     for scenario in running {
         session.begin_scenario(scenario);

@@ -1,6 +1,7 @@
 //! Scenarios of one world: which can be loaded, which run, and which rows have acted.
 
 use crate::api::control::import;
+use crate::api::control::intervene::remove_rules;
 use crate::api::prelude::*;
 use crate::world::script::{Scenario, imports};
 use crate::world::{Base, ClockMode};
@@ -203,6 +204,7 @@ fn run(
     }
     if let Some(world) = world {
         *session.world = world;
+        remove_rules(session); // as after a reset
     }
     session.begin_scenario(Arc::clone(scenario));
     if grown {

@@ -223,3 +223,39 @@ fn a_fault_comes_after_the_key_and_before_all_that_is_wrong_with_a_request() {
         caller.send(&request).refused(503, "maintenance");
     }
 }
+
+#[test]
+fn a_reset_removes_what_calls_added_and_keeps_the_rows_of_scenarios() {
+    let caller = Caller::manual();
+    let text = "title = \"Busy\"\n\n[[fault]]\non = \"createPayout\"\nstatus = 503\n\n[limits]\nlatency = \"1ms\"\n";
+    let scenario = json!({"name": "busy", "text": text});
+    caller.post("/_sandbox/scenarios", &scenario).expect(201);
+    let rules = |matched: Value, part: &str, does: Value| {
+        caller.post("/_sandbox/rules", &json!({"match": matched, part: does})).expect(201);
+    };
+    let add = || {
+        rules(json!({"decision": "payout.settle"}), "outcome", json!({"then": "failed"}));
+        rules(json!({"operation": "runPayroll"}), "fault", json!({"status": 503}));
+        rules(json!({"event": "payout.paid"}), "shape", json!("drop"));
+        let fault = json!({"on": "listEmployees", "status": 502});
+        caller.post("/_sandbox/faults", &fault).expect(201);
+        let limits = caller.request("PUT", "/_sandbox/limits").json(&json!({"rate": "10/s"}));
+        caller.send(&limits).expect(200);
+    };
+    let is_as_at_start = || {
+        assert_eq!(caller.get("/_sandbox/rules").data(), json!([]));
+        let faults = caller.get("/_sandbox/faults").data();
+        let on: Vec<_> = faults.as_array().unwrap().iter().map(|fault| &fault["on"]).collect();
+        assert_eq!(on, ["createPayout"]);
+        let limits = caller.get("/_sandbox/limits").data();
+        assert_eq!((&limits["rate"], &limits["latency"]), (&Value::Null, &json!("1ms")));
+        assert_eq!(limits["spread"], Value::Null);
+    };
+    add();
+    caller.post("/_sandbox/reset", &json!({})).expect(200);
+    is_as_at_start();
+    add();
+    let regrown = json!({"name": "busy", "text": format!("{text}\n[world]\nseed = 7\n")});
+    assert_eq!(caller.post("/_sandbox/scenarios", &regrown).expect(201)["data"]["regrown"], true);
+    is_as_at_start();
+}
