@@ -31,8 +31,8 @@ pub(crate) trait Runner {
     /// timeline means the same.
     fn nth(&mut self, kind: &str, places: Places, place: u64) -> Result<Option<String>, String>;
 
-    /// The id of the resource with the caller's own id.
-    fn external(&mut self, name: &str) -> Result<Option<String>, String>;
+    /// The id of the resource with the caller's own id, or why there is none.
+    fn external(&mut self, name: &str) -> Result<Result<String, String>, String>;
 
     /// Advances the clock.
     fn advance(&mut self, by: Span) -> Result<(), String>;
@@ -227,29 +227,27 @@ fn resolve(
         }
         Value::String(text) => match Reference::read(text) {
             None | Some(Err(_)) => value.clone(),
-            Some(Ok(reference)) => {
-                let found = referred(&reference, saves, runner)?;
-                found.unwrap_or_else(|| {
-                    missing.push(Difference::new(text, "a value", "no value"));
-                    Value::Null
-                })
-            }
+            Some(Ok(reference)) => referred(&reference, saves, runner)?.unwrap_or_else(|why| {
+                missing.push(Difference::new(text, "a value", why));
+                Value::Null
+            }),
         },
         _ => value.clone(),
     })
 }
 
+/// The value of a reference, or why there is none.
 fn referred(
     reference: &Reference,
     saves: &Saves,
     runner: &mut dyn Runner,
-) -> Result<Option<Value>, String> {
-    match reference {
-        Reference::Literal(text) => Ok(Some(Value::from(text.as_str()))),
-        Reference::External(name) => Ok(runner.external(name)?.map(Value::from)),
+) -> Result<Result<Value, String>, String> {
+    let found = match reference {
+        Reference::Literal(text) => Some(Value::from(text.as_str())),
+        Reference::External(name) => return Ok(runner.external(name)?.map(Value::from)),
         Reference::Nth { kind, place } => match vocabulary().kinds.get(kind.as_str()) {
-            Some(&places) => Ok(runner.nth(kind, places, *place)?.map(Value::from)),
-            None => Ok(None),
+            Some(&places) => runner.nth(kind, places, *place)?.map(Value::from),
+            None => None,
         },
         Reference::Saved { name, path } => {
             let inside = |value: &'_ Value, part: &String| match value {
@@ -257,9 +255,10 @@ fn referred(
                 other => other.get(part).cloned(),
             };
             let root = saves.get(name).cloned();
-            Ok(path.iter().try_fold(root, |value, part| Some(inside(&value?, part))).flatten())
+            path.iter().try_fold(root, |value, part| Some(inside(&value?, part))).flatten()
         }
-    }
+    };
+    Ok(found.ok_or_else(|| "no value".to_owned()))
 }
 
 /// The differences of a reply from the expected one.

@@ -54,12 +54,18 @@ impl World {
         let first = found.next().ok_or_else(|| self.no_external(name, wanted))?;
         match found.next() {
             None => Ok(first.id),
-            Some(other) => Err(format!(
-                "@{EXTERNAL}:{name} refers to several resources, {} and {}: name the kind, such as @{EXTERNAL}:{}:{wanted}",
-                first.id,
-                other.id,
-                first.id.kind.name(),
-            )),
+            Some(other) => {
+                // One id for two resources of a kind: no reference tells them apart.
+                let advice = if first.id.kind == other.id.kind {
+                    format!("give one of them another {EXTERNAL_ID}, or use the id")
+                } else {
+                    format!("name the kind, such as @{EXTERNAL}:{}:{wanted}", first.id.kind.name())
+                };
+                Err(format!(
+                    "@{EXTERNAL}:{name} refers to several resources, {} and {}: {advice}",
+                    first.id, other.id,
+                ))
+            }
         }
     }
 

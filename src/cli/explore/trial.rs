@@ -214,8 +214,8 @@ impl Explored {
     /// Runs the command or the steps.
     fn subject(&self, fork: &Fork<'_>) -> Result<Ran, Failure> {
         if let Some(steps) = &self.steps {
-            let (authority, key, look_up) = fork.address();
-            let mut client = Client::of(&authority, key, look_up).map_err(Failure::Impossible)?;
+            let (authority, key) = fork.address();
+            let mut client = Client::of(&authority, key).map_err(Failure::Impossible)?;
             let report = scenario::judge(steps, &mut client).map_err(Failure::Impossible)?;
             return Ok(match first_difference(&report) {
                 Some((how, detail)) => Ran::Failed { how, detail },

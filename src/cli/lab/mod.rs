@@ -218,8 +218,8 @@ impl Fork<'_> {
     }
 
     /// Sends its requests to the steps of a scenario.
-    pub(in crate::cli) fn address(&self) -> (String, &str, &str) {
-        (self.lab.sandbox.address(), &self.key, &self.lab.key)
+    pub(in crate::cli) fn address(&self) -> (String, &str) {
+        (self.lab.sandbox.address(), &self.key)
     }
 
     /// The effects since the start of the fork.

@@ -30,14 +30,11 @@ pub(in crate::cli) struct Client {
     base_path: String,
     /// The key of the world in which the steps act.
     key: String,
-    /// The key of the world in which `@kind:n` is resolved. It is the same world without the scenario, so that
-    /// faults and limits do not count these reads.
-    look_up: String,
 }
 
 impl Client {
     /// A client of the server at this address: `host:port` and the base path.
-    pub(in crate::cli) fn of(address: &str, key: &str, look_up: &str) -> Result<Self, String> {
+    pub(in crate::cli) fn of(address: &str, key: &str) -> Result<Self, String> {
         let (authority, base_path) = address.split_at(address.find('/').unwrap_or(address.len()));
         let runtime = Builder::new_current_thread().enable_all().build();
         Ok(Self {
@@ -45,7 +42,6 @@ impl Client {
             authority: authority.to_owned(),
             base_path: base_path.to_owned(),
             key: key.to_owned(),
-            look_up: look_up.to_owned(),
         })
     }
 
@@ -56,35 +52,23 @@ impl Client {
         path: &str,
         body: Option<&Value>,
     ) -> Result<Value, String> {
-        self.answered(&self.key, method, path, body).map(|mut reply| reply["data"].take())
-    }
-
-    /// A page of a list.
-    fn page(&self, key: &str, path: &str) -> Result<Value, String> {
-        self.answered(key, "GET", path, None)
+        let reply = self.answered(method, path, body, &BTreeMap::new());
+        reply.map(|mut reply| reply["data"].take())
     }
 
     fn answered(
         &self,
-        key: &str,
         method: &str,
         path: &str,
         body: Option<&Value>,
+        headers: &BTreeMap<String, String>,
     ) -> Result<Value, String> {
-        match self.exchange(key, method, path, body, &BTreeMap::new())? {
-            Came::Reply(reply) if (200..300).contains(&reply.status) => Ok(reply.body),
-            Came::Reply(reply) => {
-                let why = reply.body["detail"].as_str().unwrap_or("without a reason");
-                Err(format!("{method} {path} answers {}: {why}", reply.status))
-            }
-            Came::Lost => Err(format!("{method} {path} got no answer")),
-        }
+        succeeded(method, path, self.exchange(method, path, body, headers)?)
     }
 
-    /// One exchange under a key.
+    /// One exchange under the key.
     fn exchange(
         &self,
-        key: &str,
         method: &str,
         path: &str,
         body: Option<&Value>,
@@ -98,7 +82,7 @@ impl Client {
             .header(header::CONNECTION, "close");
         let own = |name: &str| headers.keys().any(|header| header.eq_ignore_ascii_case(name));
         if !own("authorization") {
-            request = request.header(header::AUTHORIZATION, format!("Bearer {key}"));
+            request = request.header(header::AUTHORIZATION, format!("Bearer {}", self.key));
         }
         if body.is_some() && !own("content-type") {
             request = request.header(header::CONTENT_TYPE, "application/json");
@@ -132,6 +116,18 @@ impl Client {
             }
         }
         Ok(all)
+    }
+}
+
+/// The body of a reply that must be a success.
+fn succeeded(method: &str, path: &str, came: Came) -> Result<Value, String> {
+    match came {
+        Came::Reply(reply) if (200..300).contains(&reply.status) => Ok(reply.body),
+        Came::Reply(reply) => {
+            let why = reply.body["detail"].as_str().unwrap_or("without a reason");
+            Err(format!("{method} {path} answers {}: {why}", reply.status))
+        }
+        Came::Lost => Err(format!("{method} {path} got no answer")),
     }
 }
 
@@ -173,30 +169,35 @@ impl Runner for Client {
     ) -> Result<Came, String> {
         let (path, body) = request_line(operation, input);
         let method = operation.method.name();
-        self.exchange(&self.key, method, &path, body.as_ref(), headers)
+        self.exchange(method, &path, body.as_ref(), headers)
     }
 
     fn nth(&mut self, kind: &str, places: Places, place: u64) -> Result<Option<String>, String> {
-        let mut place = place;
         if let Places::Listed(list) = places {
             let path = format!("{}?page={place}&per_page=1", list.path);
-            let page = self.page(&self.look_up, &path)?;
-            if let Some(id) = page["data"][0]["id"].as_str() {
-                return Ok(Some(id.to_owned()));
-            }
-            // Created resources come after the grown ones.
-            place = place.saturating_sub(page["meta"]["total"].as_u64().unwrap_or(0));
+            let observer = BTreeMap::from([("Sandbox-Observer".to_owned(), "1".to_owned())]);
+            let page = self.answered("GET", &path, None, &observer)?;
+            return Ok(page["data"][0]["id"].as_str().map(str::to_owned));
         }
         let path =
             format!("/_sandbox/events?type={kind}.created&page={place}&per_page=1&sort=sequence");
-        let page = self.page(&self.key, &path)?;
+        let page = self.answered("GET", &path, None, &BTreeMap::new())?;
         Ok(page["data"][0]["data"]["object"]["id"].as_str().map(str::to_owned))
     }
 
-    fn external(&mut self, name: &str) -> Result<Option<String>, String> {
+    fn external(&mut self, name: &str) -> Result<Result<String, String>, String> {
         let path = format!("/_sandbox/external-ids?reference={}", encoded(name));
-        let mut found = self.control("GET", &path, None)?;
-        Ok(found[0]["id"].take().as_str().map(str::to_owned))
+        match self.exchange("GET", &path, None, &BTreeMap::new())? {
+            Came::Reply(reply) if reply.status == 404 => {
+                Ok(Err(reply.body["detail"].as_str().unwrap_or("no value").to_owned()))
+            }
+            came => {
+                let found = succeeded("GET", &path, came)?;
+                Ok(found["data"][0]["id"]
+                    .as_str()
+                    .map_or_else(|| Err("no value".to_owned()), |id| Ok(id.to_owned())))
+            }
+        }
     }
 
     fn advance(&mut self, by: Span) -> Result<(), String> {

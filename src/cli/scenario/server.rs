@@ -17,8 +17,6 @@ use crate::world::script::Scenario;
 
 /// The key of the world in which the steps act.
 const KEY: &str = "scenario_test";
-/// The key of the untouched world.
-const LOOK_UP_KEY: &str = "scenario_look_up";
 /// How long to wait for a due delivery.
 const DELIVERY: Duration = Duration::from_secs(5);
 /// A running server with the scenario loaded.
@@ -63,7 +61,7 @@ impl Served {
         let sandbox = builder.start().map_err(|error| error.to_string())?;
         let authority = sandbox.url().trim_start_matches("http://");
         let mut served = Self {
-            client: Client::of(authority, KEY, LOOK_UP_KEY)?,
+            client: Client::of(authority, KEY)?,
             _sandbox: sandbox,
             receiver: None,
             acts: has_rows(scenario),
@@ -108,7 +106,7 @@ impl Runner for Served {
         self.client.nth(kind, places, place)
     }
 
-    fn external(&mut self, name: &str) -> Result<Option<String>, String> {
+    fn external(&mut self, name: &str) -> Result<Result<String, String>, String> {
         self.client.external(name)
     }
 

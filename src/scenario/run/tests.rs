@@ -29,8 +29,9 @@ impl Runner for Played {
         Ok((place < 9).then(|| format!("{kind}#{place}")))
     }
 
-    fn external(&mut self, name: &str) -> Result<Option<String>, String> {
-        Ok((name != "nobody").then(|| format!("ext#{name}")))
+    fn external(&mut self, name: &str) -> Result<Result<String, String>, String> {
+        let is_known = name != "nobody";
+        Ok(is_known.then(|| format!("ext#{name}")).ok_or_else(|| "nobody has it".to_owned()))
     }
 
     fn advance(&mut self, by: Span) -> Result<(), String> {

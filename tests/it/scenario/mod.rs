@@ -227,3 +227,86 @@ fn a_junit_file_that_cannot_be_written_is_wrong_usage() {
     assert_eq!((code, out.as_str()), (2, ""), "{err}");
     assert!(err.contains("cannot write --junit none/results.xml"), "{err}");
 }
+
+/// An import of two companies: one has an id of the caller, and two others share one.
+const OWN: &str = r#"
+title = "Own ids"
+
+[[step]]
+call = "updateCompany"
+with = { company_id = "@company:1", metadata = { external_id = "E-1" } }
+
+[[step]]
+call = "updateCompany"
+with = { company_id = "@company:2", metadata = { external_id = "E-2" } }
+
+[[step]]
+call = "updateCompany"
+with = { company_id = "@company:3", metadata = { external_id = "E-2" } }
+
+[[step]]
+call = "getCompany"
+with = { company_id = "@ext:employee:E-1" }
+
+[[step]]
+call = "getCompany"
+with = { company_id = "@ext:E-2" }
+
+[[step]]
+call = "getCompany"
+with = { company_id = "@ext:E-1" }
+expect = { status = 200 }
+"#;
+
+#[test]
+fn a_reference_that_means_nothing_is_a_difference_and_the_run_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("own.toml"), OWN).unwrap();
+    let (code, out, _) = run(folder.path(), &["test", "own.toml", "--junit", "own.xml"]);
+    assert_eq!(code, 1, "{out}");
+    assert!(out.contains("NOT own.toml:16  getCompany\n"), "{out}");
+    assert!(
+        out.contains(
+            "@ext:employee:E-1: expected a value, came @ext:employee:E-1 refers to no resource"
+        ),
+        "{out}"
+    );
+    assert!(out.contains("refers to several resources") && !out.contains("name the kind"), "{out}");
+    assert!(out.contains("ok  own.toml:24  getCompany → 200"), "{out}");
+    let junit = std::fs::read_to_string(folder.path().join("own.xml")).unwrap();
+    assert!(junit.contains("own.toml:16") && junit.contains("<failure"), "{junit}");
+    let (code, json, _) = run(folder.path(), &["test", "own.toml", "--json"]);
+    let tested: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((code, &tested[0]["steps"][3]["source"]), (1, &"own.toml:16".into()));
+    assert_eq!(tested[0]["steps"][3]["differences"][0]["at"], "@ext:employee:E-1");
+}
+
+#[test]
+fn a_place_is_counted_in_the_world_that_the_steps_have_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = r#"
+title = "Another world"
+
+[[step]]
+call = "resetWorld"
+with = { seed = 7 }
+
+[[step]]
+call = "getCompany"
+with = { company_id = "@company:1" }
+expect = { status = 200 }
+
+[[step]]
+call = "createCompany"
+with = { legal_name = "Last Ltd", country = "GB", currency = "GBP" }
+save = "last"
+
+[[step]]
+call = "getCompany"
+with = { company_id = "@company:4" }
+expect = { status = 200, body = { data = { id = "@last.data.id" } } }
+"#;
+    std::fs::write(folder.path().join("other.toml"), text).unwrap();
+    let (code, out, err) = run(folder.path(), &["test", "other.toml"]);
+    assert_eq!(code, 0, "{out}{err}");
+}
