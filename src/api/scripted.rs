@@ -17,6 +17,11 @@ pub(crate) fn perform(world: &mut World, place: u32, row: &TimelineRow) {
     }
 }
 
+/// Whether a row of a timeline can call the operation.
+pub(crate) fn can_act(row: &Operation) -> bool {
+    matches!(row.call, Call::Write(_)) && row.contract != Contract::Control
+}
+
 fn attempt(world: &mut World, place: u32, deed: &TimelineAction) -> Result<()> {
     let key = world.base().key().with("scripted");
     let key = key.at(world.log_length()).at(u64::from(place));
@@ -34,7 +39,7 @@ fn attempt(world: &mut World, place: u32, deed: &TimelineAction) -> Result<()> {
     match deed {
         TimelineAction::Call { operation, with } => {
             let row = product().find(|row| row.operation_id() == *operation);
-            let row = row.filter(|row| matches!(row.call, Call::Write(_)));
+            let row = row.filter(|row| can_act(row));
             let row: &Operation = row.ok_or_else(|| {
                 let detail = format!("{operation} is not an operation that changes the world");
                 ApiError::new(ErrorCode::ResourceNotFound, detail)

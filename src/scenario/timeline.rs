@@ -1,5 +1,7 @@
 //! `[[timeline]]`: what happens at a time.
 
+use crate::api::json::quoted;
+use crate::api::scripted::can_act;
 use crate::scenario::form::Spelling;
 use crate::scenario::members::Refers;
 use crate::scenario::reading::{Fields, Reading};
@@ -98,6 +100,15 @@ impl<'a> Reading<'a> {
         match (call, inbound) {
             (Some(call), None) => {
                 let callable = vocabulary().operations.get(call.value)?;
+                if !can_act(callable.operation) {
+                    let message = format!("{} does not change the world", quoted(call.value));
+                    self.note(
+                        Diagnostic::new(call.span, message).expected(
+                            "expected an operation of the product that changes the world",
+                        ),
+                    );
+                    return None;
+                }
                 self.check_input(call.value, callable, row.get("with"), call.span, &with);
                 Some(TimelineAction::Call { operation: call.value.to_owned(), with })
             }

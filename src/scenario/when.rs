@@ -34,7 +34,10 @@ impl<'a> Reading<'a> {
                 place.map(one).into_iter().collect()
             }
             DeValue::Array(places) if places.is_empty() => {
-                self.wrong_type("nth", found, "at least one position");
+                self.note(
+                    Diagnostic::new(found.span(), "`nth` has no position")
+                        .expected("expected at least one, such as [1, 3]"),
+                );
                 Vec::new()
             }
             DeValue::Array(places) => places

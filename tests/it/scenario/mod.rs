@@ -310,3 +310,19 @@ expect = { status = 200, body = { data = { id = "@last.data.id" } } }
     let (code, out, err) = run(folder.path(), &["test", "other.toml"]);
     assert_eq!(code, 0, "{out}{err}");
 }
+
+#[test]
+fn rows_that_can_never_work_are_refused_with_their_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = "title = \"x\"\n[[timeline]]\nat = \"+1d\"\ncall = \"getEmployee\"\nwith = { employee_id = \"@employee:1\" }\n\
+        [[outcome]]\non = \"payout.settle\"\nnth = []\nthen = \"failed\"\n";
+    std::fs::write(folder.path().join("bad.toml"), rows).unwrap();
+    let (code, _, err) = run(folder.path(), &["check", "bad.toml"]);
+    assert_eq!(code, 1, "{err}");
+    assert!(err.contains("\"getEmployee\" does not change the world\n --> bad.toml:4:8"), "{err}");
+    assert!(err.contains("`nth` has no position"), "{err}");
+    std::fs::create_dir(folder.path().join("dir")).unwrap();
+    let (code, _, err) = run(folder.path(), &["check", "dir"]);
+    assert_eq!(code, 1);
+    assert!(err.contains("it is a folder: name a file"), "{err}");
+}
