@@ -223,6 +223,10 @@ fn create_rule(session: &mut Session<'_>, input: CreateRule) -> Result<Plain<Rul
         let wanted = shaping::Wanted { event, conditions, shape, delay, nth, times };
         return shaping::add(session, wanted).map(Plain);
     }
+    if shape.is_some() && matched.event.is_some() && matched.resource.is_some() {
+        let detail = "a change of deliveries matches events: use where with the kind of the resource, such as company";
+        return Err(ApiError::of_member("/match/resource", "unexpected", detail));
+    }
     if shape.is_some() || delay.is_some() || matched.event.is_some() {
         return Err(wrong_parts());
     }
@@ -246,7 +250,7 @@ fn create_rule(session: &mut Session<'_>, input: CreateRule) -> Result<Plain<Rul
                 return Err(ApiError::of_member("/match/resource", "unexpected", detail));
             }
             let fault = fault.on(operation.clone(), matched.r#where.clone(), nth, times);
-            let row = faults::row(fault, &session.host.operations()).map_err(in_match)?;
+            let row = faults::row(fault, &session.host.operations()).map_err(in_rule)?;
             let key = session.world.base().key();
             Ok(Plain(Rule::of_fault(session.tester.wire.add(row, key))))
         }
@@ -255,16 +259,18 @@ fn create_rule(session: &mut Session<'_>, input: CreateRule) -> Result<Plain<Rul
 }
 
 /// The error of a fault with pointers into the rule.
-fn in_match(mut error: ApiError) -> ApiError {
-    for violation in &mut error.errors {
+fn in_rule(error: ApiError) -> ApiError {
+    let mut errors = error.errors;
+    for violation in &mut errors {
         let pointer = &mut violation.pointer;
-        if pointer == "/on" {
-            "/match/operation".clone_into(pointer);
-        } else if pointer.starts_with("/where/") {
-            pointer.insert_str(0, "/match");
+        match pointer.split('/').nth(1) {
+            Some("on") => "/match/operation".clone_into(pointer),
+            Some("where") => pointer.insert_str(0, "/match"),
+            Some("nth" | "times") => {}
+            _ => pointer.insert_str(0, "/fault"),
         }
     }
-    error
+    ApiError::invalid(errors)
 }
 
 fn wrong_parts() -> ApiError {

@@ -8,6 +8,7 @@ use crate::api::control::intervene::{Answered, Matched};
 use crate::api::prelude::*;
 use crate::api::resource_members::{kinds_of, members_of, named_by, subject_of};
 use crate::model::decision::{DECISIONS, Decision};
+use crate::value::id::parse;
 use crate::world::script::{self, OutcomeRule, RailFault, Selector, When};
 
 /// The resources that the conditions of a rule can be about.
@@ -43,9 +44,9 @@ impl<'a> Subjects<'a> {
             None
         };
         let named = || self.kinds.iter().chain(&self.named).map(|kind| kind.name());
-        let is_kind = named().any(|name| name == field);
+        let is_kind = self.kinds.iter().chain(&self.named).find(|kind| kind.name() == field);
         let members = |kind: &Kind| members_of(*kind, self.operations.iter().copied());
-        if !is_kind {
+        let Some(kind) = is_kind else {
             let Some(member) = self.kinds.iter().find_map(|kind| members(kind).remove(field))
             else {
                 let members = self.kinds.iter().flat_map(|kind| members(kind).into_keys());
@@ -64,12 +65,26 @@ impl<'a> Subjects<'a> {
                     Err(expected) => refuse("unexpected", expected),
                 },
             };
-        }
+        };
         match Selector::of(field, true, wanted) {
+            Ok(Selector { wanted: script::Wanted::Is(Value::String(id)), .. })
+                if !is_id(*kind, &id) =>
+            {
+                refuse("format", expected_id(*kind))
+            }
             Ok(selector) => Some(selector),
             Err(expected) => refuse("type", expected.to_owned()),
         }
     }
+}
+
+/// Whether a resource of the kind can have that id. A reference to a caller's own id is one, too.
+fn is_id(kind: Kind, id: &str) -> bool {
+    id.starts_with('@') || parse(kind.prefix(), id).is_some()
+}
+
+fn expected_id(kind: Kind) -> String {
+    format!("no {} can have this id: expected {}_ and 13 characters", kind.name(), kind.prefix())
 }
 
 /// The row for a rule, or all mistakes in it.
@@ -141,7 +156,10 @@ fn selectors(
     }
     if let Some(id) = matched.resource.as_ref().map(Text::as_str) {
         let prefix = id.split_once('_').map_or("", |(prefix, _)| prefix);
-        if let Some(kind) = kinds_of(decision).into_iter().find(|kind| kind.prefix() == prefix) {
+        let kind = kinds_of(decision).into_iter().find(|kind| kind.prefix() == prefix);
+        if let Some(kind) = kind.filter(|kind| !is_id(*kind, id)) {
+            wrong.push(Violation::new("/match/resource", "format", expected_id(kind)));
+        } else if let Some(kind) = kind {
             select.push(Selector {
                 field: kind.name().to_owned(),
                 wanted: crate::world::script::Wanted::Is(id.into()),

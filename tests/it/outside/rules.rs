@@ -104,3 +104,31 @@ fn the_header_names_a_scenario_of_the_key_before_a_shipped_one() {
     let request = other.request("GET", "/api/business/companies").header("Sandbox-Scenario", "own");
     other.send(&request).refused(400, "unknown_scenario");
 }
+
+#[test]
+fn every_mistake_of_a_rule_has_its_place_in_the_rule() {
+    let caller = Caller::manual();
+    let fault = |does: Value| add(&caller, &json!({"operation": "runPayroll"}), ("fault", does));
+    let unknown = json!({"operation": "createPayout", "where": {"zz": 1}});
+    let deliveries = json!({"event": "payout.*", "resource": "com_0000000000001"});
+    let decision = |part: &str, value: Value| {
+        let matched = json!({"decision": "payout.settle", part: value});
+        add(&caller, &matched, ("outcome", json!({"then": "failed"})))
+    };
+    for (answer, pointer) in [
+        (fault(json!({"lose": "reply", "status": 503})), "/fault/lose"),
+        (fault(json!({"latency": "10d"})), "/fault/latency"),
+        (fault(json!({"retry_after": "5s", "latency": "1ms"})), "/fault/retry_after"),
+        (fault(json!({})), "/fault"),
+        (add(&caller, &unknown, ("fault", json!({"status": 503}))), "/match/where/zz"),
+        (add(&caller, &deliveries, ("shape", json!("drop"))), "/match/resource"),
+        (decision("where", json!({"employee": "emp_zzz"})), "/match/where/employee"),
+        (decision("resource", json!("pyo_x")), "/match/resource"),
+    ] {
+        let problem = answer.refused(422, "validation_failed");
+        assert_eq!(problem["errors"][0]["pointer"], pointer, "{problem}");
+        let detail = problem["detail"].as_str().unwrap();
+        assert!(detail.starts_with(&format!("{pointer}: ")), "{detail}");
+    }
+    assert_eq!(caller.get("/_sandbox/rules").data(), json!([]), "a refused rule is not added");
+}
