@@ -48,7 +48,8 @@ fn fork_event(session: &mut Session<'_>, input: ForkEvent) -> Result<Plain<Event
     let log = session.world.log();
     let found = bits.and_then(|bits| log.iter().rev().find(|event| event.id == bits));
     let sequence = found.ok_or_else(|| ApiError::not_found("event"))?.sequence;
-    let (world, mut part) = session.host.past(session.world, &session.tester.inputs, sequence)?;
+    let found = session.host.past(session.world, &session.tester.inputs, sequence);
+    let (world, mut part) = found.map_err(|error| of_path(session, sequence, error))?;
     let endpoints = input.endpoints.unwrap_or(false).then(|| session.tester.outbox.kept());
     part.carried = Carried { answers_of: None, endpoints };
     let fork = EventFork {
@@ -60,4 +61,23 @@ fn fork_event(session: &mut Session<'_>, input: ForkEvent) -> Result<Plain<Event
     };
     session.host.open(input.key.as_str(), world, part)?;
     Ok(Plain(fork))
+}
+
+/// The refusal with the place of the event in this call, and for an event of the world's start with that reason.
+fn of_path(session: &Session<'_>, sequence: u64, mut error: ApiError) -> ApiError {
+    let inputs = &session.tester.inputs;
+    // A world that began with an import keeps its inputs from the first one on, and they lead to no earlier event.
+    let next = session.world.log_length() + 1;
+    let is_whole = inputs.leading_to(next).is_some_and(|leading| leading.start.is_none());
+    if is_whole && inputs.leading_to(sequence).is_none() {
+        let detail = "the event belongs to the import that worlds of this server begin with, so no input leads to it: use a new key";
+        return ApiError::of_member("/event_id", "not_replayable", detail);
+    }
+    for violation in &mut error.errors {
+        "/event_id".clone_into(&mut violation.pointer);
+    }
+    match error.code {
+        ErrorCode::ValidationFailed => ApiError::invalid(error.errors),
+        _ => error,
+    }
 }

@@ -55,3 +55,23 @@ fn a_recording_and_a_journal_contain_the_import() {
     let server = Arc::new(Server::start(&flags));
     assert_eq!(Caller::with_key(&server, "test_journal").digest(), before);
 }
+
+#[test]
+fn a_fork_of_an_event_of_the_import_is_refused_with_that_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("acme.toml");
+    std::fs::write(&file, company(1)).unwrap();
+    let flags = ["--seed", "42", "--import", file.to_str().unwrap()];
+    let caller = Caller::of(&Arc::new(Server::start(&flags)));
+    for _ in 0..2 {
+        let first = caller.events()[0]["id"].as_str().unwrap().to_owned();
+        let path = format!("/_sandbox/events/{first}/fork");
+        let body = serde_json::json!({ "key": "test_fork_of_import" });
+        let problem = caller.post(&path, &body).refused(422, "validation_failed");
+        assert_eq!(problem["errors"][0]["pointer"], "/event_id", "{problem}");
+        let detail = problem["detail"].as_str().unwrap();
+        assert!(detail.contains("the import that worlds of this server begin with"), "{detail}");
+        let made = serde_json::json!({ "type": "company.created" });
+        caller.post("/_sandbox/trigger", &made).expect(200);
+    }
+}
