@@ -28,7 +28,11 @@ impl Engine {
     /// Whether a key has a world: one in memory, a stored one, or one that was as new and was forgotten.
     pub(super) fn has_world(&self, key: &str) -> Result<bool, ApiError> {
         let worlds = &self.worlds;
-        Ok(worlds.resident(key)?.is_some() || worlds.holds(key) || worlds.was_used(key))
+        if worlds.resident(key)?.is_some() {
+            return Ok(true);
+        }
+        worlds.check(key)?;
+        Ok(worlds.holds(key) || worlds.was_used(key))
     }
 
     /// The world of a key. `reads` says that the request changes nothing.

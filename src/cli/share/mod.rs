@@ -28,6 +28,15 @@ use crate::value::ErrorCode;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// The help of `--api-key`.
+const KEY_HELP: &str = "The key of the world [default: SANDBOX_KEY, or test_key]";
+
+/// The key of the world: the given one, that of the variable that `explore` and `exam` set, or the usual one.
+fn key_of(given: Option<&str>) -> String {
+    let of_lab = || std::env::var("SANDBOX_KEY").ok().filter(|key| !key.is_empty());
+    given.map(str::to_owned).or_else(of_lab).unwrap_or_else(|| "test_key".to_owned())
+}
+
 /// The arguments of `sandbox share`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  \
@@ -37,16 +46,15 @@ const PATIENCE: Duration = Duration::from_secs(60);
         free text. Ids, dates, amounts, codes and numbers of accounts stay.\n\n\
         Exit codes: 0 success, 1 failure, 2 wrong usage, such as a key without a world.")]
 pub(super) struct ShareArgs {
-    /// The key of the world
     #[arg(
         long = "api-key",
         visible_alias = "key",
-        env = "SANDBOX_KEY",
-        default_value = "test_key",
+        env = "SANDBOX_API_KEY",
         hide_env_values = true,
-        value_name = "KEY"
+        value_name = "KEY",
+        help = KEY_HELP
     )]
-    key: String,
+    key: Option<String>,
     /// Replace free text in the bodies, which gives another digest
     #[arg(long)]
     redact: bool,
@@ -56,9 +64,9 @@ pub(super) struct ShareArgs {
 
 /// Prints the line, after its world was made from it once.
 pub(super) fn run(args: &ShareArgs) -> Result<(), Failure> {
-    let inputs = get(&args.sandbox, &args.key, "/_sandbox/inputs")?.ok_or_else(|| {
-        Failure::Usage(format!("--api-key {}: {}", args.key, no_world(&args.sandbox)))
-    })?;
+    let key = &key_of(args.key.as_deref());
+    let inputs = get(&args.sandbox, key, "/_sandbox/inputs")?
+        .ok_or_else(|| Failure::Usage(format!("--api-key {key}: {}", no_world(&args.sandbox))))?;
     let mut shared = Shared::of_inputs(&inputs["data"])?;
     let made = play::play(&shared, play::KEY)?;
     if !made.digest.starts_with(&shared.digest) {

@@ -11,6 +11,7 @@ use crate::cli::failure::{Failure, print};
 use crate::cli::serve;
 use crate::cli::share::line::Shared;
 use crate::cli::share::play::{Made, play};
+use crate::cli::share::{KEY_HELP, key_of};
 use crate::engine::recording::Header;
 use crate::io::wal::salt;
 
@@ -27,16 +28,15 @@ pub(in crate::cli) struct OpenArgs {
     /// The line that `sandbox share` printed; `-` reads it from the standard input
     #[arg(value_name = "LINE")]
     line: String,
-    /// The key of the world
     #[arg(
         long = "api-key",
         visible_alias = "key",
-        env = "SANDBOX_KEY",
-        default_value = "test_key",
+        env = "SANDBOX_API_KEY",
         hide_env_values = true,
-        value_name = "KEY"
+        value_name = "KEY",
+        help = KEY_HELP
     )]
-    key: String,
+    key: Option<String>,
     /// Port to serve on, 0 for a free one
     #[arg(long, short, value_name = "P", default_value_t = serve::DEFAULT_PORT)]
     port: u16,
@@ -55,7 +55,8 @@ pub(in crate::cli) fn run(args: &OpenArgs) -> Result<(), Failure> {
         read.clone_from(&args.line);
     }
     let shared = Shared::decode(&read)?;
-    let Made { engine, digest, .. } = play(&shared, in_header("--api-key", &args.key)?)?;
+    let Made { engine, digest, .. } =
+        play(&shared, in_header("--api-key", &key_of(args.key.as_deref()))?)?;
     if !digest.starts_with(&shared.digest) {
         return Err(Failure::Impossible(format!(
             "the calls of the line lead to another world: digest {digest}, expected {}…",

@@ -228,3 +228,23 @@ fn recordings_are_compared_by_world() {
     assert_eq!(code, 1);
     assert!(text.contains("only A has payroll run") && text.contains("only B has"), "{text}");
 }
+
+#[test]
+fn a_key_comes_from_its_variable_and_one_that_the_server_refuses_is_called_so() {
+    let server = Arc::new(Server::start(&["--api-key", "test_k1"]));
+    let caller = Caller::with_key(&server, "test_k1");
+    hire(&caller, &caller.company(0), 1);
+    let port = caller.port().to_string();
+    let share = |name: &str, key: &str| {
+        let mut share = command(&["share", "--port", &port]);
+        let ended = finish(share.env(name, key));
+        (ended.status.code(), String::from_utf8(ended.stderr).unwrap())
+    };
+    for name in ["SANDBOX_API_KEY", "SANDBOX_KEY"] {
+        let (code, err) = share(name, "test_k1");
+        assert_eq!(code, Some(0), "{name}: {err}");
+        let (code, err) = share(name, "test_k2");
+        assert_eq!(code, Some(1), "{name}: {err}");
+        assert!(err.contains("accepts only the keys that it was started with"), "{name}: {err}");
+    }
+}
