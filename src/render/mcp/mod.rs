@@ -163,6 +163,7 @@ impl Agents {
         match method {
             "server/discover" => Ok(Some(discovered())),
             "initialize" => Ok(Some(initialized(params))),
+            "ping" if params["_meta"][VERSION_MEMBER].is_null() => Ok(Some(json!({}))),
             "ping" => Ok(Some(json!({ "resultType": "complete" }))),
             "tools/list" => tools::listed(params).map(Some),
             "tools/call" => self.tool(params, calls).map(Some),

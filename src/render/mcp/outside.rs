@@ -48,7 +48,7 @@ pub(super) fn rule(calling: &Calling<'_>, arguments: &Value) -> Done {
             let names = || -> Vec<&str> { DECISIONS.iter().map(|row| row.name).collect() };
             let decision = arguments["decision"].as_str().unwrap_or_default();
             if !names().contains(&decision) {
-                let why = "decision must be one of decisions";
+                let why = format!("decision must be one of {}", names().join(", "));
                 return Err(json!({ "error": why, "decisions": names() }));
             }
             let mut body = given(arguments, &["times"]);

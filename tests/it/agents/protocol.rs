@@ -148,3 +148,25 @@ fn a_refused_key_is_an_answer_that_the_model_can_read() {
     assert_eq!(result["isError"], true);
     assert!(result["content"][0]["text"].as_str().unwrap().contains("missing_credentials"));
 }
+
+#[test]
+fn a_ping_has_the_answer_of_its_revision() {
+    let caller = Caller::instant();
+    let old = message(&caller, "ping", &json!({})).header("MCP-Protocol-Version", "2025-06-18");
+    assert_eq!(send(&caller, &old).json()["result"], json!({}));
+    let new = message(&caller, "ping", &meta()).header("MCP-Protocol-Version", STATELESS);
+    let answer = send(&caller, &new.header("Mcp-Method", "ping"));
+    assert_eq!(answer.json()["result"], json!({"resultType": "complete"}));
+}
+
+#[test]
+fn an_unknown_decision_is_answered_with_all_of_them() {
+    let caller = Caller::instant();
+    let rule = json!({"name": "set_rule", "arguments": {"action": "add", "decision": "payout.settl", "then": "failed"}});
+    let result = send(&caller, &message(&caller, "tools/call", &rule)).json()["result"].take();
+    let text = result["content"][0]["text"].as_str().unwrap();
+    assert!(
+        text.contains("decision must be one of ") && text.contains(", payout.settle"),
+        "{text}"
+    );
+}
