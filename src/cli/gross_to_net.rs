@@ -97,7 +97,7 @@ pub fn run(
 }
 
 fn unreadable(path: &std::path::Path, error: &io::Error) -> Error {
-    Error::Usage(format!("{}: {error}", path.display()))
+    Error::Io(io::Error::new(error.kind(), format!("{}: {error}", path.display())))
 }
 
 fn payslip(args: &Args, output: &mut impl Write) -> Result<(), Error> {

@@ -49,7 +49,8 @@ pub(super) struct WorldArgs {
         long,
         env = "SANDBOX_START",
         default_value = "2026-01-01T00:00:00Z",
-        value_name = "INSTANT"
+        value_name = "INSTANT",
+        value_parser = start
     )]
     start: Timestamp,
 }
@@ -62,6 +63,15 @@ pub(super) fn seed(text: &str) -> Result<u64, String> {
 fn companies(text: &str) -> Result<u64, String> {
     let count = text.parse().ok().filter(|count| *count > 0);
     count.ok_or_else(|| "a world has at least 1 company".to_owned())
+}
+
+/// A start of the command line. Whether a world can start then is said in the same words.
+fn start(text: &str) -> Result<Timestamp, String> {
+    let is_possible = |start: &Timestamp| (2001..=2098).contains(&start.date().period().year());
+    let start = text.parse().ok().filter(is_possible);
+    start.ok_or_else(|| {
+        "expected an instant such as 2026-01-31T09:00:00Z, between 2001 and 2098".to_owned()
+    })
 }
 
 impl WorldArgs {

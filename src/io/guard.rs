@@ -191,7 +191,8 @@ fn host_name(value: &[u8]) -> Option<&str> {
     (is_port && is_host(name)).then_some(name)
 }
 
-fn is_host(name: &str) -> bool {
+/// Whether a `Host` header can have this name.
+pub(crate) fn is_host(name: &str) -> bool {
     if let Some(inner) = name.strip_prefix('[') {
         let inner = inner.strip_suffix(']').unwrap_or(inner);
         return inner.bytes().all(|byte| byte.is_ascii_hexdigit() || b":.%".contains(&byte));

@@ -19,6 +19,8 @@ pub(crate) enum BindError {
     Refused(SocketAddr, io::Error),
     /// The host has no address.
     UnknownHost(String, io::Error),
+    /// No host has this name, so no request could have it.
+    NoHost(String),
     /// Other machines could reach the server, and nothing protects its control routes.
     Exposed(IpAddr),
 }
@@ -32,6 +34,10 @@ impl fmt::Display for BindError {
             ),
             Self::Refused(address, error) => write!(out, "cannot listen on {address}: {error}"),
             Self::UnknownHost(host, error) => write!(out, "cannot resolve --host {host}: {error}"),
+            Self::NoHost(name) => write!(
+                out,
+                "--allowed-host {name:?}: expected the name of a host without a port, such as sandbox.local"
+            ),
             Self::Exposed(address) => write!(
                 out,
                 "{address} can be reached from other machines; protect the control routes with \

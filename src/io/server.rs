@@ -23,7 +23,7 @@ use tokio::sync::watch;
 use crate::io::connection::{Activity, Closing, Watched};
 use crate::io::cors::Cors;
 use crate::io::edge::{Edge, FULL, Shared};
-use crate::io::guard::Guard;
+use crate::io::guard::{Guard, is_host};
 use crate::io::handler::RequestHandler;
 use crate::io::limits::Limits;
 use crate::io::listen::{BindError, listen};
@@ -84,6 +84,11 @@ impl Server {
         config: &ServerConfig,
         engine: Arc<A>,
     ) -> Result<Bound<A>, BindError> {
+        if let Some(wrong) =
+            config.allowed_hosts.iter().find(|name| !name.is_empty() && !is_host(name))
+        {
+            return Err(BindError::NoHost(wrong.clone()));
+        }
         let is_protected = config.admin_token.is_some() || config.insecure_no_auth;
         let listeners = listen(config.host.as_deref(), config.port, is_protected).await?;
         let addresses =

@@ -106,7 +106,8 @@ fn meant(world: &World, input: &BankTransfer) -> Result<Option<Arc<Collection>>>
         }
     }
     if missing {
-        return Err(ApiError::not_found("collection").with_errors(wrong));
+        let detail = "no open collection of the company has this reference or account number";
+        return Err(ApiError::new(ErrorCode::ResourceNotFound, detail).with_errors(wrong));
     }
     if found.windows(2).any(|pair| pair[0] != pair[1]) {
         let detail = "this account belongs to another collection than the reference";

@@ -47,7 +47,7 @@ pub(super) fn run(args: &ExamArgs) -> ExitCode {
         Ok(false) => ExitCode::SUCCESS,
         Ok(true) => ExitCode::from(1),
         Err(Failure::Report(report)) => {
-            eprint!("{report}");
+            eprintln!("{}", report.trim_end());
             ExitCode::from(2)
         }
         Err(failure) => complain(&failure.to_string(), 2),

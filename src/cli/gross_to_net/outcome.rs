@@ -16,7 +16,7 @@ pub enum CasesOutcome {
 /// Why there is no result.
 #[derive(Debug)]
 pub enum Error {
-    /// The arguments or a named file are wrong: exit code 2.
+    /// The arguments or the content of a named file are wrong: exit code 2.
     Usage(String),
     /// Reading or writing failed: exit code 1.
     Io(io::Error),

@@ -261,3 +261,17 @@ fn a_key_or_token_that_a_header_cannot_contain_is_refused_and_not_repeated() {
         assert_eq!((code, out.as_str(), err), (2, "", expected), "{arguments:?}");
     }
 }
+
+#[test]
+fn a_start_or_a_host_that_cannot_be_is_refused_in_the_same_words() {
+    for start in ["x", "1970-01-01T00:00:00Z", "2150-01-01T00:00:00Z"] {
+        let (code, _, err) = run(&["--port", "0", "--start", start]);
+        assert_eq!(code, 2, "{start}: {err}");
+        assert!(err.contains("between 2001 and 2098"), "{start}: {err}");
+    }
+    for host in ["x y", "host:80", "https://host"] {
+        let (code, _, err) = run(&["--port", "0", "--allowed-host", host]);
+        assert_eq!(code, 1, "{host}: {err}");
+        assert!(err.contains("expected the name of a host without a port"), "{host}: {err}");
+    }
+}

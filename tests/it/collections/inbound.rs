@@ -61,6 +61,8 @@ fn a_transfer_that_fits_no_collection_is_refused() {
     let gone = transfer(&caller, &json!({"reference": "X", "account_number": "0"}))
         .refused(404, "resource_not_found");
     assert_eq!(pointers(&gone), ["/reference", "/account_number"]);
+    let detail = "no open collection of the company has this reference or account number";
+    assert_eq!(gone["detail"], detail);
     let other = second["virtual_account"]["account_number"].clone();
     let both = json!({"reference": "A", "account_number": other, "from": "owner"});
     let problem = transfer(&caller, &both).refused(422, "validation_failed");

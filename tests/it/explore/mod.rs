@@ -255,6 +255,7 @@ fn wrong_use_is_refused() {
         let refused = explore(folder.path(), &arguments);
         assert_eq!(refused.code, 2, "{arguments:?}: {}{}", refused.text, refused.said);
         assert!(refused.said.contains(why), "{arguments:?}: {}", refused.said);
+        assert!(refused.said.ends_with('\n'), "{arguments:?}: {}", refused.said);
     }
     let refused = explore(Path::new(&file), &["--", "true"]);
     assert!(refused.code == 2 && refused.said.contains("--out"), "{}", refused.said);

@@ -6,6 +6,8 @@ use clap::Parser;
 use sandbox::cli::gross_to_net::{Args, CasesOutcome, Error, run};
 use serde_json::{Value, json};
 
+use crate::harness::{command, finish};
+
 #[derive(Parser)]
 struct Command {
     #[command(flatten)]
@@ -156,7 +158,7 @@ fn a_state_adds_its_lines_to_the_payslip() {
 
 #[test]
 fn what_cannot_be_meant_is_refused_in_words() {
-    let rows: [(&[&str], &str); 12] = [
+    let rows: [(&[&str], &str); 11] = [
         (&["--country", "GB", "--gross", "1.234"], "more decimals than the currency"),
         (&["--country", "GB", "--gross", "1,000"], "is not an amount"),
         (&["--country", "GB", "--gross=-1"], "is not an amount"),
@@ -177,11 +179,23 @@ fn what_cannot_be_meant_is_refused_in_words() {
             "must be a whole number",
         ),
         (&["--country", "GB", "--gross", "1", "--number", "13"], "numbered 1 to 12"),
-        (&["--country", "GB", "--gross", "1", "--ytd", "no-such-file"], "no-such-file"),
     ];
     for (arguments, words) in rows {
         let message = output(arguments, "").unwrap_err();
         assert!(message.contains(words), "{arguments:?}: {message}");
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_a_failure_and_not_wrong_usage() {
+    for arguments in [
+        &["gross-to-net", "--cases", "no-such-file"][..],
+        &["gross-to-net", "--country", "GB", "--gross", "1", "--ytd", "no-such-file"],
+    ] {
+        let ended = finish(&mut command(arguments));
+        let err = String::from_utf8(ended.stderr).unwrap();
+        assert_eq!(ended.status.code(), Some(1), "{arguments:?}: {err}");
+        assert!(err.starts_with("error: no-such-file: "), "{arguments:?}: {err}");
     }
 }
 
