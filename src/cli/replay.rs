@@ -56,7 +56,7 @@ pub(super) fn run(args: &ReplayArgs) -> Result<(), Failure> {
                 engine.resume_wall(wall);
             }
             if args.serve {
-                return serve::serve_replayed(args.port, &header, engine);
+                return serve::serve_replayed(args.port, &header, (engine, None));
             }
             Ok(())
         }

@@ -204,11 +204,11 @@ pub(super) fn run(args: &ServeArgs) -> Result<(), Failure> {
     served.and(persisting.finish(&engine))
 }
 
-/// Serves the worlds of a replayed recording on this port.
+/// Serves the worlds of a replayed recording on this port. `key` is that of its world, if it has no usual one.
 pub(super) fn serve_replayed(
     port: u16,
     header: &Header,
-    engine: Arc<Engine>,
+    (engine, key): (Arc<Engine>, Option<&str>),
 ) -> Result<(), Failure> {
     /// The flags of a server, with their defaults and variables.
     #[derive(clap::Parser)]
@@ -218,6 +218,7 @@ pub(super) fn serve_replayed(
     }
     let port = port.to_string();
     let flags = ["sandbox", "--port", &port, "--clock", header.clock.name()];
+    let flags = flags.into_iter().chain(key.into_iter().flat_map(|key| ["--api-key", key]));
     let flags = <Flags as clap::Parser>::try_parse_from(flags).map_err(Failure::impossible)?;
     let (form, filter) = (flags.serve.log, flags.serve.log_filter.as_deref());
     let _logging = log::init(form, filter).map_err(Failure::Usage)?;

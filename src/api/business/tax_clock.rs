@@ -122,6 +122,7 @@ fn next_day_if_small(world: &World, liability: &TaxLiability) -> Option<Date> {
     let unpaid = of_company.filter(|owed| {
         (&owed.authority, &owed.form) == (authority, form)
             && owed.jurisdiction == liability.jurisdiction
+            && owed.currency == liability.currency
             && carried.months.contains(&owed.period)
             && !owed.status.is_closed()
     });

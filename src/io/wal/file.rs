@@ -76,7 +76,7 @@ impl WriteAheadLog {
                 }
                 Err(TryLockError::WouldBlock) => {
                     return Err(format!(
-                        "{} is in use by another sandbox: stop it, or name another folder with --journal",
+                        "{} is in use by another sandbox: stop it, or name another folder",
                         path.display()
                     ));
                 }

@@ -1,5 +1,7 @@
 //! `sandbox share`, `sandbox open` and `sandbox diff`, as processes.
 
+use std::io::{BufRead as _, BufReader};
+use std::process::Stdio;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -60,6 +62,25 @@ fn session(caller: &Caller) {
     caller.post(&path, &fork).expect(201);
     caller.post("/_sandbox/trigger", &json!({"type": "credit_score.completed"})).expect(200);
     caller.advance(&json!({"until": "idle"}));
+}
+
+#[test]
+fn an_opened_line_says_which_key_has_its_world() {
+    let caller = Caller::manual();
+    hire(&caller, &caller.company(0), 1);
+    let line = share(&caller);
+    for (flags, shown) in [(&[][..], "test_key"), (&["--api-key", "test_own"], "$SANDBOX_API_KEY")]
+    {
+        let mut command = command(&[&["open", &line, "--port", "0"], flags].concat());
+        let mut child =
+            command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
+        let banner = BufReader::new(child.stderr.take().expect("it is piped")).lines();
+        let mut banner = banner.map_while(Result::ok);
+        let curl = banner.find(|line| line.contains("curl -H"));
+        child.kill().and_then(|()| child.wait()).expect("it ends");
+        let curl = curl.expect("a line to copy");
+        assert!(curl.contains(&format!("'Authorization: Bearer {shown}'")), "{curl}");
+    }
 }
 
 #[test]
