@@ -141,8 +141,10 @@ fn requests_that_wait_for_a_busy_world_occupy_no_threads() {
     for client in clients {
         client.join().unwrap();
     }
-    // A thread that was needed once stays for some seconds.
+    // A thread that was needed once stays for some seconds. On a busy machine a step may be interrupted, and then others wait for it; a thread
+    // for each request would be twice as many.
     let threads = status(&server, "Threads");
     println!("{threads} threads for {CLIENTS} clients of one world, {idle} before");
-    assert!(threads <= idle + 16, "{threads} threads for {CLIENTS} clients, {idle} before");
+    let most = idle + CLIENTS as u64 / 2;
+    assert!(threads <= most, "{threads} threads for {CLIENTS} clients, {idle} before");
 }
