@@ -253,7 +253,8 @@ impl Tape {
 
     /// Stores what is no input of the world.
     pub(in crate::engine) fn note(&self, note: Note) {
-        if self.is_playing() {
+        // A note after the deletion is not stored, and the reply to the deletion must not wait for it.
+        if self.is_playing() || self.is_lost() {
             return;
         }
         if let Some(place) = self.recorder.note(note, &self.tenure) {
