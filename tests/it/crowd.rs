@@ -117,14 +117,12 @@ fn thousands_of_idle_and_slow_connections_leave_others_served() {
     assert!(waiting * 4 >= all * 3, "{waiting} of {all} wait");
 }
 
-#[test]
-fn requests_that_wait_for_a_busy_world_occupy_no_threads() {
-    const CLIENTS: usize = 64;
-    let _alone = ALONE.lock();
+/// The threads that a new server has after many clients used one world, beside those that it had before.
+fn threads_of_a_busy_world(clients: usize) -> u64 {
     let server = Arc::new(Server::start(&["--clock", "manual"]));
     let caller = Caller::with_key(&server, "test_busy");
     let idle = status(&server, "Threads");
-    let clients: Vec<_> = (0..CLIENTS)
+    let clients: Vec<_> = (0..clients)
         .map(|client| {
             let caller = caller.with("test_busy");
             std::thread::spawn(move || {
@@ -141,10 +139,16 @@ fn requests_that_wait_for_a_busy_world_occupy_no_threads() {
     for client in clients {
         client.join().unwrap();
     }
-    // A thread that was needed once stays for some seconds. On a busy machine a step may be interrupted, and then others wait for it; a thread
-    // for each request would be twice as many.
-    let threads = status(&server, "Threads");
-    println!("{threads} threads for {CLIENTS} clients of one world, {idle} before");
-    let most = idle + CLIENTS as u64 / 2;
-    assert!(threads <= most, "{threads} threads for {CLIENTS} clients, {idle} before");
+    // A thread that was needed once stays for some seconds.
+    status(&server, "Threads").saturating_sub(idle)
+}
+
+#[test]
+fn requests_that_wait_for_a_busy_world_occupy_no_threads() {
+    const CLIENTS: usize = 64;
+    let _alone = ALONE.lock();
+    // A busy machine interrupts steps, and then some requests do occupy threads. Requests that always did would do so in each round.
+    let least = (0..3).map(|_| threads_of_a_busy_world(CLIENTS)).min().expect("three rounds");
+    println!("{least} more threads for {CLIENTS} clients of one world");
+    assert!(least <= 16, "{least} more threads for {CLIENTS} clients");
 }

@@ -30,8 +30,10 @@ impl Runner for Played {
     }
 
     fn external(&mut self, name: &str) -> Result<Result<String, String>, String> {
-        let is_known = name != "nobody";
-        Ok(is_known.then(|| format!("ext#{name}")).ok_or_else(|| "nobody has it".to_owned()))
+        let is_known = name != "unknown";
+        Ok(is_known
+            .then(|| format!("ext#{name}"))
+            .ok_or_else(|| "it belongs to no resource".to_owned()))
     }
 
     fn advance(&mut self, by: Span) -> Result<(), String> {
