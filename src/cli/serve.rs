@@ -204,7 +204,7 @@ pub(super) fn run(args: &ServeArgs) -> Result<(), Failure> {
     served.and(persisting.finish(&engine))
 }
 
-/// Serves the worlds of a replayed recording on this port. `key` is that of its world, if it has no usual one.
+/// Serves the worlds of a replayed recording on this port. `key` is that of its world, if it is not `test_key`.
 pub(super) fn serve_replayed(
     port: u16,
     header: &Header,

@@ -66,7 +66,7 @@ pub(super) struct ShareArgs {
 pub(super) fn run(args: &ShareArgs) -> Result<(), Failure> {
     let key = &key_of(args.key.as_deref());
     let inputs = get(&args.sandbox, key, "/_sandbox/inputs")?
-        .ok_or_else(|| Failure::Usage(format!("--api-key {key}: {}", no_world(&args.sandbox))))?;
+        .ok_or_else(|| Failure::Usage(format!("--api-key: {}", no_world(&args.sandbox))))?;
     let mut shared = Shared::of_inputs(&inputs["data"])?;
     let made = play::play(&shared, play::KEY)?;
     if !made.digest.starts_with(&shared.digest) {

@@ -196,7 +196,7 @@ fn a_file_or_a_key_that_does_not_exist_is_refused_and_no_world_is_opened() {
     let worlds = || caller.get("/_sandbox/worlds").data().as_array().unwrap().len();
     assert_eq!(worlds(), 1);
     for (arguments, why) in [
-        (&["share", "--key", "test_absent"][..], "--api-key test_absent: the key has no world"),
+        (&["share", "--key", "test_absent"][..], "--api-key: the key has no world"),
         (
             &["diff", "test_used", "test_absent"],
             "test_absent: there is no such file, and the key has no world",
