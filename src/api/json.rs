@@ -16,6 +16,9 @@ use crate::value::{ApiError, ErrorCode};
 /// Maximum nesting depth of arrays and objects.
 pub(crate) const MAX_DEPTH: usize = 64;
 
+/// The members of a usual object.
+const USUAL_MEMBERS: usize = 7;
+
 /// Maximum number of pointers listed by [`differing_pointers`]: enough to find a mistake, and limited for hostile bodies.
 const MOST_DIFFERENCES: usize = 20;
 
@@ -132,7 +135,7 @@ impl<'de> Visitor<'de> for Strict {
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
         let inner = self.deeper()?;
-        let mut object = Map::new();
+        let mut object = Map::with_capacity(USUAL_MEMBERS);
         while let Some(name) = members.next_key::<String>()? {
             match object.entry(name) {
                 Entry::Vacant(place) => {

@@ -1,9 +1,10 @@
 //! The way of a request: its head is admitted or refused, its body answered, its reply put into the contract's dialect.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, LOCATION};
+use http::header::CONTENT_TYPE;
 use http::request::Parts;
 use http::{HeaderValue, Response, StatusCode};
 
@@ -12,7 +13,7 @@ use crate::api::operation::{Call, Contract, Method};
 use crate::engine::fault::{self, Faults, Refused};
 use crate::engine::fork::Forking;
 use crate::engine::headers::{
-    JSON, REQUEST_ID, SANDBOX_TIME, check_content_type, check_headers, observes, show_waiting,
+    JSON, REQUEST_ID, SANDBOX_TIME, check_content_type, check_headers, observes, own,
 };
 use crate::engine::keys::bearer;
 use crate::engine::outcomes::Chosen;
@@ -20,12 +21,12 @@ use crate::engine::past::AsOf;
 use crate::engine::recording::{self, Tape};
 use crate::engine::represent::Form;
 use crate::engine::request::{Request, Trace, request_id};
-use crate::engine::response::{Page, echo_trace, page_reply};
+use crate::engine::response::{Page, WorldTag, echo_trace, page_reply};
 use crate::engine::router::{self, Found, Route};
 use crate::engine::slot::Slot;
 use crate::engine::state::Engine;
 use crate::engine::turn::{Turn, Waiting};
-use crate::engine::write::write;
+use crate::engine::write::{Prepared, write};
 use crate::engine::{advance, outcomes, problem, request_log, stream};
 use crate::value::error::{ApiError, ErrorCode};
 use crate::value::long_work;
@@ -38,7 +39,7 @@ pub(crate) struct Admitted(Target);
 impl Admitted {
     /// Takes the turn of the request in its world. A read takes one only if it would have to wait.
     pub(crate) fn turn(&self) -> Option<Result<Turn, Waiting>> {
-        let Target::Operation { route, slot: Some(slot), .. } = &self.0 else { return None };
+        let Accepted { route, slot: Some(slot), .. } = self.accepted()? else { return None };
         let waits = match route.operation.call {
             Call::Open(_) => false,
             Call::Read(_) => slot.is_busy(),
@@ -47,28 +48,43 @@ impl Admitted {
         waits.then(|| Turn::take(&slot.turns))
     }
 
+    /// The world of the request in the access log.
+    pub(crate) fn world(&self) -> Option<WorldTag> {
+        self.accepted()?.slot.as_ref().map(|slot| slot.tag())
+    }
+
     /// The place of the operation in [`Engine::operation_ids`]; none for a page.
-    pub(crate) const fn place(&self) -> Option<usize> {
+    pub(crate) fn place(&self) -> Option<usize> {
+        Some(self.accepted()?.route.place)
+    }
+
+    /// The call; none for a page.
+    fn accepted(&self) -> Option<&Accepted> {
         match &self.0 {
             Target::Page(_) => None,
-            Target::Operation { route, .. } => Some(route.place),
+            Target::Operation(accepted) => Some(accepted),
         }
     }
 }
 
 enum Target {
     Page(Page),
-    Operation {
-        route: &'static Route,
-        params: Vec<(&'static str, String)>,
-        slot: Option<Arc<Slot>>,
-        form: Form,
-        /// The outcomes that the request chooses.
-        chosen: Vec<Chosen>,
-        faults: Faults,
-        /// Whether the request only observes, so that it is not logged.
-        observes: bool,
-    },
+    Operation(Box<Accepted>),
+}
+
+/// A call of an operation.
+struct Accepted {
+    route: &'static Route,
+    params: Vec<(&'static str, String)>,
+    slot: Option<Arc<Slot>>,
+    form: Form,
+    /// The outcomes that the request chooses.
+    chosen: Vec<Chosen>,
+    faults: Faults,
+    /// Whether the request only observes, so that it is not logged.
+    observes: bool,
+    /// Its parts that need no world, if they were read.
+    prepared: Option<Result<Prepared, ApiError>>,
 }
 
 /// The size of a body whose parsing and handling may take long.
@@ -96,7 +112,7 @@ impl Engine {
             Refused::Error(error) => self.refusal(head, &error),
             Refused::Injected(refusal) => *refusal,
         };
-        echo_trace(head, &mut refusal);
+        echo_trace(&head.headers, &mut refusal);
         self.mark(head, &mut refusal);
         self.leave(head, refusal)
     }
@@ -137,17 +153,18 @@ impl Engine {
                 }
             }
         };
-        let observes = observes(&head.method, &head.headers);
+        let own = own(&head.headers);
+        let observes = observes(&head.method, own);
         let is_used =
             route.operation.contract != Contract::Control && !matches!(observes, Ok(true));
         if let Some(slot) = slot.as_ref().filter(|_| is_used) {
             slot.tape.as_ref().map(Tape::opened);
         }
-        check_headers(&head.headers)?;
-        AsOf::of(route, &head.method, &head.headers)?;
+        check_headers(own)?;
+        AsOf::of(route, &head.method, own)?;
         let observes = observes?;
         let form = Form::wanted(route, &head.headers)?;
-        let chosen = outcomes::wanted(&head.headers)?;
+        let chosen = outcomes::wanted(own)?;
         outcomes::resolved(&chosen, slot.as_deref(), self)?;
         let faults = if observes {
             Faults::Known(None)
@@ -157,29 +174,46 @@ impl Engine {
         if route.operation.method.has_body() {
             check_content_type(&head.headers)?;
         }
-        Ok(Target::Operation { route, params, slot, form, chosen, faults, observes })
+        let prepared = None;
+        let accepted = Accepted { route, params, slot, form, chosen, faults, observes, prepared };
+        Ok(Target::Operation(Box::new(accepted)))
+    }
+
+    /// Reads the body of a change before its turn, so that the next request does not wait for that. A long body is read in the turn,
+    /// where it delays no other connection.
+    pub(crate) fn prepare(admitted: &mut Admitted, head: &Parts, body: &Bytes) {
+        if let Target::Operation(accepted) = &mut admitted.0
+            && let Accepted { route, params, form, prepared, .. } = &mut **accepted
+            && matches!(route.operation.call, Call::Write(_))
+            && body.len() <= LONG_BODY
+        {
+            let request = Request::of(route, params, *form, (head, body), &[]);
+            *prepared = Some(Prepared::of(&request));
+        }
     }
 
     /// The rest, with the complete body, which is empty if there was none.
-    pub(crate) fn answer(&self, admitted: Admitted, head: &Parts, body: Bytes) -> Response<Bytes> {
-        let (route, params, slot, form, chosen, faults, observes) = match admitted.0 {
+    pub(crate) fn answer(
+        &self,
+        admitted: Admitted,
+        head: &Parts,
+        body: Bytes,
+        turn: Option<Turn>,
+    ) -> Response<Bytes> {
+        let accepted = match admitted.0 {
             Target::Page(page) => return page_reply(page, head),
-            Target::Operation { route, params, slot, form, chosen, faults, observes } => {
-                (route, params, slot, form, chosen, faults, observes)
-            }
+            Target::Operation(accepted) => *accepted,
         };
+        let Accepted { route, params, slot, form, chosen, faults, observes, prepared } = accepted;
         let (slot, outcomes) = match self.in_turn(slot, head, &chosen) {
             Ok(found) => found,
             Err(error) => return self.marked(head, error.into()),
         };
         let request = Request {
-            form,
-            route,
-            params: &params,
-            head,
-            body: &body,
-            outcomes: &outcomes,
             trace: Trace::at(self.wall_ms()),
+            prepared: Cell::new(prepared),
+            turn: Cell::new(turn),
+            ..Request::of(route, &params, form, (head, &body), &outcomes)
         };
         let verdict = match faults {
             Faults::Known(verdict) => verdict,
@@ -218,7 +252,7 @@ impl Engine {
         if let Some(slot) = slot.as_ref().filter(|_| !observes) {
             request_log::note(&request, slot, verdict.as_deref(), &mut response);
         }
-        echo_trace(head, &mut response);
+        echo_trace(request.own, &mut response);
         self.leave(head, response)
     }
 
@@ -285,10 +319,6 @@ impl Engine {
                     .unwrap_or_else(|| write(request, slot, Forking::new(self, &self.worlds, slot)))
             }
         };
-        if request.route.operation.method != Method::Get && response.status().is_success() {
-            show_waiting(&slot.world(), response.headers_mut());
-        }
-        response.extensions_mut().insert(slot.tag());
         if let Some(ticket) = slot.tape.as_ref().and_then(Tape::ticket) {
             response.extensions_mut().insert(ticket);
         }
@@ -298,50 +328,6 @@ impl Engine {
                 StatusCode::from_u16(route.status).expect("a contract holds HTTP statuses");
         }
         response
-    }
-
-    /// Removes the base path from a request of the network. If the request is outside of it, returns why there is no such route.
-    pub(crate) fn enter_base(&self, head: &mut Parts) -> Option<String> {
-        let base = &self.config.contract.base_path;
-        if base.strip(&mut head.uri) {
-            return None;
-        }
-        let shown: String = head.uri.path().chars().take(100).collect();
-        Some(format!("there is no route {shown}: every path of this server begins with {base}"))
-    }
-
-    /// Adds the base path to the `Location` of a reply to the network.
-    pub(crate) fn leave_base(&self, mut response: Response<Bytes>) -> Response<Bytes> {
-        let base = self.base_path();
-        let location = response.headers().get(LOCATION).filter(|_| !base.is_empty());
-        if let Some(path) = location.and_then(|location| location.to_str().ok())
-            && let Ok(whole) = HeaderValue::try_from(format!("{base}{path}"))
-        {
-            response.headers_mut().insert(LOCATION, whole);
-        }
-        response
-    }
-
-    /// The path before every route; empty by default.
-    pub(crate) fn base_path(&self) -> &str {
-        self.config.contract.base_path.as_str()
-    }
-
-    /// Gives the headers of a request their internal names, before all other code.
-    pub(crate) fn enter(&self, head: &mut Parts) {
-        let dialect = &self.config.contract.dialect;
-        dialect.enter(head.uri.path(), &mut head.headers);
-    }
-
-    /// Reply headers that a page of another origin may read, by their names in the contract.
-    pub(crate) fn exposed_headers(&self) -> Vec<String> {
-        self.config.contract.dialect.reply_headers()
-    }
-
-    /// Translates a reply into the dialect of the contract. This is the last change of a reply.
-    fn leave(&self, head: &Parts, response: Response<Bytes>) -> Response<Bytes> {
-        let dialect = &self.config.contract.dialect;
-        dialect.leave(head.uri.path(), response)
     }
 
     fn refusal(&self, head: &Parts, error: &ApiError) -> Response<Bytes> {
@@ -382,7 +368,7 @@ impl Engine {
         let (mut head, body) = request.into_parts();
         self.enter(&mut head);
         match self.admit(&head) {
-            Ok(admitted) => self.answer(admitted, &head, body),
+            Ok(admitted) => self.answer(admitted, &head, body, None),
             Err(refusal) => {
                 let mut refusal = refusal;
                 self.refused(&head, &body, &mut refusal);
@@ -393,7 +379,8 @@ impl Engine {
 
     /// Logs a request whose body could not be read.
     pub(crate) fn unread(&self, admitted: &Admitted, head: &Parts, refusal: &Response<Bytes>) {
-        if let Target::Operation { route, slot: Some(slot), observes: false, .. } = &admitted.0 {
+        if let Some(Accepted { route, slot: Some(slot), observes: false, .. }) = admitted.accepted()
+        {
             request_log::unread(slot, route.operation, head, refusal, self.wall_ms());
         }
     }

@@ -15,7 +15,7 @@ use http::{HeaderValue, Response};
 use crate::api::control::clock::{Advance, AdvanceClock};
 use crate::api::operation::{Contract, decode};
 use crate::api::reply::IntoReply;
-use crate::engine::headers::{JSON, REQUEST_ID, SANDBOX_TIME};
+use crate::engine::headers::{JSON, REQUEST_ID, SANDBOX_TIME, show_waiting};
 use crate::engine::problem;
 use crate::engine::recording::{Before, Tape};
 use crate::engine::request::{Request, request_id};
@@ -61,6 +61,7 @@ pub(super) fn begin(request: &Request<'_>, slot: &Arc<Slot>) -> Option<Response<
     response.headers_mut().insert(REQUEST_ID, request_id(id));
     let unfinished = Unfinished(Arc::new(Mutex::new(Some(run))));
     response.extensions_mut().insert(unfinished);
+    show_waiting(&world, &mut response);
     Some(response)
 }
 
@@ -98,11 +99,7 @@ impl Run {
             }
             Err(error) => {
                 let id = id.unwrap_or(HeaderValue::from_static("req_0"));
-                let tag = response.extensions().get().copied();
                 response = problem::reply(&error, &id);
-                if let Some(tag) = tag {
-                    response.extensions_mut().insert::<super::WorldTag>(tag);
-                }
             }
         }
         let time = self.slot.memory().time_header(world.now());

@@ -8,29 +8,22 @@
 use std::collections::HashMap;
 
 use bytes::Bytes;
-use http::HeaderValue;
+use http::HeaderMap;
 
-use crate::engine::represent::Form;
 use crate::value::Key;
 
 /// The bytes of cached answers for all unchanged worlds together.
 pub(super) const SHARED_BYTES: usize = 4 * 1_024 * 1_024;
 /// The bytes of cached answers for one world.
 pub(super) const WORLD_BYTES: usize = 256 * 1_024;
-/// The cost of an answer in addition to its bytes.
-const OVERHEAD: usize = 256;
+/// The cost of an answer in addition to its bytes: most of it is the table of its headers.
+const OVERHEAD: usize = 1_024;
 
-/// One choice.
+/// The answer of a read.
 #[derive(Clone, Debug)]
 pub(super) struct Cached {
     pub(super) body: Bytes,
-    pub(super) etag: Option<HeaderValue>,
-    pub(super) request_id: HeaderValue,
-    pub(super) form: Form,
-    /// The name under which a page is saved.
-    pub(super) file: Option<HeaderValue>,
-    /// Whether the same target has other forms.
-    pub(super) varies: bool,
+    pub(super) headers: HeaderMap,
 }
 
 /// Answers by path and query, and by their form if it is not JSON. A full cache is emptied; frequent requests

@@ -7,6 +7,7 @@ use http::{HeaderValue, Response, StatusCode};
 use crate::api::reply::Reply;
 use crate::engine::export;
 use crate::engine::headers::{JSON, REQUEST_ID, SANDBOX_TIME};
+use crate::engine::lazy_body::LazyBody;
 use crate::engine::request::{Request, etag};
 
 /// Its status.
@@ -14,37 +15,28 @@ pub(super) fn success(request: &Request<'_>) -> StatusCode {
     StatusCode::from_u16(request.route.operation.success).expect("rows hold HTTP statuses")
 }
 
-/// The reply to a successful write.
-pub(super) fn whole(
+/// The reply to a successful write. Only a body with a tag is written at once.
+pub(super) fn reply(
     request: &Request<'_>,
     reply: Reply,
     id: &HeaderValue,
     time: HeaderValue,
-) -> Response<Bytes> {
+) -> Response<LazyBody> {
     let mut response = head(request, &reply, id, time);
-    let is_tagged = is_tagged(request, &reply);
-    let body = reply.into_bytes();
-    if is_tagged {
+    let body = if reply.single && request.route.operation.success != 201 {
+        let body = Bytes::from(reply.into_bytes());
         response.headers_mut().insert(ETAG, etag(&body));
-    }
-    *response.body_mut() = Bytes::from(body);
-    response
+        LazyBody::from(body)
+    } else {
+        LazyBody::of(reply)
+    };
+    response.map(|()| body)
 }
 
-/// Whether the reply has a tag of its body.
-pub(super) fn is_tagged(request: &Request<'_>, reply: &Reply) -> bool {
-    reply.single && request.route.operation.success != 201
-}
-
-/// The reply to a successful write without its body, and without the tag of the body.
-pub(super) fn head(
-    request: &Request<'_>,
-    reply: &Reply,
-    id: &HeaderValue,
-    time: HeaderValue,
-) -> Response<Bytes> {
+/// The same without its body, and without the tag of the body.
+fn head(request: &Request<'_>, reply: &Reply, id: &HeaderValue, time: HeaderValue) -> Response<()> {
     let operation = request.route.operation;
-    let mut response = Response::new(Bytes::new());
+    let mut response = Response::new(());
     *response.status_mut() = success(request);
     let headers = response.headers_mut();
     if request.form.is_export() {

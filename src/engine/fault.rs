@@ -11,12 +11,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::request::Parts;
-use http::{HeaderName, HeaderValue, Response};
+use http::{HeaderMap, HeaderName, HeaderValue, Response};
 use serde_json::{Map, Value};
 
 use crate::api::json;
 use crate::api::operation::{Contract, Operation};
-use crate::engine::headers::{REQUEST_ID, SANDBOX_TIME};
+use crate::engine::headers::{REQUEST_ID, SANDBOX_TIME, own};
 use crate::engine::problem;
 use crate::engine::recording::Tape;
 use crate::engine::request::{Request, request_id};
@@ -82,7 +82,7 @@ impl Engine {
         slot: Option<&Slot>,
         head: &Parts,
     ) -> Result<Faults, Refused> {
-        if asked(head)?.is_none()
+        if asked(own(&head.headers))?.is_none()
             && let Some(slot) = armed(operation, slot)
         {
             let domain = domain(operation);
@@ -128,7 +128,7 @@ impl Engine {
         head: &Parts,
         selects: &dyn Fn(&Selector) -> bool,
     ) -> Result<Option<Box<ExchangePlan>>, Refused> {
-        let asked = asked(head)?;
+        let asked = asked(own(&head.headers))?;
         let armed = armed(operation, slot);
         if asked.is_none() && armed.is_none() {
             return Ok(None);
@@ -189,8 +189,8 @@ fn is_exempt(operation: &Operation) -> bool {
 }
 
 /// The fault in the header of the request.
-fn asked(head: &Parts) -> Result<Option<Fault>, ApiError> {
-    let mut values = head.headers.get_all(&SANDBOX_FAULT).iter();
+fn asked(headers: &HeaderMap) -> Result<Option<Fault>, ApiError> {
+    let mut values = headers.get_all(&SANDBOX_FAULT).iter();
     let Some(value) = values.next() else { return Ok(None) };
     let refused = |detail: &str| {
         let detail = format!(
@@ -274,10 +274,6 @@ fn replace(response: &mut Response<Bytes>, applied: &Applied, status: u16) {
     let mut refusal = problem::reply_with(&error, status, &id);
     for (name, value) in kept.into_iter().flatten() {
         refusal.headers_mut().insert(name, value);
-    }
-    if let Some(tag) = response.extensions().get::<crate::engine::WorldTag>() {
-        let tag = *tag;
-        refusal.extensions_mut().insert(tag);
     }
     *response = refusal;
 }

@@ -1,7 +1,9 @@
 //! Names of headers, and what headers decide before a body is read.
 
+use std::sync::LazyLock;
+
 use http::header::{ALLOW, CONTENT_TYPE};
-use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Response};
 
 use crate::value::{ApiError, ErrorCode, TraceParent};
 use crate::world::{API_VERSION, ClockMode, World};
@@ -16,6 +18,17 @@ pub(super) const JSON: HeaderValue = HeaderValue::from_static("application/json"
 /// The header of a read that only observes.
 const OBSERVER: HeaderName = HeaderName::from_static("sandbox-observer");
 const API_VERSION_HEADER: HeaderName = HeaderName::from_static("api-version");
+
+/// The headers, if one of them is a trace or belongs to this server; otherwise none. Most requests have no such header, and then
+/// the functions that read them need no look-ups.
+pub(super) fn own(headers: &HeaderMap) -> &HeaderMap {
+    static NONE: LazyLock<HeaderMap> = LazyLock::new(HeaderMap::new);
+    let is_own = |name: &HeaderName| {
+        let name = name.as_str();
+        name.starts_with("sandbox-") || name == TRACEPARENT || name == API_VERSION_HEADER
+    };
+    if headers.keys().any(is_own) { headers } else { &NONE }
+}
 
 /// The trace of a call. As the standard says, an invalid one is ignored, and so are several.
 pub(super) fn trace_of(headers: &HeaderMap) -> Option<TraceParent> {
@@ -49,15 +62,16 @@ pub(super) fn observes(method: &Method, headers: &HeaderMap) -> Result<bool, Api
     Ok(true)
 }
 
-/// Says how many tasks wait for a manual clock, and the first of them with its time.
-pub(super) fn show_waiting(world: &World, headers: &mut HeaderMap) {
-    if world.mode() != ClockMode::Manual {
+/// Says in a successful reply how many tasks wait for a manual clock, and the first of them with its time.
+pub(super) fn show_waiting<B>(world: &World, response: &mut Response<B>) {
+    if world.mode() != ClockMode::Manual || !response.status().is_success() {
         return;
     }
     let Some(next) = world.timers().next() else { return };
     let (count, task) = (world.timers().len(), next.task.kind().name());
     let text = format!("count={count};next={};task={task}", next.due);
-    headers.extend(HeaderValue::try_from(text).ok().map(|text| (WAITING, text)));
+    let text = HeaderValue::try_from(text).ok();
+    response.headers_mut().extend(text.map(|text| (WAITING, text)));
 }
 
 /// A body must be JSON in UTF-8. Without a body no type is needed.

@@ -2,7 +2,7 @@
 //! `docs/conventions.md`).
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::request::Parts;
@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::api::json;
-use crate::api::reply::Reply;
 use crate::engine::headers::REPLAYED;
+use crate::engine::lazy_body::LazyBody;
 use crate::tester::request_log::KeyOutcome;
 use crate::value::{ApiError, ErrorCode, Timestamp, Violation};
 
@@ -116,16 +116,9 @@ struct Kept {
     body: Box<[u8]>,
     status: StatusCode,
     headers: Box<[(HeaderName, HeaderValue)]>,
-    answer: LazyLock<Bytes, Box<dyn FnOnce() -> Bytes + Send>>,
+    answer: LazyBody,
     /// The code of a refusal, for the request log.
     error: Option<ErrorCode>,
-}
-
-/// The body of an answer.
-pub(super) enum Body<'a> {
-    Written(&'a [u8]),
-    /// It is written when it is first needed.
-    Later(Reply),
 }
 
 impl SeenKeys {
@@ -184,8 +177,7 @@ impl SeenKeys {
     pub(super) fn store(
         &mut self,
         (key, sent): (IdempotencyKey, &[u8]),
-        head: &Response<Bytes>,
-        body: Body<'_>,
+        reply: &Response<LazyBody>,
         now: Timestamp,
     ) {
         let Answers { by_key, expiry, kept } = &mut self.answers;
@@ -198,17 +190,10 @@ impl SeenKeys {
         *kept += 1;
         let key = Arc::new(key);
         expiry.insert((now.plus_millis(LIFETIME_MS), *kept), Arc::clone(&key));
-        let headers = head.headers().iter();
+        let headers = reply.headers().iter();
         let headers = headers.map(|(name, value)| (name.clone(), value.clone())).collect();
-        let answer: Box<dyn FnOnce() -> Bytes + Send> = match body {
-            Body::Written(body) => {
-                let body = Bytes::copy_from_slice(body); // the reply's own buffer may be twice as large
-                Box::new(|| body)
-            }
-            Body::Later(reply) => Box::new(|| reply.into_bytes().into()),
-        };
-        let (status, answer) = (head.status(), LazyLock::new(answer));
-        let error = head.extensions().get().copied();
+        let error = reply.extensions().get().copied();
+        let (status, answer) = (reply.status(), reply.body().clone());
         let answer = Kept { body: sent.into(), status, headers, answer, error };
         by_key.insert(key, Arc::new(answer));
     }
@@ -240,7 +225,7 @@ impl WrittenAnswer {
             body: text(&kept.body)?,
             status: kept.status.as_u16(),
             headers: kept.headers.iter().map(header).collect::<Option<_>>()?,
-            answer: text(&kept.answer)?,
+            answer: text(kept.answer.bytes())?,
             error: kept.error.map(|error| error.code().to_owned()),
         })
     }
@@ -254,12 +239,11 @@ impl WrittenAnswer {
             None => None,
         };
         let (answer, body) = (Bytes::from(self.answer), self.body.into_bytes().into());
-        let answer: Box<dyn FnOnce() -> Bytes + Send> = Box::new(|| answer);
         let kept = Kept {
             body,
             status: StatusCode::from_u16(self.status).ok()?,
             headers: self.headers.into_iter().map(header).collect::<Option<_>>()?,
-            answer: LazyLock::new(answer),
+            answer: LazyBody::from(answer),
             error,
         };
         Some((self.expires, IdempotencyKey { key: self.key, path: self.path }, kept))
@@ -316,7 +300,7 @@ impl Kept {
     }
 
     fn replay(&self) -> Response<Bytes> {
-        let mut response = Response::new(self.answer.clone());
+        let mut response = Response::new(self.answer.bytes().clone());
         *response.status_mut() = self.status;
         for (name, value) in &self.headers {
             response.headers_mut().append(name, value.clone());

@@ -15,7 +15,7 @@ use crate::engine::request::{Request, etag, request_id};
 use crate::engine::response::is_known;
 use crate::engine::slot::Slot;
 use crate::engine::state::Engine;
-use crate::engine::{problem, write};
+use crate::engine::write;
 use crate::value::error::ApiError;
 use crate::world::{ClockMode, World};
 
@@ -30,7 +30,7 @@ impl Engine {
     ) -> Response<Bytes> {
         let form = request.form;
         let (head, route) = (request.head, request.route);
-        if let Ok(Some(as_of)) = AsOf::of(route, &head.method, &head.headers) {
+        if let Ok(Some(as_of)) = AsOf::of(route, &head.method, request.own) {
             return self.read_past(request, slot, call, as_of);
         }
         if form.is_export() {
@@ -49,7 +49,7 @@ impl Engine {
         let kept = if untouched && is_lasting { self.shared_cache().get(&place) } else { kept };
         let answer = match kept {
             Some(cached) => Ok(cached),
-            None => read(request, &world, call, form).map(|cached| {
+            None => read(request, &world, call, &time).map(|cached| {
                 if !is_lasting {
                     cached
                 } else if untouched {
@@ -59,12 +59,10 @@ impl Engine {
                 }
             }),
         };
-        let mut response = match answer {
+        match answer {
             Ok(cached) => cached.reply(&request.head.headers),
-            Err(error) => problem::reply(&error, &request.refused_id(&world)),
-        };
-        response.headers_mut().insert(SANDBOX_TIME, time);
-        response
+            Err(error) => write::refused(request, slot, &world, &error),
+        }
     }
 
     /// A read of an earlier state. No answer is kept: the slider of the dashboard asks once.
@@ -85,12 +83,10 @@ impl Engine {
             export::open(request, slot, world, call)
         } else {
             let time = slot.memory().time_header(world.now());
-            let mut response = match read(request, &world, call, request.form) {
-                Ok(cached) => cached.reply(&request.head.headers),
-                Err(error) => problem::reply(&error, &request.refused_id(&world)),
-            };
-            response.headers_mut().insert(SANDBOX_TIME, time);
-            response
+            match read(request, &world, call, &time) {
+                Ok(answer) => answer.reply(&request.head.headers),
+                Err(error) => write::refused(request, slot, &world, &error),
+            }
         };
         response.headers_mut().insert(AS_OF, length);
         response
@@ -106,10 +102,10 @@ fn read(
     request: &Request<'_>,
     world: &World,
     call: ReadCall,
-    form: Form,
+    time: &HeaderValue,
 ) -> Result<Cached, ApiError> {
+    let (row, form) = (request.route.operation, request.form);
     let input = request.bind(None)?;
-    let row = request.route.operation;
     let pdf = row.pdf.filter(|_| form == Form::Pdf);
     let (body, single, list, file) = if let Some(pdf) = pdf {
         let pdf = pdf(world, input)?;
@@ -122,37 +118,29 @@ fn read(
     };
     let key =
         world.base().key().with("read").at(world.version()).with(&form.place(request.target()));
-    Ok(Cached {
-        etag: single.then(|| etag(&body)),
-        body: Bytes::from(body),
-        request_id: request_id(key),
-        form,
-        file,
-        varies: (row.pdf.is_some() && !row.only_pdf) || list,
-    })
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, form.content_type());
+    headers.insert(REQUEST_ID, request_id(key));
+    if (row.pdf.is_some() && !row.only_pdf) || list {
+        headers.insert(VARY, HeaderValue::from_static("Accept"));
+    }
+    headers.extend(file.map(|file| (CONTENT_DISPOSITION, file)));
+    if single {
+        headers.insert(ETAG, etag(&body));
+    }
+    headers.insert(SANDBOX_TIME, time.clone());
+    Ok(Cached { body: Bytes::from(body), headers })
 }
 
 impl Cached {
     /// The reply, or 304 if the caller already has it.
-    fn reply(&self, headers: &HeaderMap) -> Response<Bytes> {
-        let mut response = Response::new(Bytes::new());
-        if self.etag.as_ref().is_some_and(|etag| is_known(headers, etag)) {
+    fn reply(self, sent: &HeaderMap) -> Response<Bytes> {
+        let is_sent = self.headers.get(ETAG).is_some_and(|etag| is_known(sent, etag));
+        let mut response = Response::new(if is_sent { Bytes::new() } else { self.body });
+        if is_sent {
             *response.status_mut() = StatusCode::NOT_MODIFIED;
-        } else {
-            *response.body_mut() = self.body.clone();
         }
-        let headers = response.headers_mut();
-        headers.insert(CONTENT_TYPE, self.form.content_type());
-        headers.insert(REQUEST_ID, self.request_id.clone());
-        if self.varies {
-            headers.insert(VARY, HeaderValue::from_static("Accept"));
-        }
-        if let Some(file) = &self.file {
-            headers.insert(CONTENT_DISPOSITION, file.clone());
-        }
-        if let Some(etag) = &self.etag {
-            headers.insert(ETAG, etag.clone());
-        }
+        *response.headers_mut() = self.headers;
         response
     }
 }

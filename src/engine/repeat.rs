@@ -11,7 +11,7 @@ use crate::engine::outcomes::{self, Chosen};
 use crate::engine::player::{Outcome, Player};
 use crate::engine::recording::{Input, Tape};
 use crate::engine::represent::Form;
-use crate::engine::request::{Request, Trace};
+use crate::engine::request::Request;
 use crate::engine::router::{Found, Route};
 use crate::engine::state::Engine;
 use crate::engine::write::{self, Prepared};
@@ -40,15 +40,7 @@ impl Call {
         body: &'a Bytes,
         outcomes: &'a [OutcomeRule],
     ) -> Request<'a> {
-        Request {
-            form: Form::Json,
-            route: self.route,
-            params: &self.params,
-            head,
-            body,
-            outcomes,
-            trace: Trace::default(),
-        }
+        Request::of(self.route, &self.params, Form::Json, (head, body), outcomes)
     }
 }
 

@@ -3,17 +3,20 @@
 use std::cell::Cell;
 
 use bytes::Bytes;
-use http::HeaderValue;
 use http::request::Parts;
+use http::{HeaderMap, HeaderValue};
 use serde_json::Value;
 
 use crate::api::bind::bind;
 use crate::api::json;
+use crate::engine::headers::own;
 use crate::engine::represent::Form;
 use crate::engine::router::Route;
+use crate::engine::turn::Turn;
+use crate::engine::write::Prepared;
 use crate::tester::request_log::KeyOutcome;
 use crate::value::error::ApiError;
-use crate::value::id::encode_to_string;
+use crate::value::id::{encode, encode_to_string};
 use crate::value::stream::Key;
 use crate::value::time::Timestamp;
 use crate::world::World;
@@ -24,6 +27,8 @@ pub(super) struct Request<'a> {
     pub(super) route: &'static Route,
     pub(super) params: &'a [(&'static str, String)],
     pub(super) head: &'a Parts,
+    /// Its headers, if it has some of this server; otherwise none.
+    pub(super) own: &'a HeaderMap,
     pub(super) body: &'a Bytes,
     /// The form of its reply.
     pub(super) form: Form,
@@ -31,6 +36,10 @@ pub(super) struct Request<'a> {
     pub(super) outcomes: &'a [OutcomeRule],
     /// Data for the request log, collected during the processing.
     pub(super) trace: Trace,
+    /// Its parts that need no world, if they were read before its turn.
+    pub(super) prepared: Cell<Option<Result<Prepared, ApiError>>>,
+    /// Its turn in the world, until it needs the world no more.
+    pub(super) turn: Cell<Option<Turn>>,
 }
 
 /// Data of a request, collected during its processing.
@@ -62,7 +71,29 @@ impl Trace {
     }
 }
 
-impl Request<'_> {
+impl<'a> Request<'a> {
+    /// A request with this head and body that was not processed yet.
+    pub(super) fn of(
+        route: &'static Route,
+        params: &'a [(&'static str, String)],
+        form: Form,
+        (head, body): (&'a Parts, &'a Bytes),
+        outcomes: &'a [OutcomeRule],
+    ) -> Self {
+        Self {
+            route,
+            params,
+            head,
+            own: own(&head.headers),
+            body,
+            form,
+            outcomes,
+            trace: Trace::default(),
+            prepared: Cell::default(),
+            turn: Cell::default(),
+        }
+    }
+
     /// Path and query as sent.
     pub(super) fn target(&self) -> &str {
         self.head.uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str)
@@ -100,7 +131,9 @@ impl Request<'_> {
 
 /// An id of a reply, from its key.
 pub(super) fn request_id(key: Key) -> HeaderValue {
-    HeaderValue::try_from(format!("req_{}", encode_to_string(key.hash()))).expect("an id is ASCII")
+    let mut id = *b"req_0000000000000";
+    id[4..].copy_from_slice(&encode(key.hash()));
+    HeaderValue::from_bytes(&id).expect("an id is ASCII")
 }
 
 /// The tag of a representation; equal bytes have equal tags.

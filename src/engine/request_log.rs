@@ -8,7 +8,7 @@ use http::{Method, Response};
 
 use crate::api::operation::{Contract, Operation};
 use crate::engine::fault::Acted;
-use crate::engine::headers::{REQUEST_ID, observes, trace_of};
+use crate::engine::headers::{REQUEST_ID, observes, own, trace_of};
 use crate::engine::keys::bearer;
 use crate::engine::outcomes;
 use crate::engine::readers::Happened;
@@ -101,8 +101,9 @@ fn write(
     let status = response.status();
     entry.status = Some(status.as_u16());
     entry.body = body;
-    entry.scenario = outcomes::as_sent(&head.headers);
-    entry.trace = trace_of(&head.headers).map(Box::new);
+    let own = own(&head.headers);
+    entry.scenario = outcomes::as_sent(own);
+    entry.trace = trace_of(own).map(Box::new);
     if head.method != Method::GET {
         entry.key = key(head, trace.key.get()).map(Box::new);
         entry.resource = trace.resource.take();

@@ -33,7 +33,7 @@ pub(crate) enum Delivery {
     Slow,
 }
 
-/// A short hash that names the world in the log, in a reply's extensions. The key cannot be guessed from it.
+/// A short hash that names the world in the log. It is in the extensions of a refusal by a fault. The key cannot be guessed from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WorldTag(pub(crate) u32);
 
@@ -56,8 +56,8 @@ pub(crate) struct Page {
 pub(crate) type Pages = fn(&Parts, &Overlay, &Base) -> Option<Page>;
 
 /// Every reply returns the caller's trace.
-pub(super) fn echo_trace(head: &Parts, response: &mut Response<Bytes>) {
-    if let Some(trace) = head.headers.get(TRACEPARENT) {
+pub(super) fn echo_trace(headers: &HeaderMap, response: &mut Response<Bytes>) {
+    if let Some(trace) = headers.get(TRACEPARENT) {
         response.headers_mut().insert(TRACEPARENT, trace.clone());
     }
 }

@@ -37,7 +37,11 @@ impl State {
         }
         self.is_taken = true;
         self.passed = if is_first { 0 } else { self.passed + 1 };
-        self.waiting.retain(|(other, _)| Some(*other) != number);
+        if is_first {
+            self.waiting.pop_front();
+        } else if number.is_some() {
+            self.waiting.retain(|(other, _)| Some(*other) != number);
+        }
         true
     }
 

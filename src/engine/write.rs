@@ -14,8 +14,9 @@ use crate::api::reply::Reply;
 use crate::api::system;
 use crate::engine::created;
 use crate::engine::fork::Forking;
-use crate::engine::headers::{SANDBOX_TIME, trace_of};
-use crate::engine::idempotency::{self, Body, IdempotencyKey, Seen};
+use crate::engine::headers::{SANDBOX_TIME, show_waiting, trace_of};
+use crate::engine::idempotency::{self, IdempotencyKey, Seen};
+use crate::engine::lazy_body::LazyBody;
 use crate::engine::outcomes::{self, SANDBOX_DECISION};
 use crate::engine::recording::{self, Before, Note, Tape};
 use crate::engine::request::{Request, etag, request_id};
@@ -44,22 +45,32 @@ impl Prepared {
 }
 
 pub(super) fn write(request: &Request<'_>, slot: &Arc<Slot>, host: Forking<'_>) -> Response<Bytes> {
-    // Work without the world is done before its lock is taken, and the reply is written after it is released.
-    let prepared = Prepared::of(request);
+    // Work without the world is done before its lock is taken, and the body of the reply is written after it is released.
+    let prepared = request.prepared.take().unwrap_or_else(|| Prepared::of(request));
     let mut held = slot.world_mut();
     let world = &mut *held;
     request.trace.now.set(Some(world.now()));
     match prepared.and_then(|prepared| Ready::of(request, prepared, world, slot)) {
         Err(error) => refused(request, slot, world, &error),
-        Ok(Ready::Replay(response)) => response,
+        Ok(Ready::Replay(mut response)) => {
+            show_waiting(world, &mut response);
+            response
+        }
         Ok(Ready::Run { running, input }) => {
             let ran = run(request, slot, &host, world, (running.key(), input));
             if ran.performed.is_ok() {
                 host.open(slot.tape.as_ref().and_then(Tape::ticket).as_ref());
             }
             slot.deliver_events(world);
+            let mut response = ran.end(request, running);
+            if request.route.operation.method != Method::Get {
+                show_waiting(world, &mut response);
+            }
             drop(held);
-            ran.respond(request, running)
+            if matches!(request.route.operation.call, Call::Write(_)) {
+                drop(request.turn.take()); // the next request may begin
+            }
+            response.map(|body| body.bytes().clone())
         }
     }
 }
@@ -82,7 +93,7 @@ pub(super) fn replay(
             drop(held);
             let refusal = ran.performed.as_ref().err().cloned();
             if running.key().is_some() {
-                ran.keep(request, running);
+                ran.end(request, running);
             }
             refusal
         }
@@ -101,34 +112,17 @@ struct Ran {
 }
 
 impl Ran {
-    /// Makes the reply, and stores it under the key of the request.
-    fn respond(self, request: &Request<'_>, running: Running<'_>) -> Response<Bytes> {
+    /// The reply, which is also stored under the key of the request.
+    fn end(self, request: &Request<'_>, running: Running<'_>) -> Response<LazyBody> {
         let mut response = match (self.performed, self.refusal) {
-            (Ok(reply), _) => created::whole(request, reply, &self.id, self.time),
-            (Err(_), refusal) => refusal.expect("made of the error"),
+            (Ok(reply), _) => created::reply(request, reply, &self.id, self.time),
+            (Err(_), refusal) => refusal.expect("made of the error").map(LazyBody::from),
         };
         if let Some(header) = self.decided {
             response.headers_mut().insert(SANDBOX_DECISION, header);
         }
-        let body = Body::Written(response.body());
-        running.store_reply(request, &response, body, self.now);
+        running.store_reply(request, &response, self.now);
         response
-    }
-
-    /// Stores the reply under the key of the request. Its body is written when a client repeats the request.
-    fn keep(self, request: &Request<'_>, running: Running<'_>) {
-        let reply = match self.performed {
-            Ok(reply) if !created::is_tagged(request, &reply) => reply,
-            performed => {
-                Self { performed, ..self }.respond(request, running);
-                return;
-            }
-        };
-        let mut head = created::head(request, &reply, &self.id, self.time);
-        if let Some(header) = self.decided {
-            head.headers_mut().insert(SANDBOX_DECISION, header);
-        }
-        running.store_reply(request, &head, Body::Later(reply), self.now);
     }
 }
 
@@ -163,7 +157,7 @@ fn run(
     };
     let before = Before::of(world);
     let logged = world.log_length();
-    world.follow_trace(trace_of(&request.head.headers));
+    world.follow_trace(trace_of(request.own));
     let performed = guard(world, |world| {
         if let Call::Tester(call) = row.call {
             let tester = &mut *slot.tester();
@@ -296,18 +290,12 @@ impl Running<'_> {
     }
 
     /// Stores the answer under the key, if it is one to store.
-    fn store_reply(
-        mut self,
-        request: &Request<'_>,
-        head: &Response<Bytes>,
-        body: Body<'_>,
-        now: Timestamp,
-    ) {
+    fn store_reply(mut self, request: &Request<'_>, reply: &Response<LazyBody>, now: Timestamp) {
         if let Some(key) = self.key.take() {
             let seen = &mut self.slot.memory().seen;
             seen.end(&key);
-            if idempotency::is_kept(head.status()) && seen.age() == self.age {
-                seen.store((key, request.body), head, body, now);
+            if idempotency::is_kept(reply.status()) && seen.age() == self.age {
+                seen.store((key, request.body), reply, now);
             }
         }
     }

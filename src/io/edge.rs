@@ -25,7 +25,7 @@ use hyper::body::{Body as _, Incoming};
 use tokio::time::timeout;
 
 use crate::engine::recording::Ticket;
-use crate::engine::{Transport, Turn, Unfinished, Waiting};
+use crate::engine::{Transport, Turn, Unfinished};
 use crate::io::body::{Unread, declares_more, read};
 use crate::io::connection::Activity;
 use crate::io::cors::Cors;
@@ -156,23 +156,23 @@ impl<A: RequestHandler> hyper::service::Service<Request<Incoming>> for Edge<A> {
         };
         if let Ok(admitted) = &admitted {
             line.place = self.shared.engine.place(admitted);
+            line.world = self.shared.engine.world(admitted);
         }
         if !body.is_end_stream() {
             return self.after_body(head, body, admitted, line);
         }
         let response = match admitted {
-            Ok(admitted) => {
-                let turn = self.shared.engine.turn(&admitted);
-                if matches!(turn, Some(Err(_))) {
+            Ok(admitted) => match self.shared.engine.turn(&admitted) {
+                Some(Err(waiting)) => {
                     let edge = self.clone();
                     return Reply::Later(Box::pin(async move {
-                        let response =
-                            edge.answer_in_turn(turn, admitted, &head, Bytes::new()).await;
+                        let turn = Some(waiting.await);
+                        let response = edge.answer(admitted, &head, Bytes::new(), turn);
                         edge.send_late(head, response, line).await
                     }));
                 }
-                self.answer(admitted, &head, Bytes::new())
-            }
+                turn => self.answer(admitted, &head, Bytes::new(), turn.and_then(Result::ok)),
+            },
             Err(refusal) => self.report_refusal(refusal, &head, &Bytes::new()),
         };
         self.send(head, response, line)
@@ -215,10 +215,7 @@ impl<A: RequestHandler> Edge<A> {
                 return edge.send_late(head, edge.closing(refusal), line).await;
             };
             let response = match (body, admitted) {
-                (Ok(bytes), Ok(admitted)) => {
-                    let turn = edge.shared.engine.turn(&admitted);
-                    edge.answer_in_turn(turn, admitted, &head, bytes).await
-                }
+                (Ok(bytes), Ok(admitted)) => edge.answer_in_turn(admitted, &head, bytes).await,
                 (Ok(bytes), Err(refusal)) => edge.report_refusal(refusal, &head, &bytes),
                 (Err(_), Err(refusal)) => {
                     edge.closing(edge.report_refusal(refusal, &head, &Bytes::new()))
@@ -248,20 +245,32 @@ impl<A: RequestHandler> Edge<A> {
     /// Answers when it is the turn of the request in its world.
     async fn answer_in_turn(
         &self,
-        turn: Option<Result<Turn, Waiting>>,
-        admitted: A::Admitted,
+        mut admitted: A::Admitted,
         head: &Parts,
         body: Bytes,
     ) -> Response<Bytes> {
-        let _turn = match turn {
+        let prepared = self.guarded(head, |engine| {
+            engine.prepare(&mut admitted, head, &body);
+            Ok(())
+        });
+        if let Err(refusal) = prepared {
+            return refusal;
+        }
+        let turn = match self.shared.engine.turn(&admitted) {
             Some(Err(waiting)) => Some(waiting.await),
             turn => turn.and_then(Result::ok),
         };
-        self.answer(admitted, head, body)
+        self.answer(admitted, head, body, turn)
     }
 
-    fn answer(&self, admitted: A::Admitted, head: &Parts, body: Bytes) -> Response<Bytes> {
-        self.guarded(head, |engine| Ok(engine.answer(admitted, head, body)))
+    fn answer(
+        &self,
+        admitted: A::Admitted,
+        head: &Parts,
+        body: Bytes,
+        turn: Option<Turn>,
+    ) -> Response<Bytes> {
+        self.guarded(head, |engine| Ok(engine.answer(admitted, head, body, turn)))
             .unwrap_or_else(|refusal| refusal)
     }
 

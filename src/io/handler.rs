@@ -7,7 +7,7 @@ use http::Response;
 use http::request::Parts;
 
 use crate::api::host::Process;
-use crate::engine::{Turn, Waiting};
+use crate::engine::{Turn, Waiting, WorldTag};
 use crate::value::ErrorCode;
 
 /// The engine as this module uses it. Every method returns at once and may be called from any thread.
@@ -23,8 +23,17 @@ pub(crate) trait RequestHandler: Send + Sync + 'static {
     /// All checks before a body is read. An error is the finished refusal.
     fn admit(&self, head: &Parts) -> Result<Self::Admitted, Response<Bytes>>;
 
-    /// The rest, with the complete body, which is empty if there was none.
-    fn answer(&self, admitted: Self::Admitted, head: &Parts, body: Bytes) -> Response<Bytes>;
+    /// The part of an answer that needs no turn.
+    fn prepare(&self, _admitted: &mut Self::Admitted, _head: &Parts, _body: &Bytes) {}
+
+    /// The rest, with the complete body, which is empty if there was none. The turn ends when the world is not needed any more.
+    fn answer(
+        &self,
+        admitted: Self::Admitted,
+        head: &Parts,
+        body: Bytes,
+        turn: Option<Turn>,
+    ) -> Response<Bytes>;
 
     /// A refusal that the network layer decided.
     fn refuse(&self, head: Option<&Parts>, code: ErrorCode, detail: &str) -> Response<Bytes>;
@@ -42,6 +51,11 @@ pub(crate) trait RequestHandler: Send + Sync + 'static {
 
     /// The place of a request's operation among all operations, for the metrics; none for a page.
     fn place(&self, _admitted: &Self::Admitted) -> Option<usize> {
+        None
+    }
+
+    /// The world of a request, for the access log.
+    fn world(&self, _admitted: &Self::Admitted) -> Option<WorldTag> {
         None
     }
 

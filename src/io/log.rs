@@ -79,6 +79,8 @@ pub(crate) struct AccessLogLine {
     started: Instant,
     /// The place of its operation.
     pub(crate) place: Option<usize>,
+    /// Its world.
+    pub(crate) world: Option<WorldTag>,
     /// None if the level is off.
     method: Option<Method>,
 }
@@ -88,7 +90,7 @@ impl AccessLogLine {
     pub(crate) fn start(head: &Parts) -> Self {
         let is_shown = tracing::enabled!(target: REQUESTS, tracing::Level::DEBUG);
         let method = is_shown.then(|| head.method.clone());
-        Self { started: Instant::now(), place: None, method }
+        Self { started: Instant::now(), place: None, world: None, method }
     }
 
     /// The time from that instant until the head of the request arrived.
@@ -104,7 +106,7 @@ impl AccessLogLine {
     /// Writes the line.
     pub(crate) fn end<B>(self, head: &Parts, response: &Response<B>) {
         if let Some(method) = self.method {
-            write(self.started, &method, head, response);
+            write(self.started, &method, self.world, head, response);
         }
     }
 }
@@ -121,13 +123,20 @@ pub(crate) fn shown_path(head: &Parts) -> String {
 }
 
 #[cold]
-fn write<B>(started: Instant, method: &Method, head: &Parts, response: &Response<B>) {
+fn write<B>(
+    started: Instant,
+    method: &Method,
+    world: Option<WorldTag>,
+    head: &Parts,
+    response: &Response<B>,
+) {
     let request_id = response
         .headers()
         .get("request-id")
         .or_else(|| response.extensions().get().map(|LoggedId(id)| id))
         .and_then(|id| id.to_str().ok());
-    let world = response.extensions().get().map(|WorldTag(tag)| format!("{tag:08x}"));
+    let world = world.or_else(|| response.extensions().get().copied());
+    let world = world.map(|WorldTag(tag)| format!("{tag:08x}"));
     tracing::debug!(
         target: REQUESTS,
         %method,

@@ -48,7 +48,7 @@ use http::Response;
 use http::request::Parts;
 
 use crate::api::host::Process;
-use crate::engine::{Admitted, Engine, Turn, Waiting};
+use crate::engine::{Admitted, Engine, Turn, Waiting, WorldTag};
 use crate::value::ErrorCode;
 
 impl handler::RequestHandler for Engine {
@@ -64,8 +64,18 @@ impl handler::RequestHandler for Engine {
         self.admit(head)
     }
 
-    fn answer(&self, admitted: Admitted, head: &Parts, body: Bytes) -> Response<Bytes> {
-        self.leave_base(self.answer(admitted, head, body))
+    fn prepare(&self, admitted: &mut Admitted, head: &Parts, body: &Bytes) {
+        Self::prepare(admitted, head, body);
+    }
+
+    fn answer(
+        &self,
+        admitted: Admitted,
+        head: &Parts,
+        body: Bytes,
+        turn: Option<Turn>,
+    ) -> Response<Bytes> {
+        self.leave_base(self.answer(admitted, head, body, turn))
     }
 
     fn turn(&self, admitted: &Admitted) -> Option<Result<Turn, Waiting>> {
@@ -82,6 +92,10 @@ impl handler::RequestHandler for Engine {
 
     fn unread(&self, admitted: &Admitted, head: &Parts, refusal: &Response<Bytes>) {
         self.unread(admitted, head, refusal);
+    }
+
+    fn world(&self, admitted: &Admitted) -> Option<WorldTag> {
+        admitted.world()
     }
 
     fn place(&self, admitted: &Admitted) -> Option<usize> {

@@ -73,7 +73,7 @@ pub(in crate::engine) fn is_input(
 fn headers(request: &Request<'_>) -> Vec<(&'static str, String)> {
     let header = |name: &'static str| {
         if name == "traceparent" {
-            return trace_of(&request.head.headers).map(|trace| (name, trace.to_string()));
+            return trace_of(request.own).map(|trace| (name, trace.to_string()));
         }
         let value = request.head.headers.get(name)?.to_str().ok()?;
         Some((name, value.to_owned()))
@@ -84,7 +84,8 @@ fn headers(request: &Request<'_>) -> Vec<(&'static str, String)> {
 /// An input in the form in which it is shared. The key of another world in its body is replaced.
 pub(in crate::engine) fn shared(request: &Request<'_>, number: usize) -> SharedInput {
     let row = request.route.operation;
-    let mut body = String::from_utf8_lossy(request.body).into_owned();
+    let body = core::str::from_utf8(request.body).map(str::to_owned);
+    let mut body = body.unwrap_or_else(|_| String::from_utf8_lossy(request.body).into_owned());
     if row.contract == Contract::Control
         && let Ok(Value::Object(mut members)) = serde_json::from_str(&body)
         && let Some(key) = members.get_mut("key")

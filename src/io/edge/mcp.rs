@@ -88,7 +88,7 @@ impl<A: RequestHandler> Edge<A> {
     /// A call of a tool, through all that a request goes through after the guard. None if a fault loses the reply.
     async fn call_inside(&self, head: &Parts, body: Bytes) -> Option<Response<Bytes>> {
         let response = match self.guarded(head, |engine| engine.admit(head)) {
-            Ok(admitted) => self.answer(admitted, head, body),
+            Ok(admitted) => self.answer(admitted, head, body, None),
             Err(refusal) => self.report_refusal(refusal, head, &body),
         };
         let response = self.finished(head, response).await;

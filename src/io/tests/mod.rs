@@ -16,7 +16,7 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{Response, StatusCode};
 
-use crate::engine::Transport;
+use crate::engine::{Transport, Turn};
 use crate::io::background::Background;
 use crate::io::handler::RequestHandler;
 use crate::io::limits::Limits;
@@ -41,7 +41,7 @@ impl RequestHandler for Routes {
         }
     }
 
-    fn answer(&self, (): (), head: &Parts, body: Bytes) -> Response<Bytes> {
+    fn answer(&self, (): (), head: &Parts, body: Bytes, _: Option<Turn>) -> Response<Bytes> {
         let later = |delay, lost| {
             let mut response = reply(200, "late");
             let transport = Transport { delay, lost, ..Transport::default() };
