@@ -229,14 +229,12 @@ pub(crate) fn approve_run(
     run: &PayrollRun,
     reason: Option<String>,
 ) -> Vec<Arc<JournalEntry>> {
-    for item in items(world, run.id) {
-        if item.status == ItemStatus::Blocked {
-            let mut item = (*item).clone();
-            item.enter(ItemStatus::Skipped, world.now());
-            world.stage(item);
-        }
+    let mut items = items(world, run.id);
+    for item in items.iter_mut().filter(|item| item.status == ItemStatus::Blocked) {
+        let mut skipped = (**item).clone();
+        skipped.enter(ItemStatus::Skipped, world.now());
+        *item = world.stage(skipped);
     }
-    let items = items(world, run.id);
     let cost = RunCost::of(items.iter().map(AsRef::as_ref));
     let wallet = world
         .wallet_of(run.company_id, run.currency)

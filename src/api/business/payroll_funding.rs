@@ -53,9 +53,13 @@ pub(crate) fn fund_run(world: &mut World, id: Id<PayrollRun>, late: bool) {
     let mut funding = run.funding.expect("an approved run knows what it needs");
     let wallet = get(world, funding.wallet_id);
     let available = world.balances(run.company_id, run.currency).available;
-    let whole = Covered::whole(world, &run, funding.required);
-    let covered =
-        if available < whole.takes() { covered(world, &run, available) } else { whole.clone() };
+    let items = items(world, id);
+    let whole = Covered::whole(world, &run, &items, funding.required);
+    let covered = if available < whole.takes() {
+        covered(world, &run, &items, available)
+    } else {
+        whole.clone()
+    };
     funding.shortfall = whole.takes() - available.min(whole.takes());
     let refused = if covered.reserved == 0 && funding.required > 0 {
         let short = run.currency.display(funding.shortfall);
@@ -100,7 +104,7 @@ pub(crate) fn fund_run(world: &mut World, id: Id<PayrollRun>, late: bool) {
     let company = get(world, run.company_id);
     wallet_level::debited(world, &company, &wallet, available);
     let employees = run.employees.len() as u64;
-    long_work::over(employees, || open_payouts(world, &run, &wallet, &covered.without));
+    long_work::over(employees, || open_payouts(world, (&run, items), &wallet, &covered.without));
 }
 
 /// The amounts taken from the wallet for a run.
@@ -115,8 +119,8 @@ struct Covered {
 }
 
 impl Covered {
-    fn whole(world: &World, run: &PayrollRun, required: i64) -> Self {
-        let wages = wages(items(world, run.id).iter().map(AsRef::as_ref));
+    fn whole(world: &World, run: &PayrollRun, items: &[Arc<PayrollItem>], required: i64) -> Self {
+        let wages = wages(items.iter().map(AsRef::as_ref));
         Self {
             reserved: required,
             fee: platform_fee(world, run.company_id, run.currency, wages),
@@ -136,7 +140,7 @@ fn wages<'a>(items: impl Iterator<Item = &'a PayrollItem>) -> i64 {
 
 /// The part of a run that the wallet covers, and the other items: in the run's order, and nothing unless the company allows partial runs.
 /// The fee for all covered items must be covered, too.
-fn covered(world: &World, run: &PayrollRun, available: i64) -> Covered {
+fn covered(world: &World, run: &PayrollRun, items: &[Arc<PayrollItem>], available: i64) -> Covered {
     let mut covered = Covered { reserved: 0, fee: 0, without: BTreeSet::new() };
     let settings = get(world, run.company_id).payroll_settings;
     if !settings.partial_runs {
@@ -144,10 +148,10 @@ fn covered(world: &World, run: &PayrollRun, available: i64) -> Covered {
     }
     let meter = Meter::of(world, run.company_id, run.currency);
     let (mut cost, mut sent) = (RunCost::default(), 0);
-    for item in items(world, run.id) {
+    for item in items {
         let mut cost_with_it = cost.clone();
-        cost_with_it.add_item(&item);
-        let with_it = sent + wages(core::iter::once(&*item));
+        cost_with_it.add_item(item);
+        let with_it = sent + wages(core::iter::once(&**item));
         let (reserved, fee) = (cost_with_it.to_reserve(), meter.charge(with_it));
         if reserved + fee <= available {
             covered.reserved = reserved;
@@ -183,18 +187,18 @@ fn ask_bank(world: &mut World, run: Id<PayrollRun>) -> BankReply {
 /// the employee no longer belongs to the run. Items that the wallet does not cover fail before they are sent.
 fn open_payouts(
     world: &mut World,
-    run: &PayrollRun,
+    (run, items): (&PayrollRun, Vec<Arc<PayrollItem>>),
     wallet: &Wallet,
     uncovered: &BTreeSet<Id<PayrollItem>>,
 ) {
     let rail = get(world, run.company_id).payroll_settings.speed;
     let (mut run, mut left, mut failed) = (run.clone(), Vec::new(), Vec::new());
-    for item in items(world, run.id) {
-        let mut item = (*item).clone();
+    let now = world.now();
+    for item in items {
         if item.status == ItemStatus::Skipped {
             continue;
         }
-        let now = world.now();
+        let mut item = (*item).clone();
         if uncovered.contains(&item.id) {
             item.enter(ItemStatus::Processing, now);
             item.enter(ItemStatus::Failed, now);
@@ -208,15 +212,7 @@ fn open_payouts(
             continue;
         }
         item.enter(ItemStatus::Processing, now);
-        let mut ids = Vec::new();
-        let payee = Payee::of(world, item.employee_id);
-        for part in payee.parts(&item) {
-            let payout = salary(world, &item, wallet.id, rail, (&payee, part));
-            ids.push(payout.id);
-            item.set_payouts(&ids);
-            world.stage(item.clone());
-            world.record("payout.created", payout);
-        }
+        open_payouts_of(world, item, (wallet.id, rail));
     }
     run.settlement.pending -= (left.len() + failed.len()) as u64;
     run.settlement.failed += failed.len() as u64;
@@ -227,7 +223,7 @@ fn open_payouts(
     }
     for item in left {
         if item.calculation.employer_cost() != 0 || belongs_to(world, &run, &item) {
-            issue(world, (*item).clone());
+            issue(world, &run, (*item).clone());
         } else {
             end_final_pay(world, item.employee_id);
         }
@@ -237,6 +233,20 @@ fn open_payouts(
     } else {
         let sent = run.pay_date.at_hour(SEND_HOUR);
         world.settle_at(sent, Task::SendRunPayouts(run.id));
+    }
+}
+
+/// Creates the payouts of an item, one for each account that receives a part of it.
+fn open_payouts_of(world: &mut World, item: PayrollItem, (wallet, rail): (Id<Wallet>, Rail)) {
+    let mut item = Arc::new(item);
+    let mut ids = Vec::new();
+    let payee = Payee::of(world, item.employee_id);
+    for part in payee.parts(&item) {
+        let payout = salary(world, &item, wallet, rail, (&payee, part));
+        ids.push(payout.id);
+        Arc::make_mut(&mut item).set_payouts(&ids);
+        world.put(&item);
+        world.record("payout.created", payout);
     }
 }
 

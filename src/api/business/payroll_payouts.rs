@@ -14,27 +14,47 @@ use crate::model::business::{
 use crate::model::payments::{Payout, PayoutStatus, Pays};
 use crate::model::{Account, posting};
 
+/// The wages that a payout pays: an item and its run. A step of the payout finds them once.
+pub(crate) struct Wages {
+    pub(crate) item: Arc<PayrollItem>,
+    pub(crate) run: Arc<PayrollRun>,
+}
+
+impl Wages {
+    /// Those of this payout; none if it pays something else.
+    pub(crate) fn of(world: &World, payout: &Payout) -> Option<Self> {
+        let source = payout.source.filter(|_| payout.pays() == Pays::Wages)?;
+        let item = get(world, Id::<PayrollItem>::from_bits(source.bits));
+        let run = get(world, item.payroll_run_id);
+        Some(Self { item, run })
+    }
+
+    /// The account that owes what a payout pays, by its wages.
+    pub(crate) fn payable(of: Option<&Self>) -> Account {
+        of.map_or(Account::WagesPayable, |wages| posting::payable(&wages.item.calculation))
+    }
+}
+
 /// Wages have arrived.
-pub(crate) fn arrived(world: &mut World, payout: &Payout) {
-    let item = item_of(world, payout);
-    let after = follow(world, &item, payout);
-    count(world, item.status, after);
+pub(crate) fn arrived(world: &mut World, payout: &Payout, wages: &Wages) {
+    let after = follow(world, wages, payout);
+    count(world, wages, after);
 }
 
 /// Wages failed or were returned.
-pub(crate) fn bounced(world: &mut World, payout: &Payout) {
-    let item = item_of(world, payout);
-    let after = follow(world, &item, payout);
+pub(crate) fn bounced(world: &mut World, payout: &Payout, wages: &Wages) {
+    let after = follow(world, wages, payout);
     if payout.status == PayoutStatus::Returned {
-        hold_employee(world, item.employee_id);
+        hold_employee(world, wages.item.employee_id);
     }
-    count(world, item.status, after);
+    count(world, wages, after);
 }
 
 /// Sets an item to the result of its payouts once all of them have ended; one of them has just changed. Returns the changed item.
-fn follow(world: &mut World, item: &PayrollItem, one: &Payout) -> Option<Arc<PayrollItem>> {
+fn follow(world: &mut World, wages: &Wages, one: &Payout) -> Option<Arc<PayrollItem>> {
+    let Wages { item, run } = wages;
     if one.status == PayoutStatus::Paid && item.payouts().eq([one.id]) {
-        return item.status.may_become(ItemStatus::Paid).then(|| item_paid(world, item));
+        return item.status.may_become(ItemStatus::Paid).then(|| item_paid(world, run, item));
     }
     let payouts: Vec<_> = item.payouts().map(|id| get(world, id)).collect();
     let ended = |status: PayoutStatus| status == PayoutStatus::Paid || status.has_bounced();
@@ -50,30 +70,16 @@ fn follow(world: &mut World, item: &PayrollItem, one: &Payout) -> Option<Arc<Pay
     if !item.status.may_become(status) {
         return None; // another part has already failed
     }
-    let Some(bounced) = bounced else { return Some(item_paid(world, item)) };
-    let mut item = item.clone();
+    let Some(bounced) = bounced else { return Some(item_paid(world, run, item)) };
+    let mut item = (**item).clone();
     item.enter(status, world.now());
     item.failure.clone_from(&bounced.failure);
     Some(world.stage(item))
 }
 
 /// The bank of an employee refused the wages at once: they are sent again only after the account was checked, like returned ones.
-pub(crate) fn refused(world: &mut World, payout: &Payout) {
-    let employee = item_of(world, payout).employee_id;
-    hold_employee(world, employee);
-}
-
-/// The account that owes the wages of a payout.
-pub(crate) fn payable(world: &World, payout: &Payout) -> Account {
-    match payout.pays() {
-        Pays::Wages => posting::payable(&item_of(world, payout).calculation),
-        Pays::Escrow | Pays::Vendor => Account::WagesPayable,
-    }
-}
-
-fn item_of(world: &World, payout: &Payout) -> Arc<PayrollItem> {
-    let source = payout.source.expect("a salary payout names its item");
-    get(world, Id::from_bits(source.bits))
+pub(crate) fn refused(world: &mut World, wages: &Wages) {
+    hold_employee(world, wages.item.employee_id);
 }
 
 /// Wages that were returned are sent again only after the account was checked.
@@ -86,10 +92,10 @@ fn hold_employee(world: &mut World, id: Id<Employee>) {
 }
 
 /// Counts an item's new result in its run. The run ends with the last item.
-fn count(world: &mut World, before: ItemStatus, item: Option<Arc<PayrollItem>>) {
+fn count(world: &mut World, before: &Wages, item: Option<Arc<PayrollItem>>) {
     let Some(item) = item else { return };
-    let mut run = (*get(world, item.payroll_run_id)).clone();
-    match before {
+    let mut run = (*before.run).clone();
+    match before.item.status {
         ItemStatus::Paid => run.settlement.paid -= 1,
         _ => run.settlement.pending -= 1,
     }
@@ -122,19 +128,22 @@ fn count(world: &mut World, before: ItemStatus, item: Option<Arc<PayrollItem>>) 
 }
 
 /// The item is paid. Its payslip is issued, unless that happened before the money was returned. A payslip that it corrects is marked.
-fn item_paid(world: &mut World, item: &PayrollItem) -> Arc<PayrollItem> {
+fn item_paid(world: &mut World, run: &PayrollRun, item: &PayrollItem) -> Arc<PayrollItem> {
     let mut item = item.clone();
     item.enter(ItemStatus::Paid, world.now());
     item.failure = None;
     if item.payslip_id.is_some() {
         return world.stage(item);
     }
-    issue(world, item)
+    issue(world, run, item)
 }
 
-/// Issues the payslip of an item. A payslip that it corrects is marked.
-pub(crate) fn issue(world: &mut World, mut item: PayrollItem) -> Arc<PayrollItem> {
-    let run = get(world, item.payroll_run_id);
+/// Issues the payslip of an item of that run. A payslip that it corrects is marked.
+pub(crate) fn issue(
+    world: &mut World,
+    run: &PayrollRun,
+    mut item: PayrollItem,
+) -> Arc<PayrollItem> {
     let payslip = Payslip {
         id: world.next_id(item.employee_id.bits()),
         company_id: item.company_id,

@@ -1,17 +1,21 @@
 //! What the account of a payout's recipient says: its number, its country, and the results that reserved numbers choose.
 
+use crate::api::business::payroll_payouts::Wages;
 use crate::api::prelude::*;
 use crate::model::business::PayrollItem;
 use crate::model::decision::PAYOUT_SETTLE;
 use crate::model::payments::{Payout, RailId, Scope};
 
 /// The account number of a payout's recipient, if a call has set it: grown employees never have a reserved number.
-pub(super) fn account_number(world: &World, payout: &Payout) -> Option<String> {
+pub(super) fn account_number(
+    world: &World,
+    payout: &Payout,
+    wages: Option<&Wages>,
+) -> Option<String> {
     if let Some(beneficiary) = payout.beneficiary_id {
         return Some(world.touched(beneficiary)?.account.number.clone());
     }
-    let item = world.find(Id::<PayrollItem>::from_bits(payout.source?.bits))?;
-    let employee = world.touched(item.employee_id)?;
+    let employee = world.touched(wages?.item.employee_id)?;
     Some(employee.payment_method.as_ref()?.account_of(payout.split).account_number.clone())
 }
 

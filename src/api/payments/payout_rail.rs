@@ -5,11 +5,11 @@
 //! who may create a payout (`payouts`, `payroll_funding`, `escrows`).
 
 use crate::api::business::payroll_clock::{day_of_payment, get, items};
-use crate::api::business::payroll_payouts;
+use crate::api::business::payroll_payouts::{self, Wages};
 use crate::api::identity::{alert_facts, monitoring};
 use crate::api::payments::payout_account::{account_number, country_of_account, magic};
 use crate::api::prelude::*;
-use crate::model::business::{PayrollItem, PayrollRun};
+use crate::model::business::PayrollRun;
 use crate::model::decision::PAYOUT_SETTLE;
 use crate::model::growth::{accounts, countries};
 use crate::model::payments::{
@@ -96,9 +96,12 @@ pub(crate) fn send_payout(world: &mut World, id: Id<Payout>) {
 
 /// Sends the run's payouts to the rail.
 pub(crate) fn send_run_payouts(world: &mut World, id: Id<PayrollRun>) {
+    let run = get(world, id);
     for item in items(world, id) {
-        for payout in item.payouts() {
-            hand_over(world, payout);
+        let wages = Wages { item, run: Arc::clone(&run) };
+        for payout in wages.item.payouts() {
+            let payout = get(world, payout);
+            hand_to_rail(world, &payout, Some(&wages));
         }
     }
 }
@@ -148,16 +151,21 @@ pub(crate) fn force(
 /// Sends one payout to the rail, and requests the decision about it.
 pub(crate) fn hand_over(world: &mut World, id: Id<Payout>) {
     let payout = get(world, id);
+    let wages = Wages::of(world, &payout);
+    hand_to_rail(world, &payout, wages.as_ref());
+}
+
+fn hand_to_rail(world: &mut World, payout: &Payout, wages: Option<&Wages>) {
     if payout.status != PayoutStatus::Queued {
         return; // another step has already done this
     }
-    if alert_facts::freezes(world, &payout) {
-        return freeze(world, &payout);
+    if alert_facts::freezes(world, payout) {
+        return freeze(world, payout);
     }
     let rail = payout.payment_rail;
-    let magic = account_number(world, &payout).and_then(|number| magic(&number, rail));
-    let answer = world.decide_payment(&PAYOUT_SETTLE, AnyId::of(id), Some(rail), magic);
-    let payout = enter(world, &payout, PayoutStatus::Processing);
+    let magic = account_number(world, payout, wages).and_then(|number| magic(&number, rail));
+    let answer = world.decide_payment(&PAYOUT_SETTLE, AnyId::of(payout.id), Some(rail), magic);
+    let payout = enter(world, payout, PayoutStatus::Processing);
     world.emit("payout.processing", &payout);
     let code = || answer.code.expect("a choice that sends money back has a code");
     // A choice's own delay or the rail's delay applies; a delay set by the decision replaces both.
@@ -187,7 +195,7 @@ pub(crate) fn hand_over(world: &mut World, id: Id<Payout>) {
         "rail_down" => (Fate::Failed(code()), Span::seconds(0), answer.after),
         _ => (Fate::Paid, normal, answer.after),
     };
-    send(world, &payout);
+    send(world, &payout, wages);
     world.settle_when(delay, named, settling(&payout, fate));
 }
 
@@ -246,25 +254,23 @@ pub(crate) fn release_payout(world: &mut World, id: Id<Payout>, fate: Fate) {
 
 /// Sends a payout, which arrives after the time of its rail.
 fn send_on(world: &mut World, payout: &Payout, fate: Fate) {
-    send(world, payout);
+    let wages = Wages::of(world, payout);
+    send(world, payout, wages.as_ref());
     let time = payout.payment_rail.time(payout.rail.service());
     world.settle_after(time, settling(payout, fate));
 }
 
-fn send(world: &mut World, payout: &Payout) {
+fn send(world: &mut World, payout: &Payout, wages: Option<&Wages>) {
     let payout = enter(world, payout, PayoutStatus::Sent);
     if let Some(sent) = posting::sent(&payout) {
-        world.post_on(payout.company_id, sent, day_of(world, &payout));
+        world.post_on(payout.company_id, sent, day_of(world, wages));
     }
     world.emit("payout.sent", &payout);
 }
 
 /// The accounting date of a payout's step: for wages, not before the run's pay date.
-fn day_of(world: &World, payout: &Payout) -> Date {
-    let item = payout.source.filter(|_| payout.pays() == Pays::Wages);
-    let item = item.and_then(|item| world.find(Id::<PayrollItem>::from_bits(item.bits)));
-    let run = item.and_then(|item| world.find(item.payroll_run_id));
-    run.map_or(world.today(), |run| day_of_payment(world, &run))
+fn day_of(world: &World, wages: Option<&Wages>) -> Date {
+    wages.map_or(world.today(), |wages| day_of_payment(world, &wages.run))
 }
 
 /// The receiving bank's answer.
@@ -292,9 +298,8 @@ pub(crate) fn settle_payout(world: &mut World, id: Id<Payout>, fate: Fate) {
         Fate::Failed(code) | Fate::Returned(code) => unsettled(world, id, status, code.failure()),
         Fate::Refused(code) => {
             unsettled(world, id, status, code.failure());
-            let payout = get(world, id);
-            if payout.pays() == Pays::Wages {
-                payroll_payouts::refused(world, &payout);
+            if let Some(wages) = Wages::of(world, &payout) {
+                payroll_payouts::refused(world, &wages);
             }
         }
         Fate::PaidThenReturned(code, after) | Fate::PaidThenReturnedAfter(code, after) => {
@@ -333,12 +338,13 @@ fn correct(world: &mut World, id: Id<Payout>, code: Refusal) {
 /// The payout is paid.
 fn pay(world: &mut World, payout: &Payout) -> Arc<Payout> {
     let payout = enter(world, payout, PayoutStatus::Paid);
-    let paid = posting::paid(&payout, payroll_payouts::payable(world, &payout));
-    world.post_on(payout.company_id, paid, day_of(world, &payout));
+    let wages = Wages::of(world, &payout);
+    let paid = posting::paid(&payout, Wages::payable(wages.as_ref()));
+    world.post_on(payout.company_id, paid, day_of(world, wages.as_ref()));
     world.emit("payout.paid", &payout);
-    monitoring::paid(world, &payout);
-    if payout.pays() == Pays::Wages {
-        payroll_payouts::arrived(world, &payout);
+    match &wages {
+        Some(wages) => payroll_payouts::arrived(world, &payout, wages),
+        None => monitoring::paid(world, &payout),
     }
     payout
 }
@@ -350,17 +356,18 @@ fn unsettled(world: &mut World, id: Id<Payout>, status: PayoutStatus, failure: F
     payout.enter(status, world.now());
     payout.failure = Some(Box::new(failure));
     let payout = world.stage(payout);
-    if let Some(back) = posting::back(&payout, before, payroll_payouts::payable(world, &payout)) {
-        world.post_on(payout.company_id, back, day_of(world, &payout));
+    let wages = Wages::of(world, &payout);
+    if let Some(back) = posting::back(&payout, before, Wages::payable(wages.as_ref())) {
+        world.post_on(payout.company_id, back, day_of(world, wages.as_ref()));
     }
     let name = match status {
         PayoutStatus::Returned => "payout.returned",
         _ => "payout.failed",
     };
     world.emit(name, &payout);
-    match payout.pays() {
-        Pays::Wages => payroll_payouts::bounced(world, &payout),
-        Pays::Escrow | Pays::Vendor => credited(world, &payout),
+    match &wages {
+        Some(wages) => payroll_payouts::bounced(world, &payout, wages),
+        None => credited(world, &payout),
     }
 }
 

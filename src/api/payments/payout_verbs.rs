@@ -1,6 +1,6 @@
 //! Operations on a payout: approve, cancel.
 
-use crate::api::business::payroll_payouts::payable;
+use crate::api::business::payroll_payouts::Wages;
 use crate::api::business::payroll_people::may_pay;
 use crate::api::payments::payout_create::queue;
 use crate::api::payments::payout_rail::{arrival, credited, departure};
@@ -113,7 +113,8 @@ pub(crate) fn cancel(world: &mut World, id: Id<Payout>, reason: Option<String>) 
     payout.estimated_arrival = None;
     payout.enter_because(PayoutStatus::Cancelled, world.now(), reason);
     let payout = world.stage(payout);
-    if let Some(back) = posting::back(&payout, before, payable(world, &payout)) {
+    let wages = Wages::of(world, &payout);
+    if let Some(back) = posting::back(&payout, before, Wages::payable(wages.as_ref())) {
         world.post(payout.company_id, back);
     }
     world.emit("payout.cancelled", &payout);
