@@ -1,6 +1,5 @@
 //! Everything about kinds that needs the types of all resources, generated from the rows of [`kind`](crate::model::kind).
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize, Serializer};
@@ -40,10 +39,10 @@ impl Record {
     }
 
     /// Keys by which it is found in any company, by similar names.
-    pub(crate) fn name_keys(&self) -> BTreeSet<u64> {
+    pub(crate) fn name_keys(&self) -> Vec<u64> {
         match self {
-            Self::WatchlistEntry(entry) => entry.name_keys(),
-            _ => BTreeSet::new(),
+            Self::WatchlistEntry(entry) => entry.name_keys().into_iter().collect(),
+            _ => Vec::new(),
         }
     }
 }

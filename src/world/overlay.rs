@@ -17,9 +17,10 @@ use crate::model::{Kind, Record};
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(from = "WrittenOverlay")]
 pub(crate) struct Overlay {
+    /// By kind and id. There are few kinds, so this map is copied, like the next one.
     #[serde(with = "pairs")]
-    records: OrdMap<(Kind, u64), Record>,
-    /// Ids in creation order. Records are never deleted, so the order never changes. There are few kinds, so this map is copied.
+    records: BTreeMap<Kind, OrdMap<u64, Record>>,
+    /// Ids in creation order. Records are never deleted, so the order never changes.
     #[serde(with = "pairs")]
     created: BTreeMap<Kind, Vector<u64>>,
     /// The same below each parent; it numbers the next child.
@@ -40,7 +41,7 @@ pub(crate) struct Overlay {
 #[derive(Deserialize)]
 struct WrittenOverlay {
     #[serde(with = "pairs")]
-    records: OrdMap<(Kind, u64), Record>,
+    records: BTreeMap<Kind, OrdMap<u64, Record>>,
     #[serde(with = "pairs")]
     created: BTreeMap<Kind, Vector<u64>>,
     #[serde(with = "pairs")]
@@ -51,15 +52,17 @@ struct WrittenOverlay {
 impl From<WrittenOverlay> for Overlay {
     fn from(written: WrittenOverlay) -> Self {
         let mut overlay = Self {
-            records: OrdMap::new(),
+            records: BTreeMap::new(),
             created: written.created,
             children: written.children,
             changed: written.changed,
             names: OrdMap::new(),
             alike: OrdSet::new(),
         };
-        for ((kind, id), record) in &written.records {
-            overlay.name(*kind, *id, None, Some(record));
+        for (kind, records) in &written.records {
+            for (id, record) in records {
+                overlay.name(*kind, *id, None, Some(record));
+            }
         }
         overlay.records = written.records;
         overlay
@@ -80,7 +83,7 @@ pub(crate) enum Origin {
 
 impl Overlay {
     pub(crate) fn get(&self, kind: Kind, id: u64) -> Option<&Record> {
-        self.records.get(&(kind, id))
+        self.records.get(&kind)?.get(&id)
     }
 
     /// Stores a record and returns the one before it.
@@ -91,13 +94,16 @@ impl Overlay {
         record: Record,
         origin: Origin,
     ) -> Option<Record> {
-        let before = self.records.insert((kind, id), record.clone());
+        let before = self.records.entry(kind).or_default().insert(id, record.clone());
         self.name(kind, id, before.as_ref(), Some(&record));
         if before.is_none() {
             match origin {
                 Origin::Created { parent } => {
                     self.created.entry(kind).or_default().push_back(id);
-                    self.children.entry((kind, parent)).or_default().push_back(id);
+                    match self.children.get_mut(&(kind, parent)) {
+                        Some(ids) => ids.push_back(id),
+                        None => drop(self.children.insert((kind, parent), Vector::unit(id))),
+                    }
                 }
                 Origin::Grown { index } => {
                     self.changed.insert((kind, index));
@@ -109,10 +115,15 @@ impl Overlay {
 
     /// Undoes the last `put` of this record.
     pub(crate) fn undo_put(&mut self, kind: Kind, id: u64, before: Option<Record>, origin: Origin) {
-        let undone = self.records.remove(&(kind, id));
+        let records = self.records.entry(kind).or_default();
+        let undone = records.remove(&id);
+        if let Some(before) = &before {
+            records.insert(id, before.clone());
+        } else if records.is_empty() {
+            self.records.remove(&kind);
+        }
         self.name(kind, id, undone.as_ref(), before.as_ref());
-        if let Some(before) = before {
-            self.records.insert((kind, id), before);
+        if before.is_some() {
             return;
         }
         match origin {
@@ -190,12 +201,14 @@ impl Overlay {
 
     /// How many records there are.
     pub(crate) fn len(&self) -> usize {
-        self.records.len()
+        self.records.values().map(OrdMap::len).sum()
     }
 
     /// Every record, ordered by kind and id.
     pub(crate) fn records(&self) -> impl Iterator<Item = (Kind, u64, &Record)> {
-        self.records.iter().map(|(&(kind, id), record)| (kind, id, record))
+        self.records.iter().flat_map(|(&kind, records)| {
+            records.iter().map(move |(&id, record)| (kind, id, record))
+        })
     }
 }
 
