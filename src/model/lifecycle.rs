@@ -153,6 +153,7 @@ pub(crate) trait Stateful {
         if let Some(updated_at) = standing.updated_at {
             *updated_at = at;
         }
+        standing.history.reserve_exact(1); // the world keeps every state of a resource
         standing.history.push(StatusChange { status, at, reason: reason.map(Cow::Owned) });
     }
 }

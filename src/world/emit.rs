@@ -38,8 +38,6 @@ impl World {
         let id = subject.bits;
         let count = self.count_event(id);
         let event_key = self.base.key().with("event").at(id).at(count);
-        let mut changes = std::mem::take(&mut self.transaction.staged);
-        changes.shrink_to_fit();
         let event = Event {
             sequence: self.log.len() + 1,
             at: self.now,
@@ -52,7 +50,8 @@ impl World {
             request: self.transaction.request.clone(),
             cause: self.cause_of_event(),
             decision: self.transaction.decided.take(),
-            changes,
+            // Every event keeps its list, so it gets no more memory than it needs.
+            changes: self.transaction.staged.drain(..).collect(),
         };
         self.log.push(Arc::new(event));
         self.transaction.undo.push(Undo::Emit { subject: id });

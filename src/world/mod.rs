@@ -308,10 +308,6 @@ impl World {
         let before = self.overlay.put(kind, id, after.clone(), origin);
         self.transaction.undo.push(Undo::Put { kind, id, before: before.clone(), origin });
         let before = before.or_else(|| grown(self, origin));
-        // Most events have one change, and every event keeps its list.
-        if self.transaction.staged.is_empty() {
-            self.transaction.staged.reserve_exact(1);
-        }
         self.transaction.staged.push(Change { kind, before, after });
     }
 
