@@ -6,30 +6,54 @@ use crate::model::Account;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Authority(&'static str);
 
-/// Code, name, and whether the money is pension money. The chart of accounts keeps pension money apart.
-const AUTHORITIES: &[(&str, &str, bool)] = &[
-    ("HMRC", "HM Revenue & Customs", false),
-    ("IRS", "the Internal Revenue Service", false),
-    ("SSA", "the Social Security Administration", false),
-    ("EDD", "the California Employment Development Department", false),
-    ("FDOR", "the Florida Department of Revenue", false),
-    ("IDOR", "the Illinois Department of Revenue", false),
-    ("NYS", "the New York State Department of Taxation and Finance", false),
-    ("NYSIF", "the New York State Insurance Fund", false),
-    ("TWC", "the Texas Workforce Commission", false),
-    ("CRA", "the Canada Revenue Agency", false),
-    ("KRA", "the Kenya Revenue Authority", false),
-    ("NSSF", "the National Social Security Fund", false),
-    ("SHA", "the Social Health Authority", false),
-    ("SIRS", "the State Internal Revenue Service", false),
-    ("PenCom", "the pension fund custodian", true),
-    ("NSITF", "the Nigeria Social Insurance Trust Fund", false),
-    ("ITF", "the Industrial Training Fund", false),
-    ("FMBN", "the Federal Mortgage Bank of Nigeria", false),
-    ("SARS", "the South African Revenue Service", false),
-    ("vat", "the authority for tax on sales", false),
-    (OTHER, "the tax office", false),
-];
+/// Declares the authorities with their codes and names. A `match` finds one faster than a loop, and each line of each pay needs one.
+macro_rules! authorities {
+    ($($code:literal $name:literal,)*) => {
+        const AUTHORITIES: &[Authority] = &[$(Authority($code)),*];
+
+        impl Authority {
+            /// The authority with that code.
+            pub(crate) fn find(code: &str) -> Option<Self> {
+                match code {
+                    $($code => Some(Self($code)),)*
+                    _ => None,
+                }
+            }
+
+            /// The display name.
+            pub(crate) fn name(self) -> &'static str {
+                match self.0 {
+                    $($code => $name,)*
+                    code => code,
+                }
+            }
+        }
+    };
+}
+
+authorities! {
+    "HMRC" "HM Revenue & Customs",
+    "IRS" "the Internal Revenue Service",
+    "SSA" "the Social Security Administration",
+    "EDD" "the California Employment Development Department",
+    "FDOR" "the Florida Department of Revenue",
+    "IDOR" "the Illinois Department of Revenue",
+    "NYS" "the New York State Department of Taxation and Finance",
+    "NYSIF" "the New York State Insurance Fund",
+    "TWC" "the Texas Workforce Commission",
+    "CRA" "the Canada Revenue Agency",
+    "KRA" "the Kenya Revenue Authority",
+    "NSSF" "the National Social Security Fund",
+    "SHA" "the Social Health Authority",
+    "SIRS" "the State Internal Revenue Service",
+    "PenCom" "the pension fund custodian",
+    "NSITF" "the Nigeria Social Insurance Trust Fund",
+    "ITF" "the Industrial Training Fund",
+    "FMBN" "the Federal Mortgage Bank of Nigeria",
+    "SARS" "the South African Revenue Service",
+    "vat" "the authority for tax on sales",
+    "other" "the tax office",
+}
 
 /// Ids of payroll pack lines that no filing of the pack names.
 const UNFILED: &[(&str, &str)] = &[
@@ -48,14 +72,12 @@ impl Authority {
     /// Tax on sales, for every tax office.
     pub(crate) const VAT: Self = Self("vat");
 
+    /// The holder of pension money, which the chart of accounts keeps apart.
+    const PENSION: Self = Self("PenCom");
+
     /// Every authority.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
-        AUTHORITIES.iter().map(|(code, _, _)| Self(code))
-    }
-
-    /// The authority with that code.
-    pub(crate) fn find(code: &str) -> Option<Self> {
-        AUTHORITIES.iter().find(|(known, _, _)| *known == code).map(|(known, _, _)| Self(known))
+        AUTHORITIES.iter().copied()
     }
 
     /// The authority that a pack's line is paid to: the one its filings name, or the one known for the line itself.
@@ -64,19 +86,13 @@ impl Authority {
         filed_with.or_else(unfiled).and_then(Self::find).unwrap_or(Self(OTHER))
     }
 
-    pub(crate) const fn code(self) -> &'static str {
-        self.0
-    }
-
-    /// The display name.
-    pub(crate) fn name(self) -> &'static str {
-        AUTHORITIES.iter().find(|(code, _, _)| *code == self.0).map_or(self.0, |(_, name, _)| name)
-    }
-
     /// The account that holds the money due to it.
     pub(crate) fn account(self) -> Account {
-        let pension = AUTHORITIES.iter().any(|(code, _, pension)| *code == self.0 && *pension);
-        if pension { Account::PensionPayable } else { Account::TaxPayable(self) }
+        if self == Self::PENSION { Account::PensionPayable } else { Account::TaxPayable(self) }
+    }
+
+    pub(crate) const fn code(self) -> &'static str {
+        self.0
     }
 }
 

@@ -87,6 +87,16 @@ impl PayConversion {
     }
 }
 
+/// The parts of the pay due to others than the employee, as they are or converted.
+pub(super) fn owed(
+    pay: &Calculation,
+    pays_in: Currency,
+    by: Option<&PayConversion>,
+) -> impl Iterator<Item = (DueTo, i64)> {
+    let valued = move |amount| by.map_or(amount, |by| by.valued(amount, pays_in));
+    pay.owed().map(move |(party, amount)| (party, valued(amount)))
+}
+
 fn minor(amount: i128) -> i64 {
     i64::try_from(amount).expect("pay is bounded where it is set, in every currency with a rate")
 }
@@ -103,8 +113,6 @@ pub(crate) struct PayValue {
     pub(crate) deductions: i64,
     pub(crate) reimbursed: i64,
     pub(crate) net: i64,
-    /// Amounts due to others than the employee.
-    pub(crate) owed: Vec<(DueTo, i64)>,
 }
 
 impl PayValue {
@@ -112,8 +120,6 @@ impl PayValue {
     /// equal payments plus deductions.
     pub(crate) fn of(pay: &Calculation, pays_in: Currency, by: Option<&PayConversion>) -> Self {
         let valued = |amount| by.map_or(amount, |by| by.valued(amount, pays_in));
-        let owed: Vec<(DueTo, i64)> =
-            pay.owed().map(|(party, amount)| (party, valued(amount))).collect();
         let by_law = valued(pay.employer_contributions);
         let employer_benefits = valued(pay.employer_benefits());
         let mut value = Self {
@@ -125,10 +131,9 @@ impl PayValue {
             deductions: valued(pay.deductions()),
             reimbursed: valued(pay.reimbursed()),
             net: valued(pay.net),
-            owed,
         };
         if by.is_some() {
-            let withheld: i64 = value.owed.iter().map(|(_, amount)| amount).sum();
+            let withheld: i64 = owed(pay, pays_in, by).map(|(_, amount)| amount).sum();
             value.taxes = withheld - value.employee_contributions - by_law;
             value.gross = value.net + value.deductions - value.reimbursed
                 + value.taxes

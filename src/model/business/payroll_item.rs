@@ -1,6 +1,7 @@
 //! A payroll item: one employee's pay in a run.
 
-use crate::model::business::pay_abroad::PayValue;
+use crate::model::business::pay_abroad::{self, PayValue};
+use crate::model::business::tax_return::DueTo;
 use crate::model::business::{
     Calculation, Employee, PayConversion, PayrollRun, Payslip, Proration,
 };
@@ -55,6 +56,11 @@ impl PayrollItem {
     /// The pay in the run's currency.
     pub(crate) fn value(&self) -> PayValue {
         PayValue::of(&self.calculation, self.currency, self.fx.as_ref())
+    }
+
+    /// The amounts due to others than the employee, in the run's currency.
+    pub(crate) fn owed(&self) -> impl Iterator<Item = (DueTo, i64)> {
+        pay_abroad::owed(&self.calculation, self.currency, self.fx.as_ref())
     }
 
     /// The payouts of the net pay. A payout that was sent again is replaced.

@@ -100,7 +100,7 @@ impl RunCost {
         self.employer_contributions += pay.employer_contributions;
         self.deductions += pay.deductions + pay.employer_benefits;
         self.reimbursed += pay.reimbursed;
-        for (party, amount) in pay.owed {
+        for (party, amount) in item.owed() {
             add_to(&mut self.owed, party, amount);
         }
         let Some(fx) = &item.fx else {
