@@ -260,7 +260,7 @@ impl Base {
         if let Some(opening) = lock(&self.openings).get(index) {
             return opening;
         }
-        let opening = Arc::new(Opening::of(&self.history_at(index)));
+        let opening = Arc::new(Opening::grow(&self.layout, &self.plan(index)));
         lock(&self.openings).put(index, Arc::clone(&opening), opening.bytes());
         opening
     }

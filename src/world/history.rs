@@ -58,24 +58,8 @@ pub(crate) struct History {
 impl History {
     /// Grows the books of the company of this plan.
     pub(crate) fn grow(layout: &Layout, plan: &Plan) -> Self {
-        let payroll = PayrollHistory::grow(layout, plan);
-        let sales = SalesHistory::grow(layout, plan, &payroll);
-        let purchases = PurchaseHistory::grow(layout, plan, &sales);
-        let made = Made { payroll: &payroll, sales: &sales, purchases: &purchases };
-        let mut journal = Journal { layout, plan, made, postings: Vec::new() };
-        journal.bills();
-        let holdings = Holdings::of(layout, plan, &sales);
-        for month in 0..HISTORY_MONTHS {
-            journal.payroll(month);
-            journal.sales(month);
-            journal.pensions(month);
-            journal.filings(month);
-            for (day, posting) in holdings.month(layout, plan, month) {
-                journal.post(day, posting);
-            }
-        }
-        journal.begin(&holdings);
-        let Written { sums, days, entries, statement } = journal.close();
+        let Unwritten { payroll, sales, purchases, postings } = Unwritten::grow(layout, plan);
+        let Written { sums, days, entries, statement } = Written::of(layout, plan, postings);
         Self { sums, days, entries, statement, payroll, sales, purchases }
     }
 
@@ -101,6 +85,40 @@ impl History {
     pub(crate) fn paid(&self, layout: &Layout, plan: &Plan, month: u64, due: DueTo) -> PaidReturn {
         let Self { payroll, sales, purchases, .. } = self;
         paid(layout, plan, Made { payroll, sales, purchases }, (month, due))
+    }
+}
+
+/// A history before its entries have ids. Balances need no more of it.
+pub(super) struct Unwritten {
+    pub(super) payroll: PayrollHistory,
+    pub(super) sales: SalesHistory,
+    purchases: PurchaseHistory,
+    /// In the order of the books.
+    pub(super) postings: Vec<(Date, Posting)>,
+}
+
+impl Unwritten {
+    /// What the company of this plan did.
+    pub(super) fn grow(layout: &Layout, plan: &Plan) -> Self {
+        let payroll = PayrollHistory::grow(layout, plan);
+        let sales = SalesHistory::grow(layout, plan, &payroll);
+        let purchases = PurchaseHistory::grow(layout, plan, &sales);
+        let made = Made { payroll: &payroll, sales: &sales, purchases: &purchases };
+        let mut journal = Journal { layout, plan, made, postings: Vec::new() };
+        journal.bills();
+        let holdings = Holdings::of(layout, plan, &sales);
+        for month in 0..HISTORY_MONTHS {
+            journal.payroll(month);
+            journal.sales(month);
+            journal.pensions(month);
+            journal.filings(month);
+            for (day, posting) in holdings.month(layout, plan, month) {
+                journal.post(day, posting);
+            }
+        }
+        journal.begin(&holdings);
+        let postings = journal.postings;
+        Self { payroll, sales, purchases, postings }
     }
 }
 
@@ -164,6 +182,32 @@ struct Written {
     days: Days,
     entries: Vec<Arc<JournalEntry>>,
     statement: Vec<Arc<WalletTransaction>>,
+}
+
+impl Written {
+    /// The books of these postings.
+    fn of(layout: &Layout, plan: &Plan, postings: Vec<(Date, Posting)>) -> Self {
+        let company: Id<Company> = layout.id_at(plan.index);
+        let wallet = wallet(layout, plan.index);
+        let wallet = wallet.expect("a company is grown with a wallet");
+        let (mut sums, mut days) = (Sums::default(), Days::default());
+        let (mut entries, mut statement) = (Vec::new(), Vec::new());
+        for (number, (day, posting)) in (0_u64..).zip(postings) {
+            assert!(posting.balances(), "an entry of history does not balance: {posting:?}");
+            assert!(number < ENTRIES_A_COMPANY, "a history outgrew its ids");
+            let id = layout.id_at(plan.index * ENTRIES_A_COMPANY + number);
+            let entry = entry(id, company, day, posting);
+            if entry.lines.iter().any(|line| line.account == Account::CashAvailable) {
+                let before = sums.get(plan.currency, Account::CashAvailable).net();
+                let id = Id::from_bits(plan.key.with("statement").at(number).hash());
+                statement.push(Arc::new(WalletTransaction::of(&entry, &wallet, id, before)));
+            }
+            sums.add(&entry.lines);
+            days.add(&entry);
+            entries.push(Arc::new(entry));
+        }
+        Self { sums, days, entries, statement }
+    }
 }
 
 impl Journal<'_> {
@@ -300,30 +344,6 @@ impl Journal<'_> {
             self.post(day, posting::vendor_payout_sent(payout, currency, amount));
             self.post(day, posting::vendor_payout_paid(payout, currency, owed, amount));
         }
-    }
-
-    /// Writes the postings into the books.
-    fn close(self) -> Written {
-        let company: Id<Company> = self.layout.id_at(self.plan.index);
-        let wallet = wallet(self.layout, self.plan.index);
-        let wallet = wallet.expect("a company is grown with a wallet");
-        let (mut sums, mut days) = (Sums::default(), Days::default());
-        let (mut entries, mut statement) = (Vec::new(), Vec::new());
-        for (number, (day, posting)) in (0_u64..).zip(self.postings) {
-            assert!(posting.balances(), "an entry of history does not balance: {posting:?}");
-            assert!(number < ENTRIES_A_COMPANY, "a history outgrew its ids");
-            let id = self.layout.id_at(self.plan.index * ENTRIES_A_COMPANY + number);
-            let entry = entry(id, company, day, posting);
-            if entry.lines.iter().any(|line| line.account == Account::CashAvailable) {
-                let before = sums.get(self.plan.currency, Account::CashAvailable).net();
-                let id = Id::from_bits(self.plan.key.with("statement").at(number).hash());
-                statement.push(Arc::new(WalletTransaction::of(&entry, &wallet, id, before)));
-            }
-            sums.add(&entry.lines);
-            days.add(&entry);
-            entries.push(Arc::new(entry));
-        }
-        Written { sums, days, entries, statement }
     }
 }
 

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use crate::model::business::Calculation;
 use crate::model::growth::workforce::Place;
 use crate::model::payments::Wallet;
+use crate::model::{Account, EntryLine};
 use crate::value::{Id, Timestamp};
-use crate::world::history::History;
-use crate::world::layout::Plan;
+use crate::world::history::{POSTING_HOUR, Unwritten};
+use crate::world::layout::{Layout, Plan};
 use crate::world::payroll_history::Class;
 use crate::world::sums::Sums;
 
@@ -26,10 +27,17 @@ pub(crate) struct Opening {
 }
 
 impl Opening {
-    pub(super) fn of(history: &History) -> Self {
-        let moved = history.statement.last().map(|line| (line.wallet_id, line.created_at));
-        let sold = history.sales.sold.clone();
-        Self { sums: history.sums.clone(), moved, sold, pays: history.payroll.last_pays() }
+    /// Of the company of this plan. Its books are not written, because they are larger and few calls read them.
+    pub(super) fn grow(layout: &Layout, plan: &Plan) -> Self {
+        let Unwritten { payroll, sales, postings, .. } = Unwritten::grow(layout, plan);
+        let mut sums = Sums::default();
+        for (_, posting) in &postings {
+            sums.add(&posting.lines);
+        }
+        let is_cash = |line: &EntryLine| line.account == Account::CashAvailable;
+        let last = postings.iter().rfind(|(_, posting)| posting.lines.iter().any(is_cash));
+        let moved = last.map(|(day, _)| (layout.id_at(plan.index), day.at_hour(POSTING_HOUR)));
+        Self { sums, moved, sold: sales.sold, pays: payroll.last_pays() }
     }
 
     /// About how much memory it takes.

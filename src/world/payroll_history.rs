@@ -196,28 +196,27 @@ fn class_pays(plan: &Plan, days: &PayDays, class: Class) -> (i32, Vec<Arc<Calcul
     let [before, now] = people::monthly_pay(plan.pay(), role, step);
     let pay = if first == 0 { [before, now] } else { [now, now] };
     let parts = pay.map(|amount| people::parts(plan.country, amount));
+    let of_pay = parts.each_ref().map(|parts| -> Vec<Component> {
+        parts.iter().map(|part| of_pay(part, calendar.frequency)).collect()
+    });
     let pension = plan.pension((role, step));
     let raised = plan.first_raised() as i32;
     let mut year: Vec<Arc<Calculation>> = Vec::new();
     for number in start..calendar.count() as i32 {
         let pay_date = days.on(number);
         let now = usize::from(number >= raised);
-        let of_month: &[Component] = &parts[now];
         let worked = if first == 0 { HISTORY_MONTHS } else { months(plan, first, number as u64) };
         let bonus = days.is_bonus(plan, number).then_some(worked);
-        let parts: Vec<Component> =
-            of_month.iter().map(|part| of_pay(part, calendar.frequency)).collect();
         let terms = Terms {
             frequency: calendar.frequency,
             regular_day: pay_date,
             country,
-            parts: &parts,
-            extras: extras(plan, of_month, (bonus, pension.as_ref())),
+            parts: &of_pay[now],
+            extras: extras(plan, &parts[now], (bonus, pension.as_ref())),
             attributes: &attributes,
             employer: None,
         };
-        let tax_year = TaxYear::of(country, pay_date);
-        let earlier = year.last().filter(|pay| tax_year.contains(pay));
+        let earlier = year.last().filter(|pay| days.tax_year(number).contains(pay));
         let earlier = earlier.map(|pay| pay.year_so_far());
         let before = Before { year: earlier.as_ref(), same_period: &[] };
         let pay = Calculation::of(terms, pay_date, before);
@@ -249,20 +248,25 @@ struct PayDays {
     /// The number of the first of them, below zero.
     first: i32,
     dates: Vec<Date>,
+    /// The tax year of each.
+    years: Vec<TaxYear>,
 }
 
 impl PayDays {
     fn of(layout: &Layout, plan: &Plan) -> Self {
         let count = plan.pays.count() as i32;
         let spans = (-count..count).map(|number| plan.pays.span(number));
-        Self {
-            first: -count,
-            dates: spans.map(|span| layout.pay_date_of(plan.pays, span)).collect(),
-        }
+        let dates: Vec<Date> = spans.map(|span| layout.pay_date_of(plan.pays, span)).collect();
+        let years = dates.iter().map(|date| TaxYear::of(plan.country.code, *date)).collect();
+        Self { first: -count, dates, years }
     }
 
     fn on(&self, number: i32) -> Date {
         self.dates[(number - self.first) as usize]
+    }
+
+    fn tax_year(&self, number: i32) -> &TaxYear {
+        &self.years[(number - self.first) as usize]
     }
 
     /// Whether a pay is the first one of the bonus month.
