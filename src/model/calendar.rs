@@ -103,13 +103,9 @@ impl Calendar {
     /// Days between two dates, both included, without weekends; holidays count. 0 if the second is before the first.
     pub(crate) fn working_days(&self, from: Date, to: Date) -> u32 {
         let days = u32::try_from(to.days_since(from) + 1).unwrap_or(0);
-        let working = |days: core::ops::Range<u32>| {
-            let days = days.map(|day| from.plus_days(day.cast_signed()));
-            days.map(|day| u32::from(!self.is_weekend(day))).sum::<u32>()
-        };
-        let weeks = days / 7;
-        let of_weeks = if weeks > 0 { weeks * working(0..7) } else { 0 };
-        of_weeks + working(weeks * 7..days)
+        let of_week = u32::try_from(7 - self.weekend.len()).unwrap_or(0);
+        let rest = (days / 7 * 7..days).map(|day| from.plus_days(day.cast_signed()));
+        days / 7 * of_week + rest.map(|day| u32::from(!self.is_weekend(day))).sum::<u32>()
     }
 
     fn is_weekend(&self, day: Date) -> bool {

@@ -151,7 +151,9 @@ pub(crate) fn by_terms(world: &World, employee: &Employee, span: PaySpan) -> Due
     let worked = |from: Date, to: Date| {
         let absent =
             away.iter().map(|&(begin, end)| calendar.working_days(begin.max(from), end.min(to)));
-        calendar.working_days(from, to) - absent.sum::<u32>()
+        let is_whole = (from, to) == (first, last);
+        let all = if is_whole { days } else { calendar.working_days(from, to) };
+        all - absent.sum::<u32>()
     };
     let mut paid_days = 0;
     for (terms, from, to) in stretches(employee.terms(), from, to) {
