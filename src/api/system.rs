@@ -169,7 +169,11 @@ pub(crate) fn settle(world: &mut World) {
 
 /// Runs all tasks that are due by an instant, which each of them may move.
 fn run_all(world: &mut World, due: impl Fn(&World) -> Timestamp) {
-    let next = |world: &mut World| run_next(world, due(world)).is_some();
+    let mut hashed = world.log_length();
+    let mut next = |world: &mut World| {
+        hashed = world.hash_log_since(hashed);
+        run_next(world, due(world)).is_some()
+    };
     for _ in 0..long_work::LONG {
         if !next(world) {
             return;
