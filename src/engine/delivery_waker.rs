@@ -5,19 +5,19 @@
 //! machine's time. Locks are taken in the order
 //! world, tester, pool. A worker never takes the world's lock, so that a receiver may call the server.
 
+mod worker;
+
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::task::{Context, Poll, Waker};
 
+pub(crate) use crate::engine::delivery_waker::worker::{Duty, Worker};
 use crate::engine::lock::lock;
-use crate::engine::readers::Happened;
-use crate::engine::recording::{Note, Tape, Ticket};
+use crate::engine::recording::Note;
 use crate::engine::slot::Slot;
 use crate::tester::Tester;
-use crate::tester::outbox::delivery::{AttemptOutcome, Unanswered};
-use crate::tester::outbox::lane::Lane;
-use crate::tester::outbox::{Job, Outbox, Settings, body};
+use crate::tester::outbox::{Outbox, Settings};
 use crate::value::Timestamp;
 use crate::world::World;
 
@@ -233,12 +233,7 @@ impl Slot {
         } else if workers.count < lane.endpoint.most_in_flight() {
             workers.count += 1;
             drop(pool);
-            courier.start(Worker {
-                slot: Arc::clone(self),
-                endpoint: endpoint.to_owned(),
-                number,
-                flying: None,
-            });
+            courier.start(Worker::new(self, endpoint, number));
         }
     }
 
@@ -260,138 +255,5 @@ impl Slot {
             pool.waiters.push(cx.waker().clone());
         }
         Poll::Pending
-    }
-}
-
-/// A worker that sends the deliveries of an endpoint, one at a time. Dropping it ends it.
-pub(crate) struct Worker {
-    slot: Arc<Slot>,
-    endpoint: String,
-    number: u64,
-    flying: Option<u64>,
-}
-
-/// The next action of a worker.
-pub(crate) enum Duty {
-    /// Send this, once that input is stored.
-    Carry(Box<Job>, Option<Ticket>),
-    /// Nothing is due. The next delivery is due at this instant of the machine's clock, if it is known.
-    Wait(Option<Timestamp>),
-}
-
-impl Worker {
-    /// The next delivery, or how long to wait for one; then `poll_woken` says when to try again.
-    pub(crate) fn next(&mut self, cx: &Context<'_>) -> Duty {
-        let mut tester = self.slot.tester();
-        let job = if self.slot.is_lost() {
-            None // the world is read again without the events that could not be stored
-        } else {
-            tester.outbox.take(&self.endpoint, self.slot.deliveries().wall())
-        };
-        if let Some(job) = job {
-            self.flying = Some(job.order);
-            if tester.outbox.due().any(|endpoint| endpoint.id == self.endpoint) {
-                self.slot.rouse(&tester, &self.endpoint);
-            }
-            // Every event of the world was passed to the recorder before it became a delivery.
-            return Duty::Carry(Box::new(job), self.slot.tape.as_ref().map(Tape::last));
-        }
-        // A delivery that was taken and not attempted may have been the last.
-        self.slot.wake_waiters(&tester);
-        let ends = self.slot.is_lost() || self.slot.deliveries().dismissed.load(Ordering::Relaxed);
-        let next = tester.outbox.next_wall(&self.endpoint);
-        let next = if ends { Some(Timestamp::EPOCH) } else { next };
-        let mut pool = lock(&self.slot.deliveries().pool);
-        let workers = pool.workers.entry(self.endpoint.clone()).or_default();
-        workers.idle.insert(self.number, cx.waker().clone());
-        Duty::Wait(next)
-    }
-
-    /// Writes the body of the next delivery, so that it is ready when the current one is answered.
-    pub(crate) fn prepare(&self) {
-        let tester = self.slot.tester();
-        let next = tester.outbox.lane(&self.endpoint).and_then(Lane::upcoming);
-        let next = next.map(|next| (Arc::clone(&next.event), Arc::clone(&next.body)));
-        drop(tester);
-        if let Some((event, written)) = next {
-            body::shared(&event, &written);
-        }
-    }
-
-    /// Ready when there may be a delivery.
-    pub(crate) fn poll_woken(&self, cx: &mut Context<'_>) -> Poll<()> {
-        let mut pool = lock(&self.slot.deliveries().pool);
-        let workers = pool.workers.get_mut(&self.endpoint);
-        match workers.and_then(|workers| workers.idle.get_mut(&self.number)) {
-            Some(waker) => {
-                waker.clone_from(cx.waker());
-                Poll::Pending
-            }
-            None => Poll::Ready(()),
-        }
-    }
-
-    /// Reports the result of the current delivery.
-    pub(crate) fn report(&mut self, outcome: AttemptOutcome) {
-        if let Some(order) = self.flying.take() {
-            let mut tester = self.slot.tester();
-            let wall = self.slot.deliveries().wall();
-            let is_enabled = |tester: &Tester| {
-                tester
-                    .outbox
-                    .lane(&self.endpoint)
-                    .is_none_or(|lane| lane.endpoint.disabled.is_none())
-            };
-            let enabled = is_enabled(&tester);
-            tester.outbox.report(&self.endpoint, order, outcome, wall);
-            if let Some(tape) = &self.slot.tape {
-                if is_enabled(&tester) != enabled && tape.accepts().is_ok() {
-                    tape.note(Note::Endpoints(tester.outbox.kept()));
-                }
-                if let Some(progress) = tester.outbox.progress_to_keep(&self.endpoint) {
-                    tape.note(Note::Delivered(progress));
-                }
-            }
-            self.slot.wake_waiters(&tester);
-            drop(tester);
-            self.slot.readers.wake(Happened::Delivery);
-        }
-    }
-
-    /// Whether it may end: no delivery is due, now or at a known time.
-    pub(crate) fn may_leave(&mut self) -> bool {
-        let slot = Arc::clone(&self.slot);
-        let tester = slot.tester();
-        let due = tester.outbox.due().any(|endpoint| endpoint.id == self.endpoint);
-        let leaves = slot.is_lost() || (!due && tester.outbox.next_wall(&self.endpoint).is_none());
-        if leaves {
-            self.sign_off();
-        }
-        leaves
-    }
-
-    fn sign_off(&mut self) {
-        if self.number == 0 {
-            return;
-        }
-        let mut pool = lock(&self.slot.deliveries().pool);
-        if let Some(workers) = pool.workers.get_mut(&self.endpoint) {
-            workers.idle.remove(&self.number);
-            workers.count = workers.count.saturating_sub(1);
-            if workers.count == 0 {
-                pool.workers.remove(&self.endpoint);
-            }
-        }
-        self.number = 0;
-    }
-}
-
-impl Drop for Worker {
-    /// A worker that ends early, by a bug or with the process, leaves its delivery to the next one.
-    fn drop(&mut self) {
-        let error = "the courier stopped before the receiver answered".to_owned();
-        let result = Err(Unanswered { error, timed_out: false });
-        self.report(AttemptOutcome { result, signed: None, duration_ms: 0 });
-        self.sign_off();
     }
 }

@@ -41,6 +41,8 @@ impl Default for Policy {
 pub(crate) struct Target {
     pub(crate) host: Host,
     pub(crate) port: u16,
+    /// The `Host` header: host and port, without the default port.
+    pub(crate) authority: String,
     /// Path and query, starting with the slash.
     pub(crate) path: String,
 }
@@ -55,24 +57,11 @@ pub(crate) enum Host {
 
 impl fmt::Display for Target {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "http://{}{}", self.authority(), self.path)
+        write!(out, "http://{}{}", self.authority, self.path)
     }
 }
 
 impl Target {
-    /// The `Host` header, without the default port.
-    pub(crate) fn authority(&self) -> String {
-        let host = match &self.host {
-            Host::Name(name) => name.clone(),
-            Host::Address(IpAddr::V4(address)) => address.to_string(),
-            Host::Address(IpAddr::V6(address)) => format!("[{address}]"),
-        };
-        match self.port {
-            80 => host,
-            port => format!("{host}:{port}"),
-        }
-    }
-
     /// Parses a URL, and checks its host without resolving names.
     pub(crate) fn parse(url: &str, policy: &Policy) -> Result<Self, String> {
         let (authority, path) = split(url)?;
@@ -82,7 +71,22 @@ impl Target {
             Host::Address(address) => policy.judge(SocketAddr::new(*address, port))?,
             Host::Name(name) => policy.judge_name(name, port)?,
         }
-        Ok(Self { host, port, path: path.to_owned() })
+        let authority = host.authority(port);
+        Ok(Self { host, port, authority, path: path.to_owned() })
+    }
+}
+
+impl Host {
+    fn authority(&self, port: u16) -> String {
+        let host = match self {
+            Self::Name(name) => name.clone(),
+            Self::Address(IpAddr::V4(address)) => address.to_string(),
+            Self::Address(IpAddr::V6(address)) => format!("[{address}]"),
+        };
+        match port {
+            80 => host,
+            port => format!("{host}:{port}"),
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! Deliberately absent: asymmetric signatures (`v1a`), which no receiver of this simulator needs.
 
 use core::fmt;
+use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -21,7 +22,7 @@ pub(crate) const TOLERANCE_SECONDS: i64 = 5 * 60;
 /// A secret shared by sender and receiver. The keyed state is created once, because creating it costs as much as signing a short message.
 #[derive(Clone)]
 pub(crate) struct Secret {
-    text: String,
+    text: Arc<str>,
     keyed: Hmac<Sha256>,
 }
 
@@ -54,7 +55,7 @@ impl Secret {
 
     fn of_bytes(bytes: &[u8]) -> Self {
         Self {
-            text: format!("{PREFIX}{}", STANDARD.encode(bytes)),
+            text: format!("{PREFIX}{}", STANDARD.encode(bytes)).into(),
             keyed: Hmac::new_from_slice(bytes).expect("HMAC takes a key of any length"),
         }
     }

@@ -236,7 +236,7 @@ fn update_webhook_endpoint(
     ApiError::if_any(wrong)?;
     let lane = outbox.lane_mut(id).expect("it was found above");
     if let Some(target) = target {
-        lane.endpoint.target = target;
+        lane.endpoint.target = target.into();
         lane.endpoint.trusted = false;
     }
     if let Some(events) = events {

@@ -4,7 +4,7 @@ use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, HOST, HeaderValue, RETRY_AFTER, USER_AGENT};
+use http::header::{CONTENT_TYPE, HOST, HeaderName, HeaderValue, RETRY_AFTER, USER_AGENT};
 use http::{Method, Request, Response};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
@@ -20,6 +20,15 @@ use crate::tester::outbox::delivery::{Answered, Signed, Unanswered};
 use crate::tester::outbox::message::{AGENT, Message};
 use crate::tester::outbox::schedule::retry_after_ms;
 
+static WEBHOOK_ID: HeaderName = HeaderName::from_static("webhook-id");
+static WEBHOOK_TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
+static WEBHOOK_SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
+static DELIVERY_ID: HeaderName = HeaderName::from_static("sandbox-delivery-id");
+static ATTEMPT: HeaderName = HeaderName::from_static("sandbox-attempt");
+static TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+
+/// The most headers of a delivery.
+const MOST_HEADERS: usize = 12;
 /// The most bytes that are read of an answer's head.
 const HEAD_BYTES: usize = 16 * 1024;
 /// The most bytes that are read of an answer's body. The connection closes if there are more.
@@ -93,13 +102,12 @@ impl Connection {
 
     /// Attempts a delivery.
     pub(crate) async fn carry(&mut self, job: &Job, round: &Round) -> Result<Answered, Unanswered> {
-        let mut policy = round.policy.clone();
-        policy.private |= job.trusted;
         let message = job.message(wall());
-        let headers = DeliveryHeaders::of(job, &message);
-        let Message { timestamp, signatures, body, .. } = message;
-        self.signed = Some(Signed { timestamp, signatures, bytes: body.len() });
-        let sent = self.send(&job.target, &policy, |target| headers.request(target, body.clone()));
+        let Message { timestamp, signatures, body, .. } = &message;
+        let (timestamp, signatures, bytes) = (*timestamp, signatures.clone(), body.len());
+        self.signed = Some(Signed { timestamp, signatures, bytes });
+        let policy = round.policy(job.trusted);
+        let sent = self.send(&job.target, policy, |target| delivery(target, job, &message));
         sent.await.map_err(|error| Unanswered { error, timed_out: false })
     }
 
@@ -142,38 +150,20 @@ fn error_text(error: &hyper::Error) -> String {
     }
 }
 
-/// The headers of a delivery.
-struct DeliveryHeaders {
-    headers: [(&'static str, HeaderValue); 5],
-    traceparent: Option<HeaderValue>,
-}
-
-impl DeliveryHeaders {
-    fn of(job: &Job, message: &Message) -> Self {
-        let value = |text: &str| HeaderValue::try_from(text).expect("ids and signatures are ASCII");
-        let attempt = job.attempt.to_string();
-        Self {
-            headers: [
-                ("webhook-id", value(&message.id)),
-                ("webhook-timestamp", value(&message.timestamp.to_string())),
-                ("webhook-signature", value(&message.signatures)),
-                ("sandbox-delivery-id", value(&job.delivery_id)),
-                ("sandbox-attempt", value(&attempt)),
-            ],
-            traceparent: message.traceparent.as_deref().map(value),
-        }
+/// The request of a delivery.
+fn delivery(target: &Target, job: &Job, message: &Message) -> Request<Full<Bytes>> {
+    let value = |text: &str| HeaderValue::try_from(text).expect("ids and signatures are ASCII");
+    let mut request = post_to(target, message.body.clone());
+    let headers = request.headers_mut();
+    headers.insert(&WEBHOOK_ID, value(&message.id));
+    headers.insert(&WEBHOOK_TIMESTAMP, message.timestamp.into());
+    headers.insert(&WEBHOOK_SIGNATURE, value(&message.signatures));
+    headers.insert(&DELIVERY_ID, value(&job.delivery_id));
+    headers.insert(&ATTEMPT, job.attempt.into());
+    if let Some(traceparent) = &message.traceparent {
+        headers.insert(&TRACEPARENT, value(traceparent));
     }
-
-    fn request(&self, target: &Target, body: Bytes) -> Request<Full<Bytes>> {
-        let mut request = post_to(target, body);
-        for (name, value) in &self.headers {
-            request.headers_mut().insert(*name, value.clone());
-        }
-        if let Some(traceparent) = &self.traceparent {
-            request.headers_mut().insert("traceparent", traceparent.clone());
-        }
-        request
-    }
+    request
 }
 
 /// A POST of JSON to a receiver.
@@ -183,7 +173,8 @@ pub(crate) fn post_to(target: &Target, body: Bytes) -> Request<Full<Bytes>> {
     let path = target.path.parse();
     *request.uri_mut() = path.expect("a target's path was read when it was made");
     let headers = request.headers_mut();
-    let host = HeaderValue::try_from(target.authority()).expect("a host is ASCII");
+    headers.reserve(MOST_HEADERS);
+    let host = HeaderValue::try_from(target.authority.as_str()).expect("a host is ASCII");
     headers.insert(HOST, host);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(USER_AGENT, HeaderValue::from_static(AGENT));
@@ -213,7 +204,8 @@ async fn read(response: Response<Incoming>) -> (Answered, bool) {
     let answered = Answered {
         status: head.status.as_u16(),
         retry_after_ms: asked.and_then(|text| retry_after_ms(text, wall())),
-        text: String::from_utf8_lossy(&kept).into_owned(),
+        text: String::from_utf8(kept)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
     };
     (answered, whole)
 }

@@ -14,7 +14,7 @@ const MOST_ADDRESSES: usize = 4;
 
 /// Connects to a receiver.
 pub(crate) async fn dial(target: &Target, policy: &Policy) -> Result<TcpStream, String> {
-    let mut last = format!("{} has no address", target.authority());
+    let mut last = format!("{} has no address", target.authority);
     for address in resolve(target, policy).await? {
         match TcpStream::connect(address).await {
             Ok(stream) => {

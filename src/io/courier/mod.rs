@@ -9,6 +9,7 @@ pub(crate) mod connection;
 pub(crate) mod dial;
 
 use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -45,8 +46,10 @@ pub(crate) struct Courier {
 /// The limits of every delivery.
 #[derive(Debug)]
 pub(crate) struct Round {
-    pub(crate) policy: Policy,
-    pub(crate) deadline: Duration,
+    policy: Policy,
+    /// The same for endpoints that were given at the start.
+    trusting: Policy,
+    deadline: Duration,
     places: Semaphore,
 }
 
@@ -63,8 +66,14 @@ impl Courier {
 }
 
 impl Round {
-    pub(crate) const fn new(policy: Policy, deadline: Duration) -> Self {
-        Self { policy, deadline, places: Semaphore::const_new(MOST_IN_FLIGHT) }
+    fn new(policy: Policy, deadline: Duration) -> Self {
+        let trusting = Policy { private: true, ..policy.clone() };
+        Self { policy, trusting, deadline, places: Semaphore::const_new(MOST_IN_FLIGHT) }
+    }
+
+    /// The addresses that an endpoint may have.
+    const fn policy(&self, trusted: bool) -> &Policy {
+        if trusted { &self.trusting } else { &self.policy }
     }
 }
 
@@ -93,8 +102,11 @@ async fn work(
     metrics: Arc<Metrics>,
 ) {
     let mut line = Connection::default();
+    // One timer for all attempts. A new timer would wake the thread that waits for the sockets; one that is moved to later does not.
+    let mut timer = pin!(sleep(round.deadline));
+    let mut outcome = None;
     loop {
-        match poll_fn(|cx| Poll::Ready(worker.next(cx))).await {
+        match poll_fn(|cx| Poll::Ready(worker.next(cx, outcome.take()))).await {
             Duty::Carry(job, ticket) => {
                 if let Some((durable, ticket)) = durable.as_ref().zip(ticket)
                     && !durable.allows(&ticket).await
@@ -103,17 +115,23 @@ async fn work(
                 }
                 let place = round.places.acquire().await;
                 let started = Instant::now();
-                let carried = tokio::time::timeout(round.deadline, line.carry(&job, &round));
+                timer.as_mut().reset(started + round.deadline);
+                let carried = async {
+                    tokio::select! {
+                        biased;
+                        result = line.carry(&job, &round) => result,
+                        () = timer.as_mut() => Err(timed_out(round.deadline)),
+                    }
+                };
                 // The request is written first. The receiver works on it while the next body is built.
                 let (result, ()) = tokio::join!(biased; carried, async { worker.prepare() });
-                let result = result.unwrap_or_else(|_| Err(timed_out(round.deadline)));
                 if result.is_err() {
                     line.hang_up();
                 }
                 let took = started.elapsed().as_millis();
                 drop(place);
                 metrics.count_attempt(AttemptEnd::of(&result));
-                worker.report(AttemptOutcome {
+                outcome = Some(AttemptOutcome {
                     result,
                     signed: line.signed.take(),
                     duration_ms: u64::try_from(took).unwrap_or(u64::MAX),

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::tester::outbox::delivery::{Attempt, AttemptOutcome, Attempted, Delivery, Status};
+use crate::tester::outbox::delivery::{
+    Answered, Attempt, AttemptOutcome, Attempted, Delivery, Status,
+};
 use crate::tester::outbox::endpoint::Endpoint;
 use crate::tester::outbox::lane::{Entry, Lane};
 use crate::tester::outbox::schedule::{Clocks, MOST_ATTEMPTS, Pace};
@@ -60,7 +62,8 @@ impl Outbox {
         }
         let (now, virtual_now) = (self.now(), self.clocks.now);
         let lane = self.lane_mut(endpoint)?;
-        let (target, secrets) = (lane.endpoint.target.clone(), lane.endpoint.secrets(virtual_now));
+        let (target, secrets) =
+            (Arc::clone(&lane.endpoint.target), lane.endpoint.secrets(virtual_now));
         let trusted = lane.endpoint.trusted;
         let delivery = lane.take(now)?;
         let attempt = delivery.attempts.len() + 1;
@@ -91,13 +94,18 @@ impl Outbox {
     ) {
         self.tick(wall);
         let (clocks, now, pace, watched) = (self.clocks, self.now(), self.pace, self.watchers > 0);
+        let is_noted = watched || self.recent.is_read();
         let Some(lane) = self.lane_mut(endpoint).filter(|lane| lane.flies(order)) else {
             return; // the endpoint was deleted meanwhile
         };
         let Some(mut delivery) = lane.remove(order) else { return };
         let number = delivery.attempts.len() + 1;
-        let (attempt, text) = attempt(&outcome, clocks);
-        let http_status = attempt.http_status;
+        lane.hung |= watched && outcome.has_timed_out();
+        let (http_status, asked_ms) = match &outcome.result {
+            Ok(answered) => (Some(answered.status), answered.retry_after_ms),
+            Err(_) => (None, None),
+        };
+        let (attempt, text) = attempt(outcome, clocks);
         delivery.attempts.push(attempt);
         lane.keep_text(order, number - 1, text);
         if number == 1
@@ -113,10 +121,9 @@ impl Outbox {
                 lane.push(&delivery.event, copy);
             }
         }
-        lane.hung |= watched && outcome.has_timed_out();
-        let (id, event) = (delivery.id.clone(), Arc::clone(&delivery.event));
-        let status = settle(lane, delivery, &outcome, now, pace);
-        if watched || self.recent.is_read() {
+        let noted = is_noted.then(|| (delivery.id.clone(), Arc::clone(&delivery.event)));
+        let status = settle(lane, delivery, http_status, asked_ms, now, pace);
+        if let Some((id, event)) = noted {
             let attempted = Attempted {
                 id,
                 event_id: event_id(&event),
@@ -171,43 +178,34 @@ impl Outbox {
 }
 
 /// An attempt as it is remembered, and the receiver's answer.
-fn attempt(outcome: &AttemptOutcome, clocks: Clocks) -> (Attempt, String) {
-    let attempt = |http_status, error| Attempt {
-        at: clocks.now,
-        wall_at: clocks.wall,
-        http_status,
-        duration_ms: outcome.duration_ms,
-        error,
-        signed: outcome.signed.clone(),
-    };
-    match &outcome.result {
-        Ok(answered) => {
-            let error = match answered.status {
-                300..=399 => Some("redirects are not followed".to_owned()),
-                _ => None,
-            };
-            (attempt(Some(answered.status), error), answered.text.clone())
+fn attempt(outcome: AttemptOutcome, clocks: Clocks) -> (Attempt, String) {
+    let AttemptOutcome { result, signed, duration_ms } = outcome;
+    let (http_status, error, text) = match result {
+        Ok(Answered { status, text, .. }) => {
+            let redirected = (300..=399).contains(&status);
+            let error = redirected.then(|| "redirects are not followed".to_owned());
+            (Some(status), error, text)
         }
-        Err(unanswered) => (attempt(None, Some(unanswered.error.clone())), String::new()),
-    }
+        Err(unanswered) => (None, Some(unanswered.error), String::new()),
+    };
+    let (at, wall_at) = (clocks.now, clocks.wall);
+    (Attempt { at, wall_at, http_status, duration_ms, error, signed }, text)
 }
 
 /// The status of a delivery after an attempt.
 fn settle(
     lane: &mut Lane,
     mut delivery: Delivery,
-    outcome: &AttemptOutcome,
+    http_status: Option<u16>,
+    asked_ms: Option<i64>,
     now: Timestamp,
     pace: Pace,
 ) -> Status {
     let (order, attempts) = (delivery.order, delivery.attempts.len());
-    let (status, asked) = match &outcome.result {
-        Ok(answered) => (answered.status, answered.retry_after_ms),
-        Err(_) => (0, None),
-    };
+    let status = http_status.unwrap_or_default();
     if BUSY.contains(&status) {
         lane.busy_in_a_row += 1;
-        lane.not_before = Some(now.plus_millis(pace.pause_ms(lane.busy_in_a_row, asked)));
+        lane.not_before = Some(now.plus_millis(pace.pause_ms(lane.busy_in_a_row, asked_ms)));
     } else {
         lane.busy_in_a_row = 0;
         lane.not_before = None;
@@ -233,7 +231,7 @@ fn settle(
         _ => None,
     };
     let Some((status, reason)) = ended else {
-        let wait_ms = pace.wait_ms(attempts, asked).unwrap_or_default();
+        let wait_ms = pace.wait_ms(attempts, asked_ms).unwrap_or_default();
         delivery.status = Status::Failed;
         delivery.due = now.plus_millis(wait_ms);
         lane.put(delivery);

@@ -1,5 +1,7 @@
 //! Webhook endpoints: URL, events and secret.
 
+use std::sync::Arc;
+
 use crate::tester::address::Target;
 use crate::tester::signature::Secret;
 use crate::value::Timestamp;
@@ -14,7 +16,7 @@ const UNORDERED_IN_FLIGHT: usize = 4;
 #[derive(Clone, Debug)]
 pub(crate) struct Endpoint {
     pub(crate) id: String,
-    pub(crate) target: Target,
+    pub(crate) target: Arc<Target>,
     /// Given when the server was started; it may have a private address.
     pub(crate) trusted: bool,
     /// `payroll_run.*`; every event if empty.

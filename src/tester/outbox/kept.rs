@@ -4,6 +4,7 @@
 //! a delivery that had not ended is sent again after a restart, under the same id.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -224,7 +225,7 @@ impl KeptEndpoint {
         let previous = previous.map(|(text, until)| secret(text).map(|secret| (secret, *until)));
         Ok(Endpoint {
             id: self.id.clone(),
-            target: Target::kept(&self.url)?,
+            target: Arc::new(Target::kept(&self.url)?),
             trusted: false,
             events: self.events.clone(),
             description: self.description.clone(),

@@ -124,7 +124,7 @@ impl Default for Outbox {
 /// A delivery to attempt now.
 #[derive(Clone, Debug)]
 pub(crate) struct Job {
-    pub(crate) target: Target,
+    pub(crate) target: Arc<Target>,
     pub(crate) trusted: bool,
     pub(crate) delivery_id: String,
     pub(crate) order: u64,
@@ -201,7 +201,7 @@ impl Outbox {
         let secret = new.secret.unwrap_or_else(|| Secret::drawn(key.with("secret")));
         let endpoint = Endpoint {
             id: format!("whe_{}", encode_to_string(key.hash())),
-            target: new.target,
+            target: Arc::new(new.target),
             trusted: new.trusted,
             events: new.events,
             description: new.description,
