@@ -1,7 +1,8 @@
 //! One persistent connection to one receiver, and the parts of its answers that are stored.
 
-use std::future::{Future, poll_fn};
-use std::pin::{Pin, pin};
+use std::future::Future;
+use std::pin::Pin;
+use std::task::Context;
 
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HOST, HeaderName, HeaderValue, RETRY_AFTER, USER_AGENT};
@@ -13,6 +14,7 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 
 use crate::io::courier::dial::dial;
+use crate::io::courier::task::Task;
 use crate::io::courier::{Round, wall};
 use crate::tester::address::{Policy, Target};
 use crate::tester::outbox::Job;
@@ -46,13 +48,14 @@ pub(crate) struct Connection {
 
 type Driver = http1::Connection<TokioIo<TcpStream>, Full<Bytes>>;
 
-/// An open connection. No task of its own drives the socket: [`Open::drive`] does while a request waits, which saves a change of the
+/// An open connection. No task of its own drives the socket: the waiting request does, which saves a change of the
 /// thread for every answer.
 struct Open {
     to: Target,
     sender: SendRequest<Full<Bytes>>,
     /// None after the connection has ended.
     driver: Option<Box<Driver>>,
+    task: Task,
 }
 
 impl Open {
@@ -63,7 +66,12 @@ impl Open {
             .handshake(TokioIo::new(stream))
             .await
             .map_err(|error| error_text(&error))?;
-        Ok(Self { to: target.clone(), sender, driver: Some(Box::new(driver)) })
+        Ok(Self {
+            to: target.clone(),
+            sender,
+            driver: Some(Box::new(driver)),
+            task: Task::default(),
+        })
     }
 
     async fn request(
@@ -71,27 +79,25 @@ impl Open {
         request: Request<Full<Bytes>>,
     ) -> hyper::Result<Response<Incoming>> {
         let answer = self.sender.send_request(request);
-        drive(&mut self.driver, answer).await
+        self.task.until(drives(&mut self.driver), answer).await
     }
 
     async fn is_ready(&mut self) -> bool {
-        drive(&mut self.driver, self.sender.ready()).await.is_ok()
+        let ready = self.sender.ready();
+        self.task.until(drives(&mut self.driver), ready).await.is_ok()
     }
 }
 
-/// The future's output. Meanwhile, the socket is read and written.
-async fn drive<T>(driver: &mut Option<Box<Driver>>, wanted: impl Future<Output = T>) -> T {
-    let mut wanted = pin!(wanted);
-    poll_fn(|cx| {
+/// Reads and writes the socket.
+fn drives(driver: &mut Option<Box<Driver>>) -> impl FnMut(&mut Context<'_>) {
+    move |cx| {
         if let Some(connection) = driver {
             // The waiting request gets the error of the connection.
             if Pin::new(connection.as_mut()).poll(cx).is_ready() {
                 *driver = None;
             }
         }
-        wanted.as_mut().poll(cx)
-    })
-    .await
+    }
 }
 
 impl Connection {
@@ -136,7 +142,8 @@ impl Connection {
 
     /// The stored part of an answer. The connection stays open if the answer was read to its end.
     async fn answered(&mut self, mut open: Open, response: Response<Incoming>) -> Answered {
-        let (answered, whole) = drive(&mut open.driver, read(response)).await;
+        let read = read(response);
+        let (answered, whole) = open.task.until(drives(&mut open.driver), read).await;
         self.open = whole.then_some(open);
         answered
     }

@@ -7,6 +7,7 @@
 
 pub(crate) mod connection;
 pub(crate) mod dial;
+mod task;
 
 use std::future::poll_fn;
 use std::pin::pin;
