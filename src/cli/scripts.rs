@@ -126,6 +126,17 @@ impl Scripts {
             config.mode = part.clock.unwrap_or(config.mode);
         }
         config.shape.check().map_err(Failure::Usage)?;
+        if !self.imports.is_empty() {
+            let imports = self.read_imports(config)?;
+            self.started.splice(0..0, imports);
+        }
+        let own = self.started.iter().filter(|own| !scenario::is_shipped(own));
+        config.scenarios = own.chain(&self.offered).cloned().collect();
+        Ok(())
+    }
+
+    /// The files of `--import`, each read into a world with those before it.
+    fn read_imports(&self, config: &Config) -> Result<Vec<Arc<Scenario>>, Failure> {
         let base = Base::new(config.seed, config.shape.clone());
         let (mut world, mut imports) = (World::new(base.into(), config.mode), Vec::new());
         for path in &self.imports {
@@ -139,10 +150,7 @@ impl Scripts {
             imports.push(import);
             world = after;
         }
-        self.started.splice(0..0, imports);
-        let own = self.started.iter().filter(|own| !scenario::is_shipped(own));
-        config.scenarios = own.chain(&self.offered).cloned().collect();
-        Ok(())
+        Ok(imports)
     }
 
     /// Whether there are files to watch.

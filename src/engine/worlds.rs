@@ -137,6 +137,9 @@ impl Worlds {
 
     /// Starts every world with these scenarios. An import is performed once, and each world begins with a copy of the result.
     pub(super) fn start_with(&mut self, scenarios: Vec<Arc<Scenario>>) {
+        if scenarios.is_empty() {
+            return;
+        }
         let mut world = self.imported.clone();
         match import::begin(&mut world, &scenarios) {
             Ok(()) => self.imported = world,

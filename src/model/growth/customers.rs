@@ -9,6 +9,8 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Deserializer, de};
 
+use super::Sections;
+
 /// The customers of an industry.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -52,24 +54,16 @@ impl Mix {
 }
 
 /// Every mix.
-pub(crate) fn all() -> &'static [Mix] {
-    &CUSTOMERS.mix
+pub(crate) fn all() -> impl Iterator<Item = &'static Mix> {
+    (0..MIXES.len()).map(|place| MIXES.at(place))
 }
 
 /// Reads the id of a mix.
 pub(crate) fn by_id<'de, D: Deserializer<'de>>(from: D) -> Result<&'static Mix, D::Error> {
     let id = <&str>::deserialize(from)?;
-    let mix = all().iter().find(|mix| mix.id == id);
-    mix.ok_or_else(|| de::Error::custom(format!("there is no mix {id:?}")))
+    MIXES.find(id).ok_or_else(|| de::Error::custom(format!("there is no mix {id:?}")))
 }
 
-static CUSTOMERS: LazyLock<File> = LazyLock::new(|| {
-    let text = include_str!("../../../fixtures/growth/customers.toml");
-    toml::from_str(text).unwrap_or_else(|error| panic!("fixtures/growth/customers.toml: {error}"))
+static MIXES: LazyLock<Sections<Mix>> = LazyLock::new(|| {
+    Sections::of("growth/customers.toml", include!(concat!(env!("OUT_DIR"), "/customers.rs")))
 });
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, bound(deserialize = "'de: 'static"))]
-struct File {
-    mix: Vec<Mix>,
-}

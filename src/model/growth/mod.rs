@@ -1,6 +1,6 @@
 //! Growth of a seeded world: tables of realistic data and pure functions over them.
 //!
-//! Imports only `crate::value`, std, serde, toml and `fake`'s name lists. Every function depends only on its arguments. Each value is drawn
+//! Imports only `crate::value`, std, serde, `serde_json` and `fake`'s name lists. Every function depends only on its arguments. Each value is drawn
 //! from `key.with("its purpose")`, so adding a value never changes another.
 //!
 //! The tables are in `fixtures/growth/*.toml`. The build script turns them into JSON. They are parsed once, at first use, into `&'static`
