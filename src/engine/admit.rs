@@ -20,13 +20,13 @@ use crate::engine::outcomes::Chosen;
 use crate::engine::past::AsOf;
 use crate::engine::recording::{self, Tape};
 use crate::engine::represent::Form;
-use crate::engine::request::{Request, Trace, request_id};
+use crate::engine::request::{Prepared, Request, Trace, request_id};
 use crate::engine::response::{Page, WorldTag, echo_trace, page_reply};
 use crate::engine::router::{self, Found, Route};
 use crate::engine::slot::Slot;
 use crate::engine::state::Engine;
 use crate::engine::turn::{Turn, Waiting};
-use crate::engine::write::{Prepared, write};
+use crate::engine::write::write;
 use crate::engine::{advance, outcomes, problem, request_log, stream};
 use crate::value::error::{ApiError, ErrorCode};
 use crate::value::long_work;
@@ -188,7 +188,7 @@ impl Engine {
             && body.len() <= LONG_BODY
         {
             let request = Request::of(route, params, *form, (head, body), &[]);
-            *prepared = Some(Prepared::of(&request));
+            *prepared = Some(request.prepare());
         }
     }
 

@@ -11,10 +11,10 @@ use crate::engine::outcomes::{self, Chosen};
 use crate::engine::player::{Outcome, Player};
 use crate::engine::recording::{Input, Tape};
 use crate::engine::represent::Form;
-use crate::engine::request::Request;
+use crate::engine::request::{Prepared, Request};
 use crate::engine::router::{Found, Route};
 use crate::engine::state::Engine;
-use crate::engine::write::{self, Prepared};
+use crate::engine::write;
 use crate::value::ApiError;
 use crate::world::script::OutcomeRule;
 
@@ -70,7 +70,7 @@ impl Repeat {
             Ok(Found::Nothing(error)) | Err(error) => Err(error),
         };
         let found = found.map(|call| {
-            let prepared = Prepared::of(&call.request(&head, &body, &[]));
+            let prepared = call.request(&head, &body, &[]).prepare();
             (call, prepared)
         });
         Ok(Self { head, body, found })

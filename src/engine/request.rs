@@ -9,11 +9,12 @@ use serde_json::Value;
 
 use crate::api::bind::bind;
 use crate::api::json;
+use crate::api::operation::Contract;
 use crate::engine::headers::own;
+use crate::engine::idempotency::IdempotencyKey;
 use crate::engine::represent::Form;
 use crate::engine::router::Route;
 use crate::engine::turn::Turn;
-use crate::engine::write::Prepared;
 use crate::tester::request_log::KeyOutcome;
 use crate::value::error::ApiError;
 use crate::value::id::{encode, encode_to_string};
@@ -40,6 +41,12 @@ pub(super) struct Request<'a> {
     pub(super) prepared: Cell<Option<Result<Prepared, ApiError>>>,
     /// Its turn in the world, until it needs the world no more.
     pub(super) turn: Cell<Option<Turn>>,
+}
+
+/// The parts of a request that need no world. Each part is refused only at its place in the order.
+pub(super) struct Prepared {
+    pub(super) key: Result<Option<IdempotencyKey>, ApiError>,
+    pub(super) input: Result<Value, ApiError>,
 }
 
 /// Data of a request, collected during its processing.
@@ -118,6 +125,17 @@ impl<'a> Request<'a> {
         let mut input = bind(self.route.checker(), &params, self.head.uri.query(), body)?;
         self.route.settle_paging(&mut input);
         Ok(input)
+    }
+
+    /// Its parts that need no world. An error is the 400 of a body that is not JSON.
+    pub(super) fn prepare(&self) -> Result<Prepared, ApiError> {
+        let body = self.parse()?;
+        // The control plane is not part of the product: to advance twice is to advance twice.
+        let key = match self.route.operation.contract {
+            Contract::Control => Ok(None),
+            _ => IdempotencyKey::of(self.head, self.route.key_required),
+        };
+        Ok(Prepared { key, input: self.bind(body) })
     }
 
     /// The id of a reply that changed nothing. It depends on the request and the state of the world, so it

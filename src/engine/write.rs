@@ -9,7 +9,7 @@ use http::{HeaderValue, Response};
 use serde_json::Value;
 
 use crate::api::host::{Host, Session};
-use crate::api::operation::{Call, Contract, Method, Operation};
+use crate::api::operation::{Call, Method, Operation};
 use crate::api::reply::Reply;
 use crate::api::system;
 use crate::engine::created;
@@ -19,34 +19,15 @@ use crate::engine::idempotency::{self, IdempotencyKey, Seen};
 use crate::engine::lazy_body::LazyBody;
 use crate::engine::outcomes::{self, SANDBOX_DECISION};
 use crate::engine::recording::{self, Before, Note, Tape};
-use crate::engine::request::{Request, etag, request_id};
+use crate::engine::request::{Prepared, Request, etag, request_id};
 use crate::engine::slot::Slot;
 use crate::engine::{export, problem};
 use crate::value::{ApiError, ErrorCode, Timestamp};
 use crate::world::{RequestRef, World};
 
-/// The parts of a write that need no world. Each part is refused only at its place in the order.
-pub(super) struct Prepared {
-    key: Result<Option<IdempotencyKey>, ApiError>,
-    input: Result<Value, ApiError>,
-}
-
-impl Prepared {
-    /// An error is the 400 of a body that is not JSON.
-    pub(super) fn of(request: &Request<'_>) -> Result<Self, ApiError> {
-        let body = request.parse()?;
-        // The control plane is not part of the product: to advance twice is to advance twice.
-        let key = match request.route.operation.contract {
-            Contract::Control => Ok(None),
-            _ => IdempotencyKey::of(request.head, request.route.key_required),
-        };
-        Ok(Self { key, input: request.bind(body) })
-    }
-}
-
 pub(super) fn write(request: &Request<'_>, slot: &Arc<Slot>, host: Forking<'_>) -> Response<Bytes> {
     // Work without the world is done before its lock is taken, and the body of the reply is written after it is released.
-    let prepared = request.prepared.take().unwrap_or_else(|| Prepared::of(request));
+    let prepared = request.prepared.take().unwrap_or_else(|| request.prepare());
     let mut held = slot.world_mut();
     let world = &mut *held;
     request.trace.now.set(Some(world.now()));
