@@ -179,8 +179,8 @@ impl Engine {
         Ok(Target::Operation(Box::new(accepted)))
     }
 
-    /// Reads the body of a change before its turn, so that the next request does not wait for that. A long body is read in the turn,
-    /// where it delays no other connection.
+    /// Reads the body of a change before its turn, so that other requests to the world do not wait for it. A long body is read later, where
+    /// it delays no other connection.
     pub(crate) fn prepare(admitted: &mut Admitted, head: &Parts, body: &Bytes) {
         if let Target::Operation(accepted) = &mut admitted.0
             && let Accepted { route, params, form, prepared, .. } = &mut **accepted
@@ -309,19 +309,20 @@ impl Engine {
         if self.config.mode == ClockMode::Real && slot.world().mode() == ClockMode::Real {
             self.follow_wall(slot);
         }
+        let held = |mut response| {
+            recording::hold(slot.tape.as_ref(), &mut response);
+            response
+        };
         let mut response = match request.route.operation.call {
-            Call::Open(_) => self.answer_open(request.route, Some(&slot.world())),
-            Call::Read(_) if request.route.operation.streams => stream::open(request, slot),
-            Call::Read(call) => self.read(request, slot, call),
+            Call::Open(_) => held(self.answer_open(request.route, Some(&slot.world()))),
+            Call::Read(_) if request.route.operation.streams => held(stream::open(request, slot)),
+            Call::Read(call) => held(self.read(request, slot, call)),
             Call::Write(_) | Call::Drive(_) | Call::Tester(_) => {
                 let unfinished = advance::begin(request, slot);
                 unfinished
                     .unwrap_or_else(|| write(request, slot, Forking::new(self, &self.worlds, slot)))
             }
         };
-        if let Some(ticket) = slot.tape.as_ref().and_then(Tape::ticket) {
-            response.extensions_mut().insert(ticket);
-        }
         let route = request.route;
         if route.status != route.operation.success && response.status() == route.operation.success {
             *response.status_mut() =

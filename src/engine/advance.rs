@@ -17,7 +17,7 @@ use crate::api::operation::{Contract, decode};
 use crate::api::reply::IntoReply;
 use crate::engine::headers::{JSON, REQUEST_ID, SANDBOX_TIME, show_waiting};
 use crate::engine::problem;
-use crate::engine::recording::{Before, Tape};
+use crate::engine::recording::{self, Before};
 use crate::engine::request::{Request, request_id};
 use crate::engine::slot::Slot;
 use crate::engine::write::{guard, settle};
@@ -104,9 +104,7 @@ impl Run {
         }
         let time = self.slot.memory().time_header(world.now());
         response.headers_mut().insert(SANDBOX_TIME, time);
-        if let Some(ticket) = self.slot.tape.as_ref().and_then(Tape::ticket) {
-            response.extensions_mut().insert(ticket);
-        }
+        recording::hold(self.slot.tape.as_ref(), &mut response);
         response
     }
 

@@ -18,7 +18,7 @@ use crate::api::json;
 use crate::api::operation::{Contract, Operation};
 use crate::engine::headers::{REQUEST_ID, SANDBOX_TIME, own};
 use crate::engine::problem;
-use crate::engine::recording::Tape;
+use crate::engine::recording;
 use crate::engine::request::{Request, request_id};
 use crate::engine::response::{Delivery, Transport};
 use crate::engine::slot::Slot;
@@ -153,9 +153,7 @@ impl Engine {
                     Some(slot) => {
                         let now = slot.world().now();
                         refusal.extensions_mut().insert(slot.tag());
-                        if let Some(ticket) = slot.tape.as_ref().and_then(Tape::ticket) {
-                            refusal.extensions_mut().insert(ticket);
-                        }
+                        recording::hold(slot.tape.as_ref(), &mut refusal);
                         slot.memory().time_header(now)
                     }
                     None => HeaderValue::try_from(self.config.shape.start.to_string())

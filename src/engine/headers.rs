@@ -19,8 +19,8 @@ pub(super) const JSON: HeaderValue = HeaderValue::from_static("application/json"
 const OBSERVER: HeaderName = HeaderName::from_static("sandbox-observer");
 const API_VERSION_HEADER: HeaderName = HeaderName::from_static("api-version");
 
-/// The headers, if one of them is a trace or belongs to this server; otherwise none. Most requests have no such header, and then
-/// the functions that read them need no look-ups.
+/// All headers of a request if one of them is a trace or one that only this server reads, and no header otherwise. Most requests have
+/// none of these, and then the functions that look for them return at once.
 pub(super) fn own(headers: &HeaderMap) -> &HeaderMap {
     static NONE: LazyLock<HeaderMap> = LazyLock::new(HeaderMap::new);
     let is_own = |name: &HeaderName| {

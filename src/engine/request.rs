@@ -28,7 +28,7 @@ pub(super) struct Request<'a> {
     pub(super) route: &'static Route,
     pub(super) params: &'a [(&'static str, String)],
     pub(super) head: &'a Parts,
-    /// Its headers, if it has some of this server; otherwise none.
+    /// Its headers, as [`own`] returns them.
     pub(super) own: &'a HeaderMap,
     pub(super) body: &'a Bytes,
     /// The form of its reply.

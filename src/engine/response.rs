@@ -33,7 +33,7 @@ pub(crate) enum Delivery {
     Slow,
 }
 
-/// A short hash that names the world in the log. It is in the extensions of a refusal by a fault. The key cannot be guessed from it.
+/// A short hash that names the world in the log. A refusal by a fault has it in its extensions. The key cannot be guessed from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WorldTag(pub(crate) u32);
 

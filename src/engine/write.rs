@@ -31,29 +31,29 @@ pub(super) fn write(request: &Request<'_>, slot: &Arc<Slot>, host: Forking<'_>) 
     let mut held = slot.world_mut();
     let world = &mut *held;
     request.trace.now.set(Some(world.now()));
-    match prepared.and_then(|prepared| Ready::of(request, prepared, world, slot)) {
-        Err(error) => refused(request, slot, world, &error),
-        Ok(Ready::Replay(mut response)) => {
-            show_waiting(world, &mut response);
-            response
-        }
+    let mut response = match prepared.and_then(|prepared| Ready::of(request, prepared, world, slot))
+    {
+        Err(error) => refused(request, slot, world, &error).map(LazyBody::from),
+        Ok(Ready::Replay(response)) => response.map(LazyBody::from),
         Ok(Ready::Run { running, input }) => {
             let ran = run(request, slot, &host, world, (running.key(), input));
             if ran.performed.is_ok() {
                 host.open(slot.tape.as_ref().and_then(Tape::ticket).as_ref());
             }
             slot.deliver_events(world);
-            let mut response = ran.end(request, running);
-            if request.route.operation.method != Method::Get {
-                show_waiting(world, &mut response);
-            }
-            drop(held);
-            if matches!(request.route.operation.call, Call::Write(_)) {
-                drop(request.turn.take()); // the next request may begin
-            }
-            response.map(|body| body.bytes().clone())
+            ran.end(request, running)
         }
+    };
+    if request.route.operation.method != Method::Get {
+        show_waiting(world, &mut response);
     }
+    // It waits for its own input, and not for that of the next request.
+    recording::hold(slot.tape.as_ref(), &mut response);
+    drop(held);
+    if matches!(request.route.operation.call, Call::Write(_)) {
+        drop(request.turn.take()); // the next request may begin
+    }
+    response.map(|body| body.bytes().clone())
 }
 
 /// Repeats a recorded request. Returns its refusal. A reply is made only to be stored under an idempotency key.

@@ -52,6 +52,12 @@ pub(crate) fn plain(text: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
+/// Bytes as text. Those that are not UTF-8 become U+FFFD.
+pub(crate) fn lossy(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
 /// `listEmployees` for `list_employees`.
 pub(crate) fn camel_case(name: &str) -> String {
     let mut words = name.split('_');

@@ -30,7 +30,7 @@ pub(crate) use entry::{
 };
 pub(crate) use key::{KeyHash, Salt};
 pub(super) use tape::{
-    Before, Tape, changes_endpoints, deletes_world, is_beside, is_input, is_stored, shared,
+    Before, Tape, changes_endpoints, deletes_world, hold, is_beside, is_input, is_stored, shared,
 };
 
 /// An input that must be on disk before a reply that shows it is sent. It is in a reply's extensions.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use http::{HeaderValue, StatusCode};
+use http::{HeaderValue, Response, StatusCode};
 use serde_json::Value;
 
 use crate::api::operation::{Call as Row, Contract, Method, Operation};
@@ -14,7 +14,7 @@ use crate::engine::idempotency;
 use crate::engine::recording::{Call, KeyHash, Note, Recorder, Step, Tenure, Ticket};
 use crate::engine::request::{Request, request_id};
 use crate::tester::inputs::SharedInput;
-use crate::value::{ApiError, Timestamp};
+use crate::value::{ApiError, Timestamp, text};
 use crate::world::{ClockMode, World};
 
 /// Headers that affect a write or its webhooks. The type of an accepted body is known.
@@ -84,8 +84,7 @@ fn headers(request: &Request<'_>) -> Vec<(&'static str, String)> {
 /// An input in the form in which it is shared. The key of another world in its body is replaced.
 pub(in crate::engine) fn shared(request: &Request<'_>, number: usize) -> SharedInput {
     let row = request.route.operation;
-    let body = core::str::from_utf8(request.body).map(str::to_owned);
-    let mut body = body.unwrap_or_else(|_| String::from_utf8_lossy(request.body).into_owned());
+    let mut body = text::lossy(request.body.to_vec());
     if row.contract == Contract::Control
         && let Ok(Value::Object(mut members)) = serde_json::from_str(&body)
         && let Some(key) = members.get_mut("key")
@@ -95,6 +94,13 @@ pub(in crate::engine) fn shared(request: &Request<'_>, number: usize) -> SharedI
     }
     let (method, target) = (row.method.name(), request.target().to_owned());
     SharedInput { method, target, headers: headers(request), body }
+}
+
+/// Holds a reply until the inputs that it shows are stored.
+pub(in crate::engine) fn hold<B>(tape: Option<&Tape>, response: &mut Response<B>) {
+    if let Some(ticket) = tape.and_then(Tape::ticket) {
+        response.extensions_mut().insert(ticket);
+    }
 }
 
 /// The state of a world before a step.

@@ -21,6 +21,7 @@ use crate::tester::outbox::Job;
 use crate::tester::outbox::delivery::{Answered, Signed, Unanswered};
 use crate::tester::outbox::message::{AGENT, Message};
 use crate::tester::outbox::schedule::retry_after_ms;
+use crate::value::text;
 
 static WEBHOOK_ID: HeaderName = HeaderName::from_static("webhook-id");
 static WEBHOOK_TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
@@ -211,8 +212,7 @@ async fn read(response: Response<Incoming>) -> (Answered, bool) {
     let answered = Answered {
         status: head.status.as_u16(),
         retry_after_ms: asked.and_then(|text| retry_after_ms(text, wall())),
-        text: String::from_utf8(kept)
-            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
+        text: text::lossy(kept),
     };
     (answered, whole)
 }
