@@ -60,6 +60,11 @@ impl Bench {
         &self.sandbox
     }
 
+    /// Whether a rough figure is enough.
+    pub(crate) const fn is_quick(&self) -> bool {
+        self.rounds < 7
+    }
+
     /// The same measurement of the build that is shipped, which is next to the measured one.
     pub(crate) fn shipped(
         &mut self,

@@ -24,6 +24,7 @@ mod isolation;
 mod load;
 mod names;
 mod payments;
+mod recovery;
 mod requests;
 mod rows;
 mod store;

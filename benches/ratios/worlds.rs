@@ -248,7 +248,12 @@ fn employee(company: &str) -> String {
 }
 
 /// Sends this many requests, and returns the number of answers per second.
-fn send(bench: &mut Bench, address: SocketAddr, count: u64, ask: &Write) -> Result<u64, String> {
+pub(crate) fn send(
+    bench: &mut Bench,
+    address: SocketAddr,
+    count: u64,
+    ask: &Write,
+) -> Result<u64, String> {
     let first = bench.next;
     bench.next += count;
     let round = load::run(address, CONNECTIONS, count, first, ask);
