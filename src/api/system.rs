@@ -84,10 +84,9 @@ fn held_to(world: &World, name: &str, logged: u64, effects: impl Iterator<Item =
 
 /// Holds a timer to its row: its subject entered no state that the row does not declare.
 fn held_to_states(world: &World, task: Task, logged: u64) {
-    let changes = world.log().since(logged).flat_map(|event| event.changes.iter());
+    let changes = world.log().since(logged).flat_map(|event| event.changes());
     for change in changes {
-        let id = AnyId { kind: change.kind, bits: change.after.bits() };
-        let Some(before) = change.before.as_ref().filter(|_| task.subject() == Some(id)) else {
+        let Some(before) = change.before.filter(|_| task.subject() == Some(change.id())) else {
             continue;
         };
         let states = change.after.states().into_iter().zip(before.states());

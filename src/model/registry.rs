@@ -80,6 +80,11 @@ macro_rules! kinds {
                 match self { $(Self::$kind(record) => record.id.bits(),)* }
             }
 
+            /// Its kind.
+            pub(crate) const fn kind(&self) -> Kind {
+                match self { $(Self::$kind(_) => Kind::$kind,)* }
+            }
+
             /// The company it belongs to.
             pub(crate) fn company(&self) -> Id<Company> {
                 match self { $(Self::$kind(record) => record.company_of(),)* }

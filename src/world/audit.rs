@@ -127,8 +127,8 @@ impl World {
                 audit.findings.push(format!("event {} is out of order", event.sequence));
             }
             at = event.at;
-            for change in &event.changes {
-                last.insert((change.kind, change.after.bits()), &change.after);
+            for change in event.changes() {
+                last.insert((change.kind(), change.after.bits()), change.after);
             }
         }
         for (kind, id, record) in self.records() {

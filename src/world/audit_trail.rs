@@ -19,7 +19,7 @@ use crate::value::text::camel_case;
 use crate::value::{Id, Prefixed, Timestamp};
 use crate::world::envelope::event_id;
 use crate::world::event::{differing, members};
-use crate::world::{Change, Event};
+use crate::world::{Changed, Event};
 
 /// An audit record: who did what to which resource, and when.
 #[derive(Serialize, JsonSchema)]
@@ -157,7 +157,7 @@ fn audit_id(event: &Event) -> String {
 
 /// The complete record of an event after a record with this hash.
 pub(crate) fn record(event: &Event, previous: Hash, hash: Option<Hash>) -> AuditRecord {
-    let of_others = event.changes.iter().filter(|change| !event.is_of_subject(change));
+    let of_others = event.changes().filter(|change| !event.is_of_subject(*change));
     AuditRecord {
         row: AuditRow::of(event),
         before: event.subject_before().map(members),
@@ -168,10 +168,9 @@ pub(crate) fn record(event: &Event, previous: Hash, hash: Option<Hash>) -> Audit
     }
 }
 
-fn written(change: &Change) -> Written {
-    let resource = AnyId { kind: change.kind, bits: change.after.bits() };
+fn written(change: Changed<'_>) -> Written {
     let (before, after) = change.differing();
-    Written { resource, before, after }
+    Written { resource: change.id(), before, after }
 }
 
 /// SHA-256 of a record.

@@ -18,8 +18,9 @@ use crate::value::money::Currency;
 use crate::value::stream::Key;
 use crate::value::time::Date;
 use crate::world::history::History;
-use crate::world::layout::{Layout, Shape};
+use crate::world::layout::{Layout, Plan, Shape};
 use crate::world::opening::Opening;
+use crate::world::workplace::Workplace;
 
 /// A resource that a fresh world may contain.
 pub(crate) trait Grow: Entity {
@@ -38,6 +39,9 @@ const HISTORY_BYTES: usize = 128 << 20;
 
 /// The most bytes of cached openings: those of thousands of companies.
 const OPENING_BYTES: usize = 32 << 20;
+
+/// The most bytes of cached workplaces: those of thousands of companies.
+const WORKPLACE_BYTES: usize = 1 << 20;
 
 /// The most filters with cached counts.
 const KEPT_COUNTS: usize = 16;
@@ -60,6 +64,8 @@ pub(crate) struct Base {
     histories: Mutex<Kept<History>>,
     /// What live work reads of histories.
     openings: Mutex<Kept<Opening>>,
+    /// What people of one company have in common.
+    workplaces: Mutex<Kept<Workplace>>,
 }
 
 /// A base is its layout, and remembers what was grown by it.
@@ -192,6 +198,7 @@ impl Base {
             counts: Mutex::default(),
             histories: Mutex::new(Kept::within(HISTORY_BYTES)),
             openings: Mutex::new(Kept::within(OPENING_BYTES)),
+            workplaces: Mutex::new(Kept::within(WORKPLACE_BYTES)),
         }
     }
 
@@ -247,6 +254,16 @@ impl Base {
         }
         let grown = Arc::new(History::grow(&self.layout, &self.plan(index)));
         lock(&self.histories).put(index, Arc::clone(&grown), grown.bytes());
+        grown
+    }
+
+    /// What the people of the company with this plan have in common.
+    pub(super) fn workplace(&self, plan: &Plan) -> Arc<Workplace> {
+        if let Some(workplace) = lock(&self.workplaces).get(plan.index) {
+            return workplace;
+        }
+        let grown = Arc::new(Workplace::grow(self, plan));
+        lock(&self.workplaces).put(plan.index, Arc::clone(&grown), grown.bytes());
         grown
     }
 

@@ -88,7 +88,10 @@ impl World {
                     self.overlay.undo_put(kind, id, before, origin);
                 }
                 Undo::Post { company } => self.books.undo_post(company),
-                Undo::Emit { subject } => self.undo_emit(subject),
+                Undo::Emit { subject } => {
+                    self.log.pop();
+                    self.overlay.undo_count_event(subject);
+                }
                 Undo::SetTimer { timer } => self.timers.remove(&timer),
                 Undo::TakeTimer { timer } => self.timers.insert(timer),
                 Undo::Clock { now } => self.now = now,
@@ -111,29 +114,10 @@ impl World {
         }
     }
 
-    /// Counts an event of a subject. Returns the number of those before.
-    pub(super) fn count_event(&mut self, subject: u64) -> u64 {
-        if let Some(count) = self.event_counts.get_mut(&subject) {
-            *count += 1;
-            return *count - 1;
-        }
-        self.event_counts.insert(subject, 1);
-        0
-    }
-
     /// The request that set the timer of an event, if the clock is the direct cause.
     pub(super) fn cause_of_event(&self) -> Option<Arc<RequestRef>> {
         let clock = self.transaction.request.is_none();
         let cause = self.transaction.cause.as_ref().filter(|_| clock)?;
         Some(Arc::clone(&cause.request))
-    }
-
-    fn undo_emit(&mut self, subject: u64) {
-        self.log.pop();
-        let count = self.event_counts.get_mut(&subject).expect("what is undone was emitted");
-        *count -= 1;
-        if *count == 0 {
-            self.event_counts.remove(&subject);
-        }
     }
 }

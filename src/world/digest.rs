@@ -54,7 +54,6 @@ impl World {
             overlay,
             books,
             log,
-            event_counts: _,
             timers,
             script,
             decided,

@@ -7,7 +7,7 @@ use crate::model::business::Company;
 use crate::model::{AnyId, Entity, Record};
 use crate::value::Id;
 use crate::world::World;
-use crate::world::event::Event;
+use crate::world::event::{Changes, Event};
 use crate::world::transaction::Undo;
 
 impl World {
@@ -35,9 +35,9 @@ impl World {
         company: Id<Company>,
         (before, object): (Option<Record>, Record),
     ) {
-        let id = subject.bits;
-        let count = self.count_event(id);
-        let event_key = self.base.key().with("event").at(id).at(count);
+        let count = self.overlay.count_event(subject);
+        let changes = Changes::of(&mut self.transaction.staged, &object);
+        let event_key = self.base.key().with("event").at(subject.bits).at(count.into());
         let event = Event {
             sequence: self.log.len() + 1,
             at: self.now,
@@ -50,11 +50,10 @@ impl World {
             request: self.transaction.request.clone(),
             cause: self.cause_of_event(),
             decision: self.transaction.decided.take(),
-            // Every event keeps its list, so it gets no more memory than it needs.
-            changes: self.transaction.staged.drain(..).collect(),
+            changes,
         };
         self.log.push(Arc::new(event));
-        self.transaction.undo.push(Undo::Emit { subject: id });
+        self.transaction.undo.push(Undo::Emit { subject });
         self.arm_after(name);
     }
 }

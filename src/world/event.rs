@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use serde::ser::{Error as _, SerializeMap};
+use serde::ser::{Error as _, SerializeMap, SerializeStruct};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -15,7 +15,7 @@ use crate::value::id::Id;
 use crate::value::time::Timestamp;
 use crate::world::decided::Decided;
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Event {
     /// The position in the world's event log, from 1.
     pub(crate) sequence: u64,
@@ -33,7 +33,7 @@ pub(crate) struct Event {
     pub(crate) object: Record,
     /// The subject before the event, if its state follows from the journal and is not among the changes. It follows from the other events, so no hash of the
     /// world contains it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub(crate) before: Option<Record>,
     /// The request that caused it; none if the clock did.
     pub(crate) request: Option<Arc<RequestRef>>,
@@ -41,11 +41,29 @@ pub(crate) struct Event {
     pub(crate) cause: Option<Arc<RequestRef>>,
     /// The decision of the outside world that led to it, if there was one.
     pub(crate) decision: Option<Arc<Decided>>,
-    /// All changes, in order.
-    pub(crate) changes: Vec<Change>,
+    pub(super) changes: Changes,
+}
+
+/// The changes of an event. Most events have one, of their subject, whose state after it is the object.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(from = "Vec<Change>")]
+pub(super) enum Changes {
+    /// Only that one, with the state before it.
+    OfSubject(Option<Record>),
+    All(Box<[Change]>),
 }
 
 impl Event {
+    /// All changes, in order.
+    pub(crate) fn changes(&self) -> impl Iterator<Item = Changed<'_>> {
+        let (own, all) = match &self.changes {
+            Changes::OfSubject(before) => (Some(before.as_ref()), &[][..]),
+            Changes::All(changes) => (None, &changes[..]),
+        };
+        let own = own.map(|before| Changed { before, after: &self.object });
+        own.into_iter().chain(all.iter().map(Changed::of))
+    }
+
     /// The subject's company, if it has one.
     pub(crate) fn company_id(&self) -> Option<Id<Company>> {
         Some(Id::from_bits(self.company)).filter(|id| *id != Id::UNKNOWN)
@@ -62,14 +80,14 @@ impl Event {
     }
 
     /// Whether a change is of the subject.
-    pub(crate) fn is_of_subject(&self, change: &Change) -> bool {
-        change.kind == self.subject.kind && change.after.bits() == self.subject.bits
+    pub(crate) fn is_of_subject(&self, change: Changed<'_>) -> bool {
+        change.id() == self.subject
     }
 
     /// The subject before the event; nothing if it is new.
     pub(crate) fn subject_before(&self) -> Option<&Record> {
-        let change = self.changes.iter().find(|change| self.is_of_subject(change));
-        change.map_or(self.before.as_ref(), |change| change.before.as_ref())
+        let change = self.changes().find(|change| self.is_of_subject(*change));
+        change.map_or(self.before.as_ref(), |change| change.before)
     }
 }
 
@@ -86,19 +104,92 @@ pub(crate) struct RequestRef {
     pub(crate) trace: Option<Box<TraceParent>>,
 }
 
-/// One changed record, with its state before.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Change {
-    pub(crate) kind: Kind,
-    pub(crate) before: Option<Record>,
-    pub(crate) after: Record,
+impl From<Vec<Change>> for Changes {
+    fn from(changes: Vec<Change>) -> Self {
+        Self::All(changes.into())
+    }
 }
 
-impl Change {
+impl Serialize for Event {
+    /// With all changes in full.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { sequence, at, name, id, subject, company, object, before, .. } = self;
+        let Self { request, cause, decision, changes: _, .. } = self;
+        let mut members = serializer.serialize_struct("Event", 12)?;
+        members.serialize_field("sequence", sequence)?;
+        members.serialize_field("at", at)?;
+        members.serialize_field("name", name)?;
+        members.serialize_field("id", id)?;
+        members.serialize_field("subject", subject)?;
+        members.serialize_field("company", company)?;
+        members.serialize_field("object", object)?;
+        if let Some(before) = before {
+            members.serialize_field("before", before)?;
+        }
+        members.serialize_field("request", request)?;
+        members.serialize_field("cause", cause)?;
+        members.serialize_field("decision", decision)?;
+        members.serialize_field("changes", &self.changes().collect::<Vec<_>>())?;
+        members.end()
+    }
+}
+
+/// One changed record, with its state before.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Change {
+    pub(super) before: Option<Record>,
+    pub(super) after: Record,
+}
+
+impl Changes {
+    /// Those that were staged, for the event about this object.
+    pub(super) fn of(staged: &mut Vec<Change>, object: &Record) -> Self {
+        match &mut staged[..] {
+            [only] if only.after.is(object) => {
+                let before = only.before.take();
+                staged.clear();
+                Self::OfSubject(before)
+            }
+            // Every event keeps its list, so it gets no more memory than it needs.
+            _ => Self::All(staged.drain(..).collect()),
+        }
+    }
+}
+
+/// A record that an event changed.
+#[derive(Clone, Copy)]
+pub(crate) struct Changed<'a> {
+    pub(crate) before: Option<&'a Record>,
+    pub(crate) after: &'a Record,
+}
+
+impl Serialize for Changed<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut members = serializer.serialize_struct("Change", 3)?;
+        members.serialize_field("kind", &self.kind())?;
+        members.serialize_field("before", &self.before)?;
+        members.serialize_field("after", &self.after)?;
+        members.end()
+    }
+}
+
+impl<'a> Changed<'a> {
+    const fn of(change: &'a Change) -> Self {
+        Self { before: change.before.as_ref(), after: &change.after }
+    }
+
+    pub(crate) fn kind(self) -> Kind {
+        self.after.kind()
+    }
+
+    pub(crate) fn id(self) -> AnyId {
+        AnyId { kind: self.kind(), bits: self.after.bits() }
+    }
+
     /// The changed members with their old and new values; for a new record, nothing and the whole record.
-    pub(crate) fn differing(&self) -> (Option<Map<String, Value>>, Map<String, Value>) {
-        let Some(before) = &self.before else { return (None, members(&self.after)) };
-        let (before, after) = differing(before, &self.after);
+    pub(crate) fn differing(self) -> (Option<Map<String, Value>>, Map<String, Value>) {
+        let Some(before) = self.before else { return (None, members(self.after)) };
+        let (before, after) = differing(before, self.after);
         (Some(before), after)
     }
 }

@@ -23,10 +23,10 @@ use crate::model::kind::{for_each_kind, typed};
 use crate::model::ledger::JournalEntry;
 use crate::model::payments::Wallet;
 use crate::model::{Kind, Object, StatusChange};
-use crate::value::{Date, Key, Metadata, Period, Timestamp};
-use crate::world::layout::{ENTRIES_A_COMPANY, HISTORY_MONTHS};
+use crate::value::{Date, Key, Metadata, Timestamp};
+use crate::world::layout::ENTRIES_A_COMPANY;
 use crate::world::pay_calendar::PAY_DAYS_AFTER;
-use crate::world::payroll_history::first_of_tax_year;
+use crate::world::workplace::Workplace;
 use crate::world::{Base, Plan, history};
 
 pub(crate) use crate::world::base::Grow;
@@ -103,18 +103,18 @@ impl Grow for Company {
             registration_number: Some(known.registration_number),
             founded_on: Some(known.founded_on),
             tax_id: Some(known.tax_id),
-            address: Some(Address {
+            address: Some(Box::new(Address {
                 line1: address.line1,
                 city: address.city.to_owned(),
                 region: address.region.map(str::to_owned),
                 postal_code: address.postal_code,
                 country: address.country.to_owned(),
-            }),
-            contact: Some(Contact {
+            })),
+            contact: Some(Box::new(Contact {
                 email: Some(known.email),
                 phone: Some(known.phone),
                 website: Some(known.website),
-            }),
+            })),
             payroll_settings: PayrollSettings::default(),
             payment_settings: None,
             created_at,
@@ -139,9 +139,9 @@ impl Grow for Employee {
         let (status, payroll_status) = (place.status(), place.payroll_status());
         let first = Some(plan.tenure.first(place)).filter(|first| *first > 0);
         let joined = first.map(|first| first_day_of(&plan, first).or_business_day_after());
-        let start_date = start_date(&plan, number, (base, key), (status, payroll_status), joined);
+        let workplace = base.workplace(&plan);
+        let start_date = start_date(base, &workplace, (number, key), place, joined);
         let created_at = base.first_day().midnight().plus_millis(index as i64);
-        let domain = identity::domain_of(plan.country, plan.industry, plan.origin);
         let effective_from = start_date.max(base.first_day());
         let left_on = plan.tenure.last(place).map(|last| plan.pays.span(last as i32).end);
         let left_on = left_on.map(Date::or_business_day_before);
@@ -158,7 +158,7 @@ impl Grow for Employee {
             status,
             payroll_status,
             payroll_hold: None,
-            email: Some(identity::email(face.person, &domain)),
+            email: Some(identity::email(face.person, &workplace.domain)),
             employment_type: employment_type(&plan, place),
             country: plan.country.code.to_owned(),
             start_date,
@@ -270,38 +270,27 @@ fn status_history(
 /// years. Others joined on the first working day of a pay period. A newcomer began in its last weeks, and a future employee begins after
 /// the start.
 fn start_date(
-    plan: &Plan,
-    number: u64,
-    (base, key): (&Base, Key),
-    (status, payroll): (EmployeeStatus, PayrollStatus),
+    base: &Base,
+    workplace: &Workplace,
+    (number, key): (u64, Key),
+    place: Place,
     joined: Option<Date>,
 ) -> Date {
     let days = key.with("start_date").below(2_500) as i32;
     let start = base.shape().start.date();
-    match (status, payroll) {
+    match (place.status(), place.payroll_status()) {
         (EmployeeStatus::Pending, _) => start.plus_days(5 + days % 40).or_business_day_after(),
         (EmployeeStatus::Active, PayrollStatus::Pending) => {
             start.plus_days(-3 - days % 5).or_business_day_before()
         }
         _ => joined.unwrap_or_else(|| {
-            let (founded, last) = (plan.origin.founded_on(), joined_by(base, plan));
+            let Workplace { founded_on: founded, joined_by: last, .. } = *workplace;
             let all = last.days_since(founded) as u64;
             let draw = |nth| key.with("start_date").at(nth).below(all + 1) as i32;
             let before = if number == 0 { all as i32 } else { draw(0).min(draw(1)) };
             last.plus_days(-before).or_business_day_before()
         }),
     }
-}
-
-/// The last day on which people joined before the history. They are paid in its whole first tax year, so that their totals of the year are
-/// complete, and have worked for a year when its bonus is paid.
-fn joined_by(base: &Base, plan: &Plan) -> Date {
-    let paid_on = base.pay(plan.pays.pays().start).pay_date;
-    let tax_year = plan.pays.span(first_of_tax_year(plan, paid_on)).start;
-    let mut months = (0..HISTORY_MONTHS).map(|month| base.period(month));
-    let is_bonus = |month: &Period| month.first_day().civil().month() == plan.industry.bonus.month;
-    let bonus = months.find(is_bonus).map(|month| month.plus_months(-11).first_day());
-    bonus.map_or(tax_year, |day| day.min(tax_year)).plus_days(-1)
 }
 
 /// The schedule of a company that does not pay monthly, from the first pay period of its history on.

@@ -127,11 +127,9 @@ impl World {
 
     fn append(&mut self, entry: &Arc<JournalEntry>) {
         let views = self.views(entry);
-        self.transaction.staged.push(Change {
-            kind: Kind::JournalEntry,
-            before: None,
-            after: Record::JournalEntry(Arc::clone(entry)),
-        });
+        self.transaction
+            .staged
+            .push(Change { before: None, after: Record::JournalEntry(Arc::clone(entry)) });
         self.books.post(Arc::clone(entry), views);
         self.transaction.undo.push(Undo::Post { company: entry.company_id.bits() });
     }

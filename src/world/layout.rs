@@ -26,6 +26,7 @@ use crate::value::id::{Id, Permutation};
 use crate::value::money::Currency;
 use crate::value::stream::Key;
 use crate::value::time::{Date, Period, Timestamp};
+use crate::world::company_mix::{CompanyMix, CompanyPlace};
 use crate::world::pay_calendar::{PayCalendar, PayTimes};
 
 /// Names what seeds grow into: raise it when a seed grows into something else.
@@ -183,18 +184,12 @@ pub(crate) struct Layout {
     seed: u64,
     shape: Shape,
     key: Key,
-    countries: Vec<(&'static Country, Currency)>,
-    /// For each country of the shape, how often it is named before, and in all.
-    repeats: Vec<(u64, u64)>,
-    /// The number of companies after which the pairs of country and industry repeat.
-    turn: u64,
+    /// Calculated at the first use, because it reads the tables of growth, which takes a third of the memory of a server without requests.
+    mix: OnceLock<CompanyMix>,
     /// The key of the names of companies.
     names: Key,
     /// The first day of history.
     first_day: Date,
-    /// The place of the first company's industry in the list.
-    first_industry: u64,
-    calendars: Vec<PayCalendar>,
     /// By pay. Calculated at the first use, because it reads the holidays.
     times: OnceLock<Vec<PayTimes>>,
     /// By kind.
@@ -204,35 +199,16 @@ pub(crate) struct Layout {
 impl Layout {
     /// The layout of that seed and shape, which [`Shape::check`] has passed.
     pub(crate) fn new(seed: u64, shape: Shape) -> Self {
-        let country = |code: &String| {
-            let country = countries::find(code).expect("the shape was checked");
-            let currency = Currency::new(country.currency);
-            (country, currency.expect("the table of countries names currencies of ISO 4217"))
-        };
         let key = Key::new(seed);
         let permutation = |kind: &Kind| Permutation::new(key.with("id").with(kind.prefix()));
-        let countries: Vec<_> = shape.countries.iter().map(country).collect();
-        let frequencies: Vec<_> =
-            countries.iter().map(|(country, _)| country.pay.interval).collect();
         let first = shape.start.date().period().plus_months(-(HISTORY_MONTHS as i32)).first_day();
-        let industries = industries::all().len() as u64;
-        let among = |codes: &[String], code: &String| {
-            codes.iter().filter(|known| *known == code).count() as u64
-        };
-        let repeat = |(place, code): (usize, &String)| {
-            (among(&shape.countries[..place], code), among(&shape.countries, code))
-        };
         Self {
             seed,
             key,
-            repeats: shape.countries.iter().enumerate().map(repeat).collect(),
-            turn: common_multiple(countries.len() as u64, industries),
+            mix: OnceLock::new(),
             names: key.with("company names"),
             first_day: first,
-            countries,
-            calendars: PayCalendar::of_world(&frequencies, first),
             times: OnceLock::new(),
-            first_industry: key.with("industries").below(industries),
             permutations: Kind::ALL.iter().map(permutation).collect(),
             shape,
         }
@@ -251,9 +227,14 @@ impl Layout {
         self.key
     }
 
+    fn mix(&self) -> &CompanyMix {
+        let mix = || CompanyMix::of(&self.shape.countries, self.key, self.first_day);
+        self.mix.get_or_init(mix)
+    }
+
     /// The calendars by which companies pay. The first one is monthly.
     pub(crate) fn calendars(&self) -> &[PayCalendar] {
-        &self.calendars
+        &self.mix().calendars
     }
 
     pub(super) fn pay_times(&self) -> &[PayTimes] {
@@ -262,12 +243,12 @@ impl Layout {
 
     /// How often the companies of a country pay, by its place among the countries of the world.
     pub(super) fn frequency_at(&self, place: u64) -> PayPeriod {
-        self.countries[place as usize].0.pay.interval
+        self.mix().countries[place as usize].0.pay.interval
     }
 
     /// The countries of the world that pay with a frequency.
     pub(super) fn countries_with(&self, frequency: PayPeriod) -> impl Iterator<Item = &str> {
-        let countries = self.countries.iter().map(|(country, _)| country);
+        let countries = self.mix().countries.iter().map(|(country, _)| country);
         countries.filter(move |country| country.pay.interval == frequency).map(|it| it.code)
     }
 
@@ -286,7 +267,7 @@ impl Layout {
             }
             Kind::PayrollRun => companies * self.pays(),
             // One for each company; those that pay monthly have none.
-            Kind::PaySchedule if self.calendars.len() > 1 => companies,
+            Kind::PaySchedule if self.calendars().len() > 1 => companies,
             Kind::TaxFiling => companies * HISTORY_MONTHS * FILINGS_A_MONTH,
             Kind::PayrollItem | Kind::Payslip => people * self.pays(),
             Kind::Payout => people * self.pays() + companies * VENDORS_A_MONTH * HISTORY_MONTHS,
@@ -331,13 +312,10 @@ impl Layout {
     /// The plan of the company with this index.
     pub(crate) fn plan(&self, index: u64) -> Plan {
         let key = self.key.with("company").at(index);
-        let place = (index % self.countries.len() as u64) as usize;
-        let ((country, currency), (before, all)) = (self.countries[place], self.repeats[place]);
-        let number = index / self.turn * all + before;
-        let count = industries::all().len() as u64;
-        let industry_place = ((self.first_industry + index) % count) as usize;
+        let mix = self.mix();
+        let CompanyPlace { country, currency, industry_place, number } = mix.of_company(index);
         let workforce = Workforce::new(key, self.shape.employees_per_company);
-        let mut calendars = self.calendars.iter();
+        let mut calendars = mix.calendars.iter();
         let pays = calendars.find(|calendar| calendar.frequency == country.pay.interval);
         let pays = *pays.expect("the calendars are those of the countries");
         Plan {
@@ -371,7 +349,7 @@ impl Layout {
     pub(crate) fn pay_date(&self, period: Period) -> Date {
         let usual = PayrollSettings::default().pay_day;
         let december = period.first_day().civil().month() == 12;
-        let days = self.countries.iter().filter_map(|(country, _)| country.pay.december);
+        let days = self.mix().countries.iter().filter_map(|(country, _)| country.pay.december);
         let day = days.filter(|_| december).fold(usual, i8::min);
         period.day(day).or_business_day_before()
     }
@@ -380,12 +358,4 @@ impl Layout {
     pub(crate) const fn first_day(&self) -> Date {
         self.first_day
     }
-}
-
-/// The least common multiple.
-fn common_multiple(one: u64, other: u64) -> u64 {
-    (1..=other)
-        .map(|times| one * times)
-        .find(|multiple| multiple.is_multiple_of(other))
-        .unwrap_or(1)
 }

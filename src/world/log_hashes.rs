@@ -197,9 +197,9 @@ impl Known {
             let Event { sequence, at, name, id, subject, company, .. } = &**event;
             let Event { request, cause, decision, .. } = &**event;
             log.add(&(sequence, at, name, id, subject, company, request, cause, decision));
-            for change in &event.changes {
-                let records = changed.entry(change.kind).or_default();
-                records.insert(change.after.bits(), &change.after);
+            for change in event.changes() {
+                let records = changed.entry(change.kind()).or_default();
+                records.insert(change.after.bits(), change.after);
             }
             self.events = *sequence;
         }

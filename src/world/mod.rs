@@ -13,6 +13,7 @@ mod business_days;
 pub(crate) mod checkpoint;
 mod clock_mode;
 mod commit;
+mod company_mix;
 pub(crate) mod days;
 mod decide;
 pub(crate) mod decided;
@@ -56,12 +57,14 @@ pub(crate) mod suppliers;
 pub(crate) mod timers;
 mod transaction;
 mod wallets;
+mod workplace;
 
 pub(crate) use self::base::{Base, Grow};
 pub use self::clock_mode::ClockMode;
 pub(crate) use self::decided::{Decided, DecisionAnswer, Why};
 pub(crate) use self::envelope::{API_VERSION, EventShape};
-pub(crate) use self::event::{Change, Event, RequestRef};
+use self::event::Change;
+pub(crate) use self::event::{Changed, Event, RequestRef};
 pub(crate) use self::layout::{
     HISTORY_MONTHS, INVOICES_A_MONTH, Plan, Shape, VENDORS_A_MONTH, WORLD_VERSION,
 };
@@ -71,7 +74,7 @@ pub(crate) use self::script_state::Script;
 
 use std::sync::Arc;
 
-use imbl::{OrdMap, Vector};
+use imbl::Vector;
 use serde::{Deserialize, Serialize};
 
 use crate::model::business::Company;
@@ -96,8 +99,6 @@ pub(crate) struct World {
     overlay: Overlay,
     books: Books,
     log: Log,
-    /// The number of events of each subject; it numbers the next one.
-    event_counts: OrdMap<u64, u64>,
     timers: Timers,
     /// Rows that decide for the outside world.
     script: Script,
@@ -127,7 +128,6 @@ impl World {
             overlay: Overlay::default(),
             books: Books::default(),
             log: Log::default(),
-            event_counts: OrdMap::new(),
             timers: Timers::default(),
             script: Script::default(),
             decided: Vector::new(),
@@ -219,7 +219,7 @@ impl World {
         &self,
         parent: u64,
     ) -> impl DoubleEndedIterator<Item = Id<T>> {
-        self.overlay.children(T::KIND, parent).iter().map(|&bits| Id::from_bits(bits))
+        self.overlay.children(T::KIND, parent).map(Id::from_bits)
     }
 
     /// The ids of all resources created since the start, in order.
@@ -270,7 +270,7 @@ impl World {
     /// The id of the next `T` below this parent. It depends on the parent and its children alone, so that no
     /// other change shifts it.
     pub(crate) fn next_id<T: Grow>(&self, parent: u64) -> Id<T> {
-        let ordinal = self.overlay.children(T::KIND, parent).len() as u64;
+        let ordinal = self.overlay.count_children(T::KIND, parent) as u64;
         let key = self.base.key().with("created").with(T::PREFIX).at(parent).at(ordinal);
         let free = |id: &Id<T>| {
             *id != Id::UNKNOWN
@@ -308,7 +308,7 @@ impl World {
         let before = self.overlay.put(kind, id, after.clone(), origin);
         self.transaction.undo.push(Undo::Put { kind, id, before: before.clone(), origin });
         let before = before.or_else(|| grown(self, origin));
-        self.transaction.staged.push(Change { kind, before, after });
+        self.transaction.staged.push(Change { before, after });
     }
 
     /// Stages a resource, new or changed, and shares it.

@@ -6,12 +6,12 @@
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use imbl::{OrdMap, OrdSet, Vector};
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Kind, Record};
+use crate::model::{AnyId, Kind, Record};
 
 /// The resources created or changed since the start.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -19,13 +19,16 @@ use crate::model::{Kind, Record};
 pub(crate) struct Overlay {
     /// By kind and id. There are few kinds, so this map is copied, like the next one.
     #[serde(with = "pairs")]
-    records: BTreeMap<Kind, OrdMap<u64, Record>>,
+    records: BTreeMap<Kind, OrdMap<u64, Entry>>,
+    /// The number of events of subjects without a record here, such as the wallets that the world began with.
+    #[serde(with = "pairs")]
+    event_counts: OrdMap<AnyId, u32>,
     /// Ids in creation order. Records are never deleted, so the order never changes.
     #[serde(with = "pairs")]
     created: BTreeMap<Kind, Vector<u64>>,
     /// The same below each parent; it numbers the next child.
     #[serde(with = "pairs")]
-    children: OrdMap<(Kind, u64), Vector<u64>>,
+    children: OrdMap<(Kind, u64), Children>,
     /// Indexes of grown objects that have changed.
     changed: OrdSet<(Kind, u64)>,
     /// Other values that find records, by kind and company: an index, which is rebuilt when the overlay is
@@ -37,15 +40,68 @@ pub(crate) struct Overlay {
     alike: OrdSet<(u64, u64)>,
 }
 
+/// A record, and the number of events about it, which numbers the next one.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Entry {
+    record: Record,
+    events: u32,
+}
+
+/// The ids below one parent, in the order of their creation. Most parents have one of a kind, which needs no list.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+enum Children {
+    One(u64),
+    Many(Arc<Vector<u64>>),
+}
+
+impl Children {
+    fn push(&mut self, id: u64) {
+        match self {
+            Self::One(first) => *self = Self::Many(Arc::new([*first, id].into_iter().collect())),
+            Self::Many(ids) => Arc::make_mut(ids).push_back(id),
+        }
+    }
+
+    /// Removes the last id. Returns whether it was the only one.
+    fn pop(&mut self, last: u64) -> bool {
+        let Self::Many(ids) = self else {
+            assert!(matches!(self, Self::One(id) if *id == last), "changes are undone in reverse");
+            return true;
+        };
+        let ids = Arc::make_mut(ids);
+        assert_eq!(ids.pop_back(), Some(last), "changes are undone in reverse");
+        if let (1, Some(&first)) = (ids.len(), ids.front()) {
+            *self = Self::One(first);
+        }
+        false
+    }
+
+    const fn only(&self) -> Option<u64> {
+        match self {
+            Self::One(id) => Some(*id),
+            Self::Many(_) => None,
+        }
+    }
+
+    fn many(&self) -> &Vector<u64> {
+        match self {
+            Self::One(_) => &NO_IDS,
+            Self::Many(ids) => ids,
+        }
+    }
+}
+
 /// The serialised form of an overlay.
 #[derive(Deserialize)]
 struct WrittenOverlay {
     #[serde(with = "pairs")]
-    records: BTreeMap<Kind, OrdMap<u64, Record>>,
+    records: BTreeMap<Kind, OrdMap<u64, Entry>>,
+    #[serde(with = "pairs")]
+    event_counts: OrdMap<AnyId, u32>,
     #[serde(with = "pairs")]
     created: BTreeMap<Kind, Vector<u64>>,
     #[serde(with = "pairs")]
-    children: OrdMap<(Kind, u64), Vector<u64>>,
+    children: OrdMap<(Kind, u64), Children>,
     changed: OrdSet<(Kind, u64)>,
 }
 
@@ -53,6 +109,7 @@ impl From<WrittenOverlay> for Overlay {
     fn from(written: WrittenOverlay) -> Self {
         let mut overlay = Self {
             records: BTreeMap::new(),
+            event_counts: written.event_counts,
             created: written.created,
             children: written.children,
             changed: written.changed,
@@ -60,7 +117,7 @@ impl From<WrittenOverlay> for Overlay {
             alike: OrdSet::new(),
         };
         for (kind, records) in &written.records {
-            for (id, record) in records {
+            for (id, Entry { record, .. }) in records {
                 overlay.name(*kind, *id, None, Some(record));
             }
         }
@@ -83,7 +140,7 @@ pub(crate) enum Origin {
 
 impl Overlay {
     pub(crate) fn get(&self, kind: Kind, id: u64) -> Option<&Record> {
-        self.records.get(&kind)?.get(&id)
+        self.records.get(&kind)?.get(&id).map(|entry| &entry.record)
     }
 
     /// Stores a record and returns the one before it.
@@ -94,15 +151,20 @@ impl Overlay {
         record: Record,
         origin: Origin,
     ) -> Option<Record> {
-        let before = self.records.entry(kind).or_default().insert(id, record.clone());
+        let records = self.records.entry(kind).or_default();
+        let before =
+            records.get_mut(&id).map(|entry| std::mem::replace(&mut entry.record, record.clone()));
         self.name(kind, id, before.as_ref(), Some(&record));
         if before.is_none() {
+            let events = self.event_counts.remove(&AnyId { kind, bits: id }).unwrap_or_default();
+            let records = self.records.entry(kind).or_default();
+            records.insert(id, Entry { record, events });
             match origin {
                 Origin::Created { parent } => {
                     self.created.entry(kind).or_default().push_back(id);
                     match self.children.get_mut(&(kind, parent)) {
-                        Some(ids) => ids.push_back(id),
-                        None => drop(self.children.insert((kind, parent), Vector::unit(id))),
+                        Some(ids) => ids.push(id),
+                        None => drop(self.children.insert((kind, parent), Children::One(id))),
                     }
                 }
                 Origin::Grown { index } => {
@@ -115,29 +177,61 @@ impl Overlay {
 
     /// Undoes the last `put` of this record.
     pub(crate) fn undo_put(&mut self, kind: Kind, id: u64, before: Option<Record>, origin: Origin) {
-        let records = self.records.entry(kind).or_default();
-        let undone = records.remove(&id);
-        if let Some(before) = &before {
-            records.insert(id, before.clone());
-        } else if records.is_empty() {
-            self.records.remove(&kind);
-        }
-        self.name(kind, id, undone.as_ref(), before.as_ref());
-        if before.is_some() {
+        let records = self.records.get_mut(&kind).expect("what is undone was put");
+        if let Some(before) = before {
+            let entry = records.get_mut(&id).expect("what is undone was put");
+            let undone = std::mem::replace(&mut entry.record, before.clone());
+            self.name(kind, id, Some(&undone), Some(&before));
             return;
         }
+        let undone = records.remove(&id).expect("what is undone was put");
+        if records.is_empty() {
+            self.records.remove(&kind);
+        }
+        if undone.events > 0 {
+            self.event_counts.insert(AnyId { kind, bits: id }, undone.events);
+        }
+        self.name(kind, id, Some(&undone.record), None);
         match origin {
             Origin::Created { parent } => {
-                if pop(self.created.get_mut(&kind), id) {
+                let created = self.created.get_mut(&kind).expect("what is undone was put");
+                assert_eq!(created.pop_back(), Some(id), "changes are undone in reverse");
+                if created.is_empty() {
                     self.created.remove(&kind);
                 }
-                if pop(self.children.get_mut(&(kind, parent)), id) {
-                    self.children.remove(&(kind, parent));
+                let below = (kind, parent);
+                if self.children.get_mut(&below).expect("what is undone was put").pop(id) {
+                    self.children.remove(&below);
                 }
             }
             Origin::Grown { index } => {
                 self.changed.remove(&(kind, index));
             }
+        }
+    }
+
+    /// Counts an event of a subject. Returns the number of those before.
+    pub(super) fn count_event(&mut self, subject: AnyId) -> u32 {
+        let count = self.event_count(subject);
+        *count += 1;
+        *count - 1
+    }
+
+    /// Undoes the last `count_event` of this subject.
+    pub(super) fn undo_count_event(&mut self, subject: AnyId) {
+        let count = self.event_count(subject);
+        *count -= 1;
+        if *count == 0 {
+            self.event_counts.remove(&subject);
+        }
+    }
+
+    /// The number of events of a subject.
+    fn event_count(&mut self, subject: AnyId) -> &mut u32 {
+        let entry = self.records.get_mut(&subject.kind);
+        match entry.and_then(|records| records.get_mut(&subject.bits)) {
+            Some(entry) => &mut entry.events,
+            None => self.event_counts.entry(subject).or_default(),
         }
     }
 
@@ -185,8 +279,16 @@ impl Overlay {
     }
 
     /// The ids of this kind below a parent, in order of creation.
-    pub(crate) fn children(&self, kind: Kind, parent: u64) -> &Vector<u64> {
-        self.children.get(&(kind, parent)).unwrap_or(&NO_IDS)
+    pub(crate) fn children(&self, kind: Kind, parent: u64) -> impl DoubleEndedIterator<Item = u64> {
+        let children = self.children.get(&(kind, parent));
+        let many = children.map_or(&*NO_IDS, Children::many);
+        children.and_then(Children::only).into_iter().chain(many.iter().copied())
+    }
+
+    /// The number of them.
+    pub(crate) fn count_children(&self, kind: Kind, parent: u64) -> usize {
+        let children = self.children.get(&(kind, parent));
+        children.map_or(0, |children| children.many().len().max(1))
     }
 
     /// The indexes of changed grown resources of this kind, ascending.
@@ -207,18 +309,9 @@ impl Overlay {
     /// Every record, ordered by kind and id.
     pub(crate) fn records(&self) -> impl Iterator<Item = (Kind, u64, &Record)> {
         self.records.iter().flat_map(|(&kind, records)| {
-            records.iter().map(move |(&id, record)| (kind, id, record))
+            records.iter().map(move |(&id, entry)| (kind, id, &entry.record))
         })
     }
-}
-
-/// Removes the last id of a list, which is `id`, and returns whether it was the only one. Then the list is
-/// removed, too, so that an undone transaction leaves no
-/// trace.
-fn pop(list: Option<&mut Vector<u64>>, id: u64) -> bool {
-    let list = list.expect("what is undone was put");
-    assert_eq!(list.pop_back(), Some(id), "changes are undone in reverse");
-    list.is_empty()
 }
 
 /// Maps with keys that are not strings, as lists of pairs.

@@ -58,7 +58,7 @@ pub(super) enum Undo {
         company: u64,
     },
     Emit {
-        subject: u64,
+        subject: AnyId,
     },
     SetTimer {
         timer: Timer,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::model::business::Company;
 use crate::model::payments::{Balances, Wallet};
-use crate::model::{Account, Entity, JournalEntry};
+use crate::model::{Account, AnyId, Entity, JournalEntry};
 use crate::value::{Currency, Id, Timestamp};
 use crate::world::World;
 use crate::world::transaction::Undo;
@@ -48,7 +48,7 @@ impl World {
 
     /// The shown form of the wallet before the entries that this step has posted since its last event; none if there are none.
     fn before_step(&self, wallet: &Wallet) -> Option<Wallet> {
-        let (id, company) = (wallet.id.bits(), wallet.company_id.bits());
+        let (id, company) = (AnyId::of(wallet.id), wallet.company_id.bits());
         let steps = self.transaction.undo.iter().rev();
         let since =
             steps.take_while(|undo| !matches!(undo, Undo::Emit { subject } if *subject == id));

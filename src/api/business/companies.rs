@@ -304,9 +304,9 @@ fn update_company(world: &mut World, input: UpdateCompany) -> Result<Data<Compan
     if let Some(change) = input.payment_settings {
         company.payment_settings = Some(change.apply(company.payment_settings));
     }
-    input.address.apply(&mut company.address, AddressInput::kept);
+    input.address.apply(&mut company.address, |address| Box::new(address.kept()));
     if let Some(change) = input.contact {
-        company.contact = Some(change.apply(company.contact.unwrap_or_default()));
+        company.contact = Some(Box::new(change.apply(*company.contact.unwrap_or_default())));
     }
     input.metadata.apply_or_empty(&mut company.metadata);
     company.updated_at = world.now();

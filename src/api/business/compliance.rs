@@ -98,8 +98,8 @@ pub(crate) struct Requirement {
     pub(crate) kind: RequirementType,
     pub(crate) subject: AnyId,
     pub(crate) blocking: bool,
-    pub(crate) description: String,
-    pub(crate) unblocked_by: String,
+    pub(crate) description: Cow<'static, str>,
+    pub(crate) unblocked_by: Cow<'static, str>,
 }
 
 impl Requirement {
@@ -110,10 +110,9 @@ impl Requirement {
             kind: RequirementType::BusinessVerification,
             subject: AnyId::of(company),
             blocking: true,
-            description: "verify the business: its registration and its owners".to_owned(),
+            description: "verify the business: its registration and its owners".into(),
             unblocked_by:
-                "resolveComplianceRequirement with evidence, such as the registration number"
-                    .to_owned(),
+                "resolveComplianceRequirement with evidence, such as the registration number".into(),
         }
     }
 }

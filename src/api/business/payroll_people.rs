@@ -220,7 +220,7 @@ pub(crate) fn found(
 
 /// Only an active company without open blocking requirements can pay.
 pub(crate) fn may_pay(world: &World, company: &Company) -> Result<()> {
-    let open: Vec<String> =
+    let open: Vec<_> =
         blockers(world, company.id).map(|blocker| blocker.description.clone()).collect();
     let (code, detail) = match company.status {
         CompanyStatus::Active if open.is_empty() => return Ok(()),

@@ -153,11 +153,13 @@ pub(crate) fn miss(world: &mut World, id: Id<TaxLiability>) {
         kind: RequirementType::OverdueFiling,
         subject: AnyId::of(liability.id),
         blocking: false,
-        description: format!("file and pay the amount due to {authority} for {period}: it is late"),
+        description: format!("file and pay the amount due to {authority} for {period}: it is late")
+            .into(),
         unblocked_by: format!(
             "createTaxFiling for {authority} and {period}, then submitTaxFiling; the requirement \
                 is then resolved automatically"
-        ),
+        )
+        .into(),
     };
     compliance::require(world, requirement);
 }

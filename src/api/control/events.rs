@@ -8,7 +8,7 @@ use crate::api::prelude::*;
 use crate::api::system::event_types;
 use crate::value::id::parse;
 use crate::world::envelope::named;
-use crate::world::{Change, Event, EventShape};
+use crate::world::{Changed, Event, EventShape};
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
     Operation {
@@ -120,12 +120,11 @@ struct ChangeShape {
 }
 
 impl ChangeShape {
-    fn of(change: &Change) -> Self {
-        let id = AnyId { kind: change.kind, bits: change.after.bits() };
+    fn of(change: Changed<'_>) -> Self {
         let (before, after) = change.differing();
         Self {
-            kind: change.kind.name().to_owned(),
-            id: id.to_string(),
+            kind: change.kind().name().to_owned(),
+            id: change.id().to_string(),
             before: before.map_or(Value::Null, Value::Object),
             after: Value::Object(after),
         }
@@ -138,7 +137,7 @@ fn get_event(world: &World, input: GetEvent) -> Result<Plain<EventDetail>> {
     let event = found.ok_or_else(|| ApiError::not_found("event"))?;
     Ok(Plain(EventDetail {
         event: EventShape::of(event),
-        changes: event.changes.iter().map(ChangeShape::of).collect(),
+        changes: event.changes().map(ChangeShape::of).collect(),
     }))
 }
 

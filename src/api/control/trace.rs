@@ -10,7 +10,7 @@ use crate::tester::request_log::Entry;
 use crate::value::id::parse;
 use crate::value::trace::TraceId;
 use crate::world::envelope::{DecisionShape, event_id};
-use crate::world::{Change, Event, RequestRef};
+use crate::world::{Changed, Event, RequestRef};
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
     path: "/_sandbox/trace/{id}",
@@ -108,11 +108,10 @@ impl Sought {
             Self::Request(id) => event.origin().is_some_and(|request| request.id == *id),
             Self::Event(id) => event.id == *id,
             Self::Resource(id) => {
-                let of = |change: &Change| {
-                    id.starts_with(change.kind.prefix())
-                        && AnyId { kind: change.kind, bits: change.after.bits() }.to_string() == *id
+                let of = |change: Changed<'_>| {
+                    id.starts_with(change.kind().prefix()) && change.id().to_string() == *id
                 };
-                event.changes.iter().any(of)
+                event.changes().any(of)
             }
         }
     }
@@ -271,7 +270,6 @@ fn shown(step: &Placed<'_>) -> TraceStep {
 
 /// The ids of the journal entries that an event posted.
 fn entries(event: &Event) -> Vec<String> {
-    let entries = event.changes.iter().filter(|change| change.kind == Kind::JournalEntry);
-    let id = |change: &Change| AnyId { kind: change.kind, bits: change.after.bits() }.to_string();
-    entries.map(id).collect()
+    let entries = event.changes().filter(|change| change.kind() == Kind::JournalEntry);
+    entries.map(|entry| entry.id().to_string()).collect()
 }

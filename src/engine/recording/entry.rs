@@ -281,12 +281,12 @@ fn check(events: &[Arc<Event>]) -> String {
     let mut json = JsonSink::into(&mut update, Vec::new());
     for event in events {
         let Event { sequence, at, name, id, subject, company, .. } = &**event;
-        let Event { object, request, cause, decision, changes, .. } = &**event;
+        let Event { object, request, cause, decision, .. } = &**event;
         json.add(&(sequence, at, name, id, subject, company, request, cause, decision));
-        for change in changes {
-            json.add(&change.after);
+        for change in event.changes() {
+            json.add(change.after);
         }
-        if !changes.iter().any(|change| event.is_of_subject(change)) {
+        if !event.changes().any(|change| event.is_of_subject(change)) {
             json.add(object);
         }
     }

@@ -34,9 +34,9 @@ resource! {
         /// The company's number at the tax authority.
         tax_id: Option<String>,
         /// The registered address.
-        address: Option<Address>,
+        address: Option<Box<Address>>,
         /// Contact details.
-        contact: Option<Contact>,
+        contact: Option<Box<Contact>>,
         /// Payroll settings: how and when the company pays wages.
         payroll_settings: PayrollSettings,
         /// Settings for payouts to beneficiaries; absent until they are set.

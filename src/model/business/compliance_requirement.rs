@@ -46,9 +46,9 @@ resource! {
         /// Whether payroll and payouts are blocked until the requirement is resolved.
         blocking: bool,
         /// Description of the requirement in one sentence.
-        description: String,
+        description: Cow<'static, str>,
         /// How to resolve it, in one sentence that names the operation.
-        unblocked_by: String,
+        unblocked_by: Cow<'static, str>,
         /// The last day on which it can be resolved in time.
         due_on: Date,
         /// The evidence provided; null until it is resolved, and null if it was resolved automatically.
