@@ -22,7 +22,7 @@ use crate::engine::request::{Request, request_id};
 use crate::engine::slot::Slot;
 use crate::engine::write::{guard, settle};
 use crate::tester::outbox::delivery::Attempted;
-use crate::value::{ApiError, Span, Timestamp, long_work};
+use crate::value::{ApiError, ErrorCode, Span, Timestamp, long_work};
 use crate::world::World;
 
 /// In a reply's extensions: the rest of the reply, which the network layer awaits. The advance was accepted,
@@ -121,6 +121,10 @@ impl Run {
     fn step(&mut self) -> Result<bool, ApiError> {
         let slot = Arc::clone(&self.slot);
         let world = &mut *slot.world_mut();
+        // Checked under the lock: nothing is delivered in such a world, so the advance would wait for ever.
+        if slot.is_lost() {
+            return Err(why_lost(&slot));
+        }
         let (before, reached) = (Before::of(world), self.advance.is_reached());
         let tasks = self.advance.tasks();
         slot.note_starts();
@@ -186,6 +190,15 @@ impl Run {
         self.slot.stir(&tester);
         attempted
     }
+}
+
+/// Why an advance cannot go on in a world.
+fn why_lost(slot: &Slot) -> ApiError {
+    if slot.is_closed() {
+        let detail = "the world was deleted during the advance";
+        return ApiError::new(ErrorCode::ResourceNotFound, detail);
+    }
+    recording::unavailable("inputs of the world could not be stored during the advance: repeat it")
 }
 
 impl Drop for Run {

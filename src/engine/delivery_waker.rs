@@ -121,12 +121,19 @@ impl Deliveries {
         lock(&self.pool).workers.values().map(|workers| workers.idle.len()).sum()
     }
 
-    /// The world leaves memory: its waiting workers end.
+    /// The world leaves memory: its waiting workers end, and so do calls that wait for deliveries.
     pub(super) fn dismiss(&self) {
         self.dismissed.store(true, Ordering::Relaxed);
-        for workers in lock(&self.pool).workers.values_mut() {
+        let mut pool = lock(&self.pool);
+        for workers in pool.workers.values_mut() {
             std::mem::take(&mut workers.idle).into_values().for_each(Waker::wake);
         }
+        pool.waiters.drain(..).for_each(Waker::wake);
+    }
+
+    /// Whether the world has left memory.
+    pub(super) fn are_dismissed(&self) -> bool {
+        self.dismissed.load(Ordering::Relaxed)
     }
 
     fn courier(&self) -> Option<&Arc<dyn Courier>> {

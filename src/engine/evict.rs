@@ -241,7 +241,10 @@ impl Worlds {
         leaving.sort_unstable();
         let surplus = open.len().saturating_sub(after);
         for (_, _, key) in leaving.into_iter().take(surplus) {
-            self.drop_world(open, &key);
+            // The wall clock may have begun to move it since.
+            if open.get(&key).is_some_and(|slot| self.may_leave(slot)) {
+                self.drop_world(open, &key);
+            }
         }
     }
 

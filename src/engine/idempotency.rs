@@ -166,6 +166,11 @@ impl SeenKeys {
         &self.answers
     }
 
+    /// Whether there are no answers.
+    pub(super) fn is_empty(&self) -> bool {
+        self.answers.by_key.is_empty()
+    }
+
     /// Replaces all answers by these, because the world was reset or restored. A running request belongs to
     /// the old world, so its answer is not stored.
     pub(super) fn exchange(&mut self, answers: Answers) {

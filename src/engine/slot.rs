@@ -154,6 +154,7 @@ impl Memory {
                 Act::Taken(id) => {
                     self.snapshots.insert(*id, self.seen.answers().clone());
                 }
+                Act::Reset => self.seen.exchange(Answers::default()),
                 Act::Restored(id) => {
                     let answers = self.snapshots.get(id).cloned();
                     self.seen.exchange(answers.unwrap_or_default());
@@ -257,7 +258,7 @@ impl Slot {
         let memory = self.memory();
         let is_unchanged =
             memory.state.version == imports(started) && Arc::ptr_eq(&memory.base, base);
-        if !is_unchanged || memory.tester_calls > 0 && is_recorded {
+        if !is_unchanged || !memory.seen.is_empty() || memory.tester_calls > 0 && is_recorded {
             return false;
         }
         if memory.tester_calls == 0 {
@@ -350,7 +351,12 @@ impl Slot {
 
     /// Whether an input of the world could not be stored: the world must be read again.
     pub(super) fn is_lost(&self) -> bool {
-        self.closed.load(Ordering::Acquire) || self.tape.as_ref().is_some_and(Tape::is_lost)
+        self.is_closed() || self.tape.as_ref().is_some_and(Tape::is_lost)
+    }
+
+    /// Whether the world was deleted.
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
     }
 
     /// The events so far are those of the world that was copied, and are not sent again.

@@ -314,6 +314,9 @@ impl Engine {
             return;
         }
         let world = &mut *slot.world_mut();
+        if slot.deliveries().are_dismissed() {
+            return; // a move of a world that has left memory would be stored beside those of its successor
+        }
         let before = Before::of(world);
         let followed = guard(world, |world| {
             system::follow(world, now);

@@ -57,6 +57,8 @@ pub(crate) struct Carried {
 /// A change to the snapshots, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Act {
+    /// The world began again. Its version may be what it was before.
+    Reset,
     Taken(Id<Snapshot>),
     Restored(Id<Snapshot>),
     Deleted(Id<Snapshot>),
@@ -92,6 +94,11 @@ impl Snapshots {
     }
 
     /// The changes since the last call.
+    /// The world began again.
+    pub(crate) fn note_reset(&mut self) {
+        self.acts.push(Act::Reset);
+    }
+
     pub(crate) fn take_acts(&mut self) -> Vec<Act> {
         std::mem::take(&mut self.acts)
     }

@@ -1,10 +1,12 @@
 //! `Idempotency-Key`: a request that is sent twice is one request.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use crate::harness::http::{Answer, pointers};
 use crate::harness::world::id;
-use crate::harness::{Caller, Request};
+use crate::harness::{Caller, Request, Server};
 
 const EMPLOYEES: &str = "/api/business/employees";
 const RUN: &str = "/v1/payroll/run";
@@ -182,6 +184,34 @@ fn a_key_is_forgotten_after_twenty_four_virtual_hours() {
     let third = send(&caller, EMPLOYEES, "k", &body);
     assert!(!replayed(&third));
     assert_ne!(first.expect(201)["data"]["id"], third.expect(201)["data"]["id"]);
+}
+
+/// A refusal does not change the world, so the reset one has the same version.
+#[test]
+fn a_reset_world_does_not_know_the_keys_of_refusals() {
+    let caller = Caller::instant();
+    let employees = caller.get(&format!("{EMPLOYEES}?status=active&per_page=1")).expect(200);
+    let active = format!("{EMPLOYEES}/{}/activate", employees["data"][0]["id"].as_str().unwrap());
+    let refused = || send(&caller, &active, "k", &json!({}));
+    assert!(!replayed(&refused()) && replayed(&refused()));
+    caller.post("/_sandbox/reset", &json!({})).expect(200);
+    let again = refused();
+    assert!(!replayed(&again));
+    again.refused(409, "invalid_state_transition");
+}
+
+/// Without a log, a world that equals a new one gives way to others.
+#[test]
+fn a_world_with_keys_of_refusals_does_not_leave_memory() {
+    let server = Arc::new(Server::start(&["--max-worlds", "2"]));
+    let caller = Caller::of(&server);
+    let employees = caller.get(&format!("{EMPLOYEES}?status=active&per_page=1")).expect(200);
+    let active = format!("{EMPLOYEES}/{}/activate", employees["data"][0]["id"].as_str().unwrap());
+    send(&caller, &active, "k", &json!({})).refused(409, "invalid_state_transition");
+    let company = json!({"legal_name": "One Ltd", "country": "GB", "currency": "GBP"});
+    Caller::of(&server).post("/api/business/companies", &company).expect(201);
+    Caller::of(&server).post("/api/business/companies", &company).refused(503, "overloaded");
+    assert!(replayed(&send(&caller, &active, "k", &json!({}))));
 }
 
 #[test]

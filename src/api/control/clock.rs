@@ -23,6 +23,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
             until the world is idle and the due deliveries to webhook endpoints were attempted. \
             Returns the number of events of each type, and the first events and attempts that it \
             caused.",
+        errors: &[ErrorCode::ResourceNotFound], // the world was deleted meanwhile
         example: r#"{"by":"10d"}"#,
         ..operation!(drive advance_clock)
     },

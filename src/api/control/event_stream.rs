@@ -228,9 +228,9 @@ pub(crate) struct Follow {
     subject: Option<Text<64>>,
     company: Option<Id<Company>>,
     base: Arc<Base>,
-    /// Position in the event log, and the id of the event there.
+    /// Position in the event log, and the event there. After a restored snapshot, another event gets the same id.
     events: u64,
-    last: Option<u64>,
+    last: Option<Arc<Event>>,
     requests: u64,
     deliveries: u64,
     clock: Option<StreamClock>,
@@ -256,7 +256,7 @@ impl Follow {
             subject: input.subject_id,
             company: input.company_id,
             base: Arc::clone(world.base()),
-            last: world.log().get(events).map(|event| event.id),
+            last: world.log().get(events).cloned(),
             events,
             requests: tester.requests.noted(),
             deliveries: tester.outbox.recent.begin(),
@@ -290,7 +290,8 @@ impl Follow {
     fn notice_reset(&mut self, world: &World, batch: &mut Batch) {
         let log = world.log();
         let is_shorter = log.len() < self.events;
-        let other = log.get(self.events).zip(self.last).is_some_and(|(now, id)| now.id != id);
+        let known = log.get(self.events).zip(self.last.as_ref());
+        let other = known.is_some_and(|(now, last)| !Arc::ptr_eq(now, last));
         if is_shorter || other || !Arc::ptr_eq(&self.base, world.base()) {
             self.base = Arc::clone(world.base());
             self.move_to(world, log.len());
@@ -300,7 +301,7 @@ impl Follow {
 
     fn move_to(&mut self, world: &World, position: u64) {
         self.events = position;
-        self.last = world.log().get(position).map(|event| event.id);
+        self.last = world.log().get(position).cloned();
     }
 
     fn read_events(&mut self, world: &World, encoded: &mut Encoded, batch: &mut Batch) {

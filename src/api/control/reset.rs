@@ -91,6 +91,7 @@ fn reset_world(session: &mut Session<'_>, input: ResetWorld) -> Result<Plain<Res
     }
     let base = wanted.base(&base).map_err(invalid)?;
     *session.world = session.restarted(base, mode)?;
+    session.tester.snapshots.note_reset();
     let running = std::mem::take(&mut session.tester.scenarios);
     let (imports, running): (Vec<_>, Vec<_>) =
         running.into_iter().partition(|scenario| scenario.is_import());

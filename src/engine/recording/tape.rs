@@ -283,7 +283,8 @@ impl Tape {
     /// The wall clock has moved the world. This is an input only if work was due: of two moves in a row, the
     /// second alone gives the same world.
     pub(in crate::engine) fn followed(&self, wall: Timestamp, before: Before, world: &World) {
-        self.wall.store(wall.millis(), Ordering::Relaxed);
+        // Another request may have read a later time of the clock and moved the world before this one.
+        self.wall.fetch_max(wall.millis(), Ordering::Relaxed);
         if world.version() != before.version {
             self.append(self.step(before, world), world);
         }

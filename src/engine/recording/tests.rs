@@ -132,3 +132,17 @@ fn a_check_of_an_earlier_version_is_compared_in_its_form() {
     let other = Step { events: step.events[1..].to_vec(), ..step };
     assert_ne!(other.after().check, now.check);
 }
+
+/// Two requests read the wall clock, and the one with the earlier time gets the world last.
+#[test]
+fn the_recorded_time_of_the_wall_clock_does_not_go_back() {
+    let engine = engine_with(42, ClockMode::Real, None);
+    let world = engine.open_world("test_wall").expect("a test key opens a world");
+    let world = world.world();
+    let tape = Tape::new(Arc::new(Full::default()), WORLD, false);
+    let start = world.now();
+    for seconds in [2, 1] {
+        tape.followed(start.plus_millis(seconds * 1_000), Before::of(&world), &world);
+    }
+    assert_eq!(tape.wall(&world), Some(start.plus_millis(2_000)));
+}

@@ -206,6 +206,20 @@ fn a_reader_is_told_that_its_world_was_reset_or_restored() {
     assert!(reader.next().is_none(), "the stream of a deleted world ends");
 }
 
+/// The restored world gives the same ids to other events, and may have more of them before the reader looks.
+#[test]
+fn a_reader_notices_a_restored_world_that_is_longer_than_before() {
+    let caller = Caller::instant();
+    let snapshot = caller.post("/_sandbox/snapshots", &json!({})).made();
+    rename(&caller, 1);
+    let mut reader = Reader::open(&caller, "?kinds=event");
+    rename(&caller, 2);
+    assert_eq!(reader.next_of("event").data["sequence"], 2);
+    caller.post(&format!("/_sandbox/snapshots/{}/restore", id(&snapshot)), &json!({})).expect(200);
+    (3..15).for_each(|number| rename(&caller, number));
+    reader.next_of("reset");
+}
+
 /// A slow reader has no queue: what its world has dropped is counted.
 #[test]
 fn a_reader_that_is_behind_is_told_how_many_it_lost() {

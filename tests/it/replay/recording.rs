@@ -106,6 +106,24 @@ fn a_recording_may_end_right_after_a_reset() {
     assert!(out.contains("so do the digests at its end"), "{out}");
 }
 
+/// A read of a new key needs no room. Its world is dropped after it, so the log must not get what the clock did in it.
+#[test]
+fn a_read_without_room_is_not_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("full.ndjson");
+    let flags = ["--clock", "real:1000000", "--scenario", "demo-day", "--max-worlds", "1"];
+    let (server, caller) = serve(&[&flags[..], &["--record", path(&file)]].concat(), KEY);
+    hire(&caller, &caller.company(0), "Ada Obi").expect(201);
+    for _ in 0..3 {
+        std::thread::sleep(std::time::Duration::from_millis(500)); // some days
+        Caller::with_key(&server, "test_other").get("/api/business/companies").expect(200);
+    }
+    drop(caller);
+    std::sync::Arc::into_inner(server).expect("the only owner").end();
+    let (code, _, err) = run(&["replay", path(&file)]);
+    assert_eq!(code, 0, "{err}");
+}
+
 #[test]
 fn reads_and_refusals_without_effect_are_not_recorded() {
     let folder = tempfile::tempdir().unwrap();

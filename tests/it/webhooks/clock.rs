@@ -1,6 +1,7 @@
 //! The clock and webhooks: advancing waits for due deliveries, and a world with a wall clock sends by itself.
 
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -30,6 +31,30 @@ fn advancing_returns_every_attempt_on_the_way() {
     let last = |rows: &[Value], member: &str| rows.last().unwrap()[member].clone();
     assert_eq!(last(rows, "type"), last(events, "type"));
     assert!(deliveries(&caller, &id).iter().all(|row| row["status"] == "delivered"));
+}
+
+#[test]
+fn an_advance_ends_when_its_world_is_deleted() {
+    let caller = Caller::manual();
+    let pause = Duration::from_millis(300);
+    let receiver = Receiver::start(move |_, _| {
+        std::thread::sleep(pause);
+        Reaction::status(200)
+    });
+    endpoint(&caller, &receiver, &json!({}));
+    for number in 0..6 {
+        let body =
+            json!({"legal_name": format!("{number} Ltd"), "country": "GB", "currency": "GBP"});
+        caller.post("/api/business/companies", &body).expect(201); // with three events
+    }
+    std::thread::scope(|scope| {
+        let advance = scope.spawn(|| caller.post(ADVANCE, &json!({"by": "1d"})));
+        std::thread::sleep(pause);
+        caller.send(&caller.request("DELETE", "/_sandbox/world")).expect(200);
+        advance.join().unwrap().refused(404, "resource_not_found");
+    });
+    assert!(receiver.seen().len() < 18, "the advance did not wait for deliveries");
+    caller.get("/api/business/companies").expect(200);
 }
 
 #[test]
