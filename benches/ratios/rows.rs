@@ -267,7 +267,7 @@ fn memory(bench: &mut Bench) -> Result<String, String> {
 /// Of a created one, with its wallet, its event, and its reply for the idempotency key.
 fn memory_of_company(bench: &mut Bench) -> Result<String, String> {
     let sandbox = bench.sandbox(false)?;
-    let (companies, ask) = (bench.memory_requests / 10, ask_for_company());
+    let (companies, ask) = (40_000, ask_for_company());
     let per_round = std::mem::replace(&mut bench.requests, companies);
     // Connections, buffers and the request log are full before the count.
     let warm = bench.round(&sandbox, &ask);
