@@ -9,7 +9,7 @@ use crate::api::prelude::*;
 use crate::model::business::tax_period::TaxYear;
 use crate::model::business::year_so_far::YearSoFar;
 use crate::model::business::{
-    Before, Calculation, ItemStatus, PaySpan, PayrollItem, PayrollRun, RunStatus,
+    Before, Calculation, HoursWorked, ItemStatus, PaySpan, PayrollItem, PayrollRun, RunStatus,
 };
 use crate::model::growth::tenure::Tenure;
 use crate::model::growth::workforce::Place;
@@ -31,11 +31,22 @@ pub(crate) struct EarlierPay {
     /// Pays with the days that their runs pay, of any tax year.
     pays: BTreeMap<Id<Employee>, Vec<(PaySpan, Arc<Calculation>)>>,
     /// Regular pay and arrears, by pay period.
-    by_terms: BTreeMap<(Id<Employee>, PaySpan), i64>,
+    by_terms: BTreeMap<(Id<Employee>, PaySpan), ByTerms>,
     /// Pays since the start that have been reversed.
     reversed: BTreeMap<Id<Employee>, Vec<Arc<Calculation>>>,
     /// Grown pays of the tax year that have been reversed.
     taken_back: BTreeMap<Id<Employee>, Vec<Arc<PayrollItem>>>,
+}
+
+/// Regular pay of one employee for one pay period.
+#[derive(Default)]
+struct ByTerms {
+    /// What was paid, with arrears.
+    amount: i64,
+    /// The regular hours of the runs that paid them.
+    reported: Vec<HoursWorked>,
+    /// Whether a run paid the usual hours.
+    usual: bool,
 }
 
 /// A company before the world's start.
@@ -110,12 +121,13 @@ impl EarlierPay {
             if id == run.id || other.reverses.is_some() {
                 continue;
             }
+            let hours = other.regular_hours();
             for item in items(world, id) {
                 if other.status == RunStatus::Reversed || item.status == ItemStatus::Reversed {
                     let pays = earlier.reversed.entry(item.employee_id).or_default();
                     pays.push(Arc::clone(&item.calculation));
                 } else if !other.is_void() {
-                    earlier.add(other.span(), &item);
+                    earlier.add(other.span(), &item, hours.get(&item.employee_id).copied());
                 }
             }
         }
@@ -129,21 +141,23 @@ impl EarlierPay {
         earlier
     }
 
-    fn add(&mut self, span: PaySpan, item: &PayrollItem) {
+    fn add(&mut self, span: PaySpan, item: &PayrollItem, hours: Option<&HoursWorked>) {
         if matches!(item.status, ItemStatus::Reversed | ItemStatus::Blocked) {
             return;
         }
         let pay = &item.calculation;
         let pays = self.pays.entry(item.employee_id).or_default();
         pays.push((span, Arc::clone(pay)));
-        let mut paid = |span, amount| {
-            if amount != 0 {
-                *self.by_terms.entry((item.employee_id, span)).or_default() += amount;
-            }
-        };
-        paid(span, pay.by_terms());
+        let amount = pay.by_terms();
+        if amount != 0 {
+            let paid = self.by_terms.entry((item.employee_id, span)).or_default();
+            paid.amount += amount;
+            paid.reported.extend(hours.cloned());
+            paid.usual |= hours.is_none();
+        }
         for arrears in pay.extras().into_iter().flat_map(|extras| &extras.arrears) {
-            paid(arrears.span(), arrears.amount);
+            let paid = self.by_terms.entry((item.employee_id, arrears.span())).or_default();
+            paid.amount += arrears.amount;
         }
     }
 
@@ -197,8 +211,14 @@ impl EarlierPay {
 
     /// Regular pay of that employee for that pay period, including arrears.
     pub(crate) fn by_terms(&self, world: &World, employee: &Employee, span: PaySpan) -> i64 {
-        let since = self.by_terms.get(&(employee.id, span)).copied().unwrap_or(0);
+        let since = self.by_terms.get(&(employee.id, span)).map_or(0, |paid| paid.amount);
         since + self.in_history(world, employee, span)
+    }
+
+    /// The hours that other runs paid that employee for that pay period instead of the usual ones, if no run paid the usual ones.
+    pub(crate) fn hours(&self, employee: Id<Employee>, span: PaySpan) -> &[HoursWorked] {
+        let paid = self.by_terms.get(&(employee, span)).filter(|paid| !paid.usual);
+        paid.map_or(&[], |paid| &paid.reported)
     }
 
     /// Whether another run has paid that employee an earning with this id.

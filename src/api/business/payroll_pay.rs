@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use crate::api::business::leave_balance::{UNUSED_LEAVE, unused_leave};
 use crate::api::business::leave_clock::unpaid_leave;
 use crate::api::business::payroll_earlier::{Earlier, EarlierPay};
-use crate::api::business::worked_hours::pay_hours;
+use crate::api::business::worked_hours::{amount_of, pay_hours};
 use crate::api::prelude::*;
 use crate::model::business::earnings::{Employer, tax_year};
 use crate::model::business::pay_extras::{Arrears, sum};
@@ -80,6 +80,7 @@ fn due(world: &World, run: &PayrollRun, employee: &Employee, earlier: &EarlierPa
         Due::default()
     };
     if run.kind == RunType::Termination {
+        pay_reported(employee, run.span(), earlier, &mut due);
         leave_what_is_unpaid(&mut due, earlier.by_terms(world, employee, run.span()), run.span());
     }
     if run.kind.pays_by_terms() {
@@ -248,12 +249,23 @@ fn arrears(
         if paid == 0 {
             return None; // days that were not paid at all wait for their own run
         }
-        let due = by_terms(world, employee, span);
+        let mut due = by_terms(world, employee, span);
+        pay_reported(employee, span, earlier, &mut due);
         let parts: i64 = due.parts.iter().map(|part| part.amount).sum();
         let amount = parts + sum(&due.extras.allowances) - paid;
         (amount != 0).then_some(Arrears::new(span, amount))
     });
     owed.collect()
+}
+
+/// For hourly terms: the hours that the runs of the pay period were given, instead of the usual ones.
+fn pay_reported(employee: &Employee, span: PaySpan, earlier: &EarlierPay, due: &mut Due) {
+    let hours = earlier.hours(employee.id, span);
+    let terms = employee.terms_on(span.end).filter(|terms| terms.interval == PayInterval::Hour);
+    if let Some(terms) = terms.filter(|_| !hours.is_empty()) {
+        let amount = hours.iter().map(|worked| amount_of(terms, worked)).sum();
+        due.parts = vec![Component { id: "basic".to_owned(), amount }];
+    }
 }
 
 /// Possible mistakes in that pay.

@@ -22,8 +22,6 @@ pub(crate) struct HoursInput {
     rate_percent: Option<u32>,
 }
 
-const REGULAR: &str = "regular";
-
 /// The hours of one employee, validated; `at` points to the list.
 pub(crate) fn worked_hours(
     employee: &Employee,
@@ -70,7 +68,7 @@ fn refusal(
     if twice {
         return Some(("duplicate", format!("another entry of this list has the type {kind}")));
     }
-    if kind == REGULAR {
+    if kind == HoursWorked::REGULAR {
         let hourly = terms.interval == PayInterval::Hour && run.kind.pays_by_terms();
         let detail = "regular hours are for a regular run of an employee with hourly pay terms";
         return (!hourly).then(|| ("not_hourly", detail.to_owned()));
@@ -79,7 +77,7 @@ fn refusal(
         return None;
     }
     let known = pack.earning_types.iter().map(|known| known.id.as_str());
-    let known: Vec<&str> = core::iter::once(REGULAR).chain(known).collect();
+    let known: Vec<&str> = core::iter::once(HoursWorked::REGULAR).chain(known).collect();
     let detail = format!(
         "the payroll pack {} has no earnings `{kind}`; expected one of {}",
         pack.code,
@@ -98,8 +96,8 @@ pub(crate) fn pay_hours(
 ) {
     let Some(terms) = terms else { return };
     for worked in hours {
-        let amount = amount(terms, worked);
-        if worked.kind == REGULAR {
+        let amount = amount_of(terms, worked);
+        if worked.kind == HoursWorked::REGULAR {
             *parts = vec![Component { id: "basic".to_owned(), amount }];
             extras.proration = None;
             continue;
@@ -115,7 +113,7 @@ pub(crate) fn pay_hours(
 }
 
 /// The pay of those hours by the hourly rate: that of the terms, or a year's pay divided by 52 weeks of 40 hours. Half a minor unit is rounded up.
-fn amount(terms: &Compensation, worked: &HoursWorked) -> i64 {
+pub(crate) fn amount_of(terms: &Compensation, worked: &HoursWorked) -> i64 {
     let (times, divisor): (i128, i128) = match terms.interval {
         PayInterval::Hour => (1, 1),
         PayInterval::Month => (12, 52 * 40),
@@ -131,10 +129,10 @@ fn amount(terms: &Compensation, worked: &HoursWorked) -> i64 {
 mod tests {
     use super::*;
 
-    fn paid(interval: PayInterval, amount_: i64, minutes: u32, rate_percent: u32) -> i64 {
+    fn paid(interval: PayInterval, amount: i64, minutes: u32, rate_percent: u32) -> i64 {
         let currency = Currency::new("USD").expect("a currency");
         let terms = Compensation {
-            amount: amount_,
+            amount,
             currency,
             interval,
             components: Vec::new(),
@@ -143,7 +141,10 @@ mod tests {
             allowances: Vec::new(),
             deductions: Vec::new(),
         };
-        amount(&terms, &HoursWorked { kind: REGULAR.to_owned(), minutes, rate_percent })
+        amount_of(
+            &terms,
+            &HoursWorked { kind: HoursWorked::REGULAR.to_owned(), minutes, rate_percent },
+        )
     }
 
     /// 29 USC 207(a)(1): overtime is paid at one and a half times the regular rate.

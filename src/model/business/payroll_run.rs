@@ -1,5 +1,7 @@
 //! A payroll run: one pay day of one company, from gross pay to settled payouts.
 
+use std::collections::BTreeMap;
+
 use crate::model::business::{Calculation, Deduction, Employee, PayLine, PaySpan, PayrollItem};
 use crate::model::payments::Wallet;
 use crate::model::prelude::*;
@@ -105,6 +107,15 @@ impl PayrollRun {
         self.pay_period.unwrap_or_else(|| PaySpan::month(self.period))
     }
 
+    /// The regular hours that the run was given, by employee.
+    pub(crate) fn regular_hours(&self) -> BTreeMap<Id<Employee>, &HoursWorked> {
+        let inputs = self.inputs.iter().flat_map(|input| {
+            let regular = input.hours.iter().filter(|worked| worked.kind == HoursWorked::REGULAR);
+            regular.map(|worked| (input.employee_id, worked))
+        });
+        inputs.collect()
+    }
+
     /// Whether the run has no effect: its pay does not count, and its employees may be in another run of the period.
     pub(crate) const fn is_void(&self) -> bool {
         matches!(self.status, RunStatus::Cancelled | RunStatus::Failed | RunStatus::Reversed)
@@ -162,6 +173,11 @@ pub(crate) struct HoursWorked {
     pub(crate) minutes: u32,
     /// The pay of an hour, in percent of the hourly rate.
     pub(crate) rate_percent: u32,
+}
+
+impl HoursWorked {
+    /// Hours that replace the pay of hourly terms.
+    pub(crate) const REGULAR: &str = "regular";
 }
 
 /// Sums over the employees of a run, in minor units.

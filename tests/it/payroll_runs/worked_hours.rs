@@ -58,6 +58,46 @@ fn hours_replace_the_pay_of_hourly_terms_and_overtime_has_its_rate() {
     caller.audit();
 }
 
+/// A raise from 25.00 to 30.00 an hour adds 5.00 to each of the 30 hours of the pay period that is already paid. Terms that are recorded again change
+/// nothing.
+#[test]
+fn a_late_raise_of_hourly_pay_is_paid_for_the_hours_that_were_reported() {
+    let (caller, person, run) = employed(2_500, "hour", &json!([]));
+    let hours =
+        |minutes: i64| with_hours(&person, &json!([{"type": "regular", "minutes": minutes}]));
+    edit(&caller, &run, &hours(1_800)).expect(200);
+    assert_eq!(paid(&caller, &calculated(&caller, &run))["totals"]["gross"], 75_000);
+    let path = format!("/api/business/employees/{person}/compensation");
+    let record = |amount: i64| {
+        let terms = json!({
+            "amount": amount, "currency": "USD", "interval": "hour", "effective_from": "2026-01-01",
+        });
+        caller.send(&caller.request("PUT", &path).json(&terms)).expect(200);
+    };
+    let gross = |period: &str| {
+        let run = drafted(&caller, &person, period);
+        edit(&caller, &run, &hours(600)).expect(200);
+        paid(&caller, &calculated(&caller, &run))["totals"]["gross"].clone()
+    };
+    record(2_500);
+    assert_eq!(gross("2026-02"), 25_000);
+    record(3_000);
+    assert_eq!(gross("2026-03"), 30_000 + 15_000 + 5_000);
+    assert_eq!(gross("2026-04"), 30_000);
+    // Final pay for a pay period with reported hours pays only what they do not.
+    let body = json!({
+        "reason": "Resignation", "last_working_day": "2026-04-30", "final_pay": {"mode": "next_run"},
+    });
+    caller.post(&format!("/api/business/employees/{person}/terminate"), &body).expect(200);
+    let company = &caller.get(&format!("/api/business/employees/{person}")).data()["company_id"];
+    let body = json!({
+        "company_id": company, "period": "2026-04", "type": "termination", "employee_ids": [person],
+    });
+    let last = calculated(&caller, &draft(&caller, &body));
+    assert_eq!(last["totals"]["gross"], 0, "{last}");
+    caller.audit();
+}
+
 #[test]
 fn hours_that_cannot_be_paid_are_refused_by_their_member() {
     let (caller, person, run) = employed(500_000, "month", &json!([]));
