@@ -9,7 +9,8 @@ use crate::api::prelude::*;
 use crate::model::business::tax_period::TaxYear;
 use crate::model::business::year_so_far::YearSoFar;
 use crate::model::business::{
-    Before, Calculation, HoursWorked, ItemStatus, PaySpan, PayrollItem, PayrollRun, RunStatus,
+    Before, Calculation, Compensation, HoursWorked, ItemStatus, PaySpan, PayrollItem, PayrollRun,
+    RunStatus,
 };
 use crate::model::growth::tenure::Tenure;
 use crate::model::growth::workforce::Place;
@@ -43,6 +44,8 @@ pub(crate) struct EarlierPay {
 struct ByTerms {
     /// What was paid, with arrears.
     amount: i64,
+    /// The first day on which a run calculated it; none for the history and for arrears alone.
+    since: Option<Date>,
     /// The regular hours of the runs that paid them.
     reported: Vec<HoursWorked>,
     /// Whether a run paid the usual hours.
@@ -121,13 +124,14 @@ impl EarlierPay {
             if id == run.id || other.reverses.is_some() {
                 continue;
             }
-            let hours = other.regular_hours();
+            let (hours, on) = (other.regular_hours(), other.calculated_on());
             for item in items(world, id) {
                 if other.status == RunStatus::Reversed || item.status == ItemStatus::Reversed {
                     let pays = earlier.reversed.entry(item.employee_id).or_default();
                     pays.push(Arc::clone(&item.calculation));
                 } else if !other.is_void() {
-                    earlier.add(other.span(), &item, hours.get(&item.employee_id).copied());
+                    let hours = hours.get(&item.employee_id).copied();
+                    earlier.add((other.span(), on), &item, hours);
                 }
             }
         }
@@ -141,7 +145,12 @@ impl EarlierPay {
         earlier
     }
 
-    fn add(&mut self, span: PaySpan, item: &PayrollItem, hours: Option<&HoursWorked>) {
+    fn add(
+        &mut self,
+        (span, on): (PaySpan, Option<Date>),
+        item: &PayrollItem,
+        hours: Option<&HoursWorked>,
+    ) {
         if matches!(item.status, ItemStatus::Reversed | ItemStatus::Blocked) {
             return;
         }
@@ -154,6 +163,7 @@ impl EarlierPay {
             paid.amount += amount;
             paid.reported.extend(hours.cloned());
             paid.usual |= hours.is_none();
+            paid.since = paid.since.into_iter().chain(on).min();
         }
         for arrears in pay.extras().into_iter().flat_map(|extras| &extras.arrears) {
             let paid = self.by_terms.entry((item.employee_id, arrears.span())).or_default();
@@ -213,6 +223,18 @@ impl EarlierPay {
     pub(crate) fn by_terms(&self, world: &World, employee: &Employee, span: PaySpan) -> i64 {
         let since = self.by_terms.get(&(employee.id, span)).map_or(0, |paid| paid.amount);
         since + self.in_history(world, employee, span)
+    }
+
+    /// Whether the pay for that pay period was calculated without these terms, which apply to it: they were set on the same day or later.
+    pub(crate) fn calculated_without(
+        &self,
+        terms: &Compensation,
+        id: Id<Employee>,
+        span: PaySpan,
+    ) -> bool {
+        let since = self.by_terms.get(&(id, span)).and_then(|paid| paid.since);
+        let is_late = |set: Date| since.is_none_or(|since| set >= since);
+        terms.effective_from <= span.end && terms.recorded.is_some_and(is_late)
     }
 
     /// The hours that other runs paid that employee for that pay period instead of the usual ones, if no run paid the usual ones.

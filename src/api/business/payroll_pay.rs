@@ -237,12 +237,13 @@ fn arrears(
     employee: &Employee,
     earlier: &EarlierPay,
 ) -> Vec<Arrears> {
-    let late = employee.terms().iter().filter(|terms| terms.recorded_on() > terms.effective_from);
-    let Some(first) = late.map(|terms| terms.effective_from.period()).min() else {
+    if employee.terms().iter().all(|terms| terms.recorded.is_none()) {
         return Vec::new();
+    }
+    let is_late = |span: &PaySpan| {
+        employee.terms().iter().any(|terms| earlier.calculated_without(terms, employee.id, *span))
     };
-    let since = earlier.spans(world, employee.id).filter(|span| span.end >= first.first_day());
-    let spans: BTreeSet<PaySpan> = since.collect();
+    let spans: BTreeSet<PaySpan> = earlier.spans(world, employee.id).filter(is_late).collect();
     let before = spans.into_iter().filter(|span| span.end < run.span().start);
     let owed = before.filter_map(|span| {
         let paid = earlier.by_terms(world, employee, span);

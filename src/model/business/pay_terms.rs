@@ -51,11 +51,6 @@ pub(crate) struct Component {
 }
 
 impl Compensation {
-    /// The day on which the terms were set, or their first day if that is unknown.
-    pub(crate) fn recorded_on(&self) -> Date {
-        self.recorded.unwrap_or(self.effective_from)
-    }
-
     /// A month's gross pay in minor units; half a unit is rounded up.
     pub(crate) fn monthly(amount: i64, interval: PayInterval) -> i64 {
         let (times, divisor) = match interval {

@@ -116,6 +116,13 @@ impl PayrollRun {
         inputs.collect()
     }
 
+    /// The day on which the run was last calculated for its approval.
+    pub(crate) fn calculated_on(&self) -> Option<Date> {
+        let mut changes = self.status_history.iter().rev();
+        let found = changes.find(|change| change.status == RunStatus::Calculated);
+        found.map(|change| change.at.date())
+    }
+
     /// Whether the run has no effect: its pay does not count, and its employees may be in another run of the period.
     pub(crate) const fn is_void(&self) -> bool {
         matches!(self.status, RunStatus::Cancelled | RunStatus::Failed | RunStatus::Reversed)

@@ -102,6 +102,29 @@ fn pay_that_was_raised_for_months_gone_by_is_paid_in_arrears_once() {
     assert_eq!(number(&items(&caller, &next.made())[0]["gross"]), monthly + 1_000_000);
 }
 
+/// January 2026 has 22 working days, five of them from the 26th on. The run of January was calculated before the raise was recorded.
+#[test]
+fn a_raise_that_begins_in_a_paid_month_is_paid_in_arrears_also_if_it_is_recorded_in_time() {
+    for day in ["2026-01-26T09:00:00Z", "2026-01-27T09:00:00Z"] {
+        let caller = Caller::manual();
+        let company = caller.company(1);
+        let person = caller.payable(&company).remove(0);
+        set_pay(&caller, &person, 440_000, "2026-01-01");
+        let gross = |period: &str| {
+            let body = json!({"company_id": company, "period": period, "employees": [person]});
+            let run = caller.post("/v1/payroll/run", &body).made();
+            caller.advance(&json!({"by": "2s"}));
+            number(&items(&caller, &run)[0]["gross"])
+        };
+        assert_eq!(gross("2026-01"), 440_000);
+        caller.advance(&json!({"to": day}));
+        set_pay(&caller, &person, 660_000, "2026-01-26");
+        assert_eq!(gross("2026-02"), 660_000 + 50_000, "{day}");
+        assert_eq!(gross("2026-03"), 660_000, "{day}");
+        caller.audit();
+    }
+}
+
 #[test]
 fn unpaid_leave_is_not_paid_and_annual_leave_is() {
     let caller = Caller::manual();
