@@ -17,7 +17,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         summary: "Suspend an employee",
         description: "Suspends an employee. Runs exclude the employee until `activateEmployee` is \
             called. A `verified` payroll status becomes `on_hold`. A run that already includes \
-            the employee still pays them.",
+            the employee still pays them, except a draft that is calculated or approved later.",
         example: r#"{"reason":"Investigation of expense claims"}"#,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &["employee.suspended", "employee.payroll_status_changed"],
@@ -41,7 +41,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
             `off_cycle` in a separate run as soon as the employment ends, `next_run` in the \
             regular run of that month. Payroll then closes with that payslip. Without final pay, \
             payroll is `closed` at once: later runs exclude the employee, and a run that already \
-            includes the employee still pays them.",
+            includes the employee still pays them, except a draft that is calculated or approved later.",
         example: r#"{"reason":"Resignation","last_working_day":"2025-12-31"}"#,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &[

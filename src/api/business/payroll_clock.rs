@@ -53,12 +53,15 @@ fn calculated(world: &mut World, mut run: PayrollRun) -> Arc<PayrollRun> {
     world.record("payroll_run.calculated", run)
 }
 
-/// Moves a run whose pay date can no longer be met to the next day on which it can be paid. The day of the payment decides the tax year, the
+/// A calculated run as it can be approved now. Employees who can no longer be paid are blocked.
+///
+/// A pay date that can no longer be met moves to the next day on which the run can be paid. The day of the payment decides the tax year, the
 /// rates and the return (ITEPA 2003, s. 686), so the pay is calculated for the new day.
-pub(crate) fn move_missed_pay_date(world: &mut World, run: Arc<PayrollRun>) -> Arc<PayrollRun> {
+pub(crate) fn as_of_approval(world: &mut World, run: Arc<PayrollRun>) -> Arc<PayrollRun> {
     let first = first_day_to_pay(world, &get(world, run.company_id));
     if run.pay_date >= first {
-        return run;
+        let drafted = run.is_drafted();
+        return if drafted { follow_employments(world, run) } else { run };
     }
     let mut run = (*run).clone();
     (run.pay_date, run.updated_at) = (first, world.now());
@@ -79,27 +82,13 @@ fn calculate_items(world: &mut World, run: &mut PayrollRun) {
     let mut found = Vec::new();
     for &id in run.employees.clone().iter() {
         let employee = get(world, id);
-        let calculated = match why_not(&company, run, &employee) {
-            Some(why) => Err(why),
-            None => calculate_pay(world, run, &employee, &earlier),
-        };
-        let (pay, status) = match calculated {
-            Ok(pay) => {
-                ready += 1;
-                if found.len() < MOST_WARNINGS {
-                    found.extend(warnings(run, &employee, &pay));
-                }
-                (pay, ItemStatus::Ready)
-            }
-            Err(why) => {
-                run.blockers.push(format!("{id}: {why}"));
-                (nothing(run, &employee), ItemStatus::Blocked)
-            }
-        };
         let last = last_time.remove(&employee.id);
-        let mut item = item(world, run, &employee, last, Arc::new(pay));
-        if item.status != status {
-            item.enter(status, world.now());
+        let item = calculate_item(world, run, (&company, &employee), &earlier, last);
+        if item.status == ItemStatus::Ready {
+            ready += 1;
+            if found.len() < MOST_WARNINGS {
+                found.extend(warnings(run, &employee, &item.calculation));
+            }
         }
         totals.add_item(&item, 1); // adds zero for an excluded employee
         world.stage(item);
@@ -113,15 +102,70 @@ fn calculate_items(world: &mut World, run: &mut PayrollRun) {
     run.settlement = Settlement { pending: ready, ..Settlement::default() };
 }
 
+/// The item of one employee: with pay, or blocked, for a reason that the run then shows.
+fn calculate_item(
+    world: &World,
+    run: &mut PayrollRun,
+    (company, employee): (&Company, &Employee),
+    earlier: &EarlierPay,
+    last_time: Option<Arc<PayrollItem>>,
+) -> PayrollItem {
+    let calculated = match why_not(company, run, employee) {
+        Some(why) => Err(why),
+        None => calculate_pay(world, run, employee, earlier),
+    };
+    let (pay, status) = match calculated {
+        Ok(pay) => (pay, ItemStatus::Ready),
+        Err(why) => {
+            run.blockers.push(format!("{}: {why}", employee.id));
+            (nothing(run, employee), ItemStatus::Blocked)
+        }
+    };
+    let mut item = item(world, run, employee, last_time, Arc::new(pay));
+    if item.status != status {
+        item.enter(status, world.now());
+    }
+    item
+}
+
+/// Calculates again the items of employees whose employment has ended or been suspended since the calculation.
+fn follow_employments(world: &mut World, run: Arc<PayrollRun>) -> Arc<PayrollRun> {
+    let company = get(world, run.company_id);
+    let calculated = run.entered(RunStatus::Calculated);
+    let is_changed = |employee: &Employee| {
+        let last_days = run.kind.pays_by_terms().then_some(employee.end_date).flatten();
+        let leaves = last_days.is_some_and(|day| day <= run.span().end)
+            && calculated.is_none_or(|at| employee.updated_at >= at);
+        leaves || why_not(&company, &run, employee).is_some()
+    };
+    let mut items = items(world, run.id);
+    items.retain(|item| item.status == ItemStatus::Ready);
+    items.retain(|item| is_changed(&get(world, item.employee_id)));
+    if items.is_empty() {
+        return run;
+    }
+    let earlier = EarlierPay::of(world, &run);
+    let mut run = (*run).clone();
+    let mut totals = run.totals.unwrap_or_default();
+    for last in items {
+        let employee = get(world, last.employee_id);
+        totals.add_item(&last, -1);
+        let item = calculate_item(world, &mut run, (&company, &employee), &earlier, Some(last));
+        totals.add_item(&item, 1);
+        run.settlement.pending -= u64::from(item.status == ItemStatus::Blocked);
+        world.stage(item);
+    }
+    (run.totals, run.updated_at) = (Some(totals), world.now());
+    world.record("payroll_run.calculated", run)
+}
+
 /// Maximum number of warnings of a run, because each of its events contains them.
 const MOST_WARNINGS: usize = 100;
 
 /// Why the run excludes that employee. A run created in one call pays the employees selected then.
 fn why_not(company: &Company, run: &PayrollRun, employee: &Employee) -> Option<String> {
-    let drafted =
-        run.status_history.first().is_some_and(|change| change.status == RunStatus::Draft);
     let wanted = Wanted { company, span: run.span(), kind: run.kind, member: "" };
-    wanted.not_payable(employee).filter(|_| drafted)
+    wanted.not_payable(employee).filter(|_| run.is_drafted())
 }
 
 fn items_by_employee(

@@ -124,7 +124,8 @@ impl EarlierPay {
             if id == run.id || other.reverses.is_some() {
                 continue;
             }
-            let (hours, on) = (other.regular_hours(), other.calculated_on());
+            let hours = other.regular_hours();
+            let on = other.entered(RunStatus::Calculated).map(Timestamp::date);
             for item in items(world, id) {
                 if other.status == RunStatus::Reversed || item.status == ItemStatus::Reversed {
                     let pays = earlier.reversed.entry(item.employee_id).or_default();

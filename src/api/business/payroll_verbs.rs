@@ -1,6 +1,6 @@
 //! Operations on a waiting payroll run: approve, cancel, retry funding.
 
-use crate::api::business::payroll_clock::{approve_run, items, move_missed_pay_date};
+use crate::api::business::payroll_clock::{approve_run, as_of_approval, items};
 use crate::api::business::payroll_funding::{self, fund_run};
 use crate::api::business::payroll_people::may_pay;
 use crate::api::business::payroll_undo::mirror;
@@ -15,7 +15,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         description: "Approves a run of a company with `approval_required`. Wages and taxes \
             accrue. The money is reserved at the cut-off, and the run continues as with \
             `runPayroll`. If the cut-off of its pay date has passed, the pay date becomes the next \
-            day that can be met, and the run is calculated for that day.",
+            day that can be met, and the run is calculated for that day. In a drafted run, an employee \
+            who can no longer be paid is excluded, and one who leaves is calculated again.",
         example: r#"{"approver":"Ada Obi","note":"Checked against the rota"}"#,
         errors: &[
             ErrorCode::InvalidStateTransition,
@@ -91,7 +92,7 @@ fn approve_payroll_run(world: &mut World, input: ApprovePayrollRun) -> Result<Si
     let company = world.get(run.company_id)?;
     may_pay(world, &company)?;
     next(&run, "approve")?;
-    let run = move_missed_pay_date(world, run);
+    let run = as_of_approval(world, run);
     for entry in approve_run(world, &run, input.reason()) {
         world.emit("journal_entry.posted", &entry);
     }

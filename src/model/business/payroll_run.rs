@@ -116,11 +116,15 @@ impl PayrollRun {
         inputs.collect()
     }
 
-    /// The day on which the run was last calculated for its approval.
-    pub(crate) fn calculated_on(&self) -> Option<Date> {
+    /// When the run last entered a status.
+    pub(crate) fn entered(&self, status: RunStatus) -> Option<Timestamp> {
         let mut changes = self.status_history.iter().rev();
-        let found = changes.find(|change| change.status == RunStatus::Calculated);
-        found.map(|change| change.at.date())
+        changes.find(|change| change.status == status).map(|change| change.at)
+    }
+
+    /// Whether the run began as a draft. A run created in one call pays the employees selected then.
+    pub(crate) fn is_drafted(&self) -> bool {
+        self.status_history.first().is_some_and(|change| change.status == RunStatus::Draft)
     }
 
     /// Whether the run has no effect: its pay does not count, and its employees may be in another run of the period.

@@ -92,6 +92,44 @@ fn an_employee_who_is_no_longer_payable_is_blocked_and_left_out() {
     caller.audit();
 }
 
+/// The pay of February 2026, with 20 working days, of which the third employee works ten.
+#[test]
+fn approval_leaves_out_those_who_left_after_the_calculation_and_pays_leavers_their_days() {
+    let caller = Caller::manual();
+    let company = caller.company(0);
+    let people = &caller.payable(&company)[..4];
+    let body = json!({"company_id": company, "period": "2026-02", "employee_ids": people});
+    caller.advance(&json!({"to": "2026-02-16T08:00:00Z"}));
+    let run = calculated(&caller, &draft(&caller, &body));
+    let before = items(&caller, &run);
+    let employment = |person: &str, verb: &str, body: &serde_json::Value| {
+        caller.post(&format!("/api/business/employees/{person}/{verb}"), body).expect(200);
+    };
+    employment(&people[0], "suspend", &json!({"reason": "Investigation"}));
+    let gone = json!({"reason": "Resignation", "last_working_day": "2026-02-02"});
+    employment(&people[1], "terminate", &gone);
+    let leaves = json!({
+        "reason": "Resignation", "last_working_day": "2026-02-13", "final_pay": {"mode": "next_run"},
+    });
+    employment(&people[2], "terminate", &leaves);
+    let approved = verb(&caller, &run, "approve", &json!({})).data();
+    let after = items(&caller, &run);
+    let of = |member: &str| -> Vec<_> { after.iter().map(|item| item[member].clone()).collect() };
+    assert_eq!(of("status"), ["skipped", "skipped", "ready", "ready"]);
+    assert_eq!((&after[0]["net"], &after[1]["net"]), (&json!(0), &json!(0)));
+    assert_eq!(after[2]["proration"], json!({"paid_days": 10, "days": 20}));
+    assert_eq!(after[3]["net"], before[3]["net"]);
+    for member in ["gross", "taxes", "employee_contributions", "employer_contributions", "net"] {
+        let sum: i64 = after.iter().map(|item| number(&item[member])).sum();
+        assert_eq!(approved["totals"][member], sum, "{member}");
+    }
+    assert_eq!(approved["blockers"].as_array().unwrap().len(), 2);
+    assert_eq!(approved["settlement"]["pending"], 2);
+    caller.advance(&json!({"by": "20d"}));
+    assert_eq!(caller.run(id(&run))["settlement"]["paid"], 2);
+    caller.audit();
+}
+
 #[test]
 fn a_regular_draft_without_names_is_of_everyone_and_takes_the_period() {
     let caller = Caller::manual();
