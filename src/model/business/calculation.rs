@@ -115,9 +115,10 @@ impl Calculation {
         let mut calculation = Self::calculated(&terms, (pack, fit), pay_date, before)?;
         let extras = &mut terms.extras;
         let wages = calculation.wages();
+        let mut taken = sum(&extras.typed);
         extras.carried = typed::fit(pack, &mut extras.typed, &wages, terms.frequency);
-        if !extras.carried.is_empty() || typed::was_cut(extras) {
-            // The smaller deductions may leave more tax to pay.
+        while typed::was_cut(&mut terms.extras, &mut taken) {
+            // Smaller deductions may leave more tax to pay, and that leaves less for them.
             calculation = Self::calculated(&terms, (pack, fit), pay_date, before)?;
             let extras = &mut terms.extras;
             let wages = calculation.wages();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::model::business::earnings::PayLine;
 use crate::model::business::employer_part::Paid;
-use crate::model::business::pay_extras::{Extras, PartRule};
+use crate::model::business::pay_extras::{Extras, PartRule, sum};
 use crate::model::payroll::{DeductionType, Pack, PayForOrders, PayPeriod, Short};
 
 fn type_of<'a>(pack: &'a Pack, line: &PayLine) -> Option<&'a DeductionType> {
@@ -148,11 +148,11 @@ pub(super) fn fit(
     carried
 }
 
-/// Whether nothing at all was taken for one of the deductions, or part of one was left out.
-pub(super) fn was_cut(extras: &mut Extras) -> bool {
-    let before = extras.typed.len();
+/// Whether the deductions take less than before, which then is what they take now. Those that take nothing are left out.
+pub(super) fn was_cut(extras: &mut Extras, before: &mut i64) -> bool {
     extras.typed.retain(|line| line.amount != 0);
-    extras.typed.len() != before
+    let now = sum(&extras.typed);
+    core::mem::replace(before, now) != now
 }
 
 /// Adds more that later pays owe to what they already owe, by id.

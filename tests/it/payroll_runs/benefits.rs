@@ -290,3 +290,28 @@ fn a_wrong_employer_part_is_refused_with_its_member() {
         }),
     );
 }
+
+/// Finance Act 2004, s. 193: relief is given for what was paid to the pension, not for what was agreed.
+#[test]
+fn a_pension_contribution_that_fits_in_part_lowers_taxable_pay_by_that_part() {
+    let (caller, person) = payable_in("GB");
+    let body = json!({"tax_attributes": {"tax_code": "BR", "tax_basis": "w1m1"}});
+    caller.patch(&format!("/api/business/employees/{person}"), &body).expect(200);
+    let pension = json!([
+        {"id": "pension", "label": "Pension", "amount": 400_000, "type": "pension_net_pay"},
+    ]);
+    set_pay(&caller, &person, 400_000, &pension);
+    let company = &caller.get(&format!("/api/business/employees/{person}")).data()["company_id"];
+    let body = json!({"company_id": company, "period": "2026-01", "employee_ids": [person]});
+    let run = paid(&caller, &calculated(&caller, &draft(&caller, &body)));
+    let payslip =
+        caller.all(&format!("/api/business/payslips?payroll_run_id={}", id(&run))).remove(0);
+    let taken = number(&payslip["deductions"][0]["amount"]);
+    // 8 % of what exceeds 1,048.00 is 236.16. Tax at 20 % of whole pounds is on what the pension leaves.
+    let (tax, insurance) = (payslip["taxes"][0]["amount"].clone(), 23_616);
+    assert_eq!(payslip["taxable"], (400_000 - taken) / 100 * 100);
+    assert_eq!(tax, (400_000 - taken) / 100 * 20);
+    assert_eq!((400_000 - taken - number(&tax) - insurance, &payslip["net"]), (0, &json!(0)));
+    assert!(taken > 370_000, "{payslip}");
+    caller.audit();
+}
