@@ -25,14 +25,14 @@ pub(crate) fn active(world: &World, company: Id<Company>) -> Option<Arc<PaySched
 
 /// The company's pay periods that end in a month.
 pub(crate) fn ending(world: &World, company: Id<Company>, month: Period) -> Vec<PaySpan> {
-    ending_in(&schedules(world, company), month)
+    ending_in(&schedules(world, company), world.calendar_of(company), month)
 }
 
-/// The pay period that contains a day.
+/// The pay period that contains a day, or the next one if none does.
 pub(crate) fn containing(world: &World, company: Id<Company>, day: Date) -> PaySpan {
     let months = [day.period(), day.period().plus_months(1)];
     let mut spans = months.into_iter().flat_map(|month| ending(world, company, month));
-    let found = spans.find(|span| (span.start..=span.end).contains(&day));
+    let found = spans.find(|span| span.end >= day);
     found.unwrap_or_else(|| PaySpan::month(day.period()))
 }
 
@@ -186,8 +186,7 @@ impl<'a> NewRun<'a> {
         let Some(end) = ends.max().filter(|end| *end > last.end) else {
             let ends = employees.iter().filter_map(|id| world.find(*id)?.end_date);
             let end = ends.max().unwrap_or(last.end);
-            let contains = |span: &&PaySpan| (span.start..=span.end).contains(&end);
-            let span = spans.iter().find(contains).copied().unwrap_or(last);
+            let span = spans.iter().find(|span| span.end >= end).copied().unwrap_or(last);
             return Ok((self.of(span), employees));
         };
         let span = containing(world, self.company.id, end);

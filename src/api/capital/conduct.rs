@@ -142,7 +142,7 @@ impl<'a> Paydays<'a> {
         let next = self.first.map(|first| first.plus_months(1));
         let start = next.map(|next| next.max(since.period()));
         let months = (0..).map_while(|ahead| Some(start?.plus_months(ahead)));
-        let spans = months.flat_map(|month| ending_in(&self.schedules, month));
+        let spans = months.flat_map(|month| ending_in(&self.schedules, self.calendar, month));
         let paydays = spans.map(|span| {
             let mut runs = self.runs.iter();
             Payday {

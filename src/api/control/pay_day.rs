@@ -40,7 +40,8 @@ fn of_company(world: &World, company: &Company) -> Option<Timestamp> {
     }
     let (schedules, calendar) = (schedules(world, company.id), world.calendar_of(company.id));
     let month = world.today().period();
-    let spans = (-1..=MONTHS).flat_map(|later| ending_in(&schedules, month.plus_months(later)));
+    let spans =
+        (-1..=MONTHS).flat_map(|later| ending_in(&schedules, calendar, month.plus_months(later)));
     let days = spans.map(|span| due_by(&schedules, calendar, company, span));
     days.filter_map(|day| is_ahead(world, day)).min()
 }

@@ -177,27 +177,36 @@ pub(crate) const fn days_of(frequency: PayPeriod) -> Option<i32> {
     }
 }
 
-/// The pay periods that end in a month: those of the schedules, and the days that no schedule covers, which are paid monthly. `schedules` are
-/// in order and do not overlap.
-pub(crate) fn ending_in(schedules: &[Arc<PaySchedule>], month: Period) -> Vec<PaySpan> {
+/// The pay periods that end in a month: those of the schedules, and the days that no schedule covers, which are paid monthly. Such days without a
+/// working day are no pay period, unless no other one ends in the month. `schedules` are in order and do not overlap.
+pub(crate) fn ending_in(
+    schedules: &[Arc<PaySchedule>],
+    calendar: &Calendar,
+    month: Period,
+) -> Vec<PaySpan> {
     let (mut next, last) = (month.first_day(), month.last_day());
-    let mut spans = Vec::new();
-    let monthly = |start, end| PaySpan { start, end, frequency: PayPeriod::Monthly };
+    let (mut spans, mut idle) = (Vec::new(), None);
+    let mut add_monthly = |spans: &mut Vec<PaySpan>, start: Date, end: Date| {
+        let span = PaySpan { start, end, frequency: PayPeriod::Monthly };
+        let works = calendar.working_days(start, end) > 0;
+        if works { spans.push(span) } else { idle = Some(span) }
+    };
     for schedule in schedules {
         if schedule.first_day > last || schedule.last_day.is_some_and(|end| end < next) {
             continue;
         }
         if schedule.first_day > next {
-            spans.push(monthly(next, schedule.first_day.plus_days(-1)));
+            add_monthly(&mut spans, next, schedule.first_day.plus_days(-1));
         }
         spans.extend(schedule.from(next).take_while(|span| span.end <= last));
-        next = match schedule.last_day {
-            Some(end) => end.plus_days(1).max(next),
-            None => return spans,
-        };
+        // The days after an open schedule's pay periods belong to its next one.
+        next = schedule.last_day.map_or(last.plus_days(1), |end| end.plus_days(1).max(next));
     }
     if next <= last {
-        spans.push(monthly(next, last));
+        add_monthly(&mut spans, next, last);
+    }
+    if spans.is_empty() {
+        spans.extend(idle);
     }
     spans
 }
@@ -232,7 +241,7 @@ mod tests {
 
     fn shown(schedules: &[Arc<PaySchedule>], month: &str) -> Vec<String> {
         let month = day(&format!("{month}-01")).period();
-        ending_in(schedules, month).iter().map(PaySpan::to_string).collect()
+        ending_in(schedules, Calendar::of("GB"), month).iter().map(PaySpan::to_string).collect()
     }
 
     #[test]
@@ -270,6 +279,19 @@ mod tests {
         assert_eq!(of("2026-03"), ["2026-03-01 to 2026-03-15", "2026-03-16 to 2026-03-31"]);
     }
 
+    /// 1 February 2026 is a Sunday, and so is 31 May. Four weeks from 2 February end in March.
+    #[test]
+    fn days_without_a_working_day_beside_a_schedule_are_no_pay_period() {
+        let weekly = schedule(PayPeriod::Weekly, "2026-02-02", Some("2026-05-29"));
+        let of = |month| shown(core::slice::from_ref(&weekly), month);
+        assert_eq!(of("2026-02")[0], "2026-02-02 to 2026-02-08");
+        assert_eq!(of("2026-05").last().expect("one"), "2026-05-25 to 2026-05-31");
+        let ends = [schedule(PayPeriod::Semimonthly, "2026-01-01", Some("2026-01-30"))];
+        assert_eq!(shown(&ends, "2026-01").len(), 2);
+        let four = [schedule(PayPeriod::Fourweekly, "2026-02-02", None)];
+        assert_eq!(shown(&four, "2026-02"), ["2026-02-01 to 2026-02-01"]);
+    }
+
     #[test]
     fn the_working_days_of_a_pay_period_belong_to_their_months() {
         let one = [schedule(PayPeriod::Biweekly, "2025-12-22", None)];
@@ -279,7 +301,7 @@ mod tests {
             months.map(|(month, days)| (month.to_string(), days)).collect()
         };
         let spans: Vec<_> = ["2026-01", "2026-02"]
-            .map(|month| ending_in(&one, day(&format!("{month}-01")).period()))
+            .map(|month| ending_in(&one, calendar, day(&format!("{month}-01")).period()))
             .concat();
         let of = |month: &str, days| (month.to_owned(), days);
         assert_eq!(by_month(&spans[0]), [of("2025-12", 8), of("2026-01", 2)]);
@@ -296,7 +318,8 @@ mod tests {
             let one = [schedule(frequency, "2026-01-01", None)];
             let mut next = day("2026-01-01");
             for month in 0..48 {
-                for span in ending_in(&one, day("2026-01-01").period().plus_months(month)) {
+                let month = day("2026-01-01").period().plus_months(month);
+                for span in ending_in(&one, Calendar::of("GB"), month) {
                     assert_eq!(span.start, next, "{frequency}");
                     next = span.end.plus_days(1);
                 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::law::{payable_in, set_pay};
 use super::{calculated, draft, edit, items, paid, verb};
 use crate::harness::Caller;
 use crate::harness::http::pointers;

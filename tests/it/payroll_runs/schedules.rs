@@ -237,3 +237,17 @@ fn a_wrong_schedule_is_refused_by_its_member() {
     let moved = caller.post(&target, &json!({"to": "ended"})).expect(200);
     assert_eq!(moved["data"]["status"], "ended");
 }
+
+/// 1 February 2026 is a Sunday: a weekly schedule from Monday leaves a day on which nobody works.
+#[test]
+fn a_weekend_before_a_schedule_is_no_pay_period() {
+    let (caller, company, person) = payable_in("GB", 433_333);
+    run(&caller, &company, &person, "2026-01");
+    caller.advance(&json!({"to": "2026-02-01T08:00:00Z"}));
+    scheduled(&caller, &company, "weekly", &json!({"first_day": "2026-02-02"}));
+    let first = run(&caller, &company, &person, "2026-02");
+    assert_eq!(days(&first), ("2026-02-02", "2026-02-08"));
+    caller.advance(&json!({"by": "20d"}));
+    assert_eq!(payslips(&caller, &first)[0]["gross"], 100_000);
+    caller.audit();
+}
