@@ -1,5 +1,7 @@
 //! Irregular payments of a tax year: each adds what it adds to the tax of the year, after those before it.
 
+use std::collections::BTreeMap;
+
 use sandbox::model::payroll::{Pack, PayInput, PayPeriod, YearToDate, library};
 
 /// PAYE of twelve months with a bonus in some of them.
@@ -78,4 +80,29 @@ fn a_second_nigerian_bonus_counts_the_first() {
     let paid = |bonuses: &[(u32, i64)]| paye_of_year(pack, &none, 50_000_000, bonuses);
     assert_eq!(paid(&[(3, 400_000_000), (9, 400_000_000)]), expected);
     assert_eq!(paid(&[(3, 800_000_000)]), expected);
+}
+
+/// 26 CFR 31.3402(g)-1(a)(2): what exceeds 1,000,000 of the year's supplements is taxed at 37 %, also where the employer aggregates. Publication 15-T
+/// (2026): 418.33 on 5,000.00 a month, and 1,464.17 on 10,000.00.
+#[test]
+fn us_supplements_above_a_million_have_their_rate_with_both_methods() {
+    let pack = library().pack("US").unwrap();
+    let profile = pack.default_profile();
+    let tax = |component: &str, before: i64| {
+        let before = BTreeMap::from([("supplemental".to_owned(), before)]);
+        let pay = pack.evaluate(&PayInput {
+            period: PayPeriod::Monthly,
+            number: 1,
+            attributes: profile.attributes,
+            inputs: &profile.inputs,
+            on: None,
+            earnings: &[(pack.component("basic"), 500_000), (pack.component(component), 1_000_000)],
+            ytd: &YearToDate::from_names(pack, &before).unwrap(),
+        });
+        pay.unwrap().tax - 41_833
+    };
+    assert_eq!(tax("bonus", 100_000_000), 370_000);
+    assert_eq!(tax("bonus.aggregate", 100_000_000), 370_000);
+    assert_eq!(tax("bonus", 99_500_000), 110_000 + 185_000);
+    assert_eq!(tax("bonus.aggregate", 99_500_000), 146_417 - 41_833 + 185_000);
 }
