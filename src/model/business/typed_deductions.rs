@@ -270,6 +270,15 @@ mod tests {
         assert_eq!(taken("US", then, 200_000).0, [30_000, 20_000]);
     }
 
+    /// 15 USC 1672(b): disposable earnings are less amounts required by law to be withheld, and a deferral is elective.
+    #[test]
+    fn a_garnishment_comes_before_elective_deductions() {
+        for elective in ["401k", "403b", "roth_401k", "s125_health", "commuter", "pre_tax"] {
+            let lines = vec![line(elective, 170_000), line("garnishment", 90_000)];
+            assert_eq!(taken("US", lines, 200_000).0, [50_000, 150_000], "{elective}");
+        }
+    }
+
     /// The Child Support (Collection and Enforcement) Regulations 1992 (GB) reg. 11: 60 % of net earnings stay with the employee. An order of a court
     /// names its protected earnings.
     #[test]
