@@ -11,7 +11,7 @@ use crate::api::prelude::*;
 use crate::model::business::tax_return::{code_of, jurisdiction, month_of};
 use crate::model::business::{
     Calculation, Funding, ItemStatus, PayConversion, PayrollItem, PayrollRun, RunStatus, RunTotals,
-    Settlement,
+    Settlement, TaxLiability,
 };
 use crate::model::fx_quoting::{Rate, spread};
 use crate::model::posting::RunCost;
@@ -315,7 +315,7 @@ pub(crate) fn owe(
     run: &PayrollRun,
     (account, form): (Account, Option<&str>),
     amount: i64,
-) {
+) -> Id<TaxLiability> {
     let authority = code_of(account);
     let jurisdiction =
         jurisdiction(&get(world, run.company_id).country, authority, run.pay_date).to_owned();
@@ -331,5 +331,5 @@ pub(crate) fn owe(
         input_tax: 0,
         currency: run.currency,
     };
-    tax_liabilities::accrue(world, accrual);
+    tax_liabilities::accrue(world, accrual)
 }

@@ -11,8 +11,8 @@ use crate::api::business::tax_liabilities::of_run;
 use crate::api::prelude::*;
 use crate::model::business::tax_return::{DueTo, code_of};
 use crate::model::business::{
-    ItemStatus, LiabilityStatus, PayConversion, PayrollItem, PayrollRun, PayslipStatus, RunStatus,
-    RunTotals, RunType, Settlement, TaxLiability,
+    FilingStatus, ItemStatus, LiabilityStatus, PayConversion, PayrollItem, PayrollRun,
+    PayslipStatus, RunStatus, RunTotals, RunType, Settlement, TaxFiling, TaxLiability,
 };
 use crate::model::payments::PayoutStatus;
 use crate::model::posting;
@@ -23,7 +23,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([Operation {
     summary: "Reverse a payroll run",
     description: "Reverses the run, or only the items of `employee_ids`. Returns a new run of type \
         `correction`: wages are recalled into the wallet, payslips are `voided`, and liabilities \
-        to authorities are lowered. Amounts already paid to an authority become a credit there: a \
+        to authorities are lowered, also in prepared returns. Amounts already paid to an authority become a credit there: a \
         negative liability. The employees can then be in another regular run of the period.",
     example: r#"{"reason":"Paid by mistake"}"#,
     errors: &[ErrorCode::InvalidStateTransition],
@@ -267,9 +267,31 @@ fn lower(
     void.enter(LiabilityStatus::Void, world.now());
     let void = world.record("tax_liability.updated", void);
     if left != 0 {
-        owe(world, run, (account, form), left);
+        let rest = owe(world, run, (account, form), left);
+        declare_rest(world, &void, rest);
     }
     Some(void)
+}
+
+/// A return that is prepared, but not submitted, declares the rest instead of the void liability.
+fn declare_rest(world: &mut World, void: &TaxLiability, rest: Id<TaxLiability>) {
+    let filing = void.tax_filing_id.and_then(|id| world.find(id));
+    let is_open =
+        |it: &Arc<TaxFiling>| matches!(it.status, FilingStatus::Pending | FilingStatus::Blocked);
+    let Some(filing) = filing.filter(is_open) else { return };
+    let (mut filing, mut rest) = ((*filing).clone(), (*get(world, rest)).clone());
+    let change = rest.amount - void.amount;
+    for id in filing.tax_liability_ids.iter_mut().filter(|id| **id == void.id) {
+        *id = rest.id;
+    }
+    for line in filing.lines.iter_mut().filter(|line| line.authority == void.authority) {
+        line.amount += change;
+    }
+    filing.amount += change;
+    filing.updated_at = world.now();
+    rest.tax_filing_id = Some(filing.id);
+    world.stage(filing);
+    world.stage(rest);
 }
 
 fn void_payslips(world: &mut World, chosen: &[Arc<PayrollItem>]) {

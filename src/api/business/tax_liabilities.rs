@@ -42,7 +42,7 @@ pub(crate) struct Accrual {
 }
 
 /// Records a new liability, and sets its timer.
-pub(crate) fn accrue(world: &mut World, new: Accrual) {
+pub(crate) fn accrue(world: &mut World, new: Accrual) -> Id<TaxLiability> {
     let now = world.now();
     let parent = new.run.map_or(new.company.bits(), Id::bits);
     let liability = TaxLiability {
@@ -68,6 +68,7 @@ pub(crate) fn accrue(world: &mut World, new: Accrual) {
     };
     let liability = world.record("tax_liability.created", liability);
     tax_clock::watch(world, &liability);
+    liability.id
 }
 
 /// The liabilities of a run.

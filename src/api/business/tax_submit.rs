@@ -125,13 +125,14 @@ fn period_is_over(world: &World, filing: &TaxFiling) -> Result<()> {
     Err(refused(filing.id, filing.status, detail))
 }
 
-/// The filing's unpaid liabilities. Those of a cancelled run are void and removed, with their amounts.
+/// The filing's unpaid liabilities. Those of a cancelled or reversed run are void and removed, with their amounts.
 fn still_owed(world: &World, filing: &mut TaxFiling) -> Result<Vec<Arc<TaxLiability>>> {
     let all = filing.tax_liability_ids.iter().filter_map(|id| world.find(*id));
     let (void, owed): (Vec<_>, Vec<_>) =
         all.partition(|liability| liability.status == LiabilityStatus::Void);
     if !void.is_empty() && owed.is_empty() {
-        let detail = "nothing is due any more: the runs of this filing were cancelled".to_owned();
+        let detail = "nothing is due any more: the runs of this filing were cancelled or reversed"
+            .to_owned();
         return Err(refused(filing.id, filing.status, detail));
     }
     for liability in &void {

@@ -6,7 +6,7 @@ use super::law::{payable_in, set_pay};
 use super::moved::{company_of, slip};
 use super::verb;
 use crate::harness::Caller;
-use crate::harness::world::number;
+use crate::harness::world::{id, number};
 
 fn reverse(caller: &Caller, slip: &Value) {
     let run = caller.run(slip["payroll_run_id"].as_str().unwrap());
@@ -57,5 +57,44 @@ fn a_t4_after_a_reversal_has_the_earnings_of_the_other_pays() {
     assert_eq!(boxes(), [6_000_000, 6_000_000]);
     slip(&caller, &person, "2026-01");
     assert_eq!(boxes(), [6_890_000, 8_500_000]);
+    caller.audit();
+}
+
+/// Tax Administration Act 28 of 2011 (ZA): the monthly EMP201 declares what the employer has to pay.
+#[test]
+fn a_prepared_return_declares_what_a_reversal_of_a_part_leaves() {
+    let (caller, person) = payable_in("ZA");
+    let company = company_of(&caller, &person);
+    let people = caller.payable(&company);
+    let body = json!({"company_id": company, "period": "2026-01", "employees": people});
+    let run = caller.post("/v1/payroll/run", &body).made();
+    caller.advance(&json!({"to": "2026-02-02T08:00:00Z"}));
+    let liability = |status: &str| {
+        let path = format!("/api/business/tax-liabilities?company_id={company}&status={status}");
+        let all = caller.all(&path);
+        all.into_iter().find(|it| it["authority"] == "SARS" && it["payroll_run_id"] == run["id"])
+    };
+    let body = json!({
+        "company_id": company, "tax_type": "SARS", "period": "2026-01", "jurisdiction": "ZA",
+    });
+    let filing = caller.post("/api/business/tax-filings", &body).made();
+    let reverse = json!({"reason": "Paid by mistake", "employee_ids": [person]});
+    verb(&caller, &run, "reverse", &reverse).expect(200);
+    let path = format!("/api/business/tax-filings/{}", id(&filing));
+    let after = caller.get(&path).data();
+    let rest = liability("accrued").unwrap();
+    assert_eq!(rest["tax_filing_id"], filing["id"]);
+    assert_eq!(after["tax_liability_ids"], json!([rest["id"]]));
+    assert!(number(&after["amount"]) < number(&filing["amount"]), "{after}");
+    assert_eq!(
+        (&after["amount"], &after["lines"][0]["amount"]),
+        (&rest["amount"], &rest["amount"])
+    );
+    let declared = json!({"declaration": "Ada Obi"});
+    let sent = caller.post(&format!("{path}/submit"), &declared).expect(202);
+    assert_eq!(sent["data"]["amount_paid"], rest["amount"]);
+    caller.advance(&json!({"by": "5d"}));
+    assert_eq!(caller.get(&path).data()["status"], "filed");
+    assert_eq!(liability("paid").unwrap()["id"], rest["id"]);
     caller.audit();
 }
