@@ -245,6 +245,8 @@ fn arrears(
     };
     let spans: BTreeSet<PaySpan> = earlier.spans(world, employee.id).filter(is_late).collect();
     let before = spans.into_iter().filter(|span| span.end < run.span().start);
+    let pack = payroll::library().in_force(employee.payroll_country(), run.pay_date.civil()).pack;
+    let kind = pack.earning_types.iter().find(|kind| kind.pays_arrears);
     let owed = before.filter_map(|span| {
         let paid = earlier.by_terms(world, employee, span);
         if paid == 0 {
@@ -254,7 +256,8 @@ fn arrears(
         pay_reported(employee, span, earlier, &mut due);
         let parts: i64 = due.parts.iter().map(|part| part.amount).sum();
         let amount = parts + sum(&due.extras.allowances) - paid;
-        (amount != 0).then_some(Arrears::new(span, amount))
+        let kind = kind.filter(|_| amount > 0).map(|kind| kind.id.clone());
+        (amount != 0).then_some(Arrears { kind, ..Arrears::new(span, amount) })
     });
     owed.collect()
 }

@@ -120,19 +120,41 @@ fn of_employee(pack: &Pack, set: &BTreeMap<String, String>) -> payroll::Profile 
     profile
 }
 
-/// The earnings for the pack: no component is below zero, and negative earnings are taken from the others.
+/// The earnings for the pack: no component is below zero, and negative earnings are taken from the others. Arrears without a type count as the
+/// parts of the salary.
 pub(super) fn earned(
     pack: &Pack,
     parts: &[Component],
     extras: &Extras,
 ) -> Vec<(payroll::Component, i64)> {
-    let lines = extras.earning_lines();
-    let parts = parts.iter().map(|part| (pack.component(&part.id), part.amount));
-    let all = parts.chain(lines.iter().map(|line| (line.component(pack), line.amount)));
+    let is_late =
+        |line: &PayLine| line.id == Extras::ARREARS && line.kind.is_none() && line.amount > 0;
+    let (late, lines): (Vec<_>, Vec<_>) = extras.earning_lines().into_iter().partition(is_late);
+    let salary = parts.iter().map(|part| (pack.component(&part.id), part.amount));
+    let all = salary.chain(lines.iter().map(|line| (line.component(pack), line.amount)));
     let (owed, paid): (Vec<_>, Vec<_>) = all.partition(|(_, amount)| *amount < 0);
     let mut earned: Vec<_> = paid;
+    earned.extend(spread(pack, parts, late.iter().map(|line| line.amount).sum()));
     take(pack, &mut earned, owed.iter().map(|(_, amount)| -amount).sum());
     earned
+}
+
+/// Late pay as parts of the salary, in proportion; the last part has the rest.
+fn spread(pack: &Pack, parts: &[Component], late: i64) -> Vec<(payroll::Component, i64)> {
+    let all: i128 = parts.iter().map(|part| i128::from(part.amount)).sum();
+    let Some((last, others)) = parts.split_last().filter(|_| all > 0 && late != 0) else {
+        return Vec::from_iter((late != 0).then(|| (pack.component(Extras::ARREARS), late)));
+    };
+    let mut rest = late;
+    let share = |part: &Component| {
+        let share = i128::from(late) * i128::from(part.amount) / all;
+        let share = i64::try_from(share).expect("a part is at most the whole");
+        rest -= share;
+        (pack.component(&part.id), share)
+    };
+    let mut spread: Vec<_> = others.iter().map(share).collect();
+    spread.push((pack.component(&last.id), rest));
+    spread
 }
 
 /// Takes a sum from earnings in money, starting with the first, until the sum or the earnings are used up.

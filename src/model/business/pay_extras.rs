@@ -57,18 +57,21 @@ pub(crate) struct PartRule {
 }
 
 /// Late pay for an earlier month.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Arrears {
     pub(crate) period: Period,
     /// The days, if they are not the whole month.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) pay_period: Option<PaySpan>,
     pub(crate) amount: i64,
+    /// Its type in the payroll pack, if the pack taxes retroactive pay in its own way.
+    #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
+    pub(crate) kind: Option<String>,
 }
 
 impl Arrears {
     pub(crate) fn new(span: PaySpan, amount: i64) -> Self {
-        Self { period: span.period(), pay_period: span.beside_its_month(), amount }
+        Self { period: span.period(), pay_period: span.beside_its_month(), amount, kind: None }
     }
 
     /// The days that it pays.
@@ -87,6 +90,9 @@ pub(crate) struct Proration {
 }
 
 impl Extras {
+    /// The id of lines of late pay.
+    pub(super) const ARREARS: &str = "arrears";
+
     /// Whether a pay contains only the month's salary.
     pub(crate) fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -96,7 +102,8 @@ impl Extras {
     pub(crate) fn earning_lines(&self) -> Vec<PayLine> {
         let arrears = self.arrears.iter().map(|arrears| {
             let label = format!("Arrears of {}", arrears.span());
-            PayLine::plain("arrears".to_owned(), label, arrears.amount)
+            let kind = arrears.kind.clone();
+            PayLine { kind, ..PayLine::plain(Self::ARREARS.to_owned(), label, arrears.amount) }
         });
         let plain = self.allowances.iter().chain(&self.earnings).cloned();
         plain.chain(arrears).collect()
@@ -165,7 +172,7 @@ impl Extras {
             arrears: self
                 .arrears
                 .iter()
-                .map(|arrears| Arrears { amount: -arrears.amount, ..*arrears })
+                .map(|arrears| Arrears { amount: -arrears.amount, ..arrears.clone() })
                 .collect(),
             after_tax: turned(&self.after_tax),
             typed: turned(&self.typed),

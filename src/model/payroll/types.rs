@@ -27,6 +27,9 @@ pub struct EarningType {
     /// Whether it is the type of pay for leave that was not taken when an employment ends.
     #[serde(default)]
     pub pays_unused_leave: bool,
+    /// Whether it is the type of pay for earlier pay periods, from pay terms that were set late.
+    #[serde(default)]
+    pub pays_arrears: bool,
     /// A remark for readers.
     #[serde(default)]
     pub note: Option<String>,

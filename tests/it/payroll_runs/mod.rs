@@ -1,6 +1,7 @@
 //! Runs that are drafted, edited, calculated and reversed; wages that are sent again; pay for a part of a
 //! month.
 
+mod arrears;
 mod benefits;
 mod beside;
 mod contractors;
