@@ -3,12 +3,12 @@
 //! The format has no balances, so the sums are not checked. The rows are split here: the usual crates take an unclosed quote without a
 //! word, and report the place of a record but not of a field.
 
+mod fields;
 mod rows;
 
-use self::rows::{Cell, Row, rows};
-use super::entries::{
-    Entry, MOST_DESCRIPTION, MOST_REFERENCE, Statement, Wrong, kept, minor, room,
-};
+use self::fields::{day, signed};
+use self::rows::{Row, rows};
+use super::entries::{Entry, MOST_DESCRIPTION, MOST_REFERENCE, Statement, Wrong, kept, room};
 use crate::model::TransactionType;
 use crate::model::prelude::*;
 use crate::value::Text;
@@ -19,10 +19,11 @@ pub(crate) struct CsvMapping {
     /// The character between two fields.
     #[serde(default)]
     pub(crate) delimiter: Delimiter,
-    /// The character before the decimals. The other one of comma and point, spaces and apostrophes may separate thousands.
+    /// The character before the decimals. The other one of comma and point, a space or an apostrophe may separate groups of three digits
+    /// before it, such as `1,234,567.89`.
     #[serde(default)]
     pub(crate) decimal_mark: DecimalMark,
-    /// The order and the marks of a day, from `YYYY` or `YY`, `MM` and `DD`, such as `DD.MM.YYYY`.
+    /// The order and the marks of a day, from `YYYY` or `YY`, `MM` and `DD`, such as `DD.MM.YYYY`. A time may follow after a space or `T`.
     #[serde(default = "iso_days")]
     pub(crate) date_format: DateFormat,
     /// Number of lines before the heads, or before the first row if there are no heads.
@@ -257,61 +258,4 @@ impl Columns {
             place: date.place,
         })
     }
-}
-
-/// An amount with its sign before or after it, or in brackets. An empty field is zero.
-fn signed(cell: &Cell, mark: DecimalMark, currency: Currency) -> Result<i64, Wrong> {
-    let (separator, thousands) = match mark {
-        DecimalMark::Point => ('.', ','),
-        DecimalMark::Comma => (',', '.'),
-    };
-    let text = cell.text.trim();
-    if text.is_empty() {
-        return Ok(0);
-    }
-    let bracketed = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
-    let minus = ['-', '\u{2212}'];
-    let (digits, negative) = match bracketed {
-        Some(digits) => (digits, true),
-        None => match text.strip_prefix(minus).or_else(|| text.strip_suffix(minus)) {
-            Some(digits) => (digits, true),
-            None => {
-                (text.strip_prefix('+').or_else(|| text.strip_suffix('+')).unwrap_or(text), false)
-            }
-        },
-    };
-    let digits: String = digits
-        .trim()
-        .chars()
-        .filter(|one| {
-            *one != thousands && !matches!(one, ' ' | '\'' | '\u{a0}' | '\u{2019}' | '\u{202f}')
-        })
-        .collect();
-    let amount = minor(&digits, separator, currency, cell.place, Amount::MAX)?;
-    Ok(if negative { -amount } else { amount })
-}
-
-fn day(cell: &Cell, format: &DateFormat) -> Result<Date, Wrong> {
-    let text = cell.text.trim();
-    let wrong = || Wrong::at(cell.place, format!("expected a valid calendar day as {}", format.0));
-    // A time after the day is ignored.
-    let text = text.get(..format.0.len()).ok_or_else(wrong)?;
-    let (mut year, mut month, mut day) = (0_i16, 0_i16, 0_i16);
-    let years = format.0.matches('Y').count();
-    for (one, form) in text.chars().zip(format.0.chars()) {
-        let digit = one.to_digit(10).and_then(|digit| i16::try_from(digit).ok());
-        match (form, digit) {
-            ('Y', Some(digit)) => year = year * 10 + digit,
-            ('M', Some(digit)) => month = month * 10 + digit,
-            ('D', Some(digit)) => day = day * 10 + digit,
-            (form, None) if form == one => {}
-            _ => return Err(wrong()),
-        }
-    }
-    if years == 2 {
-        year += if year < 70 { 2_000 } else { 1_900 };
-    }
-    let narrow = |part: i16| i8::try_from(part).ok();
-    let date = narrow(month).zip(narrow(day)).and_then(|(month, day)| Date::new(year, month, day));
-    date.ok_or_else(wrong)
 }
