@@ -129,10 +129,11 @@ impl Binding<'_> {
             return Some(raw);
         }
         let decoded = percent_decode_str(&raw).decode_utf8().map(Cow::into_owned);
-        if decoded.is_err() {
+        let decoded = decoded.ok().filter(|_| every_percent_is_encoded(&raw));
+        if decoded.is_none() {
             self.parameter(name, "encoding", || "expected percent-encoded UTF-8".to_owned());
         }
-        decoded.ok().map(Cow::Owned)
+        decoded.map(Cow::Owned)
     }
 
     /// The input, if it has no violations. If the body is not an object, only the path is validated in addition.
@@ -190,6 +191,14 @@ fn pairs(query: &str) -> impl Iterator<Item = (Cow<'_, str>, &str)> {
         }
         let name = percent_decode_str(&spaced(name)).decode_utf8_lossy().into_owned();
         (Cow::Owned(name), text)
+    })
+}
+
+/// Whether two hexadecimal digits follow each `%`. The decoder leaves another `%` as it is.
+fn every_percent_is_encoded(raw: &str) -> bool {
+    raw.split('%').skip(1).all(|rest| {
+        let digits = rest.as_bytes().get(..2);
+        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
     })
 }
 

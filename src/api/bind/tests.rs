@@ -104,6 +104,20 @@ fn lists_are_repeated_or_separated_by_commas() {
 }
 
 #[test]
+fn a_percent_sign_without_two_hexadecimal_digits_is_refused() {
+    for text in ["q=%", "q=%4", "q=%zz", "q=a%4gb", "q=%+1", "q=%%41", "q=%25%", "status=%zz"] {
+        let refusal = query(text).expect_err(text);
+        assert_eq!(refusal.errors[0].code, "encoding", "{text}");
+        assert_eq!(refusal.errors[0].detail, "expected percent-encoded UTF-8", "{text}");
+    }
+    assert_eq!(query("q=%25zz%4A").expect("an input"), json!({ "q": "%zzJ" }));
+    let path = [("company_id", "%zz"), ("number", "1")];
+    let body = Some(json!({ "amount": 1 }));
+    let refused = bind(&checker::<UpdateItem>(), &path, None, body);
+    assert!(faults(refused).contains(&"/company_id encoding".to_owned()));
+}
+
+#[test]
 fn pages_are_whole_numbers_in_range() {
     assert_eq!(
         query("page=1000000000000").expect("an input"),
