@@ -21,7 +21,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         summary: "Close a month",
         description: "Closes an ended month of a company's books. After that, a journal entry that \
             is dated in the month is refused with 409 until the month is reopened. The current \
-            month and future months cannot be closed.",
+            month and future months cannot be closed. Months are closed in any order.",
         example: r#"{"company_id":"@company:1","period":"2025-11"}"#,
         success: 201,
         errors: &[ErrorCode::AccountingPeriodClosed],
@@ -55,7 +55,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         summary: "Reopen an accounting period",
         description: "Reopens a closed month or year. The closing entries of a year are reversed on \
             the last day of the year. A month of a closed year, and a year before another closed \
-            year, cannot be reopened.",
+            year or before a closed month, cannot be reopened: reopen the later period first.",
         example: r#"{"reason":"An invoice was missing"}"#,
         errors: &[ErrorCode::InvalidStateTransition, ErrorCode::AccountingPeriodClosed],
         emits: &["accounting_period.reopened", "journal_entry.reversed"],
@@ -280,12 +280,14 @@ fn reopen_accounting_period(
 ) -> Result<Single<AccountingPeriod>> {
     let mut period = (*world.get(input.accounting_period_id)?).clone();
     let status = step("reopen", "the accounting period", period.id, period.status)?;
-    let blocks = |other: &Arc<AccountingPeriod>| {
-        other.id != period.id && other.is_closed_year() && other.last_day >= period.last_day
-    };
-    if let Some(year) = periods(world, period.company_id).find(blocks) {
-        let detail = format!("the year until {} is closed: reopen it first", year.last_day);
-        return Err(closed(&year, &detail));
+    if let Some(later) = blocking(world, &period) {
+        let kind = match later.kind {
+            PeriodType::Month => "month",
+            PeriodType::Year => "year",
+        };
+        let (first, last) = (later.first_day, later.last_day);
+        let detail = format!("the {kind} from {first} to {last} is closed: reopen it first");
+        return Err(closed(&later, &detail));
     }
     let entries = core::mem::take(&mut period.closing_entry_ids);
     period.enter_because(status, world.now(), Some(input.reason.into_string()));
@@ -298,4 +300,15 @@ fn reopen_accounting_period(
         world.emit("journal_entry.reversed", &reversed);
     }
     Ok(Data(Shown(period)))
+}
+
+/// The latest closed period whose figures would change. It is a year that contains the period or follows it; for a year, also a month after it.
+fn blocking(world: &World, period: &AccountingPeriod) -> Option<Arc<AccountingPeriod>> {
+    let blocks = |other: &Arc<AccountingPeriod>| match other.kind {
+        _ if other.id == period.id || other.status != PeriodStatus::Closed => false,
+        PeriodType::Year => other.last_day >= period.last_day,
+        PeriodType::Month => period.kind == PeriodType::Year && other.first_day > period.last_day,
+    };
+    let found = periods(world, period.company_id).filter(blocks);
+    found.max_by_key(|other| (other.last_day, other.kind == PeriodType::Year))
 }

@@ -199,7 +199,33 @@ fn years_are_closed_in_order_and_reopened_in_the_opposite_order() {
         caller.post(&path, &body).refused(409, "accounting_period_closed");
     }
     reopen(&caller, &second);
-    reopen(&caller, &first);
     reopen(&caller, &month);
+    reopen(&caller, &first);
+    caller.audit();
+}
+
+/// The balances of a closed month begin with the result of the year before it.
+#[test]
+fn a_year_before_a_closed_month_is_reopened_after_the_month() {
+    let caller = Caller::manual();
+    let company = caller.company(0);
+    caller.advance(&json!({"to": "2026-03-02T00:00:00Z"}));
+    let inside = close_month(&caller, &company, "2025-12");
+    let year = close_year(&caller, &company, 2025);
+    let [first, last] = ["2026-01", "2026-02"].map(|it| close_month(&caller, &company, it));
+    let sheet = || report(&caller, "balance-sheet", &company, "as_of=2026-02-28");
+    let before = sheet();
+    let body = json!({"reason": "A mistake"});
+    let path = format!("{PERIODS}/{}/reopen", id(&year));
+    for (month, day) in [(&last, "2026-02-28"), (&first, "2026-01-31")] {
+        let problem = caller.post(&path, &body).refused(409, "accounting_period_closed");
+        assert_eq!(problem["resource_id"], month["id"]);
+        assert!(problem["detail"].as_str().unwrap().contains(day), "{problem}");
+        assert_eq!(sheet(), before);
+        reopen(&caller, month);
+    }
+    // A month within the year stays closed.
+    reopen(&caller, &year);
+    assert_eq!(caller.get(&format!("{PERIODS}/{}", id(&inside))).data()["status"], "closed");
     caller.audit();
 }
