@@ -137,16 +137,20 @@ fn get_profit_and_loss(world: &World, input: GetProfitAndLoss) -> Result<Data<Pr
     in_order(input.from, input.to)?;
     let reading = shown_in(world, &company, input.currency)?;
     let basis = input.basis.unwrap_or_default();
-    let moved = movements(&reading, basis, input.from, input.to);
-    let comparison = input.compare.map(|compare| {
+    let currency = input.currency.unwrap_or(company.currency);
+    let moved = |from, to| movements(&reading, basis, from, to);
+    let before = |compare| {
         let (from, to) = compared(compare, input.from, input.to);
-        let moved = movements(&reading, basis, from, to);
-        profit(from, to, basis, &moved)
-    });
+        let moved = moved(from, to);
+        fits(&moved, currency).map(|()| profit(from, to, basis, &moved))
+    };
+    let moved = moved(input.from, input.to);
+    fits(&moved, currency)?;
+    let comparison = input.compare.map(before).transpose()?;
     Ok(Data(ProfitAndLoss {
         company_id: company.id,
         basis,
-        currency: input.currency.unwrap_or(company.currency),
+        currency,
         figures: profit(input.from, input.to, basis, &moved),
         comparison,
         untranslated: moved.untranslated.into_iter().collect(),
@@ -179,6 +183,22 @@ fn shown_in<'a>(
         return Err(ApiError::of_member("/currency", "no_reference_rate", detail));
     }
     Ok(reading.shown_in(currency))
+}
+
+/// The largest sum of amounts in a report: sums and differences of several such sums stay within 64 bits.
+const MOST: i128 = i64::MAX as i128 / 8;
+
+/// Refuses figures that are too large in the currency of a report. In the company's own currency, the turnover of every account is bounded.
+fn fits(figures: &Figures, currency: Currency) -> Result<()> {
+    let sum: i128 = figures.by_account.values().map(|net| net.abs()).sum();
+    if sum <= MOST {
+        return Ok(());
+    }
+    let detail = format!(
+        "the amounts of this report are too large in {currency}: they sum to {sum} minor units, \
+            and {MOST} is the most"
+    );
+    Err(ApiError::of_member("/currency", "range", detail))
 }
 
 /// The same number of days just before, or the same days a year earlier.
@@ -297,6 +317,8 @@ fn get_balance_sheet(world: &World, input: GetBalanceSheet) -> Result<Data<Balan
     let reading = shown_in(world, &company, input.currency)?;
     let standing = reading.standing(input.as_of);
     let mut moved = reading.moved(Date::FIRST, input.as_of);
+    let currency = input.currency.unwrap_or(company.currency);
+    fits(&standing, currency)?;
     let assets = lines(&standing.by_account, AccountType::Asset);
     let liabilities = lines(&standing.by_account, AccountType::Liability);
     moved.by_account.remove(&Account::WorldFx);
@@ -308,15 +330,18 @@ fn get_balance_sheet(world: &World, input: GetBalanceSheet) -> Result<Data<Balan
     });
     let open = closed.map_or(Date::FIRST, |day| day.plus_days(1));
     moved.gain(reading.exchange_gain(open, input.as_of));
-    let current_earnings = minor(-moved.sum(is_result) - kept);
+    fits(&moved, currency)?;
+    let earned = -moved.sum(is_result) - kept;
     *moved.by_account.entry(Account::RetainedEarnings).or_default() -= kept;
+    fits(&moved, currency)?;
+    let current_earnings = minor(earned);
     let equity = lines(&moved.by_account, AccountType::Equity);
     let (total_assets, total_liabilities) = (total(&assets), total(&liabilities));
     let total_equity = total_assets - total_liabilities;
     Ok(Data(BalanceSheet {
         company_id: company.id,
         as_of: input.as_of,
-        currency: input.currency.unwrap_or(company.currency),
+        currency,
         total_assets,
         cash: minor(standing.sum(Account::is_cash)),
         total_liabilities,

@@ -4,6 +4,7 @@
 mod aged;
 mod bad_debts;
 mod bills;
+mod comparison;
 mod entries;
 mod months;
 mod periods;
