@@ -70,7 +70,8 @@ pub(crate) enum Basis {
     Cash,
 }
 
-/// The days to compare with.
+/// The days to compare with. `previous_period`: whole months are compared with as many whole months before them, and other days with as many
+/// days before them. `previous_year`: the same days a year earlier; whole months stay whole, also in leap years.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "ComparisonPeriod")]
@@ -201,8 +202,17 @@ fn fits(figures: &Figures, currency: Currency) -> Result<()> {
     Err(ApiError::of_member("/currency", "range", detail))
 }
 
-/// The same number of days just before, or the same days a year earlier.
+/// Whole months are compared with whole months. Other days are compared with the same number of days just before, or with the same days a
+/// year earlier.
 fn compared(compare: Compare, from: Date, to: Date) -> (Date, Date) {
+    let (first, last) = (from.period(), to.period());
+    if from == first.first_day() && to == last.last_day() {
+        let back = match compare {
+            Compare::PreviousPeriod => last.months_since(first) + 1,
+            Compare::PreviousYear => 12,
+        };
+        return (first.plus_months(-back).first_day(), last.plus_months(-back).last_day());
+    }
     match compare {
         Compare::PreviousPeriod => (from.plus_days(-to.days_since(from) - 1), from.plus_days(-1)),
         Compare::PreviousYear => (from.plus_years(-1), to.plus_years(-1)),
