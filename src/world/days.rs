@@ -74,7 +74,7 @@ impl Days {
 
 /// The lines that show the reasons of cash movements. In a currency in which an entry moves no cash, there
 /// are none.
-fn against_cash(lines: &[EntryLine]) -> impl Iterator<Item = &EntryLine> {
+pub(crate) fn against_cash(lines: &[EntryLine]) -> impl Iterator<Item = &EntryLine> {
     let moves_cash = |line: &EntryLine| {
         let mut others = lines.iter();
         others.any(|other| other.account.is_cash() && other.currency == line.currency)

@@ -2,11 +2,11 @@
 //!
 //! The amounts are sums of the journal by the invoice or bill behind each entry, so they agree with the ledger at every past day.
 
-use crate::api::business::figures::{Reading, minor};
+use crate::api::business::figures::{Reading, behind, minor};
 use crate::api::business::reports::reports;
 use crate::api::prelude::*;
-use crate::model::payments::{Bill, Collection, Invoice, Payout};
-use crate::model::{Account, AccountType, JournalEntry};
+use crate::model::payments::{Bill, Invoice};
+use crate::model::{Account, AccountType};
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
@@ -192,23 +192,6 @@ fn outstanding(
         }
     }
     sums
-}
-
-/// The invoice or bill behind an entry.
-fn behind(world: &World, entry: &JournalEntry) -> Option<u64> {
-    let bits = entry.source.bits;
-    match entry.source.kind {
-        Kind::Invoice | Kind::Bill => Some(bits),
-        Kind::Collection => {
-            let collection = world.find(Id::<Collection>::from_bits(bits))?;
-            collection.invoice_id.map(Id::bits)
-        }
-        Kind::Payout => {
-            let paid = world.find(Id::<Payout>::from_bits(bits))?.source;
-            paid.filter(|paid| paid.kind == Kind::Bill).map(|paid| paid.bits)
-        }
-        _ => None,
-    }
 }
 
 /// The other party's name, and the invoice or bill without its amount and age.

@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 
 use crate::api::prelude::*;
 use crate::model::fx::Rates;
-use crate::model::{Account, AccountType};
+use crate::model::payments::{Collection, Payout};
+use crate::model::{Account, AccountType, JournalEntry};
 use crate::world::books::Book;
 use crate::world::days::Day;
 use crate::world::history::History;
@@ -18,6 +19,9 @@ pub(crate) fn minor(sum: i128) -> i64 {
     i64::try_from(sum)
         .expect("sums of a company's books stay within 64 bits: every amount put in is bounded")
 }
+
+/// Debits less credits by day, currency and account.
+pub(crate) type ByDay = BTreeMap<Date, BTreeMap<(Currency, Account), i128>>;
 
 /// Debits less credits by account, in the company's own currency.
 #[derive(Debug, Default)]
@@ -43,14 +47,24 @@ impl Figures {
     fn add(&mut self, sums: &Sums, less: &Sums, into: Currency, rates: &mut Rates, day: Date) {
         for (currency, account, totals) in sums.iter() {
             let net = totals.net() - less.get(currency, account).net();
-            if net == 0 {
-                continue;
-            }
-            match rates.translate(net, currency, into, day) {
-                Some(net) => *self.by_account.entry(account).or_default() += net,
-                None => {
-                    self.untranslated.insert(currency);
-                }
+            self.add_net(account, net, currency, |net| rates.translate(net, currency, into, day));
+        }
+    }
+
+    fn add_net(
+        &mut self,
+        account: Account,
+        net: i128,
+        currency: Currency,
+        translate: impl FnOnce(i128) -> Option<i128>,
+    ) {
+        if net == 0 {
+            return;
+        }
+        match translate(net) {
+            Some(net) => *self.by_account.entry(account).or_default() += net,
+            None => {
+                self.untranslated.insert(currency);
             }
         }
     }
@@ -162,6 +176,25 @@ impl<'a> Reading<'a> {
         figures
     }
 
+    /// The same for amounts by day, each in its own currency.
+    pub(crate) fn of_days(&self, days: &ByDay) -> Figures {
+        let (mut figures, mut rates) = (Figures::default(), self.rates.clone());
+        for (&date, rows) in days {
+            for (&(currency, account), &net) in rows {
+                figures.add_net(account, net, currency, |net| {
+                    rates.translate(net, currency, self.shown_in, date)
+                });
+            }
+        }
+        figures
+    }
+
+    /// Every entry of the company's books.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &Arc<JournalEntry>> {
+        let grown = self.history.as_ref().map_or(&[][..], |history| &history.entries);
+        grown.iter().chain(self.since.into_iter().flat_map(|book| &book.entries))
+    }
+
     /// Balances at the end of a day, at that day's rate; for a future day, at today's.
     pub(crate) fn standing(&self, as_of: Date) -> Figures {
         self.standing_in(as_of, self.shown_in)
@@ -178,4 +211,21 @@ impl<'a> Reading<'a> {
 /// The reference rates of a world.
 pub(crate) fn rates(world: &World) -> Rates {
     Rates::new(world.base().key())
+}
+
+/// The invoice or bill behind an entry.
+pub(crate) fn behind(world: &World, entry: &JournalEntry) -> Option<u64> {
+    let bits = entry.source.bits;
+    match entry.source.kind {
+        Kind::Invoice | Kind::Bill => Some(bits),
+        Kind::Collection => {
+            let collection = world.find(Id::<Collection>::from_bits(bits))?;
+            collection.invoice_id.map(Id::bits)
+        }
+        Kind::Payout => {
+            let paid = world.find(Id::<Payout>::from_bits(bits))?.source;
+            paid.filter(|paid| paid.kind == Kind::Bill).map(|paid| paid.bits)
+        }
+        _ => None,
+    }
 }

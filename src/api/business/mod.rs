@@ -5,6 +5,7 @@ pub(crate) mod accounting_periods;
 pub(crate) mod aged_reports;
 pub(crate) mod audit_logs;
 pub(crate) mod brought_in;
+pub(crate) mod cash_basis;
 pub(crate) mod cash_flow;
 pub(crate) mod companies;
 pub(crate) mod compliance;

@@ -1,6 +1,7 @@
 //! Reports: profit and loss, balance sheet. Each adds up the ledger by day, in the company's own currency or another one.
 
 use crate::api::business::accounting_periods::last_closed;
+use crate::api::business::cash_basis;
 use crate::api::business::figures::{Figures, Reading, minor};
 use crate::api::business::journal_entries::in_order;
 use crate::api::prelude::*;
@@ -13,8 +14,10 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         summary: "Profit and loss",
         description: "Returns revenue and expenses of a range of days. `basis=cash` counts amounts \
             received and paid instead of earned and owed: receipts from customers are sales, less \
-            sales tax paid to the authority; withholdings count when they are paid. Amounts in \
-            other currencies are translated at the reference rate of their accounting date. What \
+            sales tax paid to the authority. A paid bill counts as the expenses of the bill, with \
+            its tax. What payroll owes to others counts when it is paid: as wages, from which it \
+            was withheld, and as employer contributions, in the proportion of the runs until that \
+            day. Amounts in other currencies are translated at the reference rate of their accounting date. What \
             balances in other currencies gain or lose by later rates is in `exchange_gains` or \
             `exchange_losses` (IAS 21.28), on the accrual basis only. They are shown in another \
             `currency` at the rate of the last day.",
@@ -139,7 +142,10 @@ fn get_profit_and_loss(world: &World, input: GetProfitAndLoss) -> Result<Data<Pr
     let reading = shown_in(world, &company, input.currency)?;
     let basis = input.basis.unwrap_or_default();
     let currency = input.currency.unwrap_or(company.currency);
-    let moved = |from, to| movements(&reading, basis, from, to);
+    let moved = |from, to| match basis {
+        Basis::Accrual => movements(&reading, from, to),
+        Basis::Cash => cash_basis::paid(world, &reading, from, to),
+    };
     let before = |compare| {
         let (from, to) = compared(compare, input.from, input.to);
         let moved = moved(from, to);
@@ -159,10 +165,7 @@ fn get_profit_and_loss(world: &World, input: GetProfitAndLoss) -> Result<Data<Pr
 }
 
 /// Movements of a range of days, with the exchange gain or loss.
-pub(crate) fn movements(reading: &Reading<'_>, basis: Basis, from: Date, to: Date) -> Figures {
-    if basis == Basis::Cash {
-        return reading.moved_against_cash(from, to);
-    }
+pub(crate) fn movements(reading: &Reading<'_>, from: Date, to: Date) -> Figures {
     let mut moved = reading.moved(from, to);
     moved.gain(reading.exchange_gain(from, to));
     moved
@@ -230,9 +233,11 @@ fn counted_as(account: Account) -> Option<Account> {
         Account::IncomeTaxPayable => Some(Account::IncomeTax),
         Account::InterestPayable => Some(Account::Interest),
         Account::AccountsPayable => Some(Account::Purchases),
-        Account::WagesPayable | Account::DeductionsPayable => Some(Account::Wages),
+        Account::WagesPayable
+        | Account::DeductionsPayable
+        | Account::TaxPayable(_)
+        | Account::PensionPayable => Some(Account::Wages),
         Account::ContractorsPayable => Some(Account::Contractors),
-        Account::TaxPayable(_) | Account::PensionPayable => Some(Account::EmployerContributions),
         other => matches!(other.account_type(), AccountType::Revenue | AccountType::Expense)
             .then_some(other),
     }

@@ -72,7 +72,7 @@ fn get_series(world: &World, input: GetSeries) -> Result<Plain<Series>> {
     let month = |back: i32| {
         let month = last.plus_months(-back);
         let (from, to) = (month.first_day(), month.last_day());
-        let moved = movements(&reading, Basis::Accrual, from, to);
+        let moved = movements(&reading, from, to);
         SeriesMonth {
             month,
             payroll: minor(moved.sum(is_payroll)),

@@ -4,6 +4,7 @@
 mod aged;
 mod bad_debts;
 mod bills;
+mod cash_basis;
 mod comparison;
 mod entries;
 mod months;

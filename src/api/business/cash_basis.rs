@@ -1,0 +1,136 @@
+//! The cash basis of profit and loss: what the payments of a range of days were for.
+//!
+//! A payment of a bill is for the accounts of the bill. A payment of what payroll owes to others is in part for wages, from which it was
+//! withheld, and in part for the employer's contributions: in the proportion in which the runs until that day accrued them.
+
+use crate::api::business::figures::{ByDay, Figures, Reading, behind};
+use crate::api::prelude::*;
+use crate::model::payments::Bill;
+use crate::model::{Account, EntryLine, JournalEntry};
+use crate::model::{business::Authority, fx::half_even};
+use crate::world::days::against_cash;
+
+/// The counterparts of cash, with what is owed for bills and payroll as the expenses that it was for.
+pub(crate) fn paid(world: &World, reading: &Reading<'_>, from: Date, to: Date) -> Figures {
+    let accrued = Accrued::until(reading, to);
+    let mut days = ByDay::new();
+    let paid = reading.entries().filter(|entry| (from..=to).contains(&entry.effective_on));
+    for entry in paid {
+        let rows = days.entry(entry.effective_on).or_default();
+        for line in against_cash(&entry.lines) {
+            for (account, part) in purposes(world, &accrued, entry, line) {
+                *rows.entry((line.currency, account)).or_default() += part;
+            }
+        }
+    }
+    reading.of_days(&days)
+}
+
+/// What a counterpart of cash was for, by account. The parts sum to it.
+fn purposes(
+    world: &World,
+    accrued: &Accrued,
+    entry: &JournalEntry,
+    line: &EntryLine,
+) -> Vec<(Account, i128)> {
+    let amount = i128::from(line.signed());
+    if line.account == Account::AccountsPayable {
+        let bill = behind(world, entry).and_then(|bits| world.find(Id::<Bill>::from_bits(bits)));
+        return bill.map_or_else(|| vec![(line.account, amount)], |bill| of_bill(&bill, amount));
+    }
+    if !is_owed_by_payroll(line.account) {
+        return vec![(line.account, amount)];
+    }
+    let employers = accrued.employers_part(line.currency, entry.effective_on, amount);
+    vec![(Account::EmployerContributions, employers), (Account::Wages, amount - employers)]
+}
+
+/// A payment of a bill, divided in proportion to its expenses.
+fn of_bill(bill: &Bill, amount: i128) -> Vec<(Account, i128)> {
+    let expenses = bill.expenses();
+    let all: i128 = expenses.iter().map(|(_, cost)| i128::from(*cost)).sum();
+    if all <= 0 {
+        return vec![(Account::AccountsPayable, amount)];
+    }
+    let (mut cost, mut before) = (0, 0);
+    let part = |(account, of_it): (Account, i64)| {
+        cost += i128::from(of_it);
+        let until = half_even(amount * cost, all);
+        let part = until - before;
+        before = until;
+        (account, part)
+    };
+    expenses.into_iter().map(part).collect()
+}
+
+/// Whether the account owes what a run withholds from wages or adds to them.
+fn is_owed_by_payroll(account: Account) -> bool {
+    match account {
+        Account::PensionPayable | Account::DeductionsPayable => true,
+        Account::TaxPayable(authority) => authority != Authority::VAT,
+        _ => false,
+    }
+}
+
+/// What payroll has come to owe to others.
+#[derive(Clone, Copy, Debug, Default)]
+struct Owed {
+    all: i128,
+    /// The part that is a cost of the employer.
+    employers: i128,
+}
+
+impl Owed {
+    fn plus(self, other: Self) -> Self {
+        Self { all: self.all + other.all, employers: self.employers + other.employers }
+    }
+}
+
+/// What payroll owed to others in each currency since the start of the books, at the end of each day with a run.
+struct Accrued(BTreeMap<Currency, BTreeMap<Date, Owed>>);
+
+impl Accrued {
+    fn until(reading: &Reading<'_>, last: Date) -> Self {
+        let mut days: BTreeMap<Currency, BTreeMap<Date, Owed>> = BTreeMap::new();
+        for entry in reading.entries().filter(|entry| entry.effective_on <= last) {
+            let is_cost = |line: &EntryLine| {
+                matches!(line.account, Account::Wages | Account::EmployerContributions)
+            };
+            if entry.closes_year()
+                || !entry.lines.iter().any(is_cost)
+                || entry.lines.iter().any(|line| line.account.is_cash())
+            {
+                continue;
+            }
+            for line in &entry.lines {
+                let signed = i128::from(line.signed());
+                let new = match line.account {
+                    Account::EmployerContributions => Owed { all: 0, employers: signed },
+                    other if is_owed_by_payroll(other) => Owed { all: -signed, employers: 0 },
+                    _ => continue,
+                };
+                let days = days.entry(line.currency).or_default();
+                let day = days.entry(entry.effective_on).or_default();
+                *day = day.plus(new);
+            }
+        }
+        for days in days.values_mut() {
+            let mut sum = Owed::default();
+            for day in days.values_mut() {
+                sum = sum.plus(*day);
+                *day = sum;
+            }
+        }
+        Self(days)
+    }
+
+    /// The part of a payment that is for contributions of the employer. Nothing, before the first run.
+    fn employers_part(&self, currency: Currency, day: Date, amount: i128) -> i128 {
+        let before = self.0.get(&currency).and_then(|days| days.range(..=day).next_back());
+        let owed = before.map(|(_, owed)| *owed).unwrap_or_default();
+        if owed.all <= 0 {
+            return 0;
+        }
+        half_even(amount * owed.employers.clamp(0, owed.all), owed.all)
+    }
+}
