@@ -330,6 +330,7 @@ pub(crate) fn owe(
         amount,
         input_tax: 0,
         currency: run.currency,
+        filing: None,
     };
     tax_liabilities::accrue(world, accrual)
 }

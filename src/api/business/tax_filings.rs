@@ -26,7 +26,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         description: "Creates a filing with the liabilities of a month to one `authority` of \
             `listTaxLiabilities`, with one form, that no filing contains yet. If the form is paid \
             by the quarter or the year, or for `vat`, they are those of the whole period with that \
-            month. It has the due date of the country's law. It is `blocked` while the money of a run is not reserved. \
+            month. Such a return for `vat` takes up the later tax of its period until it is submitted, \
+            so there is one for a period and currency. It has the due date of the country's law. It is `blocked` while the money of a run is not reserved. \
             A negative amount is a credit with the authority, which the next filing uses. If it is \
             tax on sales, the authority pays it when it accepts the filing, except in Kenya and Nigeria.",
         example: r#"{"company_id":"@company:1","tax_type":"SIRS","period":"2026-01","jurisdiction":"NG"}"#,

@@ -2,7 +2,7 @@
 
 use crate::api::business::tax_clock;
 use crate::api::prelude::*;
-use crate::model::business::{LiabilityStatus, PayrollRun, TaxLiability};
+use crate::model::business::{LiabilityStatus, PayrollRun, TaxFiling, TaxLiability};
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([Operation {
     path: "/api/business/tax-liabilities",
@@ -39,6 +39,8 @@ pub(crate) struct Accrual {
     /// The tax on purchases that the amount is less by.
     pub(crate) input_tax: i64,
     pub(crate) currency: Currency,
+    /// The prepared return that takes it up.
+    pub(crate) filing: Option<Arc<TaxFiling>>,
 }
 
 /// Records a new liability, and sets its timer.
@@ -56,7 +58,7 @@ pub(crate) fn accrue(world: &mut World, new: Accrual) -> Id<TaxLiability> {
         period: new.period,
         due_on: new.due_on,
         status: LiabilityStatus::Accrued,
-        tax_filing_id: None,
+        tax_filing_id: new.filing.as_ref().map(|filing| filing.id),
         amount: new.amount,
         input_tax: new.input_tax,
         credit_used: None,
@@ -66,6 +68,12 @@ pub(crate) fn accrue(world: &mut World, new: Accrual) -> Id<TaxLiability> {
         metadata: Metadata::default(),
         status_history: vec![StatusChange::plain(LiabilityStatus::Accrued, now)],
     };
+    if let Some(filing) = new.filing {
+        let mut filing = (*filing).clone();
+        filing.tax_liability_ids.push(liability.id);
+        filing.take_up(liability.amount, now);
+        world.stage(filing);
+    }
     let liability = world.record("tax_liability.created", liability);
     tax_clock::watch(world, &liability);
     liability.id

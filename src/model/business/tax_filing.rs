@@ -85,3 +85,13 @@ resource! {
         adjustments: Vec<Adjustment>,
     }
 }
+
+impl TaxFiling {
+    /// A return that is not submitted takes up a later amount of its period.
+    pub(crate) fn take_up(&mut self, amount: i64, now: Timestamp) {
+        self.amount += amount;
+        let own = self.lines.iter_mut().find(|line| line.authority == self.tax_type);
+        own.expect("a return declares to its authority").amount += amount;
+        self.updated_at = now;
+    }
+}

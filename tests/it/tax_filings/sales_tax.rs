@@ -108,6 +108,79 @@ fn a_return_of_tax_on_sales_is_refused_until_its_period_is_over() {
     caller.audit();
 }
 
+/// The same laws: one return declares the whole period, also if it is prepared before the end of the period.
+#[test]
+fn a_prepared_return_of_tax_on_sales_takes_up_the_rest_of_its_period() {
+    let (_server, caller, company) = british();
+    let before = owed(&caller, &company, "tax_payable:vat");
+    sell(&caller, &company);
+    let filing = prepare(&caller, &company, "vat", "2026-01");
+    let read = || caller.get(&format!("{FILINGS}/{}", id(&filing))).data();
+    sell(&caller, &company);
+    assert_eq!(
+        (&read()["amount"], &read()["lines"][0]["amount"]),
+        (&json!(40_000), &json!(40_000))
+    );
+    caller.advance(&json!({"to": "2026-03-31T08:00:00Z"}));
+    sell(&caller, &company);
+    buy(&caller, &company, "GBP");
+    let rows = liabilities(&caller, &company, "vat");
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    assert_eq!((&rows[0]["amount"], &rows[0]["input_tax"]), (&json!(40_000), &json!(20_000)));
+    assert_eq!(rows[0]["tax_filing_id"], filing["id"]);
+    // There is no second return of the period.
+    let again = json!({
+        "company_id": company, "tax_type": "vat", "period": "2026-03", "jurisdiction": "GB",
+    });
+    let refusal = caller.post(FILINGS, &again).refused(422, "validation_failed");
+    assert_eq!(refusal["errors"][0]["code"], "nothing_owed");
+    // Sales of the next period are not part of it.
+    caller.advance(&json!({"to": "2026-04-01T08:00:00Z"}));
+    sell(&caller, &company);
+    let sent = submit(&caller, &filing).expect(202)["data"].take();
+    assert_eq!((&sent["amount"], &sent["amount_paid"]), (&json!(40_000), &json!(40_000)));
+    assert_eq!(owed(&caller, &company, "tax_payable:vat") - before, 20_000);
+    let next = prepare(&caller, &company, "vat", "2026-04");
+    assert_eq!((&next["period"], &next["amount"]), (&json!("2026-06"), &json!(20_000)));
+    caller.audit();
+}
+
+/// South Africa's period of December and January begins in the history, whose return is pending.
+#[test]
+fn a_return_of_the_history_takes_up_the_rest_of_its_period() {
+    let flags = ["--clock", "manual", "--countries", "ZA", "--companies", "1"];
+    let server = Arc::new(Server::start(&flags));
+    let caller = Caller::of(&server);
+    let company = caller.company(0);
+    let path = format!("{FILINGS}?company_id={company}&tax_type=vat&period=2026-01");
+    let [before] = &caller.all(&path)[..] else { panic!("one return") };
+    let body = json!({
+        "company_id": company, "currency": "ZAR", "due_date": "2026-12-31",
+        "customer": {"name": "Harbour Foods Ltd", "email": "accounts@harbour.example.com"},
+        "lines": [{"description": "Consulting", "quantity": 1, "unit_amount": 100_000, "tax_rate": 1_500}],
+    });
+    let mut ids = Vec::new();
+    for taxes in 1..=2 {
+        let invoice = caller.post("/api/payments/invoices", &body).made();
+        let send = format!("/api/payments/invoices/{}/send", id(&invoice));
+        caller.post(&send, &json!({})).expect(200);
+        let [after] = &caller.all(&path)[..] else { panic!("one return") };
+        assert_eq!(number(&after["amount"]) - number(&before["amount"]), taxes * 15_000);
+        ids = after["tax_liability_ids"].as_array().unwrap().clone();
+    }
+    let [liability] = &liabilities(&caller, &company, "vat")[..] else { panic!("one liability") };
+    assert_eq!((&liability["id"], &liability["amount"]), (&ids[0], &json!(30_000)));
+    let again = json!({
+        "company_id": company, "tax_type": "vat", "period": "2026-01", "jurisdiction": "ZA",
+    });
+    caller.post(FILINGS, &again).refused(422, "validation_failed");
+    caller.advance(&json!({"to": "2026-02-02T08:00:00Z"}));
+    let sent = submit(&caller, before).expect(202)["data"].take();
+    assert_eq!(number(&sent["amount"]) - number(&before["amount"]), 30_000);
+    assert_eq!(liabilities(&caller, &company, "vat")[0]["status"], "paid");
+    caller.audit();
+}
+
 #[test]
 fn a_month_without_sales_has_no_tax_to_declare() {
     let (_server, caller, company) = british();
