@@ -169,6 +169,13 @@ impl Scripts {
             }
             seen = stamps;
             let files = self.all_files();
+            let is_missing = |file: &&String| std::fs::metadata(file).is_err();
+            let missing: Vec<&str> = files.iter().filter(is_missing).map(String::as_str).collect();
+            if !missing.is_empty() {
+                let missing = missing.join(", ");
+                tracing::warn!("{missing} is missing; the old version stays active");
+                continue;
+            }
             let read: Vec<_> = files.iter().filter_map(|file| load(file)).collect();
             if read.len() == files.len() {
                 engine.renew_scenarios(read.into_iter().map(Arc::new).collect());

@@ -5,6 +5,7 @@
 //! includes. May import everything left of it. Deliberately
 //! absent: reading files and calling servers, which the command line does.
 
+mod absent;
 mod file;
 mod form;
 pub(crate) mod import;

@@ -48,7 +48,11 @@ pub(super) fn normal(path: &str) -> String {
             _ => parts.push(part),
         }
     }
-    parts.join("/")
+    match parts.as_slice() {
+        [] => ".".to_owned(),
+        [""] => "/".to_owned(),
+        parts => parts.join("/"),
+    }
 }
 
 #[cfg(test)]
@@ -64,6 +68,9 @@ mod tests {
             ("../a.toml", "../a.toml"),
             ("x/../../a.toml", "../a.toml"),
             ("/x//a.toml", "/x/a.toml"),
+            (".", "."),
+            ("x/..", "."),
+            ("/", "/"),
         ] {
             assert_eq!(normal(path), expected, "{path}");
         }

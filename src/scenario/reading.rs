@@ -10,6 +10,7 @@ use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
 use crate::api::json::quoted;
+use crate::scenario::absent;
 use crate::scenario::form::{Key, Spelling, Table, Takes};
 use crate::value::Diagnostic;
 
@@ -132,7 +133,7 @@ impl<'a> Reading<'a> {
             self.note(
                 Diagnostic::new(span.clone(), format!("{} needs `{}`", form.name, key.name))
                     .expected(format!("`{}` is missing", key.name))
-                    .help(key.about),
+                    .help(absent::help(key, entries)),
             );
         }
         Fields { form, entries, span }
@@ -177,7 +178,7 @@ impl<'a> Reading<'a> {
         };
         let Some(rows) = found.get_ref().as_array() else {
             let message =
-                format!("`{name}` must be a list of rows, and is {}", kind(found.get_ref()));
+                format!("`{name}` must be a list of rows, but is {}", kind(found.get_ref()));
             self.note(
                 Diagnostic::new(found.span(), message)
                     .expected("expected a list of tables")
@@ -319,7 +320,7 @@ impl<'a> Reading<'a> {
 
     /// Reports a value of the wrong type.
     pub(crate) fn wrong_type(&mut self, name: &str, found: Found<'a>, expected: &str) {
-        let message = format!("`{name}` is {expected}, not {}", kind(found.get_ref()));
+        let message = format!("`{name}` must be {expected}, but is {}", kind(found.get_ref()));
         self.note(Diagnostic::new(found.span(), message).expected(format!("expected {expected}")));
     }
 
