@@ -69,6 +69,8 @@ pub(crate) enum Spelling {
     Rate,
     /// A name of lower-case letters, digits and underscores.
     Identifier,
+    /// A seed in decimal digits, because an integer of TOML ends at `i64::MAX`.
+    Seed,
 }
 
 impl Spelling {
@@ -83,6 +85,7 @@ impl Spelling {
             Self::Identifier => {
                 "expected lower-case letters, digits and underscores, a letter first"
             }
+            Self::Seed => EXPECTED_SEED,
         }
     }
 
@@ -98,12 +101,18 @@ impl Spelling {
             Self::Places => "^[1-9][0-9]*\\.\\.([1-9][0-9]*)?$",
             Self::Rate => "^[1-9][0-9]*/(s|min|h)$",
             Self::Identifier => "^[a-z][a-z0-9_]*$",
+            Self::Seed => "^[0-9]{1,20}$",
         }
     }
 }
 
 /// The largest number that every reader of JSON keeps exactly.
 const MOST: u64 = 9_007_199_254_740_991;
+
+/// The largest integer of TOML.
+pub(super) const MOST_INTEGER: u64 = i64::MAX.cast_unsigned();
+pub(super) const EXPECTED_SEED: &str =
+    "expected a number from 0 to 18446744073709551615, in quotes if it is over 9223372036854775807";
 
 pub(super) const fn key(name: &'static str, takes: Takes, about: &'static str) -> Key {
     Key { name, about, takes, required: false }
@@ -160,7 +169,11 @@ pub(crate) static WORLD: Table = Table {
     name: "[world]",
     about: "The shape of the world that the scenario starts.",
     keys: &[
-        key("seed", Takes::Count(0, MOST), "The seed of the world."),
+        key(
+            "seed",
+            Takes::Either(&[Takes::Count(0, MOST_INTEGER), Takes::Spelt(Spelling::Seed)]),
+            "The seed of the world, from 0 to 18446744073709551615. Write one over 9223372036854775807 in quotes.",
+        ),
         key("companies", Takes::Count(1, 1_000_000_000), "Companies."),
         key("employees_per_company", Takes::Count(0, 1_000_000_000), "Employees of each company."),
         key(
@@ -191,7 +204,11 @@ pub(crate) static OUTCOME: Table = Table {
         NTH,
         TIMES,
         CHANCE,
-        required("then", Takes::Name(choices), "The choice."),
+        required(
+            "then",
+            Takes::Name(choices),
+            "The choice: `sandbox scenario list --decisions` lists those of each decision.",
+        ),
         key(
             "code",
             Takes::Text,

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use toml::de::DeValue;
+
 use crate::api::json::quoted;
 use crate::model::payments::{FeeSchedule, FeeTier};
-use crate::scenario::form::{FEE_TIER, LATENCY, Spelling};
+use crate::scenario::form::{EXPECTED_SEED, FEE_TIER, LATENCY, MOST_INTEGER, Spelling};
 use crate::scenario::members::Refers;
 use crate::scenario::reading::{At, Fields, Reading};
 use crate::scenario::vocabulary::vocabulary;
@@ -21,7 +23,7 @@ pub(crate) const ANY: &str = "…";
 impl<'a> Reading<'a> {
     /// `[world]`.
     pub(crate) fn world(&mut self, part: &Fields<'a>) -> WorldPart {
-        let seed = self.count(part, "seed");
+        let seed = self.seed(part);
         let companies = self.count(part, "companies");
         let employees = self.count(part, "employees_per_company");
         let countries = self.countries(part);
@@ -48,13 +50,37 @@ impl<'a> Reading<'a> {
             _ => ClockMode::Instant,
         });
         WorldPart {
-            seed: seed.map(|it| it.value),
+            seed,
             companies: companies.map(|it| it.value),
             employees_per_company: employees.map(|it| it.value),
             countries,
             start: start.map(|it| it.value),
             clock,
         }
+    }
+
+    /// A seed: an integer, or digits in a text.
+    fn seed(&mut self, part: &Fields<'a>) -> Option<u64> {
+        let found = part.get("seed")?;
+        let (shown, value) = match found.get_ref() {
+            DeValue::Integer(number) => {
+                let value = u64::from_str_radix(number.as_str(), number.radix()).ok();
+                (number.to_string(), value.filter(|value| *value <= MOST_INTEGER))
+            }
+            DeValue::String(digits) => {
+                let is_decimal = digits.bytes().all(|byte| byte.is_ascii_digit());
+                (quoted(digits), digits.parse().ok().filter(|_| is_decimal))
+            }
+            _ => {
+                self.wrong_type("seed", found, "a whole number, or its digits in a text");
+                return None;
+            }
+        };
+        if value.is_none() {
+            let message = format!("`seed` cannot be {shown}");
+            self.note(Diagnostic::new(found.span(), message).expected(EXPECTED_SEED));
+        }
+        value
     }
 
     fn countries(&mut self, part: &Fields<'a>) -> Option<Vec<String>> {

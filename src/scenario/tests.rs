@@ -197,3 +197,31 @@ fn a_damaged_file_is_a_scenario_or_has_a_mistake() {
     });
     run.expect("every file");
 }
+
+#[test]
+fn a_seed_beyond_the_integers_of_toml_is_a_text_of_digits() {
+    for (written, seed) in [
+        ("0", 0),
+        ("9223372036854775807", 9_223_372_036_854_775_807),
+        ("\"7\"", 7),
+        ("\"18446744073709551615\"", u64::MAX),
+    ] {
+        assert_eq!(one(&format!("[world]\nseed = {written}\n")).world.seed, Some(seed));
+    }
+    for written in ["-1", "9223372036854775808", "\"18446744073709551616\"", "\"+7\"", "\"\""] {
+        let file = [("s.toml", format!("[world]\nseed = {written}\n").into_bytes())].into();
+        let report = report("s.toml", &file);
+        assert!(report.contains("expected a number from 0 to 18446744073709551615"), "{report}");
+    }
+}
+
+#[test]
+fn the_help_of_a_missing_name_lists_the_values() {
+    let help = |row: &str| report("m.toml", &[("m.toml", row.as_bytes().to_vec())].into());
+    let choices = help("[[outcome]]\non = \"tax_filing.reply\"\n");
+    assert!(choices.contains("Its values: `accepted`, `rejected`"), "{choices}");
+    let changes = help("[[webhook]]\non = \"*\"\n");
+    assert!(changes.contains("Its values: `duplicate`, `delay`, `drop`, "), "{changes}");
+    let decisions = help("[[outcome]]\nthen = \"failed\"\n");
+    assert!(decisions.contains("`sandbox scenario list --decisions` lists all"), "{decisions}");
+}

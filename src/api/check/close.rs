@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 /// Integer formats that `OpenAPI` does not register, with the registered format that contains them and the remaining bounds. `uint64` ends
-/// where `int64` does, because most clients have no wider integer.
+/// where `int64` does, because most clients have no wider integer, unless the member has a greater `maximum` of its own.
 const INTEGER_FORMATS: &[(&str, &str, Option<i64>, Option<i64>)] = &[
     ("int8", "int32", Some(-128), Some(127)),
     ("int16", "int32", Some(-32_768), Some(32_767)),
@@ -81,7 +81,12 @@ fn register_format(schema: &mut Map<String, Value>) {
     let format = schema.get("format").and_then(Value::as_str);
     let row = INTEGER_FORMATS.iter().find(|(name, ..)| Some(*name) == format);
     let Some(&(_, registered, minimum, maximum)) = row else { return };
-    schema.insert("format".to_owned(), registered.into());
+    let is_wider = schema.get("maximum").is_some_and(|own| own.is_u64() && !own.is_i64());
+    if is_wider {
+        schema.shift_remove("format");
+    } else {
+        schema.insert("format".to_owned(), registered.into());
+    }
     let bound = |schema: &Map<String, Value>, keyword| schema.get(keyword).and_then(Value::as_i64);
     if let Some(minimum) = minimum {
         let narrower = bound(schema, "minimum").map_or(minimum, |own| own.max(minimum));

@@ -288,7 +288,12 @@ fn text_rule(
 
 fn integer_rule(node: &mut Node, keyword: &str, value: &Value, at: Place<'_>) -> bool {
     let bound = || {
-        value.as_i64().unwrap_or_else(|| panic!("{} is no integer of 64 bits", shown(at))).into()
+        let wide = || value.as_u64().map(i128::from);
+        value
+            .as_i64()
+            .map(i128::from)
+            .or_else(wide)
+            .unwrap_or_else(|| panic!("{} is no integer of 64 bits", shown(at)))
     };
     let (low, high): (i128, i128) = match keyword {
         "minimum" => (bound(), i128::MAX),

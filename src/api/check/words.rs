@@ -61,7 +61,8 @@ pub(super) fn expected_one_of<'a>(values: impl Iterator<Item = &'a str>) -> Stri
 
 pub(super) fn expected_integer(range: &RangeInclusive<i128>) -> String {
     let low = (*range.start()).max(i64::MIN.into());
-    let high = (*range.end()).min(i64::MAX.into());
+    let high = Some(*range.end()).filter(|end| *end <= u64::MAX.into());
+    let high = high.unwrap_or(i64::MAX.into());
     format!("expected an integer from {low} to {high}")
 }
 

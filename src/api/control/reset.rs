@@ -23,7 +23,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
 #[derive(Deserialize, JsonSchema)]
 #[expect(clippy::option_option, reason = "absent, null and a name have three meanings")]
 pub(crate) struct ResetWorld {
-    /// The seed to grow the world from. Default: the world's current seed.
+    /// The seed to grow the world from, from 0 to 18446744073709551615. Default: the world's current seed.
+    #[schemars(range(max = u64::MAX))]
     seed: Option<u64>,
     /// Countries of the companies in turn, ISO 3166-1 alpha-2. Default: those of the world.
     #[schemars(length(min = 1, max = 64))]

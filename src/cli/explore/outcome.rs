@@ -183,11 +183,15 @@ pub(super) fn scenario(rules: &[Rule], about: &str, growth: Option<&Growth>) -> 
     let mut file = format!("title = {}\nabout = {}\n", text(&title.join(", ")), text(about));
     if let Some(growth) = growth {
         let shape = &growth.shape;
+        // A larger number is no integer of TOML.
+        let seed = match i64::try_from(growth.seed) {
+            Ok(seed) => seed.to_string(),
+            Err(_) => text(&growth.seed.to_string()),
+        };
         let countries: Vec<String> = shape.countries.iter().map(|code| text(code)).collect();
         let _ = write!(
             file,
-            "\n[world]\nseed = {}\ncompanies = {}\nemployees_per_company = {}\ncountries = [{}]\nstart = \"{}\"\nclock = \"{}\"\n",
-            growth.seed,
+            "\n[world]\nseed = {seed}\ncompanies = {}\nemployees_per_company = {}\ncountries = [{}]\nstart = \"{}\"\nclock = \"{}\"\n",
             shape.companies,
             shape.employees_per_company,
             countries.join(", "),
@@ -247,14 +251,15 @@ mod tests {
     fn the_file_of_an_outcome_is_a_scenario() {
         let rules =
             alternatives(&[site("payout.settle", 1), site("payout.settle", 3)], ClockMode::Instant);
-        let shape = crate::world::Shape::default();
-        let growth = Growth { seed: 7, shape, clock: ClockMode::Instant, scenarios: Vec::new() };
-        for rule in &rules {
+        for (rule, seed) in rules.iter().zip([7, i64::MAX.cast_unsigned(), u64::MAX].iter().cycle())
+        {
+            let (seed, shape) = (*seed, crate::world::Shape::default());
+            let growth = Growth { seed, shape, clock: ClockMode::Instant, scenarios: Vec::new() };
             let rules = [rule.clone(), Rule { nth: None, after: None, ..rule.clone() }];
             let text = scenario(&rules, "It \"failed\".", Some(&growth));
             let checked = crate::scenario::check_text("found", &text);
             let scenario = checked.scenario.as_ref().unwrap_or_else(|| panic!("{text}"));
-            assert_eq!((scenario.outcomes.len(), scenario.world.seed), (2, Some(7)));
+            assert_eq!((scenario.outcomes.len(), scenario.world.seed), (2, Some(seed)));
         }
     }
 }

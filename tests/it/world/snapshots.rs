@@ -326,3 +326,15 @@ fn a_bounded_log_reports_that_its_audit_is_partial() {
     assert_eq!((&check["ok"], &check["log_begins_at"]), (&json!(true), &json!(first)));
     assert_eq!(caller.all(&format!("/_sandbox/events?after={}", first + 9)).len(), 10);
 }
+
+#[test]
+fn a_reset_takes_every_seed_that_the_flag_takes() {
+    let caller = Caller::manual();
+    let reset = caller.post("/_sandbox/reset", &json!({"seed": u64::MAX})).data();
+    assert_eq!(reset["seed"], u64::MAX);
+    for seed in [json!(1e20), json!(-1), json!("7")] {
+        let problem = caller.post("/_sandbox/reset", &json!({"seed": seed}));
+        let problem = problem.refused(422, "validation_failed");
+        assert_eq!(problem["errors"][0]["pointer"], "/seed", "{problem}");
+    }
+}
