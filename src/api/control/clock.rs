@@ -19,9 +19,9 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
     Operation {
         path: "/_sandbox/clock/advance",
         summary: "Advance the clock",
-        description: "Advances virtual time by a duration, to an instant, or until an event. Waits \
-            until the world is idle and the due deliveries to webhook endpoints were attempted. \
-            Returns the number of events of each type, and the first events and attempts that it \
+        description: "Advances virtual time by a duration, to an instant, or until an event. Runs \
+            the timers that are due by then, and waits until the deliveries that are due by then \
+            were attempted. Returns the number of events of each type, and the first events and attempts that it \
             caused.",
         errors: &[ErrorCode::ResourceNotFound], // the world was deleted meanwhile
         example: r#"{"by":"10d"}"#,
@@ -64,7 +64,8 @@ pub(crate) struct Due {
 /// A delivery that is in flight or waiting.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct DueDelivery {
-    /// When it is due: virtual time if retries follow the virtual clock, otherwise wall-clock time.
+    /// When it can be attempted, after those that it waits for: virtual time if retries follow the virtual clock, otherwise wall-clock
+    /// time.
     at: Timestamp,
     /// The delivery.
     id: String,
@@ -88,9 +89,10 @@ fn get_clock(session: &mut Session<'_>, _: Nothing) -> Result<Plain<Clock>> {
     });
     let next = next.collect();
     let lanes = outbox.lanes().iter();
+    let now = outbox.now_in(world);
     let waiting = lanes.clone().flat_map(|lane| {
-        let shown = lane.pending().map(|delivery| DueDelivery {
-            at: delivery.due,
+        let shown = lane.pending().map(move |delivery| DueDelivery {
+            at: lane.attempt_at(delivery, now),
             id: delivery.id.clone(),
             event_id: event_id(&delivery.event),
             name: delivery.event.name.to_string(),

@@ -75,8 +75,8 @@ pub(crate) struct WebhookDelivery {
     reason: Option<String>,
     /// The change that a scenario makes to it.
     shaped: Option<Shaping>,
-    /// When the next attempt is due: virtual time if retries follow the virtual clock, otherwise wall-clock time. Null after the delivery
-    /// has ended.
+    /// When the next attempt can be made, after those of the deliveries that it waits for: virtual time if retries follow the virtual clock,
+    /// otherwise wall-clock time. Null after the delivery has ended.
     next_at: Option<Timestamp>,
     /// All attempts, in order.
     attempts: Vec<DeliveryAttempt>,
@@ -101,7 +101,8 @@ pub(crate) struct DeliveryAttempt {
     error: Option<String>,
 }
 
-pub(crate) fn shown(lane: &Lane, delivery: &Delivery) -> WebhookDelivery {
+/// A delivery at that time on the clock for due times.
+pub(crate) fn shown(lane: &Lane, delivery: &Delivery, now: Timestamp) -> WebhookDelivery {
     let event = &delivery.event;
     let attempts = delivery.attempts.iter().enumerate();
     let attempts = attempts.map(|(place, attempt)| DeliveryAttempt {
@@ -124,7 +125,7 @@ pub(crate) fn shown(lane: &Lane, delivery: &Delivery) -> WebhookDelivery {
         status: delivery.status,
         reason: delivery.reason.clone(),
         shaped: delivery.shaped,
-        next_at: (!delivery.has_ended()).then_some(delivery.due),
+        next_at: (!delivery.has_ended()).then(|| lane.attempt_at(delivery, now)),
         attempts: attempts.collect(),
     }
 }
@@ -147,7 +148,8 @@ fn list_endpoint_deliveries(
 ) -> Result<List<WebhookDelivery>> {
     let id = input.endpoint_id.as_str();
     let lane = session.tester.outbox.lane(id).ok_or_else(|| not_found(id))?;
-    Ok(listed(core::iter::once(lane), &input, input.paging))
+    let now = session.tester.outbox.now_in(session.world);
+    Ok(listed(core::iter::once(lane), &input, input.paging, now))
 }
 
 list! {
@@ -170,7 +172,8 @@ fn list_deliveries(
         let wanted = input.endpoint_id.as_ref();
         wanted.is_none_or(|id| lane.endpoint.id == id.as_str())
     });
-    Ok(listed(lanes, &input, input.paging))
+    let now = session.tester.outbox.now_in(session.world);
+    Ok(listed(lanes, &input, input.paging, now))
 }
 
 /// The bits of an event id.
@@ -182,6 +185,7 @@ fn listed<'a>(
     lanes: impl Iterator<Item = &'a Lane>,
     filter: &impl Filters<Row = Delivery>,
     paging: Paging,
+    now: Timestamp,
 ) -> List<WebhookDelivery> {
     let mut rows: Vec<(&Lane, &Delivery)> = lanes
         .flat_map(|lane| lane.deliveries().into_iter().map(move |row| (lane, row)))
@@ -189,7 +193,7 @@ fn listed<'a>(
         .collect();
     // A stable sort: deliveries of one event stay in the order of the endpoints and of sending.
     rows.sort_by(|(_, one), (_, other)| order(one, other));
-    paging.list(&rows, |(lane, delivery)| shown(lane, delivery))
+    paging.list(&rows, |(lane, delivery)| shown(lane, delivery, now))
 }
 
 fn order(one: &Delivery, other: &Delivery) -> Ordering {
@@ -235,9 +239,10 @@ fn resend_event(session: &mut Session<'_>, input: ResendEvent) -> Result<List<We
         }
     }
     let sent = outbox.resend(&event, endpoint);
+    let now = outbox.now_in(session.world);
     let deliveries = sent.into_iter().filter_map(|(place, order)| {
         let lane = &outbox.lanes()[place];
-        lane.find(order).map(|delivery| shown(lane, delivery))
+        lane.find(order).map(|delivery| shown(lane, delivery, now))
     });
     Ok(List::whole(deliveries.collect()))
 }

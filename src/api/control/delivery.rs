@@ -72,7 +72,7 @@ pub(super) fn get_delivery(
         attempt.signed.as_ref().map(|signed| SentMessage::of(delivery, place, signed))
     });
     Ok(Plain(DeliveryDetail {
-        delivery: shown(lane, delivery),
+        delivery: shown(lane, delivery, session.tester.outbox.now_in(session.world)),
         url: lane.endpoint.target.to_string(),
         body: body::text(&delivery.event),
         sent: sent.collect(),

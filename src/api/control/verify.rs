@@ -368,8 +368,11 @@ fn verify_deliveries(
     let times = Times::of(input.times)?;
     let lanes = session.tester.outbox.lanes();
     let evicted = lanes.iter().map(|lane| lane.evicted).sum();
+    let now = session.tester.outbox.now_in(session.world);
     let shown_of = |lane| {
-        move |delivery: &Delivery| (delivery.id.clone(), json!(deliveries::shown(lane, delivery)))
+        move |delivery: &Delivery| {
+            (delivery.id.clone(), json!(deliveries::shown(lane, delivery, now)))
+        }
     };
     let candidates = lanes.iter().flat_map(|lane| {
         let all: Vec<(String, Value)> = lane.deliveries().into_iter().map(shown_of(lane)).collect();

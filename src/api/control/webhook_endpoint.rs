@@ -28,7 +28,7 @@ pub(crate) struct WebhookEndpoint {
     object: EndpointObject,
     /// The receiving URL.
     url: String,
-    /// Event types to send; `payroll_run.*` for all types of a resource. All types if empty.
+    /// Event types to send; `payroll_run.*` for all types of a resource, `*` for all.
     events: Vec<String>,
     /// The caller's description of the endpoint.
     description: Option<String>,
@@ -40,7 +40,7 @@ pub(crate) struct WebhookEndpoint {
     ordered: bool,
     /// The retry schedule, and the clock that it follows.
     retries: Pace,
-    /// Until when the previous secret also signs, in virtual time.
+    /// Until when the previous secret also signs, in virtual time. Null if there is none, or if it no longer signs.
     previous_secret_until: Option<Timestamp>,
     /// Number of deliveries by status.
     deliveries: Counts,
@@ -64,13 +64,14 @@ struct Counts {
     evicted: u64,
 }
 
-pub(super) fn shown(lane: &Lane, retries: Pace) -> WebhookEndpoint {
+/// An endpoint at that virtual time.
+pub(super) fn shown(lane: &Lane, retries: Pace, now: Timestamp) -> WebhookEndpoint {
     let endpoint = &lane.endpoint;
     WebhookEndpoint {
         id: endpoint.id.clone(),
         object: EndpointObject::WebhookEndpoint,
         url: endpoint.target.to_string(),
-        events: endpoint.events.clone(),
+        events: endpoint.shown_events(),
         description: endpoint.description.clone(),
         status: match endpoint.disabled {
             None => EndpointStatus::Enabled,
@@ -79,7 +80,7 @@ pub(super) fn shown(lane: &Lane, retries: Pace) -> WebhookEndpoint {
         disabled_reason: endpoint.disabled.clone(),
         ordered: endpoint.ordered,
         retries,
-        previous_secret_until: endpoint.previous.as_ref().map(|(_, until)| *until),
+        previous_secret_until: endpoint.previous_until(now),
         deliveries: Counts {
             waiting: lane.waiting() as u64,
             delivered: lane.delivered,

@@ -72,10 +72,10 @@ pub(crate) struct WebhookSecret {
     endpoint: WebhookEndpoint,
 }
 
-fn with_secret(lane: &Lane, retries: Pace) -> Plain<WebhookSecret> {
+fn with_secret(lane: &Lane, retries: Pace, now: Timestamp) -> Plain<WebhookSecret> {
     Plain(WebhookSecret {
         secret: lane.endpoint.secret.reveal().to_owned(),
-        endpoint: shown(lane, retries),
+        endpoint: shown(lane, retries, now),
     })
 }
 
@@ -84,8 +84,8 @@ fn with_secret(lane: &Lane, retries: Pace) -> Plain<WebhookSecret> {
 pub(crate) struct CreateWebhookEndpoint {
     /// The receiving URL: http, with a host that is this machine or another permitted one.
     url: Text<2_048>,
-    /// Event types to send; `payroll_run.*` for all types of a resource, `*` for all. Default: all.
-    #[schemars(length(max = 50))]
+    /// Event types to send; `payroll_run.*` for all types of a resource, `*` for all. Default: `["*"]`.
+    #[schemars(length(min = 1, max = 50))]
     events: Option<Vec<Text<64>>>,
     /// A description of the endpoint.
     description: Option<Text<255>>,
@@ -124,7 +124,8 @@ fn create_webhook_endpoint(
         secret,
     };
     let retries = outbox.retries_in(session.world.mode());
-    Ok(with_secret(outbox.create(session.world, endpoint), retries))
+    let now = session.world.now();
+    Ok(with_secret(outbox.create(session.world, endpoint), retries, now))
 }
 
 /// A parsed member, or one more violation.
@@ -180,7 +181,8 @@ fn list_webhook_endpoints(
     paging: Paging,
 ) -> Result<List<WebhookEndpoint>> {
     let retries = session.tester.outbox.retries_in(session.world.mode());
-    Ok(paging.list(session.tester.outbox.lanes(), |lane| shown(lane, retries)))
+    let now = session.world.now();
+    Ok(paging.list(session.tester.outbox.lanes(), |lane| shown(lane, retries, now)))
 }
 
 /// The endpoint.
@@ -197,7 +199,7 @@ fn get_webhook_endpoint(
     let retries = session.tester.outbox.retries_in(session.world.mode());
     let id = input.endpoint_id.as_str();
     let lane = session.tester.outbox.lane(id).ok_or_else(|| not_found(id))?;
-    Ok(Plain(shown(lane, retries)))
+    Ok(Plain(shown(lane, retries, session.world.now())))
 }
 
 /// Changes to an endpoint.
@@ -208,8 +210,8 @@ pub(crate) struct UpdateWebhookEndpoint {
     endpoint_id: Text<64>,
     /// The new receiving URL.
     url: Option<Text<2_048>>,
-    /// The new event types; all if empty.
-    #[schemars(length(max = 50))]
+    /// The new event types; `["*"]` for all.
+    #[schemars(length(min = 1, max = 50))]
     events: Option<Vec<Text<64>>>,
     /// A description of the endpoint.
     #[serde(default)]
@@ -255,7 +257,7 @@ fn update_webhook_endpoint(
         }
         None => {}
     }
-    Ok(Plain(shown(lane, retries)))
+    Ok(Plain(shown(lane, retries, session.world.now())))
 }
 
 /// A deleted endpoint.
@@ -306,5 +308,5 @@ fn rotate_webhook_secret(
     ApiError::if_any(wrong)?;
     outbox.rotate(session.world, id, given);
     let lane = outbox.lane(id).expect("it was found above");
-    Ok(with_secret(lane, retries))
+    Ok(with_secret(lane, retries, session.world.now()))
 }

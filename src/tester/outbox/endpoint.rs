@@ -43,6 +43,16 @@ impl Endpoint {
         self.events.is_empty() || self.events.iter().any(|filter| named(filter, name))
     }
 
+    /// Its filters, as callers write them.
+    pub(crate) fn shown_events(&self) -> Vec<String> {
+        if self.events.is_empty() { vec!["*".to_owned()] } else { self.events.clone() }
+    }
+
+    /// Until when the previous secret also signs; none if it does not at that virtual time.
+    pub(crate) fn previous_until(&self, now: Timestamp) -> Option<Timestamp> {
+        self.previous.as_ref().map(|(_, until)| *until).filter(|until| now < *until)
+    }
+
     /// Maximum number of deliveries in flight at the same time.
     pub(crate) const fn most_in_flight(&self) -> usize {
         if self.ordered { 1 } else { UNORDERED_IN_FLIGHT }

@@ -318,6 +318,14 @@ impl Lane {
         Some(self.not_before.map_or(due, |until| due.max(until)))
     }
 
+    /// When a waiting delivery can be attempted, at this time or later: not before those that it waits for.
+    pub(crate) fn attempt_at(&self, delivery: &Delivery, now: Timestamp) -> Timestamp {
+        let earlier = self.pending.range(..delivery.order).map(|(_, earlier)| earlier);
+        let awaited = earlier.filter(|earlier| !delivery.loose && !earlier.loose);
+        let dues = awaited.map(|earlier| earlier.due).chain(self.not_before);
+        dues.fold(now.max(delivery.due), Timestamp::max)
+    }
+
     /// Whether an attempt is due at that time.
     pub(crate) fn is_due(&self, now: Timestamp) -> bool {
         self.next_due(now).is_some_and(|due| due <= now)

@@ -358,4 +358,10 @@ impl Outbox {
     const fn now(&self) -> Timestamp {
         self.pace.now(self.clocks)
     }
+
+    /// The time of the world on the clock for due times. The wall clock is the one of the last look at it.
+    pub(crate) fn now_in(&self, world: &World) -> Timestamp {
+        let pace = self.retries_in(world.mode());
+        pace.now(Clocks { now: world.now(), ..self.clocks })
+    }
 }

@@ -72,6 +72,21 @@ fn the_clock_lists_deliveries_that_are_due() {
 }
 
 #[test]
+fn a_delivery_that_waits_for_another_is_not_due_before_it() {
+    let caller = Caller::manual();
+    let receiver = Receiver::start(|_, _| Reaction::status(500));
+    let (endpoint, _) = endpoint(&caller, &receiver, &json!({}));
+    run_payroll(&caller);
+    caller.advance(&json!({"by": "1m"}));
+    let clock = caller.get("/_sandbox/clock").data();
+    let next = clock["next_deliveries"].as_array().unwrap();
+    assert!(next.len() > 2, "{clock}");
+    assert!(next.iter().all(|next| next["at"] == "2026-01-01T00:05:05.000Z"), "{clock}");
+    let waiting = deliveries(&caller, &endpoint);
+    assert!(waiting.iter().all(|row| row["next_at"] == "2026-01-01T00:05:05.000Z"), "{waiting:?}");
+}
+
+#[test]
 fn the_clock_does_not_go_back_and_the_refusal_names_snapshots() {
     let caller = Caller::manual();
     let receiver = Receiver::taking();

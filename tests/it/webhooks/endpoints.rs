@@ -24,8 +24,12 @@ fn an_endpoint_is_made_shown_changed_and_deleted() {
     assert_eq!(shown["events"], json!(["payout.*"]));
     assert_eq!((&shown["ordered"], &shown["retries"]), (&json!(false), &json!("virtual")));
     assert!(!shown.to_string().contains(&secret[6..]), "the secret is shown once");
-    let changed = caller.patch(&path, &json!({"events": [], "ordered": true}));
-    assert_eq!(changed.data()["events"], json!([]));
+    for events in [json!([]), json!(["*", "no"])] {
+        let refused = caller.patch(&path, &json!({"events": events}));
+        refused.refused(422, "validation_failed");
+    }
+    let changed = caller.patch(&path, &json!({"events": ["*"], "ordered": true}));
+    assert_eq!(changed.data()["events"], json!(["*"]));
     assert_eq!(caller.all(ENDPOINTS).len(), 1);
     let deleted = caller.send(&caller.request("DELETE", &path)).data();
     assert_eq!(deleted["deleted"], true);
@@ -33,6 +37,32 @@ fn an_endpoint_is_made_shown_changed_and_deleted() {
     run_payroll(&caller);
     caller.advance(&json!({"by": "1d"}));
     assert_eq!(receiver.seen().len(), 0);
+}
+
+#[test]
+fn an_empty_list_of_events_is_refused_and_the_default_is_every_event() {
+    let (caller, receiver) = (Caller::manual(), Receiver::taking());
+    let none = json!({"url": receiver.url(), "events": []});
+    let problem = caller.post(ENDPOINTS, &none).refused(422, "validation_failed");
+    assert_eq!(pointers(&problem), ["/events"]);
+    let (id, _) = endpoint(&caller, &receiver, &json!({}));
+    let path = format!("{ENDPOINTS}/{id}");
+    assert_eq!(caller.get(&path).data()["events"], json!(["*"]));
+    run_payroll(&caller);
+    caller.advance(&json!({"by": "1s"}));
+    assert!(!receiver.seen().is_empty());
+}
+
+#[test]
+fn an_old_secret_is_not_announced_after_its_end() {
+    let (caller, receiver) = (Caller::manual(), Receiver::taking());
+    let (id, _) = endpoint(&caller, &receiver, &json!({}));
+    let path = format!("{ENDPOINTS}/{id}");
+    caller.post(&format!("{path}/rotate-secret"), &json!({})).expect(200);
+    let until = caller.get(&path).data()["previous_secret_until"].clone();
+    assert_eq!(until, "2026-01-02T00:00:00.000Z");
+    caller.advance(&json!({"by": "24h"}));
+    assert_eq!(caller.get(&path).data()["previous_secret_until"], json!(null));
 }
 
 #[test]
