@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::cli::failure::Failure;
 use crate::cli::serve::DEFAULT_PORT;
+use crate::cli::world_args;
 use crate::engine::contract::BasePath;
 
 /// The most bytes that are read of a reply.
@@ -22,7 +23,7 @@ pub(super) struct SandboxArgs {
     #[arg(long, env = "SANDBOX_HOST", default_value = "127.0.0.1")]
     host: String,
     /// Port of the sandbox
-    #[arg(long, short, env = "SANDBOX_PORT", default_value_t = DEFAULT_PORT, value_name = "P")]
+    #[arg(long, short, env = "SANDBOX_PORT", default_value_t = DEFAULT_PORT, value_name = "P", value_parser = world_args::port)]
     port: u16,
     /// Path before every route of the sandbox, if it was started with one
     #[arg(

@@ -40,7 +40,7 @@ pub struct Args {
     #[arg(long)]
     date: Option<Date>,
     /// Gross pay of the period, in major units, as component `basic`
-    #[arg(long, conflicts_with = "component")]
+    #[arg(long, conflicts_with = "component", allow_negative_numbers = true)]
     gross: Option<String>,
     /// A part of gross pay, such as `housing=500.00`; repeatable
     #[arg(long, value_name = "NAME=AMOUNT")]

@@ -10,6 +10,7 @@ use serde_json::json;
 
 use crate::cli::failure::Failure;
 use crate::cli::serve;
+use crate::cli::world_args;
 use crate::engine::recording::{Header, Recorder};
 use crate::engine::{Config, Engine};
 use crate::io::input_file;
@@ -33,7 +34,7 @@ pub(super) struct ReplayArgs {
     #[arg(long)]
     serve: bool,
     /// Port to serve on, 0 for a free one
-    #[arg(long, short, value_name = "P", requires = "serve", default_value_t = serve::DEFAULT_PORT)]
+    #[arg(long, short, value_name = "P", value_parser = world_args::port, requires = "serve", default_value_t = serve::DEFAULT_PORT)]
     port: u16,
     /// Print JSON
     #[arg(long)]

@@ -18,7 +18,7 @@ use crate::cli::persist::{Persist, PersistArgs};
 use crate::cli::room::{self, RoomArgs};
 use crate::cli::scripts::{ScriptArgs, Scripts};
 use crate::cli::webhooks::WebhookArgs;
-use crate::cli::world_args::WorldArgs;
+use crate::cli::world_args::{self, WorldArgs};
 use crate::engine::contract::Overlay;
 use crate::engine::recording::Header;
 use crate::engine::{Config, Engine, KeySpace, is_usable_key};
@@ -48,7 +48,7 @@ pub(super) struct ServeArgs {
     #[command(flatten)]
     world: WorldArgs,
     /// Port to listen on, 0 for a free one [default: 4747; also the variable PORT]
-    #[arg(long, short, env = "SANDBOX_PORT", value_name = "P")]
+    #[arg(long, short, env = "SANDBOX_PORT", value_name = "P", value_parser = world_args::port)]
     port: Option<u16>,
     /// Address or name to listen on [default: `127.0.0.1` and `::1`]
     #[arg(long, env = "SANDBOX_HOST")]
@@ -289,8 +289,8 @@ fn port(args: &ServeArgs) -> Result<u16, Failure> {
     match (args.port, std::env::var("PORT")) {
         (Some(port), _) => Ok(port),
         (None, Err(_)) => Ok(DEFAULT_PORT),
-        (None, Ok(text)) => text.parse().map_err(|_| {
-            Failure::Usage(format!("the variable PORT is {text:?}; it must be a port"))
+        (None, Ok(text)) => world_args::port(&text).map_err(|expected| {
+            Failure::Usage(format!("the variable PORT is {text:?}: {expected}"))
         }),
     }
 }
@@ -303,7 +303,7 @@ async fn serve(
 ) -> Result<(), Failure> {
     let shutdown = signal::shutdown(args.exit_with_stdin).map_err(Failure::impossible)?;
     let bound = Server::bind(server, Arc::clone(&engine)).await.map_err(|error| match error {
-        BindError::Exposed(_) => Failure::Usage(error.to_string()),
+        BindError::Exposed(_) | BindError::NoHost(_) => Failure::Usage(error.to_string()),
         other => Failure::impossible(other),
     })?;
     let webhooks = args.webhooks.read()?;

@@ -55,6 +55,11 @@ pub(super) struct WorldArgs {
     start: Timestamp,
 }
 
+/// A port of the command line.
+pub(super) fn port(text: &str) -> Result<u16, String> {
+    text.parse().map_err(|_| format!("expected a port from 0 to {}", u16::MAX))
+}
+
 /// A seed of the command line.
 pub(super) fn seed(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("a seed is a whole number from 0 to {}", u64::MAX))

@@ -16,6 +16,7 @@ use crate::cli::replay;
 use crate::cli::share::line::{PREFIX, Shared};
 use crate::cli::share::{get, no_world, play};
 use crate::engine::Engine;
+use crate::io::input_file;
 
 /// The effects of a world since its start.
 const EFFECTS: &str = "/_sandbox/diff?from=start&to=now&canonical=true&per_page=1";
@@ -103,7 +104,11 @@ fn side(args: &DiffArgs, name: &str) -> Result<Side, Failure> {
     }
     let path = Path::new(file);
     if name.contains(['/', '\\']) || path.extension().is_some() || world.is_some() {
-        return Err(Failure::Usage(format!("{name}: there is no such file")));
+        let why = match input_file::open(path) {
+            Err(why) if path.exists() => why,
+            _ => "there is no such file".to_owned(),
+        };
+        return Err(Failure::Usage(format!("{name}: {why}")));
     }
     let answer = get(&args.sandbox, name, EFFECTS)?.ok_or_else(|| {
         Failure::Usage(format!("{name}: there is no such file, and {}", no_world(&args.sandbox)))

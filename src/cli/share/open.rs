@@ -12,6 +12,7 @@ use crate::cli::serve;
 use crate::cli::share::line::Shared;
 use crate::cli::share::play::{Made, play};
 use crate::cli::share::{KEY_HELP, key_of};
+use crate::cli::world_args;
 use crate::engine::recording::Header;
 use crate::io::wal::salt;
 
@@ -38,7 +39,7 @@ pub(in crate::cli) struct OpenArgs {
     )]
     key: Option<String>,
     /// Port to serve on, 0 for a free one
-    #[arg(long, short, value_name = "P", default_value_t = serve::DEFAULT_PORT)]
+    #[arg(long, short, value_name = "P", value_parser = world_args::port, default_value_t = serve::DEFAULT_PORT)]
     port: u16,
     /// Make the world, print its digest, and do not serve
     #[arg(long, conflicts_with = "port")]

@@ -53,12 +53,25 @@ fn wrong_usage_is_exit_code_two_with_the_reason() {
         (vec!["--log", "xml"], "xml"),
         (vec!["world", "--countries", "Nigeria"], "NIGERIA"),
         (vec!["gross-to-net", "--country", "Nigeria", "--gross", "1"], "NIGERIA"),
-        (vec!["healthcheck", "--port", "none"], "none"),
+        (vec!["healthcheck", "--port", "none"], "expected a port from 0 to 65535"),
+        (vec!["--port", "tcp://10.0.0.1:4747"], "expected a port from 0 to 65535"),
+        (vec!["gross-to-net", "--country", "GB", "--gross", "-5"], "`-5` is not an amount"),
+        (vec!["gross-to-net", "--country", "GB", "--gross", "abc"], "`abc` is not an amount"),
+        (vec!["diff", "/dev/null", "test_key"], "it is not a regular file"),
     ] {
         let (code, out, err) = run(&arguments);
         assert_eq!((code, out.as_str()), (2, ""), "{arguments:?}: {err}");
         assert!(err.contains(named), "{arguments:?}: {err}");
         assert!(!err.contains("panicked"), "{err}");
+    }
+}
+
+#[test]
+fn a_folder_is_no_scenario() {
+    for arguments in [&["scenario", "check", "."][..], &["--scenario", "."]] {
+        let (code, _, err) = run(arguments);
+        assert_eq!(code, 1, "{err}");
+        assert!(err.contains("error: .: it is a folder: name a file"), "{err}");
     }
 }
 

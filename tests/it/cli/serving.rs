@@ -271,7 +271,7 @@ fn a_start_or_a_host_that_cannot_be_is_refused_in_the_same_words() {
     }
     for host in ["x y", "host:80", "https://host"] {
         let (code, _, err) = run(&["--port", "0", "--allowed-host", host]);
-        assert_eq!(code, 1, "{host}: {err}");
+        assert_eq!(code, 2, "{host}: {err}");
         assert!(err.contains("expected the name of a host without a port"), "{host}: {err}");
     }
 }
