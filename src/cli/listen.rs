@@ -1,18 +1,21 @@
 //! `sandbox listen`: receives webhooks, checks their signatures and prints them.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
 use clap::builder::FalseyValueParser;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
+use tokio::sync::Notify;
 
 use crate::api::control::webhooks::check_filter;
 use crate::cli::ask::WorldOfKeyArgs;
 use crate::cli::failure::Failure;
 use crate::cli::offered::Offered;
 use crate::cli::serve::DEFAULT_PORT;
+use crate::cli::world_args;
 use crate::io::receiver::{Received, Receiving, receive};
 use crate::io::signal;
 use crate::tester::address::{Policy, Target};
@@ -24,7 +27,7 @@ use crate::world::envelope::named;
 #[derive(Args, Debug)]
 pub(super) struct ListenArgs {
     /// Port to listen on, 0 for a free one
-    #[arg(long, short, default_value_t = 0, value_name = "P")]
+    #[arg(long, short, default_value_t = 0, value_name = "P", value_parser = world_args::port)]
     port: u16,
     /// Forward every delivery to this URL, and return its answer
     #[arg(long, value_name = "URL")]
@@ -58,7 +61,7 @@ pub(super) struct ListenArgs {
     exit_with_stdin: bool,
 }
 
-/// Receives until a signal comes.
+/// Receives until a signal comes or the reader of the output is gone.
 pub(super) fn run(args: &ListenArgs) -> Result<(), Failure> {
     let secret = args.secret.as_deref().map(Secret::parse).transpose();
     let secret = secret.map_err(|expected| Failure::Usage(format!("--secret: {expected}")))?;
@@ -109,15 +112,38 @@ pub(super) fn run(args: &ListenArgs) -> Result<(), Failure> {
             json: args.json,
             colour: io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
         };
+        let gone = Arc::new(Notify::new());
+        let end = until(shutdown, forward_to.is_none().then(|| Arc::clone(&gone)));
         let receiving = Receiving { secret, forward_to };
-        // If stdout is closed, deliveries are still answered.
-        let show = move |received: &Received| drop(printer.print(received, io::stdout().lock()));
-        receive(listener, receiving, show, shutdown).await;
+        let show = move |received: &Received| {
+            let shown = printer.print(received, io::stdout().lock());
+            if shown.is_err_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
+                gone.notify_one();
+            }
+        };
+        receive(listener, receiving, show, end).await;
         if let Some((sandbox, endpoint)) = sandbox.as_ref().zip(registered) {
             endpoint.unregister(sandbox);
         }
         Ok(())
     })
+}
+
+/// Waits for the signal, or until the reader of the output is gone. If deliveries are forwarded, they are still answered.
+async fn until(shutdown: impl Future<Output = ()>, gone: Option<Arc<Notify>>) {
+    let unread = async {
+        match gone {
+            Some(gone) => tokio::select! {
+                () = gone.notified() => {}
+                () = signal::output_closed() => {}
+            },
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        () = shutdown => {}
+        () = unread => {}
+    }
 }
 
 /// The time limit of a request to the sandbox.

@@ -36,6 +36,29 @@ pub(crate) fn shutdown(exit_with_stdin: bool) -> io::Result<impl Future<Output =
     })
 }
 
+/// Waits until the reader of the standard output has closed its end. A file has no reader, so this waits for ever.
+#[cfg(unix)]
+#[expect(
+    deprecated,
+    reason = "the successor is unsafe, and this program never closes its standard output"
+)]
+pub(crate) async fn output_closed() {
+    use tokio::io::Interest;
+    use tokio::io::unix::AsyncFd;
+    if let Ok(output) = AsyncFd::with_interest(io::stdout(), Interest::ERROR)
+        && output.ready(Interest::ERROR).await.is_ok()
+    {
+        return;
+    }
+    std::future::pending::<()>().await;
+}
+
+/// The same where it cannot be observed: a failed write says it.
+#[cfg(not(unix))]
+pub(crate) async fn output_closed() {
+    std::future::pending::<()>().await;
+}
+
 /// The signals that end the process.
 #[cfg(unix)]
 pub(crate) struct Signals {

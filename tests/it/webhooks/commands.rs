@@ -180,6 +180,22 @@ fn webhook_test_sends_resources_that_the_document_describes() {
 }
 
 #[test]
+fn listen_ends_when_the_reader_of_its_output_is_gone() {
+    let caller = Caller::manual();
+    let url = format!("http://127.0.0.1:{}", caller.port());
+    let mut child = command(&["listen", "--sandbox", &url, "--api-key", caller.key()])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut ready = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut ready).unwrap();
+    assert!(ready.starts_with("listening on "), "{ready}");
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert_eq!(caller.all("/_sandbox/webhook-endpoints"), [Value::Null; 0]);
+}
+
+#[test]
 fn listen_registers_with_a_running_sandbox_and_leaves_it_as_it_was() {
     let caller = Caller::manual();
     let url = format!("http://127.0.0.1:{}", caller.port());
