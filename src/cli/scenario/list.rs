@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::cli::failure::{Failure, print};
 use crate::model::decision::{Choice, DECISIONS, Decision};
+use crate::model::payments::rails;
 use crate::scenario;
 
 /// The arguments of `sandbox scenario list`.
@@ -61,7 +62,7 @@ fn scenarios_json() -> Value {
 fn takes(choice: &Choice) -> String {
     let mut takes = Vec::new();
     if let Some(code) = choice.code {
-        takes.push(format!("code (R01 to R85, default {code})"));
+        takes.push(format!("code (of a payment rail, listed at the end; default {code})"));
     }
     if let Some(after) = choice.after {
         takes.push(format!("after ({after})"));
@@ -86,7 +87,20 @@ fn decisions() -> String {
         }
         text.push('\n');
     }
-    text.pop();
+    text + &codes()
+}
+
+/// The codes that each payment rail has.
+fn codes() -> String {
+    let mut text = "Codes of the payment rails\n".to_owned();
+    let width = rails::all().iter().map(|rail| rail.id.len()).max().unwrap_or(0);
+    for rail in rails::all() {
+        let all = rails::refusals(rail).chain(rails::returns(rail)).chain(rails::corrections(rail));
+        let mut codes: Vec<&str> = all.map(|row| &*row.code).collect();
+        codes.sort_unstable();
+        codes.dedup();
+        let _ = writeln!(text, "  {:width$}  {}", &*rail.id, codes.join(", "));
+    }
     text
 }
 
@@ -114,4 +128,21 @@ fn decisions_json() -> Value {
         })
     };
     DECISIONS.iter().map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_of_a_rail_is_listed() {
+        let text = decisions();
+        let (_, table) = text.split_once("\nCodes of the payment rails\n").expect("a table");
+        for rail in rails::all() {
+            let row = table.lines().find(|row| row.split_whitespace().next() == Some(&*rail.id));
+            let row = row.expect("a row for each rail");
+            assert!(rails::refusals(rail).all(|code| row.contains(&*code.code)), "{row}");
+        }
+        assert!(!text.contains("R85"), "{text}");
+    }
 }

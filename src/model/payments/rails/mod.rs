@@ -168,19 +168,19 @@ fn reasons() -> &'static [Reason] {
 }
 
 /// The codes with which a payment does not arrive or comes back: neither that of a success, nor information, nor a later claim.
-fn refusals(rail: &'static PaymentRail) -> impl Iterator<Item = &'static RailCode> {
+pub(crate) fn refusals(rail: &'static PaymentRail) -> impl Iterator<Item = &'static RailCode> {
     let at = [RailStage::Submit, RailStage::Settle, RailStage::Return];
     rail.codes.iter().filter(move |code| at.contains(&code.stage) && !OPEN.contains(&&*code.reason))
 }
 
 /// The codes with which a collected payment comes back: returns and later claims.
-fn returns(rail: &'static PaymentRail) -> impl Iterator<Item = &'static RailCode> {
+pub(crate) fn returns(rail: &'static PaymentRail) -> impl Iterator<Item = &'static RailCode> {
     let at = [RailStage::Return, RailStage::Claim];
     rail.codes.iter().filter(move |code| at.contains(&code.stage) && !OPEN.contains(&&*code.reason))
 }
 
 /// The codes with which the receiving bank reports other details of an account that a payment reached.
-fn corrections(rail: &'static PaymentRail) -> impl Iterator<Item = &'static RailCode> {
+pub(crate) fn corrections(rail: &'static PaymentRail) -> impl Iterator<Item = &'static RailCode> {
     let is_one =
         |code: &&RailCode| code.stage == RailStage::Advice && code.reason == DETAILS_CORRECTED;
     rail.codes.iter().filter(is_one)
