@@ -149,6 +149,18 @@ fn balances_have_their_entries_and_scores_their_factors() {
 }
 
 #[test]
+fn a_kind_without_amounts_is_named_with_those_that_have_some() {
+    let caller = Caller::instant();
+    let employee = caller.get("/api/business/employees?per_page=1").data()[0].clone();
+    let path = format!("/_sandbox/explain/{}", id(&employee));
+    let problem = caller.get(&path).refused(422, "validation_failed");
+    assert_eq!(problem["errors"][0]["pointer"], "/id");
+    let detail = problem["detail"].as_str().unwrap();
+    assert!(detail.contains("(employee) has no amount that can be explained"), "{detail}");
+    assert!(detail.contains("payslips, wallets, ledger accounts"), "{detail}");
+}
+
+#[test]
 fn the_command_prints_the_parts() {
     let caller = Caller::instant();
     let payslip = caller.get("/api/business/payslips?per_page=1").data()[0].clone();

@@ -125,6 +125,9 @@ fn explain_amount(world: &World, input: ExplainAmount) -> Result<Plain<Explained
     };
     let amount = wire.pointer(pointer).and_then(Value::as_i64);
     let Some((mut parts, amount)) = parts.zip(amount) else {
+        if input.pointer.is_none() {
+            return Err(without_amount(text, id.kind));
+        }
         let detail = format!(
             "{text} has no amount at {pointer} that can be explained: expected /net, /gross, \
                 /employer_cost, /taxable, /ytd/… or a line of a payslip, /available, /pending, \
@@ -146,6 +149,15 @@ fn explain_amount(world: &World, input: ExplainAmount) -> Result<Plain<Explained
         currency,
         parts,
     }))
+}
+
+/// The refusal of a resource without an amount of its own that can be explained.
+fn without_amount(text: &str, kind: Kind) -> ApiError {
+    const WITH_AMOUNTS: &str = "payslips, wallets, ledger accounts, invoices, payroll runs, loans, \
+        completed scores and assessments have some";
+    let kind = kind.name().replace('_', " ");
+    let detail = format!("{text} ({kind}) has no amount that can be explained: {WITH_AMOUNTS}");
+    ApiError::of_member("/id", "unexplained", detail)
 }
 
 /// The parts of an amount of a resource other than an account.
