@@ -25,6 +25,10 @@ const MOST_DIFFERENCES: usize = 20;
 /// Up to here every whole `f64` is exactly the written number; above it, neighbours are equal.
 const EXACT_FLOAT: f64 = 9_007_199_254_740_992.0;
 
+/// Both messages of the parser about a `\u` escape.
+const HALF_PAIR: &str =
+    "this \\u escape is half of a surrogate pair: write both halves, or the character itself";
+
 /// The body as a value; whole floats such as `698.0` and `1e2` become integers.
 ///
 /// Refused as `malformed_json`, with line and column in bytes: an empty body, a byte order mark, invalid UTF-8, syntax errors, lone
@@ -55,6 +59,8 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Value, ApiError> {
         let whole = error.to_string();
         let place = format!(" at line {} column {}", error.line(), error.column());
         let sentence = whole.strip_suffix(&place).unwrap_or(&whole);
+        let is_half = sentence.contains("hex escape");
+        let sentence = if is_half { HALF_PAIR } else { sentence };
         let ends = sentence.strip_prefix("EOF").map(|rest| format!("the body ends{rest}"));
         malformed(error.line(), error.column(), ends.as_deref().unwrap_or(sentence))
     })

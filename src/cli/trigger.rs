@@ -77,7 +77,7 @@ pub(super) fn run(args: &TriggerArgs) -> Result<(), Failure> {
 fn refusal(event: &str, answer: &Value, status: &str) -> String {
     let detail = answer["detail"].as_str().unwrap_or(status);
     let why = &answer["errors"][0];
-    let is_unknown = why["pointer"] == "/type" && why["code"] == "no_recipe";
+    let is_unknown = why["pointer"] == "/type" && why["code"] == "unknown_event";
     match detail.split_once("did you mean ") {
         Some((_, near)) if is_unknown => {
             format!("no event has the type {event:?}: did you mean {near}")

@@ -190,13 +190,8 @@ fn is_exempt(operation: &Operation) -> bool {
 fn asked(headers: &HeaderMap) -> Result<Option<Fault>, ApiError> {
     let mut values = headers.get_all(&SANDBOX_FAULT).iter();
     let Some(value) = values.next() else { return Ok(None) };
-    let refused = |detail: &str| {
-        let detail = format!(
-            "Sandbox-Fault: {detail}; use, for example, status=503;retry_after=1s, lose=reply, \
-                latency=2s or body=garbage"
-        );
-        ApiError::new(ErrorCode::InvalidHeader, detail)
-    };
+    let refused =
+        |detail: &str| ApiError::new(ErrorCode::InvalidHeader, format!("Sandbox-Fault: {detail}"));
     if values.next().is_some() {
         return Err(refused("the header is sent twice"));
     }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
+use crate::api::check::suggestion;
 use crate::api::host::{Host, OpenWorld, Session};
 use crate::api::operation::Operation;
 use crate::api::{self, system};
@@ -349,7 +350,11 @@ impl Host for Engine {
         let own = self.scenarios.read().unwrap_or_else(PoisonError::into_inner);
         let found = own.iter().find(|scenario| scenario.name == name).cloned();
         found.or_else(|| (self.config.library.scenario)(name)).ok_or_else(|| {
-            let detail = format!("unknown scenario {name:?}: GET /_sandbox/scenarios lists them");
+            let shipped = (self.config.library.scenarios)();
+            let known = own.iter().chain(&shipped).map(|scenario| scenario.name.as_str());
+            let near = suggestion(name, known);
+            let detail =
+                format!("unknown scenario {name:?}{near}; GET /_sandbox/scenarios lists all");
             ApiError::new(ErrorCode::UnknownScenario, detail)
         })
     }

@@ -25,28 +25,29 @@ pub(crate) fn contradiction(fault: &Fault) -> Option<Contradiction> {
         return found("status", "expected a status from 400 to 599");
     }
     if status.is_some() && lose.is_some() {
-        let detail = "a lost reply has no status: use status or lose, or two rows with nth";
+        let detail = "a lost reply has no status; use status or lose, or two rows with nth";
         return found("lose", detail);
     }
     if status.is_some() && body.is_some() {
-        let detail = "a refusal always has a problem document as its body: use status or body";
+        let detail = "a refusal always has a problem document as its body; use status or body";
         return found("body", detail);
     }
     if lose.is_some() && body.is_some() {
-        return found("body", "a lost reply has no body: use lose or body");
+        return found("body", "a lost reply has no body; use lose or body");
     }
     if fault.after_commit && status.is_none() {
-        let detail = "requires a status; lose = \"reply\" always acts after the commit";
+        let detail =
+            "after_commit requires a status; lose = \"reply\" always acts after the commit";
         return found("after_commit", detail);
     }
     if fault.retry_after.is_some() && status.is_none() {
-        return found("retry_after", "requires a status");
+        return found("retry_after", "retry_after requires a status");
     }
     if matches!(fault.retry_after, Some(Span::BusinessDays(_))) {
-        return found("retry_after", "must be a wall-clock time such as 1s or 2m");
+        return found("retry_after", "retry_after must be a wall-clock time such as 1s or 2m");
     }
     if fault.latency_ms.is_some_and(|ms| ms > LONGEST_MS) {
-        return found("latency", "expected at most 5m");
+        return found("latency", "latency must be at most 5m");
     }
     None
 }
@@ -68,17 +69,21 @@ pub(crate) fn parse(text: &str) -> Result<Fault, String> {
     let mut seen: Vec<&str> = Vec::new();
     for part in text.split(';') {
         let Some((name, value)) = part.trim().split_once('=') else {
-            return Err(format!("expected name=value, but found {:?}", part.trim()));
+            return Err(format!(
+                "expected name=value such as status=503;retry_after=1s or body=garbage, but found {:?}",
+                part.trim()
+            ));
         };
         let (name, value) = (name.trim(), value.trim());
         if seen.contains(&name) {
             return Err(format!("{name} is given twice"));
         }
         seen.push(name);
-        let wrong = |expected: &str| format!("{name}: {expected}, but found {value:?}");
+        let wrong = |expected: &str| format!("{expected} for {name}, but found {value:?}");
         match name {
             "status" => {
-                let status = value.parse().map_err(|_| wrong("expected a status"))?;
+                let status =
+                    value.parse().map_err(|_| wrong("expected a number from 400 to 599"))?;
                 fault.status = Some(status);
             }
             "after_commit" => {
@@ -106,16 +111,14 @@ pub(crate) fn parse(text: &str) -> Result<Fault, String> {
             }
             _ => {
                 return Err(format!(
-                    "{name:?} is unknown: use status, after_commit, retry_after, latency, lose or \
-                        body"
+                    "{name:?} is not one of status, after_commit, retry_after, latency, lose and body"
                 ));
             }
         }
     }
     match contradiction(&fault) {
         None => Ok(fault),
-        Some(("", detail)) => Err(detail),
-        Some((part, detail)) => Err(format!("{part}: {detail}")),
+        Some((_, detail)) => Err(detail),
     }
 }
 
@@ -191,7 +194,7 @@ mod tests {
             ("latency=301s", "at most 5m"),
             ("latency=1bd", "latency"),
             ("lose=both", "lose"),
-            ("colour=red", "unknown"),
+            ("colour=red", "is not one of status"),
         ] {
             let error = parse(text).expect_err(text);
             assert!(error.contains(part), "{text}: expected {part:?}, got {error}");

@@ -44,7 +44,7 @@ error_codes! {
     MalformedJson            "malformed_json"               400 "The body is not valid JSON";
     InvalidHeader            "invalid_header"               400 "A header is missing or malformed";
     IdempotencyKeyInvalid    "idempotency_key_invalid"      400 "The Idempotency-Key is malformed";
-    UnknownScenario          "unknown_scenario"             400 "There is no scenario outcome with \
+    UnknownScenario          "unknown_scenario"             400 "There is no scenario or outcome with \
         this name";
     MissingCredentials       "missing_credentials"          401 "No API key was sent";
     InvalidApiKey            "invalid_api_key"              401 "The API key is malformed or unknown";

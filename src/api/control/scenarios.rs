@@ -1,5 +1,6 @@
 //! Scenarios of one world: which can be loaded, which run, and which rows have acted.
 
+use crate::api::check::suggestion;
 use crate::api::control::import;
 use crate::api::control::intervene::remove_rules;
 use crate::api::prelude::*;
@@ -35,7 +36,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
             scenario defines its world, that world replaces the current one, unless `keep_world` \
             is true. A refused load changes nothing.",
         example: r#"{"name":"partial-failure"}"#,
-        errors: &[ErrorCode::UnknownScenario],
+        errors: &[ErrorCode::ResourceNotFound],
         long: true,
         ..operation!(tester load_scenario)
     },
@@ -176,10 +177,20 @@ pub(crate) struct Loaded {
 }
 
 fn load_scenario(session: &mut Session<'_>, input: LoadScenario) -> Result<Plain<Loaded>> {
-    let scenario = session.scenario(input.name.as_str())?;
+    let name = input.name.as_str();
+    let scenario = session.scenario(name).map_err(|_| not_found(session, name))?;
     let regrown = run(session, &scenario, input.keep_world, input.add)?;
     let (name, title) = (scenario.name.clone(), scenario.title.clone());
     Ok(Plain(Loaded { name, title, regrown, now: session.world.now() }))
+}
+
+/// The 404 of a scenario, with similar names.
+fn not_found(session: &Session<'_>, name: &str) -> ApiError {
+    let known = session.tester.own.iter().cloned().chain(session.host.scenarios());
+    let known: Vec<String> = known.map(|scenario| scenario.name.clone()).collect();
+    let near = suggestion(name, known.iter().map(String::as_str));
+    let detail = format!("there is no scenario {name:?}{near}; GET /_sandbox/scenarios lists all");
+    ApiError::new(ErrorCode::ResourceNotFound, detail)
 }
 
 /// Runs a scenario in the world. Returns whether the world was replaced.

@@ -39,7 +39,7 @@ pub(crate) struct TriggerEvent {
 /// What was made to happen.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Triggered {
-    /// The event that was asked for: the first of its type.
+    /// The requested event: the first of its type.
     event: EventShape,
     /// Everything that happened on the way to it, in order.
     events: Vec<EventShape>,
@@ -212,5 +212,5 @@ fn not_shown(name: &str) -> ApiError {
         near => format!("; did you mean one of {}", near.join(", ")),
     };
     let detail = format!("no event has the type {name:?}{rest}");
-    ApiError::of_member("/type", "no_recipe", detail)
+    ApiError::of_member("/type", "unknown_event", detail)
 }

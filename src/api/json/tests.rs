@@ -25,8 +25,14 @@ fn what_is_not_json_is_refused_with_line_and_column() {
         (b"{\"a\":01}", "line 1, column 7: invalid number"),
         (b"{'a':1}", "line 1, column 2: key must be a string"),
         (b"{\"a\":1,}", "line 1, column 8: trailing comma"),
-        (b"[\"\\ud800\"]", "line 1, column 9: unexpected end of hex escape"),
-        (b"[\"\\udc00\"]", "line 1, column 8: lone leading surrogate in hex escape"),
+        (
+            b"[\"\\ud800\"]",
+            "line 1, column 9: this \\u escape is half of a surrogate pair: write both halves, or the character itself",
+        ),
+        (
+            b"[\"\\udc00\"]",
+            "line 1, column 8: this \\u escape is half of a surrogate pair: write both halves, or the character itself",
+        ),
         (
             b"[\"\x01\"]",
             "line 1, column 3: control character (\\u0000-\\u001F) found while parsing a string",

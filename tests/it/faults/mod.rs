@@ -194,10 +194,21 @@ fn latency_delays_the_reply_and_not_its_effects() {
 #[test]
 fn an_invalid_fault_header_is_refused_with_the_valid_forms() {
     let caller = Caller::instant();
-    for wrong in ["", "status", "status=200", "lose=both", "status=503;lose=reply", "colour=red"] {
-        let answer = caller.send(&get(&caller, wrong));
-        let detail = answer.refused(400, "invalid_header")["detail"].to_string();
-        assert!(detail.contains("lose=reply"), "{detail}");
+    for (wrong, expected) in [
+        ("", "expected name=value such as status=503"),
+        ("status", "expected name=value such as status=503"),
+        ("status=200", "expected a status from 400 to 599"),
+        ("lose=both", "expected request or reply for lose"),
+        ("status=503;lose=reply", "a lost reply has no status; use status or lose"),
+        (
+            "body=garbage;status=503",
+            "a refusal always has a problem document as its body; use status or body",
+        ),
+        ("colour=red", "is not one of status, after_commit"),
+    ] {
+        let problem = caller.send(&get(&caller, wrong)).refused(400, "invalid_header");
+        let detail = problem["detail"].as_str().unwrap();
+        assert!(detail.starts_with("Sandbox-Fault: ") && detail.contains(expected), "{detail}");
     }
     let twice = get(&caller, "latency=1ms").header("Sandbox-Fault", "latency=1ms");
     caller.send(&twice).refused(400, "invalid_header");

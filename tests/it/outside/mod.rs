@@ -216,9 +216,10 @@ fn a_loaded_scenario_decides_and_its_coverage_counts() {
     assert!(coverage["hit"].as_u64().unwrap() > 0, "{coverage}");
     let ended = caller.send(&caller.request("DELETE", "/_sandbox/scenarios/current")).data();
     assert_eq!(ended["ended"], json!(["partial-failure"]));
-    caller
-        .post("/_sandbox/scenarios/partial-failur/load", &json!({}))
-        .refused(400, "unknown_scenario");
+    let unknown = caller.post("/_sandbox/scenarios/partial-failur/load", &json!({}));
+    let problem = unknown.refused(404, "resource_not_found");
+    let detail = problem["detail"].as_str().unwrap();
+    assert!(detail.contains("did you mean partial-failure"), "{detail}");
     caller.audit();
 }
 
@@ -255,7 +256,7 @@ fn a_scenario_is_added_as_text_for_one_key() {
     request.send(caller.port()).expect(200);
     // Another key does not know it.
     let other = Caller::manual();
-    other.post("/_sandbox/scenarios/mine/load", &json!({})).refused(400, "unknown_scenario");
+    other.post("/_sandbox/scenarios/mine/load", &json!({})).refused(404, "resource_not_found");
 }
 
 #[test]
