@@ -315,15 +315,41 @@ fn check_if_match(request: &Request<'_>, world: &World) -> Result<(), ApiError> 
     let Some(wanted) = request.head.headers.get(IF_MATCH) else { return Ok(()) };
     let Some(reads) = request.route.reads_resource() else { return Ok(()) };
     let Call::Read(call) = reads.operation.call else { return Ok(()) };
+    let wanted = wanted.to_str().ok().and_then(entity_tags).ok_or_else(|| {
+        let detail =
+            "If-Match: expected the ETag of a read with its double quotes, a list of them, or *";
+        ApiError::new(ErrorCode::InvalidHeader, detail)
+    })?;
     let names: Vec<&str> = reads.operation.path_parameters().collect();
     let input = request.params.iter().filter(|(name, _)| names.contains(name));
     let input =
         input.map(|(name, value)| ((*name).to_owned(), Value::String(value.clone()))).collect();
     let current = etag(&call(world, Value::Object(input))?.into_bytes());
-    let wanted = wanted.to_str().unwrap_or_default();
-    if wanted == "*" || wanted.split(',').any(|tag| tag.trim().as_bytes() == current.as_bytes()) {
+    if wanted.iter().any(|tag| *tag == "*" || tag.as_bytes() == current.as_bytes()) {
         return Ok(());
     }
     let detail = "the resource has changed since it was read: read it again and repeat the change";
     Err(ApiError::new(ErrorCode::PreconditionFailed, detail))
+}
+
+/// The entity tags of `If-Match`, or `*` alone. None if it is malformed.
+fn entity_tags(text: &str) -> Option<Vec<&str>> {
+    let mut rest = text.trim();
+    if rest == "*" {
+        return Some(vec![rest]);
+    }
+    let mut tags = Vec::new();
+    loop {
+        let opaque = rest.strip_prefix("W/").unwrap_or(rest).strip_prefix('"')?;
+        let (within, after) = opaque.split_once('"')?;
+        if within.bytes().any(|byte| !byte.is_ascii_graphic()) {
+            return None;
+        }
+        let (tag, _) = rest.split_at(rest.len() - after.len());
+        tags.push(tag);
+        match after.trim_start() {
+            "" => return Some(tags),
+            more => rest = more.strip_prefix(',')?.trim_start(),
+        }
+    }
 }

@@ -125,7 +125,7 @@ fn if_match_refuses_a_change_of_an_old_version() {
     let stale = etag(&caller.get(&path));
     let current = etag(&change(&stale, "Chair"));
     let before = caller.digest();
-    for wrong in [stale.as_str(), "\"other\"", "", "W/\"other\""] {
+    for wrong in [stale.as_str(), "\"other\"", "W/\"other\""] {
         change(wrong, "Founder").refused(412, "precondition_failed");
     }
     assert_eq!(caller.digest(), before);
@@ -141,6 +141,20 @@ fn the_tag_of_a_changed_company_is_good_for_the_next_change() {
     let tag = etag(&caller.patch(&path, &change));
     assert_eq!(etag(&caller.get(&path)), tag);
     caller.send(&caller.request("PATCH", &path).header("If-Match", &tag).json(&change)).expect(200);
+}
+
+#[test]
+fn a_malformed_if_match_is_refused_before_it_is_compared() {
+    let caller = Caller::instant();
+    let path = format!("/api/business/companies/{}", caller.company(0));
+    for tag in ["abc", "\"abc", "\"a\" \"b\"", "\"a\",", "w/\"a\"", ""] {
+        let request = caller.request("PATCH", &path).header("If-Match", tag);
+        let request = request.json(&json!({"metadata": {"team": "blue"}}));
+        let problem = caller.send(&request).refused(400, "invalid_header");
+        assert!(problem["detail"].as_str().unwrap().starts_with("If-Match: "), "{problem}");
+    }
+    let weak = caller.request("PATCH", &path).header("If-Match", "W/\"a\", \"b,c\"");
+    caller.send(&weak.json(&json!({"metadata": {}}))).refused(412, "precondition_failed");
 }
 
 #[test]
