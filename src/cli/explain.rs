@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The arguments of `sandbox explain`.
 #[derive(Args, Debug)]
 pub(super) struct ExplainArgs {
-    /// A payslip, a wallet or a score: `psl_…`
+    /// The id of a payslip, wallet, ledger account, invoice, payroll run, loan, score or assessment: `psl_…`
     id: String,
     /// JSON pointer to the amount, such as /gross or /taxes/0/amount [default: net pay, balance or score]
     #[arg(long, value_name = "POINTER")]
