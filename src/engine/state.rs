@@ -351,8 +351,7 @@ impl Host for Engine {
         let found = own.iter().find(|scenario| scenario.name == name).cloned();
         found.or_else(|| (self.config.library.scenario)(name)).ok_or_else(|| {
             let shipped = (self.config.library.scenarios)();
-            let known = own.iter().chain(&shipped).map(|scenario| scenario.name.as_str());
-            let near = suggestion(name, known);
+            let near = suggestion(name, own.iter().chain(&shipped).map(|known| &*known.name));
             let detail =
                 format!("unknown scenario {name:?}{near}; GET /_sandbox/scenarios lists all");
             ApiError::new(ErrorCode::UnknownScenario, detail)
