@@ -143,7 +143,7 @@ const ROWS: &[Row] = &[
             "sandbox listen --sandbox http://127.0.0.1:4747       register, print, unregister",
             "sandbox listen --port 8080 --forward-to http://127.0.0.1:3000/hooks",
         ],
-        "0 the input has ended or it was interrupted, 1 failure, 2 wrong usage",
+        "0 its input or the reader of its output has ended, or it was interrupted, 1 failure, 2 wrong usage",
     ),
     Row(
         "webhook-test",

@@ -29,10 +29,10 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
         path: "/api/payments/beneficiaries",
         summary: "Add a beneficiary",
         description: "Creates a beneficiary. The account number must be valid in its country: \
-            IBAN, NUBAN, routing number, sort code, or length only. The bank is then asked for \
-            the holder, and answers after 30 seconds: the beneficiary is `verified` if the names \
+            IBAN, NUBAN, routing number, sort code, or length only. The bank then checks \
+            the name of the holder, and answers after 30 seconds: the beneficiary is `verified` if the names \
             match at least partly, otherwise `rejected`. With `verification` `micro_deposits` the bank \
-            is not asked: `sendMicroDeposits` sends two small amounts, and `confirmMicroDeposits` \
+            checks nothing: `sendMicroDeposits` sends two small amounts, and `confirmMicroDeposits` \
             confirms them. The reserved numbers `9999999900` to \
             `9999999999` are accepted in every country, and choose the result of a payout.",
         example: r#"{"company_id":"@company:1","name":"Adaeze Supplies Ltd","type":"business","account":{"bank_code":"011","account_number":"0000014579","country":"NG","currency":"NGN"}}"#,

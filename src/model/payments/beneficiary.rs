@@ -72,7 +72,7 @@ impl Beneficiary {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum AccountCheck {
-    /// The bank is asked for the holder's name.
+    /// The bank checks the name of the holder.
     #[default]
     BankCheck,
     /// Two small amounts are sent, and the holder confirms them.
