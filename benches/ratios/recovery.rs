@@ -49,7 +49,7 @@ fn fill(bench: &mut Bench, sandbox: &Child, count: u64) -> Result<(), String> {
     let companies = ok(sandbox.get("/api/business/companies?per_page=1", KEY)?)?.strings("id");
     let company = companies.first().ok_or("there is no company")?;
     let body = format!(
-        r##"{{"company_id":"{company}","amount":10000,"currency":"NGN","method":"card","payer":{{"name":"Chidi Eze"}},"reference":"sale-#"}}"##
+        r#"{{"company_id":"{company}","amount":10000,"currency":"NGN","method":"card","payer":{{"name":"Chidi Eze"}},"reference":"sale-#"}}"#
     );
     let ask = requests::post("/api/payments/collections", body);
     send(bench, sandbox.address, count, &ask).map(drop)
