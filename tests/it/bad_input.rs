@@ -47,7 +47,9 @@ fn breaches(schema: &Value) -> Vec<(String, Option<Value>)> {
         add("above its maximum", json!(most));
     }
     if types.contains(&"integer") {
-        add("beyond 64 bits", json!(u64::MAX));
+        if schema["maximum"] != u64::MAX {
+            add("beyond 64 bits with a sign", json!(u64::MAX));
+        }
         add("far beyond 64 bits", json!(1e300));
     }
     if let Some(most) = length("maxLength").filter(|most| *most < 10_000) {
