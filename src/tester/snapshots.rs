@@ -93,12 +93,12 @@ impl Snapshots {
         self.iter().next_back()
     }
 
-    /// The changes since the last call.
     /// The world began again.
     pub(crate) fn note_reset(&mut self) {
         self.acts.push(Act::Reset);
     }
 
+    /// The changes since the last call.
     pub(crate) fn take_acts(&mut self) -> Vec<Act> {
         std::mem::take(&mut self.acts)
     }

@@ -10,7 +10,7 @@ use crate::world::pay_calendar::PayCalendar;
 /// How countries and industries alternate among the companies of a world. Read from the tables of growth.
 #[derive(Debug)]
 pub(super) struct CompanyMix {
-    /// Those of the shape, in turn.
+    /// The countries of the shape. Companies have them in turn.
     pub(super) countries: Vec<(&'static Country, Currency)>,
     /// For each of these countries, how often it is named before, and in all.
     repeats: Vec<(u64, u64)>,
@@ -24,7 +24,7 @@ pub(super) struct CompanyMix {
     pub(super) calendars: Vec<PayCalendar>,
 }
 
-/// What one company gets of it.
+/// The country and the industry of one company.
 pub(super) struct CompanyPlace {
     pub(super) country: &'static Country,
     pub(super) currency: Currency,
@@ -35,7 +35,7 @@ pub(super) struct CompanyPlace {
 }
 
 impl CompanyMix {
-    /// Those of the countries of a shape that was checked.
+    /// The mix of a world with these countries, which `Shape::check` has accepted.
     pub(super) fn of(codes: &[String], key: Key, first_day: Date) -> Self {
         let country = |code: &String| {
             let country = countries::find(code).expect("the shape was checked");
@@ -61,7 +61,7 @@ impl CompanyMix {
         }
     }
 
-    /// That of the company with this index.
+    /// The country and the industry of the company with this index.
     pub(super) fn of_company(&self, index: u64) -> CompanyPlace {
         let place = usize::try_from(index % self.countries.len() as u64).unwrap_or_default();
         let ((country, currency), (before, all)) = (self.countries[place], self.repeats[place]);

@@ -1,6 +1,6 @@
 //! The cash basis of profit and loss: what the payments of a range of days were for.
 //!
-//! A payment of a bill is for the accounts of the bill. A payment of what payroll owes to others is in part for wages, from which it was
+//! A payment of a bill is for the accounts of the bill. A payment of a payroll debt, such as a tax, is in part for wages, from which it was
 //! withheld, and in part for the employer's contributions: in the proportion in which the runs until that day accrued them.
 
 use crate::api::business::figures::{ByDay, Figures, Reading, behind};
@@ -10,7 +10,7 @@ use crate::model::{Account, EntryLine, JournalEntry};
 use crate::model::{business::Authority, fx::half_even};
 use crate::world::days::against_cash;
 
-/// The counterparts of cash, with what is owed for bills and payroll as the expenses that it was for.
+/// The movements of accounts against cash. Payments of bills and of payroll debts count as the expenses behind them.
 pub(crate) fn paid(world: &World, reading: &Reading<'_>, from: Date, to: Date) -> Figures {
     let accrued = Accrued::until(reading, to);
     let mut days = ByDay::new();

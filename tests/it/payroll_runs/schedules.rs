@@ -238,7 +238,7 @@ fn a_wrong_schedule_is_refused_by_its_member() {
     assert_eq!(moved["data"]["status"], "ended");
 }
 
-/// 1 February 2026 is a Sunday: a weekly schedule from Monday leaves a day on which nobody works.
+/// 1 February 2026 is a Sunday: a weekly schedule from Monday leaves one day, and it is no working day.
 #[test]
 fn a_weekend_before_a_schedule_is_no_pay_period() {
     let (caller, company, person) = payable_in("GB", 433_333);
