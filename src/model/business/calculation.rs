@@ -3,17 +3,16 @@
 use std::collections::BTreeMap;
 
 use crate::model::business::earnings::{
-    Employer, earned, part, period_number, profile, take_back_at_most_the_pay, tax_year,
+    Employer, PayLine, earned, part, period_number, profile, take_back_at_most_the_pay, tax_year,
 };
 use crate::model::business::employer_part::Paid;
 use crate::model::business::pay_extras::{cap, sum};
 use crate::model::business::regional_pay::RegionalPay;
+use crate::model::business::same_period::{Own, Part, addition};
 use crate::model::business::typed_deductions as typed;
 use crate::model::business::year_so_far::{Beside, YearSoFar};
 use crate::model::business::{Component, Extras};
-use crate::model::payroll::{
-    self, InForce, Match, Pack, PayError, PayInput, PayPeriod, Role, YearToDate,
-};
+use crate::model::payroll::{self, InForce, Match, Pack, PayError, PayPeriod, Role, YearToDate};
 use crate::model::prelude::*;
 
 /// One employee's pay of one period.
@@ -73,6 +72,25 @@ pub(crate) struct Terms<'a> {
     pub(crate) attributes: &'a Arc<BTreeMap<String, String>>,
     /// The company that pays; the pack has defaults for one that is not known.
     pub(crate) employer: Option<Employer>,
+}
+
+impl Terms<'_> {
+    /// The pay for a pack with these attributes.
+    pub(super) fn own(
+        &self,
+        pack: &Pack,
+        attributes: &BTreeMap<String, String>,
+        on: Date,
+    ) -> Own<'_> {
+        Own {
+            profile: profile(pack, attributes, self.employer),
+            period: self.frequency,
+            number: period_number(pack, self.frequency, on, self.regular_day),
+            on,
+            earned: earned(pack, self.parts, &self.extras),
+            typed: &self.extras.typed,
+        }
+    }
 }
 
 /// What the employee was paid earlier in the tax year.
@@ -136,29 +154,12 @@ impl Calculation {
         pay_date: Date,
         before: Before<'_>,
     ) -> Result<Self, PayError> {
-        let number = period_number(pack, terms.frequency, pay_date, terms.regular_day);
-        let mut earned = earned(pack, terms.parts, &terms.extras);
-        let gross = in_cash(pack, &earned);
         let start = YearSoFar::default();
         let year = before.year.unwrap_or(&start);
-        let mut profile = profile(pack, terms.attributes, terms.employer);
-        typed::give(pack, &terms.extras.typed, &mut profile.inputs);
-        for earlier in before.same_period {
-            earned.extend(earlier.evaluated(pack));
-            let typed = earlier.extras().map_or(&[][..], |extras| &extras.typed);
-            typed::give(pack, typed, &mut profile.inputs);
-        }
-        let pay = pack.evaluate(&PayInput {
-            period: terms.frequency,
-            number,
-            attributes: profile.attributes,
-            inputs: &profile.inputs,
-            on: Some(pay_date.civil()),
-            earnings: &earned,
-            ytd: &year.by_pack,
-        })?;
-        let mut ytd = year.by_pack.clone();
-        ytd.add(&pay)?;
+        let earlier: Vec<_> = before.same_period.iter().map(|pay| pay.part(pack)).collect();
+        let own = terms.own(pack, terms.attributes, pay_date);
+        let (gross, number) = (in_cash(pack, &own.earned), own.number);
+        let (pay, ytd) = addition(pack, own, &earlier, &year.by_pack)?;
         let mut calculation = Self {
             pack: Cow::Borrowed(&pack.code),
             in_force: fit == Match::InForce,
@@ -181,11 +182,10 @@ impl Calculation {
             ytd_beside: year.beside,
         };
         for earlier in before.same_period {
-            calculation.subtract(earlier);
             calculation.ytd_beside.add(earlier.beside(), 1);
         }
         if let Some(regional) = RegionalPay::of(pack, terms, pay_date, before)? {
-            calculation.add_regional(&regional, 1);
+            calculation.add_regional(&regional);
             calculation.ytd_beside.regional += regional.withheld();
             calculation.regional = Some(Box::new(regional));
         }
@@ -226,9 +226,9 @@ impl Calculation {
         }
     }
 
-    /// Adds the sums of the region's part (`times` 1), or subtracts them (`times` −1).
-    fn add_regional(&mut self, regional: &RegionalPay, times: i64) {
-        let sum = |roles: &[Role]| times * regional.sum_of(roles);
+    /// Adds the sums of the region's part.
+    fn add_regional(&mut self, regional: &RegionalPay) {
+        let sum = |roles: &[Role]| regional.sum_of(roles);
         self.taxes += sum(&[Role::EmployeeTax]);
         self.employee_contributions += sum(&[Role::EmployeeSocial, Role::EmployeeDeduction]);
         self.employer_contributions += sum(&[Role::EmployerTax, Role::EmployerSocial]);
@@ -242,23 +242,6 @@ impl Calculation {
         beside
     }
 
-    /// Subtracts an earlier pay of the same pay period, without its region's part, so that only the addition is left.
-    fn subtract(&mut self, earlier: &Self) {
-        if let Some(regional) = &earlier.regional {
-            self.add_regional(regional, 1);
-        }
-        self.taxable -= earlier.taxable;
-        self.taxes -= earlier.taxes;
-        self.employee_contributions -= earlier.employee_contributions;
-        self.employer_contributions -= earlier.employer_contributions;
-        for (amount, before) in self.amounts.iter_mut().zip(&earlier.amounts) {
-            *amount -= before;
-        }
-        for (base, before) in self.bases.iter_mut().zip(&earlier.bases) {
-            *base -= before;
-        }
-    }
-
     /// Takes deductions after tax, limited to what taxes leave, and adds reimbursements.
     fn settle(&mut self, mut extras: Extras, before: Before<'_>) {
         let left = self.left() - sum(&extras.typed);
@@ -269,8 +252,33 @@ impl Calculation {
         self.extras = (!extras.is_empty()).then(|| Box::new(extras));
     }
 
+    /// The part of the pack of the country.
+    fn part(&self, pack: &Pack) -> Part<'_> {
+        Part {
+            earned: self.evaluated(pack),
+            typed: self.typed(),
+            bases: &self.bases,
+            amounts: &self.amounts,
+            taxable: self.taxable,
+            ytd: &self.ytd,
+        }
+    }
+
+    /// The part of this pack of a region; none if the employee worked elsewhere.
+    pub(super) fn regional_part(&self, pack: &Pack) -> Option<Part<'_>> {
+        let regional = self.regional.as_ref().filter(|regional| regional.pack == pack.code)?;
+        let (earned, typed) = (self.evaluated(pack), self.typed());
+        let (bases, amounts) = (&regional.bases, &regional.amounts);
+        Some(Part { earned, typed, bases, amounts, taxable: 0, ytd: &regional.ytd })
+    }
+
+    /// Its deductions with a type.
+    fn typed(&self) -> &[PayLine] {
+        self.extras().map_or(&[], |extras| &extras.typed)
+    }
+
     /// The earnings of an earlier pay that the pack was given.
-    pub(super) fn evaluated(&self, pack: &Pack) -> Vec<(payroll::Component, i64)> {
+    fn evaluated(&self, pack: &Pack) -> Vec<(payroll::Component, i64)> {
         let parts = self
             .earnings
             .iter()

@@ -23,6 +23,7 @@ pub(crate) mod payroll_verification;
 pub(crate) mod payslip;
 pub(crate) mod regional_pay;
 pub(crate) mod regulatory_report;
+mod same_period;
 pub(crate) mod tax_attributes;
 pub(crate) mod tax_document;
 pub(crate) mod tax_document_boxes;

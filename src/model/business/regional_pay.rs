@@ -5,10 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::business::calculation::{Before, Calculation, Terms};
-use crate::model::business::earnings::{earned, period_number, profile};
-use crate::model::business::typed_deductions as typed;
-use crate::model::payroll::{self, InForce, Match, Pack, PayError, PayInput, Role, YearToDate};
+use crate::model::business::calculation::{Before, Terms};
+use crate::model::business::same_period::addition;
+use crate::model::payroll::{self, InForce, Match, Pack, PayError, Role, YearToDate};
 use crate::model::prelude::*;
 
 /// The part of a pay that the pack of a region calculates.
@@ -40,34 +39,12 @@ impl RegionalPay {
         let Some((pack, fit)) = pack_of(national, terms.attributes, pay_date) else {
             return Ok(None);
         };
-        let mut earned_now = earned(pack, terms.parts, &terms.extras);
-        let mut profile = profile(pack, &own_values(national, terms.attributes), terms.employer);
-        typed::give(pack, &terms.extras.typed, &mut profile.inputs);
-        let of_region = |earlier: &&Arc<Calculation>| {
-            earlier.regional.as_ref().is_some_and(|regional| regional.pack == pack.code)
-        };
-        let same_period: Vec<_> = before.same_period.iter().filter(of_region).collect();
-        for earlier in &same_period {
-            earned_now.extend(earlier.evaluated(pack));
-            let typed = earlier.extras().map_or(&[][..], |extras| &extras.typed);
-            typed::give(pack, typed, &mut profile.inputs);
-        }
+        let earlier = before.same_period.iter().filter_map(|pay| pay.regional_part(pack));
+        let earlier: Vec<_> = earlier.collect();
+        let start = YearToDate::start();
         let year = before.year.and_then(|year| year.regional.get(pack.code.as_str()));
-        let mut ytd = year.cloned().unwrap_or_default();
-        let mut pay = pack.evaluate(&PayInput {
-            period: terms.frequency,
-            number: period_number(pack, terms.frequency, pay_date, terms.regular_day),
-            attributes: profile.attributes,
-            inputs: &profile.inputs,
-            on: Some(pay_date.civil()),
-            earnings: &earned_now,
-            ytd: &ytd,
-        })?;
-        ytd.add(&pay)?;
-        for earlier in same_period.iter().filter_map(|earlier| earlier.regional.as_ref()) {
-            subtract(&mut pay.amounts, &earlier.amounts);
-            subtract(&mut pay.bases, &earlier.bases);
-        }
+        let own = terms.own(pack, &own_values(national, terms.attributes), pay_date);
+        let (pay, ytd) = addition(pack, own, &earlier, year.unwrap_or(&start))?;
         Ok(Some(Self {
             pack: Cow::Borrowed(&pack.code),
             in_force: fit == Match::InForce,
@@ -89,19 +66,12 @@ impl RegionalPay {
 
     /// The sum of the lines with these roles.
     pub(super) fn sum_of(&self, roles: &[Role]) -> i64 {
-        let lines = self.pack().lines().iter().zip(&self.amounts);
-        lines.filter(|(line, _)| roles.contains(&line.role)).map(|(_, amount)| amount).sum()
+        self.pack().sum_of(roles, &self.amounts)
     }
 
     /// What is withheld from the employee.
     pub(super) fn withheld(&self) -> i64 {
         self.sum_of(&[Role::EmployeeTax, Role::EmployeeSocial, Role::EmployeeDeduction])
-    }
-}
-
-fn subtract(amounts: &mut [i64], earlier: &[i64]) {
-    for (amount, before) in amounts.iter_mut().zip(earlier) {
-        *amount -= before;
     }
 }
 

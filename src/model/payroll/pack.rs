@@ -214,6 +214,13 @@ impl Pack {
         &self.role_lines
     }
 
+    /// The sum of the amounts, one for each of [`Self::lines`], of the lines with these roles.
+    #[must_use]
+    pub fn sum_of(&self, roles: &[Role], amounts: &[i64]) -> i64 {
+        let lines = self.role_lines.iter().zip(amounts);
+        lines.filter(|(line, _)| roles.contains(&line.role)).map(|(_, amount)| amount).sum()
+    }
+
     /// The least that all deductions together leave of gross pay in money.
     #[must_use]
     pub fn least_net_of(&self, gross: i64) -> i64 {

@@ -106,6 +106,11 @@ impl YearToDate {
         self.taken_back
     }
 
+    /// Whether a base has a larger total than in those.
+    pub(crate) fn has_more_pay_than(&self, other: &Self) -> bool {
+        self.bases.iter().enumerate().any(|(index, total)| *total > other.base(index))
+    }
+
     /// Adds amounts that the same pack calculated (`times` 1), or subtracts them (`times` −1). Sums that fitted into 64 bits still do.
     pub(crate) fn add_parts(&mut self, bases: &[i64], amounts: &[i64], taxable: i64, times: i64) {
         let add = |totals: &mut Vec<i64>, parts: &[i64]| {

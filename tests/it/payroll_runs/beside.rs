@@ -91,3 +91,50 @@ fn a_bonus_belongs_to_no_days_before_the_schedule() {
         assert_eq!(run["pay_period"]["frequency"], "weekly", "{run}");
     }
 }
+
+/// The lines of a payslip that are not zero, by id.
+fn lines(caller: &Caller, run: &Value) -> Value {
+    paid(caller, run);
+    let slip = caller.all(&format!("/api/business/payslips?payroll_run_id={}", id(run))).remove(0);
+    let lists = ["taxes", "contributions", "employer_contributions"];
+    let lines = lists.iter().flat_map(|list| slip[list].as_array().unwrap());
+    let lines = lines.filter(|line| line["amount"] != 0);
+    lines.map(|line| (line["id"].as_str().unwrap().to_owned(), line["amount"].clone())).collect()
+}
+
+/// A bonus for January, after the regular runs of January and of February.
+fn bonus_after_a_later_period(country: &str, monthly: i64) -> Value {
+    let (caller, company, person) = hired(country, "2026-01-01", monthly);
+    for period in ["2026-01", "2026-02"] {
+        regular(&caller, &person, period);
+    }
+    let body = json!({
+        "company_id": company, "period": "2026-01", "type": "off_cycle", "employee_ids": [person],
+    });
+    let run = draft(&caller, &body);
+    let line = json!({"label": "Bonus", "type": "bonus", "amount": 100_000});
+    edit(&caller, &run, &json!({"items": [{"employee_id": person, "earnings": [line]}]}))
+        .expect(200);
+    let lines = lines(&caller, &calculated(&caller, &run));
+    caller.audit();
+    lines
+}
+
+/// 26 USC 3101(a), 3301: the pay of January alone is above the limits of Social Security and FUTA, so a bonus has none, and gives none back.
+/// Additional Medicare is 0.9 % of the whole bonus, because all pay of the year is above 200,000.
+#[test]
+fn a_bonus_after_a_later_period_gives_no_contribution_back() {
+    let bonus = bonus_after_a_later_period("US", 200_000_000);
+    let expected = json!({
+        "federal_income_tax_supplemental": 22_000, "medicare": 1_450, "additional_medicare": 900,
+        "medicare_employer": 1_450,
+    });
+    assert_eq!(bonus, expected);
+}
+
+/// 45 % of 1,000.00: the pay is above all thresholds, in each month that it can count in.
+#[test]
+fn a_british_bonus_after_a_later_period_has_the_marginal_rate() {
+    let bonus = bonus_after_a_later_period("GB", 20_000_000);
+    assert_eq!(bonus["income_tax"], 45_000);
+}
