@@ -250,3 +250,16 @@ fn cases_may_leave_the_pack_to_the_command_line() {
     assert_eq!(outcome, CasesOutcome::Computed);
     assert_eq!(answers[0]["lines"]["uif"], 17_712);
 }
+
+/// 26 USC 402(e)(3): a deferral from a bonus is no wage, so 22 % is charged on the rest. Regular wages cover a deferral first.
+#[test]
+fn a_deferral_from_a_bonus_alone_lowers_its_flat_tax() {
+    let rows = [
+        r#"{"pack":"US","period":"biweekly","inputs":{"earning.bonus":100000,"deduction.401k":50000},"gross":0}"#,
+        r#"{"pack":"US","period":"biweekly","inputs":{"earning.bonus":100000,"deduction.401k":50000},"gross":200000}"#,
+    ];
+    let (outcome, answers) = answers(&["--cases", "-"], &rows.join("\n"));
+    assert_eq!(outcome, CasesOutcome::Computed);
+    let flat = answers.iter().map(|answer| &answer["lines"]["federal_income_tax_supplemental"]);
+    assert_eq!(flat.collect::<Vec<_>>(), [11_000, 22_000]);
+}

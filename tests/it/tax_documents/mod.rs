@@ -125,7 +125,8 @@ fn a_w2_shows_what_each_deduction_lowers() {
     let w2 = of(&caller, "W-2", &company, "2026", Some(&employee)).data();
     assert_eq!(w2["complete"], false);
     assert_eq!(amount(&w2, "1"), 850_000);
-    assert_eq!(amount(&w2, "2"), 1_000_000 * 22 / 100, "26 CFR 31.3402(g)-1: 22 % of the bonus");
+    let why = "26 CFR 31.3402(g)-1, 26 USC 402(e)(3): 22 % of the wages that the bonus leaves";
+    assert_eq!(amount(&w2, "2"), 850_000 * 22 / 100, "{why}");
     assert_eq!(amount(&w2, "3"), 950_000);
     assert_eq!(amount(&w2, "4"), 58_900);
     assert_eq!(amount(&w2, "5"), 950_000);
