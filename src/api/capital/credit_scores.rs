@@ -20,7 +20,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([
         summary: "Score a company's credit",
         description: "Requests a score from 300 to 850, higher is better, calculated five seconds \
             later from the company's own books, payroll, taxes and loans. The score is the sum of \
-            its `factors`, and each factor names the call that shows its value. A company with \
+            its `factors`, and each factor names the calls that show its value. A company with \
             less than thirty days of revenue or expenses gets no score: `failed`, \
             `insufficient_data`.",
         example: r#"{"company_id":"@company:1","purpose":"working capital"}"#,

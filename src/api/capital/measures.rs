@@ -1,7 +1,8 @@
-//! Measures for the scores of a company: from its books by day, its payroll, its taxes and its loans. Every value names the call that shows
+//! Measures for the scores of a company: from its books by day, its payroll, its taxes and its loans. Every value names the calls that show
 //! its source, so that callers can check it with the API alone.
 
 use crate::api::business::figures::{Figures, Reading};
+use crate::api::business::reports::movements;
 use crate::api::capital::conduct::{self, LoanConduct, PayrollConduct, TaxConduct};
 use crate::api::prelude::*;
 use crate::model::business::Authority;
@@ -95,8 +96,8 @@ impl Look {
         };
         let (payroll, taxes) = conduct::payroll_and_taxes(world, company, year_from);
         let (mut year, mut quarter) = (
-            Moved::of(&reading.moved(year_from, today)),
-            Moved::of(&reading.moved(quarter_from, today)),
+            Moved::of(&movements(&reading, year_from, today)),
+            Moved::of(&movements(&reading, quarter_from, today)),
         );
         for day in &payroll.unbooked {
             year.owe_wages(payroll.cost);
@@ -152,39 +153,30 @@ impl Look {
         let of_year = || self.profit_and_loss(self.year_from);
         let late_runs = &self.payroll.late;
         let count = |list: &[String]| i64::try_from(list.len()).unwrap_or(i64::MAX);
+        let of_today = || self.balance_sheet();
+        let runs = |late: &[String]| vec![self.listed("listPayrollRuns", late)];
+        let liabilities = |late: &[String]| vec![self.listed("listTaxLiabilities", late)];
+        let loans = |late: &[String]| vec![self.listed("listLoans", late)];
+        let of_quarter = self.profit_and_loss(self.quarter_from);
+        let since_first = self.profit_and_loss(self.first_day.unwrap_or(self.today));
+        let (taxes, repaid) = (&self.taxes, &self.loans);
         let rows = [
-            ("revenue_level", share(year.sales, year.payroll), of_year()),
-            (
-                "revenue_trend",
-                share(quarter.sales, quarter.payroll),
-                self.profit_and_loss(self.quarter_from),
-            ),
-            ("profitability", margin(year), of_year()),
-            ("cash_buffer", self.buffer(), self.balance_sheet()),
-            ("payroll_paid", self.payroll.in_time, self.listed("listPayrollRuns", &[])),
-            ("payroll_late", count(late_runs), self.listed("listPayrollRuns", late_runs)),
-            ("tax_filed", self.taxes.filed, self.listed("listTaxFilings", &[])),
-            (
-                "tax_late",
-                count(&self.taxes.late),
-                self.listed("listTaxLiabilities", &self.taxes.late),
-            ),
-            (
-                "tax_overdue",
-                count(&self.taxes.overdue),
-                self.listed("listTaxLiabilities", &self.taxes.overdue),
-            ),
-            ("chargebacks", part(year.chargebacks, year.sales, 10_000), of_year()),
-            ("debt", part(self.debt(), year.sales, 100), self.balance_sheet()),
-            ("repayment_late", self.loans.late, self.listed("listLoans", &self.loans.late_loans)),
-            ("loans_repaid", self.loans.repaid, self.listed("listLoans", &[])),
-            ("age", self.months(), self.profit_and_loss(self.first_day.unwrap_or(self.today))),
+            ("revenue_level", share(year.sales, year.payroll), vec![of_year()]),
+            ("revenue_trend", share(quarter.sales, quarter.payroll), vec![of_quarter]),
+            ("profitability", margin(year), vec![of_year()]),
+            ("cash_buffer", self.buffer(), vec![of_today(), of_year()]),
+            ("payroll_paid", self.payroll.in_time, runs(&[])),
+            ("payroll_late", count(late_runs), runs(late_runs)),
+            ("tax_filed", taxes.filed, vec![self.listed("listTaxFilings", &[])]),
+            ("tax_late", count(&taxes.late), liabilities(&taxes.late)),
+            ("tax_overdue", count(&taxes.overdue), liabilities(&taxes.overdue)),
+            ("chargebacks", part(year.chargebacks, year.sales, 10_000), vec![of_year()]),
+            ("debt", part(self.debt(), year.sales, 100), vec![of_today(), of_year()]),
+            ("repayment_late", repaid.late, loans(&repaid.late_loans)),
+            ("loans_repaid", repaid.repaid, loans(&[])),
+            ("age", self.months(), vec![since_first]),
         ];
-        let measured = rows.map(|(name, value, evidence)| {
-            let evidence = vec![evidence];
-            (name, Measured { value, evidence })
-        });
-        measured.into_iter().collect()
+        rows.map(|(name, value, evidence)| (name, Measured { value, evidence })).into()
     }
 
     /// Free cash, in tenths of a month's payroll.

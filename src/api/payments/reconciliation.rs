@@ -37,7 +37,7 @@ list! {
         company_id: Id<Company>,
         status: MatchStatus,
         statement_id: Id<BankStatement>,
-        /// Minimum confidence, in hundredths.
+        /// Minimum confidence, in hundredths. Rows without a confidence, such as exceptions, are left out.
         #[schemars(range(min = 0, max = 100))]
         min_confidence: u8 => |least, row| row.confidence.is_some_and(|sure| sure >= *least);
     sort created_at, date, amount, confidence;

@@ -333,3 +333,38 @@ fn a_subject_of_a_company_scores_its_company() {
     let by_subject = caller.get(&format!("{SCORES}/{}", id(&made))).data();
     assert_eq!(by_subject["score"], score(&caller, &company)["score"]);
 }
+
+/// The evidence of a factor is a call that shows its value, so exchange gains and losses count as they do there.
+#[test]
+fn profitability_is_that_of_the_report_with_exchange_gains() {
+    let caller = Caller::instant();
+    let company = caller.company(0);
+    let amount = 2_000_000_000_000_i64;
+    let money = json!({"company_id": company, "amount": amount, "from": "owner"});
+    caller.post("/_sandbox/inbound/bank_transfer", &money);
+    let currency =
+        caller.get(&format!("/api/business/companies/{company}")).data()["currency"].clone();
+    let wallets = caller.all(&format!("/api/payments/wallets?company_id={company}"));
+    let wallet = wallets.iter().find(|wallet| wallet["currency"] == currency).unwrap();
+    let quote = json!({
+        "company_id": company, "source_currency": currency, "target_currency": "USD", "source_amount": amount,
+    });
+    let quote = caller.post("/api/payments/fx-quotes", &quote).expect(201)["data"].take();
+    let transfer = json!({"quote_id": id(&quote), "source_wallet_id": id(wallet)});
+    caller.post("/api/payments/fx-transfers", &transfer).expect(201);
+    caller.advance(&json!({"by": "20d"}));
+    let score = score(&caller, &company);
+    let factors = score["factors"].as_array().unwrap();
+    let profitability = factors.iter().find(|factor| factor["name"] == "profitability").unwrap();
+    let params = &profitability["evidence"][0]["params"];
+    let days = ["from", "to"].map(|day| params[day].as_str().unwrap());
+    let path = format!(
+        "/api/business/reports/profit-and-loss?company_id={company}&from={}&to={}",
+        days[0], days[1]
+    );
+    let report = caller.get(&path).data();
+    let exchange = ["revenue", "expenses"].map(|side| report[side].to_string());
+    assert!(exchange.iter().any(|lines| lines.contains("exchange_")), "{report}");
+    let (profit, sales) = (number(&report["net_profit"]), number(&report["total_revenue"]));
+    assert_eq!(profitability["value"], (profit * 100).div_euclid(sales));
+}
