@@ -1,10 +1,13 @@
 //! Totals of entries by day, so that a report sums days instead of entries.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use imbl::OrdMap;
 
-use crate::model::ledger::{EntryLine, JournalEntry};
+use crate::model::ledger::{Account, EntryLine, JournalEntry};
+use crate::model::{AnyId, Kind};
+use crate::value::money::Currency;
 use crate::value::time::Date;
 use crate::world::sums::Sums;
 
@@ -22,32 +25,55 @@ pub(crate) struct Day {
     pub(crate) against_cash: Sums,
     /// The lines of entries that close a year, or reverse that. They are part of the sums, and no report of profit counts them.
     pub(crate) closing: Sums,
+    /// The lines of entries that accrue payroll: with a cost of pay and without cash.
+    pub(crate) payroll: Sums,
+    /// The lines against cash of accounts payable that a payout or a bill is the source of: debits less credits.
+    pub(crate) bills_paid: BTreeMap<(AnyId, Currency), i64>,
+}
+
+impl Day {
+    /// Adds the entry's lines (`times` 1), or removes them (`times` −1).
+    fn apply(&mut self, entry: &JournalEntry, times: i64) {
+        let apply = if times > 0 { Sums::add } else { Sums::remove };
+        apply(&mut self.sums, &entry.lines);
+        if entry.closes_year() {
+            apply(&mut self.closing, &entry.lines);
+        }
+        if accrues_payroll(entry) {
+            apply(&mut self.payroll, &entry.lines);
+        }
+        for line in against_cash(&entry.lines) {
+            apply(&mut self.against_cash, core::slice::from_ref(line));
+            let is_of_bill = matches!(entry.source.kind, Kind::Payout | Kind::Bill);
+            if line.account == Account::AccountsPayable && is_of_bill {
+                let row = (entry.source, line.currency);
+                let paid = self.bills_paid.entry(row).or_default();
+                *paid += times * line.signed();
+                if *paid == 0 {
+                    self.bills_paid.remove(&row);
+                }
+            }
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        let all = [&self.sums, &self.against_cash, &self.closing, &self.payroll];
+        let bills = self.bills_paid.len() * size_of::<((AnyId, Currency), i64)>() * 3 / 2;
+        all.map(Sums::bytes).iter().sum::<usize>() + bills
+    }
 }
 
 impl Days {
     /// Adds an entry to its day.
     pub(crate) fn add(&mut self, entry: &JournalEntry) {
-        let day = Arc::make_mut(self.0.entry(entry.effective_on).or_default());
-        day.sums.add(&entry.lines);
-        if entry.closes_year() {
-            day.closing.add(&entry.lines);
-        }
-        for line in against_cash(&entry.lines) {
-            day.against_cash.add(core::slice::from_ref(line));
-        }
+        Arc::make_mut(self.0.entry(entry.effective_on).or_default()).apply(entry, 1);
     }
 
     /// Removes an entry.
     pub(crate) fn remove(&mut self, entry: &JournalEntry) {
         let Some(day) = self.0.get_mut(&entry.effective_on) else { return };
         let day = Arc::make_mut(day);
-        day.sums.remove(&entry.lines);
-        if entry.closes_year() {
-            day.closing.remove(&entry.lines);
-        }
-        for line in against_cash(&entry.lines) {
-            day.against_cash.remove(core::slice::from_ref(line));
-        }
+        day.apply(entry, -1);
         if day.sums.is_empty() {
             self.0.remove(&entry.effective_on);
         }
@@ -55,8 +81,7 @@ impl Days {
 
     /// About how much memory they take.
     pub(super) fn bytes(&self) -> usize {
-        let sums = |day: &Day| day.sums.bytes() + day.against_cash.bytes() + day.closing.bytes();
-        self.iter().map(|(_, day)| size_of::<(Date, Day)>() + sums(day)).sum()
+        self.iter().map(|(_, day)| size_of::<(Date, Day)>() + day.bytes()).sum()
     }
 
     /// Every day, in order.
@@ -80,4 +105,13 @@ pub(crate) fn against_cash(lines: &[EntryLine]) -> impl Iterator<Item = &EntryLi
         others.any(|other| other.account.is_cash() && other.currency == line.currency)
     };
     lines.iter().filter(move |line| !line.account.is_cash() && moves_cash(line))
+}
+
+/// Whether the entry records what a run comes to cost and to owe.
+fn accrues_payroll(entry: &JournalEntry) -> bool {
+    let is_cost =
+        |line: &EntryLine| matches!(line.account, Account::Wages | Account::EmployerContributions);
+    entry.lines.iter().any(is_cost)
+        && !entry.lines.iter().any(|line| line.account.is_cash())
+        && !entry.closes_year()
 }

@@ -185,7 +185,7 @@ fn outstanding(
     let mut sums = BTreeMap::new();
     for entry in entries.filter(|entry| entry.effective_on <= as_of) {
         for line in entry.lines.iter().filter(|line| line.account == account) {
-            if let Some(of) = behind(world, entry) {
+            if let Some(of) = behind(world, entry.source) {
                 let signed = i128::from(line.signed());
                 *sums.entry((of, line.currency)).or_default() += signed;
             }

@@ -6,43 +6,38 @@
 use crate::api::business::figures::{ByDay, Figures, Reading, behind};
 use crate::api::prelude::*;
 use crate::model::payments::Bill;
-use crate::model::{Account, EntryLine, JournalEntry};
-use crate::model::{business::Authority, fx::half_even};
-use crate::world::days::against_cash;
+use crate::model::{Account, business::Authority, fx::half_even};
 
 /// The movements of accounts against cash. Payments of bills and of payroll debts count as the expenses behind them.
 pub(crate) fn paid(world: &World, reading: &Reading<'_>, from: Date, to: Date) -> Figures {
     let accrued = Accrued::until(reading, to);
     let mut days = ByDay::new();
-    let paid = reading.entries().filter(|entry| (from..=to).contains(&entry.effective_on));
-    for entry in paid {
-        let rows = days.entry(entry.effective_on).or_default();
-        for line in against_cash(&entry.lines) {
-            for (account, part) in purposes(world, &accrued, entry, line) {
-                *rows.entry((line.currency, account)).or_default() += part;
+    for (date, day) in reading.days(from, to) {
+        let rows = days.entry(date).or_default();
+        let mut add = |currency: Currency, account: Account, part: i128| {
+            *rows.entry((currency, account)).or_default() += part;
+        };
+        for (currency, account, totals) in day.against_cash.iter() {
+            let amount = totals.net();
+            if is_owed_by_payroll(account) {
+                let employers = accrued.employers_part(currency, date, amount);
+                add(currency, Account::EmployerContributions, employers);
+                add(currency, Account::Wages, amount - employers);
+            } else {
+                add(currency, account, amount);
+            }
+        }
+        for (&(source, currency), &amount) in &day.bills_paid {
+            let bill =
+                behind(world, source).and_then(|bits| world.find(Id::<Bill>::from_bits(bits)));
+            let Some(bill) = bill else { continue };
+            add(currency, Account::AccountsPayable, -i128::from(amount));
+            for (account, part) in of_bill(&bill, amount.into()) {
+                add(currency, account, part);
             }
         }
     }
     reading.of_days(&days)
-}
-
-/// What a counterpart of cash was for, by account. The parts sum to it.
-fn purposes(
-    world: &World,
-    accrued: &Accrued,
-    entry: &JournalEntry,
-    line: &EntryLine,
-) -> Vec<(Account, i128)> {
-    let amount = i128::from(line.signed());
-    if line.account == Account::AccountsPayable {
-        let bill = behind(world, entry).and_then(|bits| world.find(Id::<Bill>::from_bits(bits)));
-        return bill.map_or_else(|| vec![(line.account, amount)], |bill| of_bill(&bill, amount));
-    }
-    if !is_owed_by_payroll(line.account) {
-        return vec![(line.account, amount)];
-    }
-    let employers = accrued.employers_part(line.currency, entry.effective_on, amount);
-    vec![(Account::EmployerContributions, employers), (Account::Wages, amount - employers)]
 }
 
 /// A payment of a bill, divided in proportion to its expenses.
@@ -92,25 +87,14 @@ struct Accrued(BTreeMap<Currency, BTreeMap<Date, Owed>>);
 impl Accrued {
     fn until(reading: &Reading<'_>, last: Date) -> Self {
         let mut days: BTreeMap<Currency, BTreeMap<Date, Owed>> = BTreeMap::new();
-        for entry in reading.entries().filter(|entry| entry.effective_on <= last) {
-            let is_cost = |line: &EntryLine| {
-                matches!(line.account, Account::Wages | Account::EmployerContributions)
-            };
-            if entry.closes_year()
-                || !entry.lines.iter().any(is_cost)
-                || entry.lines.iter().any(|line| line.account.is_cash())
-            {
-                continue;
-            }
-            for line in &entry.lines {
-                let signed = i128::from(line.signed());
-                let new = match line.account {
-                    Account::EmployerContributions => Owed { all: 0, employers: signed },
-                    other if is_owed_by_payroll(other) => Owed { all: -signed, employers: 0 },
+        for (date, day) in reading.days(Date::FIRST, last) {
+            for (currency, account, totals) in day.payroll.iter() {
+                let new = match account {
+                    Account::EmployerContributions => Owed { all: 0, employers: totals.net() },
+                    other if is_owed_by_payroll(other) => Owed { all: -totals.net(), employers: 0 },
                     _ => continue,
                 };
-                let days = days.entry(line.currency).or_default();
-                let day = days.entry(entry.effective_on).or_default();
+                let day = days.entry(currency).or_default().entry(date).or_default();
                 *day = day.plus(new);
             }
         }

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use crate::api::prelude::*;
 use crate::model::fx::Rates;
 use crate::model::payments::{Collection, Payout};
-use crate::model::{Account, AccountType, JournalEntry};
+use crate::model::{Account, AccountType};
 use crate::world::books::Book;
 use crate::world::days::Day;
 use crate::world::history::History;
@@ -94,7 +94,8 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn days(&self, first: Date, last: Date) -> impl Iterator<Item = (Date, &Day)> {
+    /// The totals of each day of a range, both ends included. A day with grown entries and with later ones comes twice.
+    pub(crate) fn days(&self, first: Date, last: Date) -> impl Iterator<Item = (Date, &Day)> {
         let grown = self.history.iter().flat_map(move |history| history.days.between(first, last));
         let since = self.since.into_iter();
         grown.chain(since.flat_map(move |book| book.days.between(first, last)))
@@ -189,12 +190,6 @@ impl<'a> Reading<'a> {
         figures
     }
 
-    /// Every entry of the company's books.
-    pub(crate) fn entries(&self) -> impl Iterator<Item = &Arc<JournalEntry>> {
-        let grown = self.history.as_ref().map_or(&[][..], |history| &history.entries);
-        grown.iter().chain(self.since.into_iter().flat_map(|book| &book.entries))
-    }
-
     /// Balances at the end of a day, at that day's rate; for a future day, at today's.
     pub(crate) fn standing(&self, as_of: Date) -> Figures {
         self.standing_in(as_of, self.shown_in)
@@ -213,10 +208,10 @@ pub(crate) fn rates(world: &World) -> Rates {
     Rates::new(world.base().key())
 }
 
-/// The invoice or bill behind an entry.
-pub(crate) fn behind(world: &World, entry: &JournalEntry) -> Option<u64> {
-    let bits = entry.source.bits;
-    match entry.source.kind {
+/// The invoice or bill behind the source of an entry.
+pub(crate) fn behind(world: &World, source: AnyId) -> Option<u64> {
+    let bits = source.bits;
+    match source.kind {
         Kind::Invoice | Kind::Bill => Some(bits),
         Kind::Collection => {
             let collection = world.find(Id::<Collection>::from_bits(bits))?;
