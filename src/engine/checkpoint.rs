@@ -34,6 +34,7 @@ pub(crate) struct Checkpoint {
     outbox: QuietOutbox,
     answers: Answers,
     tester_calls: u64,
+    snapshots_taken: u64,
 }
 
 /// What identifies the last input of a checkpoint among those that are stored.
@@ -60,6 +61,7 @@ pub(crate) struct Beside {
     pub(super) answers: Vec<WrittenAnswer>,
     /// The number of calls that acted on the tester.
     pub(super) tester_calls: u64,
+    pub(super) snapshots_taken: u64,
 }
 
 /// The parts of a stored checkpoint.
@@ -68,10 +70,11 @@ pub(crate) type Parts = (Records, Rest, Beside);
 impl Checkpoint {
     /// The parts to store; none if a stored reply is not text. Hashes all events.
     pub(crate) fn into_parts(self) -> Option<Parts> {
-        let Self { world, part, outbox, answers, tester_calls, .. } = self;
+        let Self { world, part, outbox, answers, tester_calls, snapshots_taken, .. } = self;
         let answers = answers.written()?;
         let (records, rest) = world.into_parts();
-        Some((records, rest, Beside { part, outbox, answers, tester_calls }))
+        let beside = Beside { part, outbox, answers, tester_calls, snapshots_taken };
+        Some((records, rest, beside))
     }
 }
 
@@ -138,12 +141,22 @@ impl Slot {
         if tester.snapshots.len() > 0 || !world.is_storable() {
             return None;
         }
-        let part = tester.part();
+        let (part, snapshots_taken) = (tester.part(), tester.snapshots.taken());
         drop(tester);
         let (answers, tester_calls) = self.memory().to_store()?;
         let (key, ticket) = (tape.world(), tape.last());
         let position = Position::of(&world, tape.tenure().inputs());
         let world = world.clone();
-        Some(Checkpoint { key, position, ticket, world, part, outbox, answers, tester_calls })
+        Some(Checkpoint {
+            key,
+            position,
+            ticket,
+            world,
+            part,
+            outbox,
+            answers,
+            tester_calls,
+            snapshots_taken,
+        })
     }
 }

@@ -60,7 +60,7 @@ impl<'a> Player<'a> {
         position: Position,
         (records, rest, beside): Parts,
     ) -> Result<(Self, Gap), String> {
-        let Beside { part, outbox, answers, tester_calls } = beside;
+        let Beside { part, outbox, answers, tester_calls, snapshots_taken } = beside;
         let world = World::from_parts(records, rest, engine.worlds.base());
         if Position::of(&world, position.inputs) != position {
             return Err("its world is of another input".to_owned());
@@ -71,6 +71,7 @@ impl<'a> Player<'a> {
         let world = player.slot.world();
         let mut tester = player.slot.tester();
         tester.outbox.resume(&world, &outbox)?;
+        tester.snapshots.follow_checkpoint(snapshots_taken);
         let inputs = tester.inputs.follow_checkpoint();
         drop((tester, world));
         player.slot.memory().set_tester_calls(tester_calls);

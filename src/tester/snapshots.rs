@@ -93,6 +93,16 @@ impl Snapshots {
         self.iter().next_back()
     }
 
+    /// Number of snapshots ever taken.
+    pub(crate) const fn taken(&self) -> u64 {
+        self.taken
+    }
+
+    /// So many were taken before the checkpoint with which the world began.
+    pub(crate) const fn follow_checkpoint(&mut self, taken: u64) {
+        self.taken = taken;
+    }
+
     /// The world began again.
     pub(crate) fn note_reset(&mut self) {
         self.acts.push(Act::Reset);

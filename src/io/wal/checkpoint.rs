@@ -24,7 +24,8 @@ use crate::world::WORLD_VERSION;
 
 /// The folder of the checkpoints, beside the log.
 const FOLDER: &str = "checkpoints";
-const MAGIC: [u8; 8] = *b"sbx-ckp1";
+/// Its last byte changes with the format. A file of another format is ignored.
+const MAGIC: [u8; 8] = *b"sbx-ckp2";
 /// The length and the checksum at the end.
 const TAIL: usize = 8;
 /// How long a checkpoint waits for the storage of its last input.
@@ -266,13 +267,16 @@ fn damaged() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "it is damaged")
 }
 
-/// The end of a file; none if there is no file.
+/// The end of a file; none if there is no file of this format.
 fn read_footer(path: &Path) -> io::Result<Option<Footer>> {
     let mut file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
+    if read_at(&mut file, 0, MAGIC.len() as u64)? != MAGIC {
+        return Ok(None);
+    }
     let size = file.metadata()?.len();
     let number = |bytes: &[u8]| bytes.try_into().map(u32::from_le_bytes).map_err(|_| damaged());
     let start = size.checked_sub(TAIL as u64).ok_or_else(damaged)?;
@@ -280,7 +284,7 @@ fn read_footer(path: &Path) -> io::Result<Option<Footer>> {
     let (length, checksum) = (number(&tail[..4])?, number(&tail[4..])?);
     let start = start.checked_sub(length.into()).ok_or_else(damaged)?;
     let end = read_at(&mut file, start, length.into())?;
-    if crc32fast::hash(&end) != checksum || read_at(&mut file, 0, MAGIC.len() as u64)? != MAGIC {
+    if crc32fast::hash(&end) != checksum {
         return Err(damaged());
     }
     Ok(Some(serde_json::from_slice(&end)?))

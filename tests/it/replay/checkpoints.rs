@@ -11,6 +11,7 @@ use super::long::change_checks;
 use super::write_ahead_log::{serve_logged, until};
 use super::{hire, path, run};
 use crate::harness::receiver::{Reaction, Receiver};
+use crate::harness::world::id;
 use crate::harness::{Answer, Caller, Server};
 
 /// A world with fewer inputs gets no checkpoint.
@@ -29,6 +30,9 @@ fn fill(server: &Arc<Server>, caller: &Caller) -> String {
     let company = caller.company(0);
     hire(caller, &company, "Ada Obi").expect(201);
     caller.run_payroll(&company, "2026-01");
+    let early = caller.post("/_sandbox/snapshots", &json!({"name": "early"})).made();
+    let early = format!("/_sandbox/snapshots/{}", id(&early));
+    caller.send(&caller.request("DELETE", &early)).expect(200);
     let clients = (0..CLIENTS).map(|_| {
         let caller = Caller::with_key(server, caller.key());
         thread::spawn(move || {
@@ -112,6 +116,10 @@ fn a_world_returns_from_its_checkpoint_and_continues_as_before() {
     caller.post(&format!("/_sandbox/events/{early}/fork"), &fork).refused(422, "validation_failed");
     let late = events.last().unwrap()["id"].as_str().unwrap();
     caller.post(&format!("/_sandbox/events/{late}/fork"), &json!({"key": "test_late"})).expect(201);
+    // Its id is the same in a replay, which knows of the earlier snapshot.
+    let snapshot = caller.post("/_sandbox/snapshots", &json!({"name": "late"})).made();
+    caller.post(&format!("/_sandbox/snapshots/{}/restore", id(&snapshot)), &json!({})).expect(200);
+    hire(&caller, &company, "Gil Obi").expect(201);
     caller.audit();
     let digest = caller.digest();
     drop((server, caller));
