@@ -110,8 +110,12 @@ impl Log {
     ) -> Result<Option<Restored>, Unrestored> {
         let Some((own, before)) = segments.split_last() else { return Ok(None) };
         let world = own.world;
-        let Some((position, parts)) = self.read_checkpoint(world) else { return Ok(None) };
+        let Some((footer, parts)) = self.read_checkpoint(world) else { return Ok(None) };
+        let position = footer.position;
         let Some(covered) = self.frames_to(own, position) else { return Ok(None) };
+        if self.history(segments, covered).ok() != Some(footer.history) {
+            return Ok(None);
+        }
         let (player, gap) = match Player::after(engine, world, position, parts) {
             Ok(after) => after,
             Err(why) => {
@@ -159,6 +163,29 @@ impl Log {
         let Position { inputs: _, now, version, log } = position;
         // The wall clock moves a world also without an input.
         (after.now <= now && (after.version, after.log) == (version, log)).then_some(covered)
+    }
+
+    /// The history of a world up to a position; none if it has fewer inputs.
+    pub(super) fn history_to(&self, world: KeyHash, position: Position) -> Option<u32> {
+        let index = self.index.read().unwrap_or_else(PoisonError::into_inner);
+        let covered = index.frames_to_input(world, position.inputs)?;
+        let segments = index.segments(world);
+        drop(index);
+        self.history(&segments, covered).ok()
+    }
+
+    /// A checksum of all frames that lead to a world with so many own frames. It contains their places, to which a log never returns
+    /// unless it is cut, and their contents.
+    fn history(&self, segments: &[Segment], covered: usize) -> io::Result<u32> {
+        let mut frames = Picker::new(self.reader()?);
+        let mut history = crc32fast::Hasher::new();
+        let (own, before) = segments.split_last().ok_or(ErrorKind::NotFound)?;
+        let before = before.iter().flat_map(|segment| segment.frames.iter());
+        for offset in before.chain(own.frames.iter().take(covered)) {
+            history.update(&offset.to_le_bytes());
+            history.update(frames.payload(offset)?);
+        }
+        Ok(history.finalize())
     }
 
     /// Replays all inputs that lead to a world.

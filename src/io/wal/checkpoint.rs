@@ -5,6 +5,7 @@
 //! checksum. Deliberately absent: the replay; `archive` has it.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -18,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::engine::checkpoint::{Checkpoint, Gap, Parts, Position};
 use crate::engine::recording::{KeyHash, ProgressOf, Recorder, Salt};
 use crate::io::private;
-use crate::io::wal::index::Segment;
+use crate::io::wal::index::{Index, Segment};
 use crate::io::wal::log::Log;
 use crate::world::WORLD_VERSION;
 
@@ -83,12 +84,14 @@ impl Program {
 
 /// The end of a file.
 #[derive(Debug, Serialize, Deserialize)]
-struct Footer {
+pub(super) struct Footer {
     program: Program,
     /// The salt of the log.
     salt: Salt,
     world: KeyHash,
-    position: Position,
+    pub(super) position: Position,
+    /// [`Log::history`] up to the position: two histories can have equal positions.
+    pub(super) history: u32,
     /// Sizes and checksums of the parts.
     parts: [(u64, u32); 3],
 }
@@ -98,12 +101,17 @@ impl Checkpoints {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins to store checkpoints beside a log. Removes what an earlier process could not finish.
-    pub(super) fn start(&self, log: &Path) {
+    /// Begins to store checkpoints beside a log. Removes what an earlier process could not finish, and the checkpoints of deleted worlds.
+    pub(super) fn start(&self, log: &Path, index: &Index) {
         let Some(folder) = log.parent().map(|parent| parent.join(FOLDER)) else { return };
-        let unfinished = fs::read_dir(&folder).into_iter().flatten().flatten();
-        for path in unfinished.map(|file| file.path()) {
-            if path.extension().is_some_and(|extension| extension == "writing") {
+        let files = fs::read_dir(&folder).into_iter().flatten().flatten();
+        for path in files.map(|file| file.path()) {
+            let world = path.file_stem().and_then(OsStr::to_str).and_then(|name| name.parse().ok());
+            let is_kept = match path.extension().and_then(OsStr::to_str) {
+                Some("checkpoint") => world.is_some_and(|world| index.holds(world)),
+                extension => extension != Some("writing"),
+            };
+            if !is_kept {
                 fs::remove_file(path).ok();
             }
         }
@@ -215,18 +223,19 @@ impl Log {
         let Some((path, program)) = self.checkpoints.file(world) else { return };
         let Some(parts) = checkpoint.into_parts() else { return };
         let unfinished = path.with_extension("writing");
-        let footer = Footer { program, salt: self.salt, world, position, parts: [(0, 0); 3] };
-        let written = write_file(&unfinished, &parts, footer);
-        drop(parts);
         let is_lost = || ticket.tenure.is_lost();
         let mut waited = Duration::ZERO;
         while !self.has_stored(ticket.place) && waited < PATIENCE {
             thread::sleep(PAUSE);
             waited += PAUSE;
         }
-        let is_final = self.has_stored(ticket.place) && !is_lost();
-        let stored = written.and_then(|()| {
-            if is_final { fs::rename(&unfinished, &path) } else { fs::remove_file(&unfinished) }
+        let is_stored = self.has_stored(ticket.place);
+        let history = is_stored.then(|| self.history_to(world, position)).flatten();
+        let stored = history.map_or(Ok(()), |history| {
+            let (salt, sizes) = (self.salt, [(0, 0); 3]);
+            let footer = Footer { program, salt, world, position, history, parts: sizes };
+            write_file(&unfinished, &parts, footer)?;
+            if is_lost() { fs::remove_file(&unfinished) } else { fs::rename(&unfinished, &path) }
         });
         if let Err(error) = stored {
             fs::remove_file(&unfinished).ok();
@@ -243,7 +252,7 @@ impl Log {
     }
 
     /// The checkpoint of a world, if this program wrote it.
-    pub(super) fn read_checkpoint(&self, world: KeyHash) -> Option<(Position, Parts)> {
+    pub(super) fn read_checkpoint(&self, world: KeyHash) -> Option<(Footer, Parts)> {
         let (path, program) = self.checkpoints.file(world)?;
         let footer = match read_footer(&path) {
             Ok(footer) => footer?,
@@ -259,7 +268,8 @@ impl Log {
         let parts = read.inspect_err(|error| {
             tracing::warn!(%error, "a checkpoint cannot be read: its world is replayed");
         });
-        Some((footer.position, parts.ok()?))
+        let parts = parts.ok()?;
+        Some((footer, parts))
     }
 }
 

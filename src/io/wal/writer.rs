@@ -30,9 +30,9 @@ impl Log {
     /// Starts a thread that writes all further inputs.
     pub(crate) fn start(self: &Arc<Self>, mut sink: Sink) -> io::Result<Writer> {
         if let Sink::WriteAheadLog { index, path, .. } = &mut sink {
+            self.checkpoints.start(path, index);
             *self.index.write().unwrap_or_else(PoisonError::into_inner) =
                 std::mem::take(&mut **index);
-            self.checkpoints.start(path);
             *self.path.lock().unwrap_or_else(PoisonError::into_inner) = Some(path.clone());
         }
         self.state().phase = Phase::Live { again: sink.is_read_again() };
@@ -57,11 +57,8 @@ impl Log {
             let State { removing, pending, is_writing, .. } = &mut *state;
             *is_writing = false;
             let is_left = |world: &KeyHash| pending.iter().any(|one| one.removed() == Some(*world));
-            let removed: Vec<_> = removing.extract_if(.., |world| !is_left(world)).collect();
+            removing.retain(is_left);
             drop(state);
-            for world in removed {
-                self.checkpoints.remove(world);
-            }
             self.room.notify_all();
         }
         self.written.send_modify(|written| written.has_ended = true);
@@ -70,6 +67,10 @@ impl Log {
     fn write_group(&self, pending: Vec<Pending>, sink: &mut Sink) {
         if !sink.is_read_again() && self.state().failed.is_some() {
             return; // what follows a gap cannot be replayed
+        }
+        // Before a reply can say that the world is deleted.
+        for world in pending.iter().filter_map(Pending::removed) {
+            self.checkpoints.remove(world);
         }
         let index = self.index.read().unwrap_or_else(PoisonError::into_inner);
         let group = Group::of(pending, &index, sink, self.salt);

@@ -1,6 +1,6 @@
 //! Checkpoints of worlds with many inputs: they return without a replay of the inputs before, and are the same.
 
-use std::fs;
+use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
@@ -8,7 +8,7 @@ use std::thread;
 use serde_json::{Value, json};
 
 use super::long::change_checks;
-use super::write_ahead_log::{serve_logged, until};
+use super::write_ahead_log::{crc32, file, frames, serve_logged, until};
 use super::{hire, path, run};
 use crate::harness::receiver::{Reaction, Receiver};
 use crate::harness::world::id;
@@ -33,10 +33,17 @@ fn fill(server: &Arc<Server>, caller: &Caller) -> String {
     let early = caller.post("/_sandbox/snapshots", &json!({"name": "early"})).made();
     let early = format!("/_sandbox/snapshots/{}", id(&early));
     caller.send(&caller.request("DELETE", &early)).expect(200);
+    tick(server, caller, LEAST);
+    hire(caller, &company, "Ben Obi").expect(201);
+    company
+}
+
+/// Makes inputs that are all alike.
+fn tick(server: &Arc<Server>, caller: &Caller, inputs: usize) {
     let clients = (0..CLIENTS).map(|_| {
         let caller = Caller::with_key(server, caller.key());
         thread::spawn(move || {
-            for _ in 0..LEAST / CLIENTS {
+            for _ in 0..inputs / CLIENTS {
                 caller.advance(&json!({"by": "1s"}));
             }
         })
@@ -45,8 +52,6 @@ fn fill(server: &Arc<Server>, caller: &Caller) -> String {
     for client in clients {
         client.join().unwrap();
     }
-    hire(caller, &company, "Ben Obi").expect(201);
-    company
 }
 
 /// A server with a world that has a checkpoint.
@@ -138,6 +143,24 @@ fn a_world_returns_from_its_checkpoint_and_continues_as_before() {
     assert_eq!(pages_of_events(&caller)[..events.len()], events[..]);
 }
 
+/// Makes the checkpoint one of the inputs in the log.
+fn follow_log(folder: &Path) {
+    let (path, log) = (checkpoint(folder).unwrap(), fs::read(file(folder)).unwrap());
+    let mut stored = fs::read(&path).unwrap();
+    let tail = stored.split_off(stored.len() - 8);
+    let length = u32::from_le_bytes(tail[..4].try_into().unwrap()) as usize;
+    let end = stored.split_off(stored.len() - length);
+    let mut footer: Value = serde_json::from_slice(&end).unwrap();
+    let inputs = footer["position"]["inputs"].as_u64().unwrap();
+    let of_world = frames(&log).filter(|(_, payload)| payload.starts_with(b"{\"input\""));
+    let of_world = of_world.take(usize::try_from(inputs).unwrap());
+    let history = of_world.flat_map(|(offset, payload)| [&offset.to_le_bytes(), payload].concat());
+    footer["history"] = crc32(&history.collect::<Vec<u8>>()).into();
+    let end = footer.to_string().into_bytes();
+    let length = u32::try_from(end.len()).unwrap().to_le_bytes();
+    fs::write(path, [&stored[..], &end, &length, &crc32(&end).to_le_bytes()].concat()).unwrap();
+}
+
 #[test]
 fn inputs_that_lead_to_another_world_are_found_after_the_first_reply() {
     let folder = tempfile::tempdir().unwrap();
@@ -145,6 +168,7 @@ fn inputs_that_lead_to_another_world_are_found_after_the_first_reply() {
     let digest = caller.digest();
     drop((server, caller));
     change_checks(folder.path(), &[3]);
+    follow_log(folder.path());
 
     let (_server, caller) = again(folder.path());
     assert_eq!(caller.digest(), digest, "it was not replayed before the first reply");
@@ -190,10 +214,42 @@ fn a_checkpoint_is_a_copy_that_a_world_does_not_need() {
     assert_eq!(caller.digest(), digest);
     until("the replayed world gets a checkpoint", || checkpoint(folder.path()).is_some());
     caller.send(&caller.request("DELETE", "/_sandbox/world")).expect(200);
-    until("a deleted world has no checkpoint", || checkpoint(folder.path()).is_none());
+    assert_eq!(checkpoint(folder.path()), None, "a deleted world has none");
     drop((server, caller));
+    fs::write(&file, whole).unwrap(); // as if the process had been killed before the removal
     let (_server, caller) = again(folder.path());
+    assert_eq!(checkpoint(folder.path()), None, "a start removes it");
     assert!(pages_of_events(&caller).is_empty());
+}
+
+#[test]
+fn a_checkpoint_of_another_history_is_not_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, caller) = again(folder.path());
+    tick(&server, &caller, LEAST - 100);
+    drop((server, caller));
+    let log = file(folder.path());
+    let kept = fs::metadata(&log).unwrap().len();
+    // The input that differs has the same size, and the inputs after it are equal.
+    let go_on = |name: &str| {
+        let (server, caller) = again(folder.path());
+        hire(&caller, &caller.company(0), name).expect(201);
+        tick(&server, &caller, 200);
+        (server, caller)
+    };
+    let (server, caller) = go_on("Old Obi");
+    until("the checkpoint is stored", || checkpoint(folder.path()).is_some());
+    drop((server, caller));
+    let stored = checkpoint(folder.path()).unwrap();
+    let earlier = fs::read(&stored).unwrap();
+    OpenOptions::new().write(true).open(&log).unwrap().set_len(kept).unwrap();
+
+    let (server, caller) = go_on("New Obi");
+    let digest = caller.digest();
+    drop((server, caller));
+    fs::write(&stored, earlier).unwrap();
+    let (_server, caller) = again(folder.path());
+    assert_eq!(caller.digest(), digest);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::write_ahead_log::{file, frame, serve_logged};
+use super::write_ahead_log::{file, frame, frames, serve_logged};
 use super::{hire, session};
 use crate::harness::Caller;
 
@@ -16,10 +16,8 @@ pub(super) fn change_checks(folder: &Path, inputs: &[usize]) {
     const CHECK: &str = "\"check\":\"";
     let bytes = std::fs::read(file(folder)).unwrap();
     let mut changed = bytes[..8].to_vec();
-    let mut rest = &bytes[8..];
-    while !rest.is_empty() {
-        let length = u32::from_le_bytes(rest[..4].try_into().unwrap()) as usize;
-        let mut payload = String::from_utf8(rest[8..8 + length].to_vec()).unwrap();
+    for (_, payload) in frames(&bytes) {
+        let mut payload = String::from_utf8(payload.to_vec()).unwrap();
         let is_one =
             |input: &usize| payload.starts_with(&format!("{{\"input\":{{\"seq\":{input},"));
         if inputs.iter().any(is_one) {
@@ -28,7 +26,6 @@ pub(super) fn change_checks(folder: &Path, inputs: &[usize]) {
             payload.replace_range(digit..=digit, other);
         }
         changed.extend(frame(payload.as_bytes()));
-        rest = &rest[length + 12..];
     }
     std::fs::write(file(folder), changed).unwrap();
 }

@@ -181,8 +181,20 @@ pub(super) fn frame(payload: &[u8]) -> Vec<u8> {
     [&length[..], &sum(&length), payload, &sum(payload)].concat()
 }
 
+/// The offsets and payloads of the frames in a file.
+pub(super) fn frames(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let mut offset = 8;
+    std::iter::from_fn(move || {
+        let rest = bytes.get(offset..).filter(|rest| !rest.is_empty())?;
+        let length = u32::from_le_bytes(rest[..4].try_into().unwrap()) as usize;
+        let place = offset;
+        offset += length + 12;
+        Some((place, &rest[8..8 + length]))
+    })
+}
+
 /// IEEE 802.3, bit by bit.
-fn crc32(bytes: &[u8]) -> u32 {
+pub(super) fn crc32(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(u32::MAX, |crc, byte| {
         (0..8).fold(crc ^ u32::from(*byte), |crc, _| {
             (crc >> 1) ^ if crc & 1 == 1 { 0xEDB8_8320 } else { 0 }
