@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use http::header::{ALLOW, CONTENT_TYPE};
+use http::header::{ALLOW, AsHeaderName, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Response};
 
 use crate::value::{ApiError, ErrorCode, TraceParent};
@@ -28,6 +28,15 @@ pub(super) fn own(headers: &HeaderMap) -> &HeaderMap {
         name.starts_with("sandbox-") || name == TRACEPARENT || name == API_VERSION_HEADER
     };
     if headers.keys().any(is_own) { headers } else { &NONE }
+}
+
+/// The value of a header that is a list: all its lines are one list (RFC 9110, §5.3).
+pub(super) fn list(headers: &HeaderMap, name: impl AsHeaderName) -> Option<HeaderValue> {
+    let mut lines = headers.get_all(name).iter();
+    let first = lines.next()?.clone();
+    lines.try_fold(first, |all, line| {
+        HeaderValue::from_bytes(&[all.as_bytes(), line.as_bytes()].join(&b", "[..])).ok()
+    })
 }
 
 /// The trace of a call. As the standard says, an invalid one is ignored, and so are several.

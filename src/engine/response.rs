@@ -8,7 +8,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Response};
 
 use crate::engine::contract::Overlay;
-use crate::engine::headers::TRACEPARENT;
+use crate::engine::headers::{TRACEPARENT, list};
 use crate::world::Base;
 
 /// How the network layer must send a reply. An injected fault puts it into the reply's extensions.
@@ -91,7 +91,8 @@ pub(super) fn page_reply(page: Page, head: &Parts) -> Response<Bytes> {
 /// Whether the caller has this version, by the weak comparison of RFC 9110 (§13.1.2).
 pub(super) fn is_known(headers: &HeaderMap, etag: &HeaderValue) -> bool {
     let strong = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
-    let sent = headers.get(IF_NONE_MATCH).and_then(|sent| sent.to_str().ok());
+    let sent = list(headers, IF_NONE_MATCH);
+    let sent = sent.as_ref().and_then(|sent| sent.to_str().ok());
     let own = etag.to_str().map(strong).unwrap_or_default();
     sent.is_some_and(|tags| tags.split(',').any(|tag| tag.trim() == "*" || strong(tag) == own))
 }

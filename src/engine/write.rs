@@ -14,7 +14,7 @@ use crate::api::reply::Reply;
 use crate::api::system;
 use crate::engine::created;
 use crate::engine::fork::Forking;
-use crate::engine::headers::{SANDBOX_TIME, show_waiting, trace_of};
+use crate::engine::headers::{SANDBOX_TIME, list, show_waiting, trace_of};
 use crate::engine::idempotency::{self, IdempotencyKey, Seen};
 use crate::engine::lazy_body::LazyBody;
 use crate::engine::outcomes::{self, SANDBOX_DECISION};
@@ -312,7 +312,7 @@ pub(super) fn guard<T>(
 
 /// `If-Match` requires that the resource has the version that the caller read (412 otherwise).
 fn check_if_match(request: &Request<'_>, world: &World) -> Result<(), ApiError> {
-    let Some(wanted) = request.head.headers.get(IF_MATCH) else { return Ok(()) };
+    let Some(wanted) = list(&request.head.headers, IF_MATCH) else { return Ok(()) };
     let Some(reads) = request.route.reads_resource() else { return Ok(()) };
     let Call::Read(call) = reads.operation.call else { return Ok(()) };
     let wanted = wanted.to_str().ok().and_then(entity_tags).ok_or_else(|| {

@@ -9,7 +9,7 @@ use http::{HeaderValue, Response, StatusCode};
 use serde_json::Value;
 
 use crate::api::operation::{Call as Row, Contract, Method, Operation};
-use crate::engine::headers::trace_of;
+use crate::engine::headers::{list, trace_of};
 use crate::engine::idempotency;
 use crate::engine::recording::{Call, KeyHash, Note, Recorder, Step, Tenure, Ticket};
 use crate::engine::request::{Request, request_id};
@@ -75,8 +75,8 @@ fn headers(request: &Request<'_>) -> Vec<(&'static str, String)> {
         if name == "traceparent" {
             return trace_of(request.own).map(|trace| (name, trace.to_string()));
         }
-        let value = request.head.headers.get(name)?.to_str().ok()?;
-        Some((name, value.to_owned()))
+        let value = list(&request.head.headers, name)?;
+        Some((name, value.to_str().ok()?.to_owned()))
     };
     HEADERS.into_iter().filter_map(header).collect()
 }

@@ -315,7 +315,10 @@ fn a_replay_finds_the_scenario_that_a_header_names_as_it_was_then() {
         let own = json!({"name": "own", "text": text, "run": false});
         caller.post("/_sandbox/scenarios", &own).expect(201);
         let body = json!({"company_id": caller.company(0), "period": month});
-        let run = caller.request("POST", "/v1/payroll/run").header("Sandbox-Scenario", "own");
+        let run = caller.request("POST", "/v1/payroll/run");
+        let run = run
+            .header("Sandbox-Scenario", "refund.settle=failed")
+            .header("Sandbox-Scenario", "own");
         caller.send(&run.json(&body)).expect(201);
     }
     let digest = caller.digest();
