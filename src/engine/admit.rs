@@ -9,7 +9,7 @@ use http::request::Parts;
 use http::{HeaderValue, Response, StatusCode};
 
 use crate::api::host::Process;
-use crate::api::operation::{Call, Contract, Method};
+use crate::api::operation::{Call, Contract};
 use crate::engine::fault::{self, Faults, Refused};
 use crate::engine::fork::Forking;
 use crate::engine::headers::{
@@ -140,18 +140,7 @@ impl Engine {
         let open = matches!(route.operation.call, Call::Open(_));
         let slot = match bearer(&head.headers) {
             Err(_) if open && !head.headers.contains_key(http::header::AUTHORIZATION) => None,
-            key => {
-                let (key, reads) = (key?, route.operation.method == Method::Get);
-                if route.operation.existing && !self.has_world(key)? {
-                    let detail = "the key has no world in this sandbox: no call was made with it";
-                    return Err(ApiError::new(ErrorCode::ResourceNotFound, detail).into());
-                }
-                match self.open_world_to(key, reads) {
-                    // The state of the process is also shown while its worlds are not there.
-                    Err(error) if open && error.code.status() == 503 => None,
-                    opened => Some(opened?),
-                }
-            }
+            key => self.world_for(route.operation, key?)?,
         };
         let own = own(&head.headers);
         let observes = observes(&head.method, own);

@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering;
 
 use http::request::Parts;
 
+use crate::api::operation::{Call, Method, Operation};
 use crate::engine::keys::bearer;
 use crate::engine::lock::lock;
 use crate::engine::outcomes::{self, Chosen};
@@ -52,6 +53,24 @@ impl Engine {
             if let Some(slot) = slot.filter(|slot| !slot.is_lost()) {
                 return Ok(slot);
             }
+        }
+    }
+
+    /// The world that a request needs; none if it is answered without one.
+    pub(super) fn world_for(
+        &self,
+        row: &Operation,
+        key: &str,
+    ) -> Result<Option<Arc<Slot>>, ApiError> {
+        if row.existing && !self.has_world(key)? {
+            let detail = "the key has no world in this sandbox: no call was made with it";
+            return Err(ApiError::new(ErrorCode::ResourceNotFound, detail));
+        }
+        let shows_process = matches!(row.call, Call::Open(_)) && row.path != "/_sandbox/info";
+        match self.open_world_to(key, row.method == Method::Get) {
+            // The state of the process is also shown while its worlds are not there.
+            Err(error) if shows_process && error.code.status() == 503 => Ok(None),
+            opened => opened.map(Some),
         }
     }
 

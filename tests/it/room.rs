@@ -286,6 +286,21 @@ fn a_compacted_log_keeps_the_time_of_the_wall_clock() {
 }
 
 #[test]
+fn info_of_a_stored_world_is_refused_while_there_is_no_room_for_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let flags = ["--journal", folder.path().to_str().unwrap(), "--max-worlds", "1"];
+    let server = Arc::new(Server::start(&flags));
+    let key = |name: &str| Caller::with_key(&server, name);
+    let (stored, waits) = (key("test_stored"), key("test_waits"));
+    company(&stored, "Stored Ltd").expect(201);
+    waits.post("/_sandbox/webhook-endpoints", &json!({"url": "http://127.0.0.1:9/"})).expect(201);
+    company(&waits, "Waiting Ltd").expect(201);
+    stored.get("/_sandbox/info").refused(503, "overloaded");
+    stored.get("/_sandbox/health").expect(200);
+    assert_eq!(waits.get("/_sandbox/info").data()["worlds"], 1);
+}
+
+#[test]
 fn an_idle_world_with_a_waiting_delivery_stays() {
     let server = Arc::new(Server::start(&["--idle-ttl", "1s"]));
     let (waits, other) =
