@@ -9,13 +9,15 @@ use std::sync::atomic::Ordering;
 use http::request::Parts;
 
 use crate::api::operation::{Call, Method, Operation};
+use crate::engine::flight::Flight;
 use crate::engine::keys::bearer;
 use crate::engine::lock::lock;
 use crate::engine::outcomes::{self, Chosen};
 use crate::engine::player::Unrestored;
-use crate::engine::recording::{KeyHash, Note, moving, unavailable};
+use crate::engine::recording::{KeyHash, Note, Tape, deletes_world, moving, unavailable};
 use crate::engine::slot::Slot;
 use crate::engine::state::Engine;
+use crate::engine::worlds::Worlds;
 use crate::value::{ApiError, ErrorCode, long_work};
 use crate::world::ClockMode;
 use crate::world::script::OutcomeRule;
@@ -70,6 +72,10 @@ impl Engine {
         match self.open_world_to(key, row.method == Method::Get) {
             // The state of the process is also shown while its worlds are not there.
             Err(error) if shows_process && error.code.status() == 503 => Ok(None),
+            Err(error) if error.code == ErrorCode::InternalError && deletes_world(row) => {
+                self.worlds.discard(key)?;
+                self.open_world(key).map(Some)
+            }
             opened => opened.map(Some),
         }
     }
@@ -237,7 +243,7 @@ impl Engine {
             Unrestored::Differs(why) => {
                 tracing::error!(%why, "a world cannot be replayed from the write-ahead log");
                 let detail = format!(
-                    "the world of this key cannot be replayed from the write-ahead log: {why}"
+                    "the world of this key cannot be replayed from the write-ahead log (DELETE /_sandbox/world deletes it): {why}"
                 );
                 ApiError::new(ErrorCode::InternalError, detail)
             }
@@ -248,6 +254,25 @@ impl Engine {
         slot.rearm(&slot.tester());
         slot.stir(&slot.tester());
         Ok(Some(slot))
+    }
+}
+
+impl Worlds {
+    /// Deletes a stored world that cannot be replayed.
+    fn discard(&self, key: &str) -> Result<(), ApiError> {
+        let Some(recorder) = &self.recorder else { return Ok(()) };
+        let world = KeyHash::of(recorder.salt(), key);
+        let mut flights = lock(&self.flights);
+        // Otherwise another request has discarded it, and the key may have a new world.
+        let is_failed = |flight: &Flight| flight.get().is_some_and(Result::is_err);
+        if flights.get(&world).is_some_and(is_failed) {
+            let tape = Tape::new(Arc::clone(recorder), world, true);
+            tape.accepts()?;
+            tape.go_live();
+            tape.removed();
+            flights.remove(&world);
+        }
+        Ok(())
     }
 }
 

@@ -46,7 +46,7 @@ pub(super) struct Worlds {
     /// The number of worlds ever opened; it numbers them.
     opened: AtomicU64,
     /// Worlds that are being replayed.
-    flights: Mutex<BTreeMap<KeyHash, Flight>>,
+    pub(super) flights: Mutex<BTreeMap<KeyHash, Flight>>,
 }
 
 /// A free place for a world.

@@ -65,4 +65,13 @@ fn a_long_world_returns_and_the_first_input_that_differs_is_named() {
     let said = String::from_utf8_lossy(&refusal.body).into_owned();
     assert!(said.contains("input 300 ") && said.contains("check"), "{said}");
     Caller::with_key(&server, "test_other").get("/api/business/employees").expect(200);
+
+    // The key can be used again.
+    caller.post("/_sandbox/reset", &json!({})).refused(500, "internal_error");
+    caller.send(&caller.request("DELETE", "/_sandbox/world")).expect(200);
+    hire(&caller, &company, "Cem Obi").expect(201);
+    let digest = caller.digest();
+    drop((server, caller));
+    let (_server, caller) = serve_logged(folder.path(), &[]);
+    assert_eq!(caller.digest(), digest);
 }
