@@ -95,7 +95,10 @@ impl Canonical {
         let created = wires.iter().filter(|(_, (_, _, is_new))| *is_new);
         let shallow: BTreeMap<&str, Value> = created
             .map(|(id, (any, wire, _))| {
-                let inner = |id: &str| wires.get(id).map(|(any, ..)| Value::from(any.kind.name()));
+                let inner = |id: &str| {
+                    let (any, ..) = wires.get(id).filter(|(_, _, is_new)| *is_new)?;
+                    Some(Value::from(any.kind.name()))
+                };
                 (id.as_str(), with_object(*any, underived(any.kind, stripped(wire, &inner))))
             })
             .collect();

@@ -212,6 +212,22 @@ fn what_the_world_begins_with_is_changed_and_not_created() {
 }
 
 #[test]
+fn a_changed_resource_keeps_its_id_inside_the_canonical_form_of_a_new_one() {
+    let caller = Caller::instant();
+    let run = caller.run_payroll(&caller.company(0), "2026-01");
+    let employee = run["employees"][0].as_str().unwrap();
+    let path = format!("/api/business/employees/{employee}");
+    caller.patch(&path, &json!({"role": "Chair"})).expect(200);
+    let found = diff(&caller, "from=start&canonical=true");
+    let objects = found["meta"]["canonical"]["objects"].as_array().unwrap();
+    assert!(objects.iter().any(|one| one["id"] == employee), "it has changed");
+    let liability = objects.iter().find(|one| one["kind"] == "tax_liability").unwrap();
+    let inside = &liability["value"]["payroll_run_id"];
+    assert_eq!(inside["object"], "payroll_run", "it is new");
+    assert!(inside["employees"].as_array().unwrap().contains(&json!(employee)), "{inside}");
+}
+
+#[test]
 fn differences_of_a_payroll_run_reach_the_wallets_balance() {
     let caller = Caller::instant();
     let company = caller.company(0);
