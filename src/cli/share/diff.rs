@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::cli::ask::SandboxArgs;
 use crate::cli::failure::{Failure, print};
-use crate::cli::lab::canon::{Canon, Masks, Object, Place};
+use crate::cli::lab::canon::{Canon, Groups, Masks, Object, Place};
 use crate::cli::replay;
 use crate::cli::share::line::{PREFIX, Shared};
 use crate::cli::share::{get, no_world, play};
@@ -55,9 +55,12 @@ pub(in crate::cli) fn run(args: &DiffArgs) -> Result<bool, Failure> {
     let one = side(args, &args.one)?;
     let other = side(args, &args.other)?;
     let mut text = String::new();
-    objects(&one, &other, &mut text);
+    let inner = objects(&one, &other, &mut text);
     money(&one, &other, &mut text);
     events(&one, &other, &mut text);
+    if text.is_empty() {
+        section("resources in which another resource differs", inner, &mut text);
+    }
     let differs = !text.is_empty();
     if one.now != other.now {
         let _ = writeln!(text, "time\n  A {}, B {}", one.now, other.now);
@@ -139,25 +142,71 @@ fn read(answer: &Value) -> Side {
     }
 }
 
-fn objects(one: &Side, other: &Side, text: &mut String) {
+/// Writes the resources that differ. Returns those in which only another resource differs, because that one has its own line.
+fn objects(one: &Side, other: &Side, text: &mut String) -> Vec<String> {
     let masks = Masks::default();
+    let mut inner = Vec::new();
     for (obligations, title) in [(true, "payments and obligations"), (false, "other resources")] {
         let (here, there) =
             (one.canon.groups(&masks, obligations), other.canon.groups(&masks, obligations));
+        let (only_a, only_b) = (alone(&here, &there), alone(&there, &here));
         let keys: BTreeSet<&Vec<u8>> = here.keys().chain(there.keys()).collect();
         let lines = keys.into_iter().filter_map(|key| {
             let (a, b) = (here.get(key), there.get(key));
             let counts = [a, b].map(|group| group.map_or(0, |group| group.count));
-            let sample = a.or(b)?.sample;
-            let shown = described(sample);
-            match counts {
-                [a, b] if a == b => None,
-                [1, 0] => Some(format!("only A has {shown}")),
-                [0, 1] => Some(format!("only B has {shown}")),
-                [a, b] => Some(format!("A has {a} and B has {b} of {shown}")),
+            let shown = described(a.or(b)?.sample);
+            match (counts, only_a.get(&shown), only_b.get(&shown)) {
+                ([a, b], ..) if a == b => None,
+                ([1, 0], Some(a), Some(b)) => {
+                    let mut found = Vec::new();
+                    members("", &a.value, &b.value, &mut found);
+                    if found.is_empty() {
+                        inner.push(shown);
+                        return None;
+                    }
+                    Some(format!("A and B differ in {shown}: {}", found.join("; ")))
+                }
+                ([0, 1], Some(_), _) => None,
+                ([1, 0], ..) => Some(format!("only A has {shown}")),
+                ([0, 1], ..) => Some(format!("only B has {shown}")),
+                ([a, b], ..) => Some(format!("A has {a} and B has {b} of {shown}")),
             }
         });
         section(title, lines.collect(), text);
+    }
+    inner
+}
+
+/// The resources that only the first world has in this form, by their description.
+fn alone<'a>(groups: &Groups<'a>, others: &Groups<'_>) -> BTreeMap<String, &'a Object> {
+    let groups =
+        groups.iter().filter(|(key, group)| group.count == 1 && !others.contains_key(*key));
+    groups.map(|(_, group)| (described(group.sample), group.sample)).collect()
+}
+
+/// Adds the members that differ, without those of other resources inside, which have their own lines.
+fn members(path: &str, a: &Value, b: &Value, found: &mut Vec<String>) {
+    let below = |name: &str| {
+        if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") }
+    };
+    match (a, b) {
+        _ if a == b => {}
+        (Value::Object(_), Value::Object(_))
+            if !path.is_empty() && a["object"].is_string() && a["object"] == b["object"] => {}
+        (Value::Object(one), Value::Object(other)) => {
+            let names: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
+            for name in names {
+                members(&below(name), &a[name], &b[name], found);
+            }
+        }
+        (Value::Array(one), Value::Array(other)) if one.len() == other.len() => {
+            let items = one.iter().zip(other).enumerate();
+            items.for_each(|(place, (a, b))| members(&below(&place.to_string()), a, b, found));
+        }
+        (Value::Object(_) | Value::Array(_), _) | (_, Value::Object(_) | Value::Array(_)) => {
+            found.push(path.to_owned());
+        }
+        _ => found.push(format!("{path} A {a}, B {b}")),
     }
 }
 

@@ -189,6 +189,26 @@ fn a_difference_is_told_in_words() {
 }
 
 #[test]
+fn a_resource_that_both_worlds_have_is_named_once_with_what_differs() {
+    let server = Server::manual();
+    let (one, other) = (Caller::of(&server), Caller::of(&server));
+    for (caller, event) in [(&one, "payroll_run.paid"), (&other, "payout.returned")] {
+        caller.post("/_sandbox/trigger", &json!({"type": event})).expect(200);
+    }
+    let (code, text, _) = of(&one, &["diff", one.key(), other.key()]);
+    assert_eq!(code, 1);
+    let only = |side: &str| -> Vec<&str> {
+        text.lines().filter_map(|line| line.trim().strip_prefix(side)).collect()
+    };
+    let (a, b) = (only("only A has "), only("only B has "));
+    assert!(!a.is_empty() && a.iter().all(|shown| !b.contains(shown)), "{text}");
+    let differs = only("A and B differ in ");
+    let run = differs.iter().find(|shown| shown.starts_with("payroll run")).unwrap();
+    assert!(run.ends_with("settlement/failed A 0, B 1; settlement/paid A 2, B 1"), "{run}");
+    assert!(!text.contains("tax liability"), "only the run inside differs: {text}");
+}
+
+#[test]
 fn a_file_or_a_key_that_does_not_exist_is_refused_and_no_world_is_opened() {
     let server = Arc::new(Server::start(&["--seed", "42"]));
     let caller = Caller::with_key(&server, "test_used");
