@@ -29,7 +29,7 @@ pub(super) struct BundleArgs {
     /// A scenario file; repeatable
     #[arg(long, value_name = "FILE")]
     scenario: Vec<PathBuf>,
-    /// A contract overlay
+    /// A contract file; `sandbox contract` explains them
     #[arg(long, value_name = "FILE")]
     contract: Option<PathBuf>,
     /// The output file, `-` for stdout; it must be new or empty

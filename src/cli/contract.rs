@@ -31,7 +31,7 @@ enum ContractCommand {
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
-    /// Compare every assumption with what the real service did or promises, and write the contract file that follows
+    /// Compare the assumptions with traffic or an OpenAPI document of the real service; --out writes the differences as a contract file
     Learn(LearnArgs),
 }
 

@@ -30,7 +30,7 @@ use crate::model::payroll::{
 /// numbers of the pack (money in minor units). Files and cases are in minor units.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct Args {
-    /// Country (ISO 3166-1 alpha-2): its current pack, or with --date the pack in force on that day
+    /// Country (ISO 3166-1 alpha-2): its current tax tables (a "pack"), or with --date those in force on that day
     #[arg(long, value_parser = Offered::COUNTRIES, hide_possible_values = true)]
     country: Option<String>,
     /// Code of a pack, such as GB-2025
@@ -46,7 +46,7 @@ pub struct Args {
     #[arg(long, value_name = "NAME=AMOUNT")]
     component: Vec<String>,
     /// An attribute of the employee, such as `tax_code=BR`; repeatable. `state=NY` adds the lines of that state,
-    /// `state.allowances=2` is an attribute of its pack
+    /// `state.allowances=2` is an attribute of the state's tax tables
     #[arg(long, value_name = "NAME=VALUE")]
     attr: Vec<String>,
     /// Another number, such as `annual_rent=60000000` (money in minor units); repeatable
@@ -58,7 +58,7 @@ pub struct Args {
     /// Number of the pay period in the tax year, from 1
     #[arg(long)]
     number: Option<u32>,
-    /// File with the totals before this pay: a JSON object of minor units by base and line
+    /// File with the totals before this pay: a JSON object that maps each base and line to its minor units, as `ytd` in the output of --json
     #[arg(long, value_name = "FILE")]
     ytd: Option<PathBuf>,
     /// Print JSON

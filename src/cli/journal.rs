@@ -34,7 +34,7 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Write the log again without deleted worlds and without what was overtaken. The worlds stay the same
+    /// Rewrite the log without deleted worlds and without entries that are no longer needed. The worlds stay the same
     Compact {
         /// The folder of --journal
         #[arg(value_name = "DIR")]

@@ -35,7 +35,7 @@ pub(super) struct ListenArgs {
     /// Print only events of this type, or of a resource: `payroll_run.*`; repeatable
     #[arg(long, value_name = "EVENT", value_delimiter = ',', value_parser = Offered::EVENTS, hide_possible_values = true)]
     filter: Vec<String>,
-    /// The secret that signs the deliveries [default: with --sandbox, that of its endpoint; otherwise one that is printed]
+    /// The secret that signs the deliveries [default: with --sandbox, the generated one of its endpoint; otherwise one that the printed example commands contain]
     #[arg(long, env = "SANDBOX_WEBHOOK_SECRET", hide_env_values = true, value_name = "SECRET")]
     secret: Option<String>,
     /// Register with the sandbox at this URL, such as `http://127.0.0.1:4747`, and unregister at the end

@@ -23,7 +23,7 @@ const MOST_BYTES: usize = 1 << 20;
 /// The arguments of `sandbox mcp`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  \
-        sandbox mcp --seed 42                                     tools for a world of their own\n  \
+        sandbox mcp --seed 42                                     tools for a new world\n  \
         sandbox mcp --url http://127.0.0.1:4747 --api-key test_key    tools for a world of a running sandbox\n\n\
         A running sandbox also serves the tools at POST /_sandbox/mcp.\n\n\
         Exit codes: 0 the input has ended, 1 failure, 2 wrong usage.")]

@@ -107,7 +107,7 @@ enum Command {
     Contract(contract::ContractArgs),
     /// Calculate net pay from gross pay by the tax tables of a country
     GrossToNet(Box<gross_to_net::Args>),
-    /// Repeat a recording: it reaches the same replies and digests, or names the first input that differs
+    /// Repeat a recording and compare replies and digests; the first difference is printed
     Replay(replay::ReplayArgs),
     /// Pack seed, scenarios and recording into one file for a bug report
     Bundle(bundle::BundleArgs),
@@ -117,13 +117,13 @@ enum Command {
     Open(share::open::OpenArgs),
     /// Compare two keys, recordings, bundles or shared lines, and print the difference in words
     Diff(share::diff::DiffArgs),
-    /// Look into a write-ahead log (--journal), make it smaller, or write it as a recording
+    /// Inspect a write-ahead log (--journal), make it smaller, or convert it to a recording
     Journal(journal::JournalArgs),
-    /// List, check, test and write scenarios: files that decide what the outside world does
+    /// List, check, test and write scenarios: files that set how banks, authorities and others respond
     Scenario(scenario::ScenarioArgs),
-    /// Run your app's command against lost replies, outages and hostile webhooks, and judge it by the ledger
+    /// Run your app's command with injected failures and invalid webhooks, and check its effects on the ledger
     Exam(Box<exam::ExamArgs>),
-    /// Run an app with every outcome that the outside world can have, and shrink what makes it fail to a scenario file
+    /// Run an app with each answer that banks, authorities and others can give, and write the smallest failing set to a scenario file
     Explore(Box<explore::ExploreArgs>),
     /// Serve tools for language models (Model Context Protocol) over standard input and output
     Mcp(mcp::McpArgs),
@@ -133,15 +133,15 @@ enum Command {
     Export(export::ExportArgs),
     /// Check that a running sandbox serves: exit code 0 or 1
     Healthcheck(ask::SandboxArgs),
-    /// Make an event happen in a running sandbox, with the real calls that cause it
+    /// Cause an event in a running sandbox by making the API calls that lead to it
     Trigger(trigger::TriggerArgs),
     /// Print the events of a running sandbox; with --follow, as they happen
     Events(events::EventsArgs),
-    /// Print the parts of an amount in a running sandbox: of net pay, a balance or a score
+    /// Print how an amount of a running sandbox is calculated: net pay, a balance or a score
     Explain(explain::ExplainArgs),
     /// Receive webhooks, check their signatures and print them
     Listen(listen::ListenArgs),
-    /// Send hostile deliveries to your own webhook receiver, and print which it handled wrongly
+    /// Send valid and invalid deliveries to your webhook receiver, and print which it handled wrongly
     WebhookTest(webhook_test::WebhookTestArgs),
     /// Print a completion script for a shell
     Completions(completions::CompletionsArgs),

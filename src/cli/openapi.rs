@@ -15,7 +15,7 @@ pub(super) struct OpenapiArgs {
     /// Print the document of the control plane instead of the product
     #[arg(long)]
     control: bool,
-    /// Print the document for client generators: without webhooks and the headers of tests, with open answers
+    /// Print the document for client generators: without webhooks and test headers; responses may have unknown members
     #[arg(long)]
     client: bool,
     /// Version of OpenAPI: 3.1, or 3.0 without webhooks

@@ -25,12 +25,12 @@ const CHECKPOINT: Duration = Duration::from_millis(500);
 /// The flags.
 #[derive(Args, Clone, Debug)]
 pub(super) struct RoomArgs {
-    /// Drop a world that no request used for this time, such as 30m or 14d. With --journal it is read again when its key arrives; without, it
+    /// Unload a world that no request used for this time, such as 30m or 14d. With --journal it is reloaded when its key arrives; without, it
     /// is lost
     #[arg(long, env = "SANDBOX_IDLE_TTL", value_name = "TIME", value_parser = time)]
     idle_ttl: Option<Duration>,
-    /// Drop the worlds that were not used for longest while the process is larger, such as 512MiB or 2GiB. Worlds that cannot be read again
-    /// stay, and then a new one is refused
+    /// While the process uses more memory than this (512MiB, 2GiB), unload the least recently used worlds. Without --journal or --store,
+    /// changed worlds cannot be reloaded: they stay, and new worlds are refused
     #[arg(long, env = "SANDBOX_MAX_RESIDENT_BYTES", value_name = "BYTES", value_parser = bytes)]
     max_resident_bytes: Option<u64>,
     /// What one key may use: requests such as 50/s, changes=N of its world, endpoints=N for webhooks, or several, separated by commas.

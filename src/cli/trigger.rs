@@ -23,7 +23,7 @@ pub(super) struct TriggerArgs {
     /// Print the event types that can be triggered
     #[arg(long, conflicts_with_all = ["event", "set"])]
     list: bool,
-    /// Print the event and everything that happened on the way to it as JSON; with --list, the types
+    /// Print JSON: the event and all that led to it; with --list, the types
     #[arg(long)]
     json: bool,
     /// Replace a member of the call that causes it: `company_id=com_…`, `payroll_settings.pay_day=28`;

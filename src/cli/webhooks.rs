@@ -21,9 +21,8 @@ pub(super) struct WebhookArgs {
     /// The secret that signs these webhooks, `whsec_…` [default: each world derives one from its seed]
     #[arg(long, env = "SANDBOX_WEBHOOK_SECRET", hide_env_values = true, value_name = "SECRET")]
     webhook_secret: Option<String>,
-    /// When a failed webhook is sent again: on the virtual clock, by the wall clock in 77 s or in 4 days;
-    /// auto is virtual with a manual clock and
-    /// compressed otherwise
+    /// Clock of the retries. virtual: the clock of the world; compressed: wall clock, all retries within 77 s; real: wall clock, within 4 days;
+    /// auto: virtual with a manual clock, otherwise compressed
     #[arg(long, env = "SANDBOX_WEBHOOK_RETRIES", default_value = "auto", value_name = "SCHEDULE")]
     webhook_retries: Schedule,
 }

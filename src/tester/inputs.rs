@@ -174,7 +174,7 @@ impl Inputs {
         match (mode, self.missing) {
             (_, Some(why)) => Err(why),
             _ if world.log().is_trimmed() => Err("its log has dropped events (`--max-events`)"),
-            (ClockMode::Real, None) => Err("the wall clock moves it"),
+            (ClockMode::Real, None) => Err("with the clock `real`, the wall clock changes it, too"),
             (mode, None) => Ok((base, mode, self.latest.kept.iter().map(|kept| &kept.input))),
         }
     }

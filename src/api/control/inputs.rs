@@ -72,7 +72,7 @@ impl InputShape {
 
 fn get_inputs(session: &mut Session<'_>, _: Nothing) -> Result<Plain<WorldInputs>> {
     let (base, clock, inputs) = session.tester.inputs.all(session.world).map_err(|why| {
-        let detail = format!("the inputs of this world are not known: {why}");
+        let detail = format!("this world cannot be made again from its inputs: {why}; use `sandbox --record FILE` and `sandbox bundle`");
         ApiError::new(ErrorCode::InvalidStateTransition, detail)
     })?;
     let (imports, scenarios): (Vec<_>, Vec<_>) =

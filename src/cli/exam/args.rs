@@ -23,13 +23,13 @@ use crate::tester::fault::wall_ms;
 pub(in crate::cli) struct ExamArgs {
     #[command(flatten)]
     pub(super) lab: LabArgs,
-    /// Only commit points of this operation, such as `createPayout`; repeatable
+    /// Only inject failures into calls of this operation, such as `createPayout`; repeatable
     #[arg(long, value_name = "OPERATION")]
     on: Vec<String>,
     /// Only this case, such as `lost_reply`; repeatable
     #[arg(long, value_name = "NAME")]
     case: Vec<String>,
-    /// Faults for reads, too
+    /// Also inject failures into reads (GET)
     #[arg(long)]
     reads: bool,
     /// Where the command receives webhooks. `{port}` in it is a free port of each run
@@ -47,10 +47,10 @@ pub(in crate::cli) struct ExamArgs {
     /// The exit code of the command that means "not known, start me again"
     #[arg(long, default_value_t = 75, value_name = "N", value_parser = clap::value_parser!(i32).range(1..=255))]
     unknown_exit: i32,
-    /// Warnings are failures
+    /// Treat warnings as failures
     #[arg(long)]
     strict: bool,
-    /// The app reads the state after every webhook, so accepting a wrong one is only a warning
+    /// Report an accepted invalid webhook as a warning; for apps that read the state after every webhook
     #[arg(long)]
     hooks_are_hints: bool,
     /// Write the report to this file as JSON; `-` prints it instead of the text

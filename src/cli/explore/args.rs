@@ -21,16 +21,16 @@ use crate::world::ClockMode;
 pub(in crate::cli) struct ExploreArgs {
     #[command(flatten)]
     pub(super) lab: LabArgs,
-    /// A shell command that ends with another code than 0 if the state is wrong. Without it, the code of COMMAND counts
+    /// A shell command that ends with another code than 0 if the state is wrong. Without it, the exit code of COMMAND decides
     #[arg(long, value_name = "COMMAND")]
     check: Option<String>,
     /// Stop after this time, or after this number of outcomes
     #[arg(long, default_value = "60s", value_name = "TIME|N", value_parser = budget)]
     budget: Budget,
-    /// Outcomes that happen together, at most
+    /// Maximum number of changed outcomes in one run
     #[arg(long, default_value_t = 2, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=4))]
     depth: u64,
-    /// Keep the progress in this file; the same command then goes on
+    /// Save the progress in this file; the same command continues from it
     #[arg(long, value_name = "FILE")]
     pub(super) state: Option<PathBuf>,
     /// The folder of the scenario files that are found

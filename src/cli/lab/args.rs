@@ -16,7 +16,7 @@ use crate::world::ClockMode;
 pub(in crate::cli) struct LabArgs {
     #[command(flatten)]
     world: WorldArgs,
-    /// Use the world of this key in a running sandbox, which does not change
+    /// Run on copies of the world of this key in the sandbox at --url; the world itself does not change
     #[arg(
         long = "api-key",
         visible_alias = "key",

@@ -109,9 +109,10 @@ impl Shared {
 
     /// The world of a line, if this program can make it.
     pub(super) fn decode(line: &str) -> Result<Self, Failure> {
-        let wrong = |why: &str| Failure::Usage(format!("the line is no shared world: {why}"));
+        let wrong =
+            |why: &str| Failure::Usage(format!("this is not a line of `sandbox share`: {why}"));
         let coded = line.trim().strip_prefix(PREFIX);
-        let coded = coded.ok_or_else(|| wrong("it must begin with sandbox-1."))?;
+        let coded = coded.ok_or_else(|| wrong("it must begin with \"sandbox-1.\""))?;
         let damaged = "it is damaged or incomplete; copy the whole line";
         let bytes = URL_SAFE_NO_PAD.decode(coded).map_err(|_| wrong(damaged))?;
         let text = decompress_to_vec_with_limit(&bytes, MOST_BYTES).map_err(|_| wrong(damaged))?;

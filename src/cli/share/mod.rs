@@ -55,7 +55,7 @@ pub(super) struct ShareArgs {
         help = KEY_HELP
     )]
     key: Option<String>,
-    /// Replace free text in the bodies, which gives another digest
+    /// Replace free text in the request bodies. The shared world then has another digest
     #[arg(long)]
     redact: bool,
     #[command(flatten)]

@@ -52,7 +52,7 @@ pub(super) fn play(shared: &Shared, key: &str) -> Result<Made, Failure> {
     let mut statuses = Vec::with_capacity(shared.inputs.len());
     for (number, input) in (1..).zip(&shared.inputs) {
         let request = request(input, key).map_err(|error| {
-            Failure::Usage(format!("the line is no shared world: call {number}: {error}"))
+            Failure::Usage(format!("this is not a line of `sandbox share`: call {number}: {error}"))
         })?;
         statuses.push(engine.call(request).status().as_u16());
     }

@@ -150,7 +150,7 @@ fn what_cannot_be_shared_or_opened_is_named() {
 
     let line = share(&caller);
     for (wrong, why) in [
-        ("nonsense", "it must begin with sandbox-1."),
+        ("nonsense", "this is not a line of `sandbox share`: it must begin with \"sandbox-1.\""),
         (&line[..line.len() - 9], "damaged or incomplete"),
         ("sandbox-1.", "damaged or incomplete"),
     ] {
@@ -186,6 +186,16 @@ fn a_difference_is_told_in_words() {
     let (code, _, stderr) = diff("./no/such.rec", other.key());
     assert_eq!(code, 2);
     assert!(stderr.contains("there is no such file"), "{stderr}");
+}
+
+#[test]
+fn a_world_of_the_real_clock_is_not_shared_and_the_reason_is_given() {
+    let caller = Caller::with_key(&Arc::new(Server::start(&["--clock", "real"])), "test_real");
+    caller.company(0);
+    let (code, line, stderr) = of(&caller, &["share", "--key", caller.key()]);
+    assert_eq!((code, line.as_str()), (1, ""));
+    assert!(stderr.contains("with the clock `real`, the wall clock changes it"), "{stderr}");
+    assert!(stderr.contains("use `sandbox --record FILE` and `sandbox bundle`"), "{stderr}");
 }
 
 #[test]
