@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use clap::builder::FalseyValueParser;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
@@ -57,7 +56,7 @@ pub(super) struct ListenArgs {
     #[arg(long)]
     json: bool,
     /// End when the standard input closes, so that the receiver never outlives the program that started it
-    #[arg(long, env = "SANDBOX_EXIT_WITH_STDIN", value_parser = FalseyValueParser::new())]
+    #[arg(long, env = "SANDBOX_EXIT_WITH_STDIN", value_parser = world_args::switch)]
     exit_with_stdin: bool,
 }
 

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use clap::Args;
-use clap::builder::FalseyValueParser;
 
 use crate::cli::failure::Failure;
 use crate::cli::import::files;
 use crate::cli::offered::Offered;
 use crate::cli::scenario::load;
+use crate::cli::world_args;
 use crate::engine::{Config, Engine};
 use crate::scenario;
 use crate::world::script::Scenario;
@@ -34,7 +34,7 @@ pub(super) struct ScriptArgs {
     scenario_dir: Option<PathBuf>,
     /// Read scenario files again when they change; a file with a mistake is reported and the old one stays
     /// active
-    #[arg(long, env = "SANDBOX_WATCH", value_parser = FalseyValueParser::new(), conflicts_with_all = ["record", "journal"])]
+    #[arg(long, env = "SANDBOX_WATCH", value_parser = world_args::switch, conflicts_with_all = ["record", "journal"])]
     watch: bool,
 }
 

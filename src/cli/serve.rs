@@ -9,7 +9,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use clap::builder::FalseyValueParser;
 use tokio::runtime::Runtime;
 
 use crate::cli::contract_file::ServedContractArgs;
@@ -105,10 +104,10 @@ pub(super) struct ServeArgs {
     #[arg(long, env = "SANDBOX_PORT_FILE", value_name = "FILE")]
     port_file: Option<PathBuf>,
     /// Print only the ready line
-    #[arg(long, short, env = "SANDBOX_QUIET", value_parser = FalseyValueParser::new())]
+    #[arg(long, short, env = "SANDBOX_QUIET", value_parser = world_args::switch)]
     quiet: bool,
     /// End when the standard input closes, so that the server never outlives the program that started it
-    #[arg(long, env = "SANDBOX_EXIT_WITH_STDIN", value_parser = FalseyValueParser::new())]
+    #[arg(long, env = "SANDBOX_EXIT_WITH_STDIN", value_parser = world_args::switch)]
     exit_with_stdin: bool,
     /// A further host name to accept; repeatable
     #[arg(long, env = "SANDBOX_ALLOWED_HOST", value_delimiter = ',', value_name = "NAME")]
@@ -120,7 +119,7 @@ pub(super) struct ServeArgs {
     #[arg(long, env = "SANDBOX_ADMIN_TOKEN", hide_env_values = true, value_name = "TOKEN")]
     admin_token: Option<String>,
     /// Let other machines call the control routes without a token
-    #[arg(long, env = "SANDBOX_INSECURE_NO_AUTH", value_parser = FalseyValueParser::new())]
+    #[arg(long, env = "SANDBOX_INSECURE_NO_AUTH", value_parser = world_args::switch)]
     insecure_no_auth: bool,
     #[command(flatten)]
     webhooks: WebhookArgs,

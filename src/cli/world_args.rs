@@ -60,6 +60,15 @@ pub(super) fn port(text: &str) -> Result<u16, String> {
     text.parse().map_err(|_| format!("expected a port from 0 to {}", u16::MAX))
 }
 
+/// A switch whose variable is set. Another word is refused, because a mistyped "false" must not turn a protection off.
+pub(super) fn switch(text: &str) -> Result<bool, &'static str> {
+    match text.to_ascii_lowercase().as_str() {
+        "1" | "y" | "yes" | "on" | "t" | "true" => Ok(true),
+        "" | "0" | "n" | "no" | "off" | "f" | "false" => Ok(false),
+        _ => Err("expected true or false"),
+    }
+}
+
 /// A seed of the command line.
 pub(super) fn seed(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("a seed is a whole number from 0 to {}", u64::MAX))

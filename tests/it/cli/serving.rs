@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Caller, Request, Server, command};
+use crate::harness::{Caller, Request, Server, command, finish};
 
 use super::{ended, run};
 
@@ -79,6 +79,25 @@ fn every_flag_is_a_variable_too_and_the_flag_wins() {
     Caller::with_key(&server, "test_three")
         .get("/api/business/companies")
         .refused(401, "invalid_api_key");
+}
+
+#[test]
+fn the_variable_of_a_switch_is_true_false_or_refused() {
+    for name in
+        ["SANDBOX_INSECURE_NO_AUTH", "SANDBOX_QUIET", "SANDBOX_EXIT_WITH_STDIN", "SANDBOX_WATCH"]
+    {
+        let mut open = command(&["--host", "0.0.0.0", "--port", "0"]);
+        let (code, _, err) = ended(&finish(open.env(name, "flase")));
+        assert!(code == 2 && err.contains("expected true or false"), "{name}: {err}");
+    }
+    let mut private = command(&["--host", "0.0.0.0", "--port", "0"]);
+    for value in ["No", "0", ""] {
+        let (code, _, err) = ended(&finish(private.env("SANDBOX_INSECURE_NO_AUTH", value)));
+        assert!(code == 2 && err.contains("--admin-token"), "{value}: {err}");
+    }
+    drop(Server::spawn(
+        command(&["--host", "0.0.0.0", "--port", "0"]).env("SANDBOX_INSECURE_NO_AUTH", "Yes"),
+    ));
 }
 
 #[test]
