@@ -23,7 +23,7 @@ impl Most {
         if self == Self::default() || !is_stored(row) || deletes_world(row) || row.path == RESET {
             return Ok(());
         }
-        let refused = |detail| Err(ApiError::new(ErrorCode::RateLimited, detail));
+        let refused = |detail| Err(ApiError::new(ErrorCode::QuotaExceeded, detail));
         if changes_endpoints(row) {
             let known = || slot.tester().outbox.lanes().len();
             return match self.endpoints {

@@ -90,6 +90,7 @@ error_codes! {
     IdempotencyKeyReused     "idempotency_key_reused"       422 "The Idempotency-Key was used with \
         another request";
     RateLimited              "rate_limited"                 429 "Too many requests";
+    QuotaExceeded            "quota_exceeded"               429 "The quota of this key is used up";
     InjectedFault            "injected_fault"               500 "A fault that was injected for a \
         test";
     InternalError            "internal_error"               500 "An internal error of the sandbox";

@@ -183,7 +183,8 @@ fn a_key_that_has_used_its_quota_of_changes_or_endpoints_makes_room() {
     assert!((1..=3).contains(&made), "{made}");
     // A client whose reply was lost finds out what happened.
     assert_eq!(repeated().header("idempotent-replayed"), Some("true"));
-    let refused = refused.refused(429, "rate_limited");
+    let refused = refused.refused(429, "quota_exceeded");
+    assert_eq!(refused["retryable"], false, "the same call never succeeds");
     assert!(refused["detail"].as_str().unwrap().contains("quota of changes, 3"), "{refused}");
     caller.get("/api/business/companies").expect(200);
     let endpoint = || {
@@ -191,7 +192,7 @@ fn a_key_that_has_used_its_quota_of_changes_or_endpoints_makes_room() {
         caller.post("/_sandbox/webhook-endpoints", &url)
     };
     let id = endpoint().made()["endpoint"]["id"].as_str().unwrap().to_owned();
-    let refused = endpoint().refused(429, "rate_limited");
+    let refused = endpoint().refused(429, "quota_exceeded");
     assert!(refused["detail"].as_str().unwrap().contains("webhook endpoints, 1"), "{refused}");
     let path = format!("/_sandbox/webhook-endpoints/{id}");
     assert!(caller.send(&caller.request("DELETE", &path)).status < 300);

@@ -29,8 +29,9 @@ pub(crate) use entry::{
     Removed, Spent,
 };
 pub(crate) use key::{KeyHash, Salt};
+pub(crate) use tape::is_stored;
 pub(super) use tape::{
-    Before, Tape, changes_endpoints, deletes_world, hold, is_beside, is_input, is_stored, shared,
+    Before, Tape, changes_endpoints, deletes_world, hold, is_beside, is_input, shared,
 };
 
 /// An input that must be on disk before a reply that shows it is sent. It is in a reply's extensions.

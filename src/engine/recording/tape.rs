@@ -40,7 +40,7 @@ pub(in crate::engine) fn changes_endpoints(row: &Operation) -> bool {
 }
 
 /// Whether a successful request of the row must be stored. Others continue while the log cannot be written.
-pub(in crate::engine) fn is_stored(row: &Operation) -> bool {
+pub(crate) fn is_stored(row: &Operation) -> bool {
     match row.call {
         Row::Open(_) | Row::Read(_) => false,
         Row::Write(_) | Row::Drive(_) => true,

@@ -6,6 +6,7 @@ use http::StatusCode;
 use serde_json::{Map, Value, json};
 
 use crate::api::operation::{Call, Operation};
+use crate::engine::recording::is_stored;
 use crate::render::openapi::header::{self, REQUEST_ID};
 use crate::render::openapi::row::{is_conditional, is_keyed, is_product};
 use crate::render::openapi::schemas::reference;
@@ -50,6 +51,7 @@ const SHARED: &[(&str, u16, &[ErrorCode])] = &[
     ("Invalid", 422, &[ErrorCode::ValidationFailed]),
     ("InvalidOrKeyReused", 422, &[ErrorCode::ValidationFailed, ErrorCode::IdempotencyKeyReused]),
     ("TooManyRequests", 429, &[ErrorCode::RateLimited]),
+    ("TooManyRequestsOrQuota", 429, &[ErrorCode::RateLimited, ErrorCode::QuotaExceeded]),
     ("InternalError", 500, &[ErrorCode::InternalError]),
     (
         "Unavailable",
@@ -112,6 +114,7 @@ fn any_row_may_refuse(row: &Operation, input: &Value, code: ErrorCode) -> bool {
         ErrorCode::IdempotencyKeyInvalid
         | ErrorCode::IdempotencyKeyReused
         | ErrorCode::RequestInProgress => is_keyed(row),
+        ErrorCode::QuotaExceeded => is_stored(row),
         ErrorCode::PreconditionFailed => is_conditional(row),
         ErrorCode::NotAcceptable => row.success != 204,
         ErrorCode::ResourceNotFound => names_a_resource(row, input),

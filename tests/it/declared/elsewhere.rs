@@ -11,6 +11,7 @@ pub(super) const ELSEWHERE: &[(&str, &str)] = &[
     ("idempotency_key_reused", "tests/it/idempotency.rs"),
     ("unknown_scenario", "tests/it/outside"),
     ("rate_limited", "tests/it/faults/limits.rs"),
+    ("quota_exceeded", "tests/it/hosting.rs"),
     ("internal_error", "a bug, or a fault: tests/it/faults"),
     ("upstream_rail_error", "by a fault alone: tests/it/faults"),
     ("upstream_timeout", "by a fault alone: tests/it/faults"),
