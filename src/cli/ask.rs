@@ -39,18 +39,36 @@ pub(super) struct SandboxArgs {
     admin_token: Option<String>,
 }
 
-/// A sandbox, and the key of one of its worlds.
-#[derive(Args, Debug)]
-pub(super) struct WorldOfKeyArgs {
-    /// The key of the world
+/// The key of a world.
+#[derive(Args, Clone, Debug)]
+pub(super) struct KeyArgs {
     #[arg(
+        help = "The key of the world [default: SANDBOX_KEY, or test_key]",
         long,
+        visible_alias = "key",
         env = "SANDBOX_API_KEY",
-        default_value = "test_key",
         hide_env_values = true,
         value_name = "KEY"
     )]
-    api_key: String,
+    api_key: Option<String>,
+}
+
+impl KeyArgs {
+    /// The given key, that of the variable that `explore` and `exam` set, or the usual one.
+    pub(super) fn key(&self) -> Result<String, Failure> {
+        let of_lab = || std::env::var("SANDBOX_KEY").ok().filter(|key| !key.is_empty());
+        let key = self.api_key.clone().or_else(of_lab);
+        let key = key.unwrap_or_else(|| "test_key".to_owned());
+        in_header("--api-key", &key)?;
+        Ok(key)
+    }
+}
+
+/// A sandbox, and the key of one of its worlds.
+#[derive(Args, Debug)]
+pub(super) struct WorldOfKeyArgs {
+    #[command(flatten)]
+    key: KeyArgs,
     #[command(flatten)]
     pub(super) sandbox: SandboxArgs,
 }
@@ -68,8 +86,7 @@ pub(super) struct Reply {
 impl WorldOfKeyArgs {
     /// The header line that names the world, with its line end.
     pub(super) fn authorization(&self) -> Result<String, Failure> {
-        let key = in_header("--api-key", &self.api_key)?;
-        Ok(format!("Authorization: Bearer {key}\r\n"))
+        Ok(format!("Authorization: Bearer {}\r\n", self.key.key()?))
     }
 
     /// Sends a request, and returns the data of its answer; the inner error is the detail of a refusal.
@@ -90,9 +107,9 @@ impl WorldOfKeyArgs {
     }
 
     /// The world of a key in the sandbox at that URL.
-    pub(super) fn at(url: &str, api_key: &str, admin_token: Option<&str>) -> Result<Self, String> {
+    pub(super) fn at(url: &str, key: &KeyArgs, admin_token: Option<&str>) -> Result<Self, String> {
         let sandbox = SandboxArgs::parse(url, admin_token.map(str::to_owned))?;
-        Ok(Self { api_key: api_key.to_owned(), sandbox })
+        Ok(Self { key: key.clone(), sandbox })
     }
 }
 

@@ -10,7 +10,7 @@ use tokio::net::TcpListener;
 use tokio::sync::Notify;
 
 use crate::api::control::webhooks::check_filter;
-use crate::cli::ask::WorldOfKeyArgs;
+use crate::cli::ask::{KeyArgs, WorldOfKeyArgs};
 use crate::cli::failure::Failure;
 use crate::cli::offered::Offered;
 use crate::cli::serve::DEFAULT_PORT;
@@ -40,15 +40,8 @@ pub(super) struct ListenArgs {
     /// Register with the sandbox at this URL, such as `http://127.0.0.1:4747`, and unregister at the end
     #[arg(long, env = "SANDBOX_URL", value_name = "URL")]
     sandbox: Option<String>,
-    /// With --sandbox: the key of the world
-    #[arg(
-        long,
-        env = "SANDBOX_API_KEY",
-        default_value = "test_key",
-        hide_env_values = true,
-        value_name = "KEY"
-    )]
-    api_key: String,
+    #[command(flatten)]
+    key: KeyArgs,
     /// With --sandbox: the token of its control routes, if it has one
     #[arg(long, env = "SANDBOX_ADMIN_TOKEN", hide_env_values = true, value_name = "TOKEN")]
     admin_token: Option<String>,
@@ -71,7 +64,7 @@ pub(super) fn run(args: &ListenArgs) -> Result<(), Failure> {
         check_filter(filter).map_err(|why| Failure::Usage(format!("--filter: {why}")))?;
     }
     let sandbox = args.sandbox.as_ref().map(|url| {
-        WorldOfKeyArgs::at(url, &args.api_key, args.admin_token.as_deref())
+        WorldOfKeyArgs::at(url, &args.key, args.admin_token.as_deref())
             .map_err(|why| Failure::Usage(format!("--sandbox: {why}")))
     });
     let sandbox = sandbox.transpose()?;

@@ -20,22 +20,13 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::Value;
 
-use crate::cli::ask::{SandboxArgs, in_header};
+use crate::cli::ask::{KeyArgs, SandboxArgs, in_header};
 use crate::cli::counted::counted;
 use crate::cli::failure::{Failure, print};
 use crate::cli::share::line::Shared;
 use crate::value::ErrorCode;
 
 const PATIENCE: Duration = Duration::from_secs(60);
-
-/// The help of `--api-key`.
-const KEY_HELP: &str = "The key of the world [default: SANDBOX_KEY, or test_key]";
-
-/// The key of the world: the given one, that of the variable that `explore` and `exam` set, or the usual one.
-fn key_of(given: Option<&str>) -> String {
-    let of_lab = || std::env::var("SANDBOX_KEY").ok().filter(|key| !key.is_empty());
-    given.map(str::to_owned).or_else(of_lab).unwrap_or_else(|| "test_key".to_owned())
-}
 
 /// The arguments of `sandbox share`.
 #[derive(Args, Debug)]
@@ -46,15 +37,8 @@ fn key_of(given: Option<&str>) -> String {
         free text. Ids, dates, amounts, codes and numbers of accounts stay.\n\n\
         Exit codes: 0 success, 1 failure, 2 wrong usage, such as a key without a world.")]
 pub(super) struct ShareArgs {
-    #[arg(
-        long = "api-key",
-        visible_alias = "key",
-        env = "SANDBOX_API_KEY",
-        hide_env_values = true,
-        value_name = "KEY",
-        help = KEY_HELP
-    )]
-    key: Option<String>,
+    #[command(flatten)]
+    key: KeyArgs,
     /// Replace free text in the request bodies. The shared world then has another digest
     #[arg(long)]
     redact: bool,
@@ -64,7 +48,7 @@ pub(super) struct ShareArgs {
 
 /// Prints the line, after its world was made from it once.
 pub(super) fn run(args: &ShareArgs) -> Result<(), Failure> {
-    let key = &key_of(args.key.as_deref());
+    let key = &args.key.key()?;
     let inputs = get(&args.sandbox, key, "/_sandbox/inputs")?
         .ok_or_else(|| Failure::Usage(format!("--api-key: {}", no_world(&args.sandbox))))?;
     let mut shared = Shared::of_inputs(&inputs["data"])?;

@@ -5,13 +5,12 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use crate::cli::ask::in_header;
+use crate::cli::ask::KeyArgs;
 use crate::cli::counted::counted;
 use crate::cli::failure::{Failure, print};
 use crate::cli::serve;
 use crate::cli::share::line::Shared;
 use crate::cli::share::play::{Made, play};
-use crate::cli::share::{KEY_HELP, key_of};
 use crate::cli::world_args;
 use crate::engine::recording::Header;
 use crate::io::wal::salt;
@@ -29,15 +28,8 @@ pub(in crate::cli) struct OpenArgs {
     /// The line that `sandbox share` printed; `-` reads it from the standard input
     #[arg(value_name = "LINE")]
     line: String,
-    #[arg(
-        long = "api-key",
-        visible_alias = "key",
-        env = "SANDBOX_API_KEY",
-        hide_env_values = true,
-        value_name = "KEY",
-        help = KEY_HELP
-    )]
-    key: Option<String>,
+    #[command(flatten)]
+    key: KeyArgs,
     /// Port to serve on, 0 for a free one
     #[arg(long, short, value_name = "P", value_parser = world_args::port, default_value_t = serve::DEFAULT_PORT)]
     port: u16,
@@ -56,8 +48,8 @@ pub(in crate::cli) fn run(args: &OpenArgs) -> Result<(), Failure> {
         read.clone_from(&args.line);
     }
     let shared = Shared::decode(&read)?;
-    let key = key_of(args.key.as_deref());
-    let Made { engine, digest, .. } = play(&shared, in_header("--api-key", &key)?)?;
+    let key = args.key.key()?;
+    let Made { engine, digest, .. } = play(&shared, &key)?;
     if !digest.starts_with(&shared.digest) {
         return Err(Failure::Impossible(format!(
             "the calls of the line lead to another world: digest {digest}, expected {}…",

@@ -298,4 +298,10 @@ fn a_key_comes_from_its_variable_and_one_that_the_server_refuses_is_called_so() 
         assert_eq!(code, Some(1), "{name}: {err}");
         assert!(err.contains("accepts only the keys that it was started with"), "{name}: {err}");
     }
+    for arguments in [&["events"][..], &["trigger", "company.created"], &["export"]] {
+        let mut reader = command(&[arguments, &["--port", &port]].concat());
+        let ended = finish(reader.env("SANDBOX_KEY", "test_k1"));
+        let err = String::from_utf8_lossy(&ended.stderr);
+        assert!(ended.status.success() && !ended.stdout.is_empty(), "{arguments:?}: {err}");
+    }
 }
