@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use crate::cli::contract_file;
 use crate::cli::failure::Failure;
 use crate::cli::replay;
+use crate::cli::scenario;
 use crate::cli::world_args::WorldArgs;
 use crate::engine::recording::Header;
 use crate::io::wal::salt;
@@ -49,9 +51,13 @@ pub(super) fn run(args: &BundleArgs) -> Result<(), Failure> {
         },
     };
     for file in &args.scenario {
+        if scenario::load(&file.to_string_lossy()).is_none() {
+            return Err(Failure::Impossible(format!("{} is no scenario", file.display())));
+        }
         bundle.files.push(enclose(file, Kind::Scenario)?);
     }
     if let Some(file) = &args.contract {
+        contract_file::read(file)?;
         bundle.files.push(enclose(file, Kind::Contract)?);
     }
     if args.out == Path::new("-") {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use clap::Args;
 use serde_json::json;
 
+use crate::cli::counted::counted;
 use crate::cli::failure::Failure;
 use crate::cli::serve;
 use crate::cli::world_args;
@@ -48,11 +49,12 @@ pub(super) fn run(args: &ReplayArgs) -> Result<(), Failure> {
         let _ = writeln!(io::stderr(), "note: {note}"); // if stderr is closed, the note is lost
     }
     let Recording { header, entries, .. } = recording;
+    let has_inputs = !entries.is_empty();
     let log = Arc::new(Log::new(header.salt));
     let engine = Arc::new(engine(&header, &log));
     match replay::play(&engine, entries, args.until) {
         Ok(played) => {
-            print(args, &engine, &played)?;
+            print(args, has_inputs, &engine, &played)?;
             if let Some(wall) = played.wall {
                 engine.resume_wall(wall);
             }
@@ -110,7 +112,12 @@ fn engine(header: &Header, log: &Arc<Log>) -> Engine {
     engine.with_started(started)
 }
 
-fn print(args: &ReplayArgs, engine: &Engine, played: &Played) -> Result<(), Failure> {
+fn print(
+    args: &ReplayArgs,
+    has_inputs: bool,
+    engine: &Engine,
+    played: &Played,
+) -> Result<(), Failure> {
     let ends = played.ends(engine);
     let mut out = io::stdout().lock();
     let printed = if args.json {
@@ -129,11 +136,12 @@ fn print(args: &ReplayArgs, engine: &Engine, played: &Played) -> Result<(), Fail
         } else {
             "the recording has no end, because its process was killed"
         };
-        let mut text = format!(
-            "{} {} replayed, every reply and check agrees; {end}\n",
-            played.inputs,
-            if played.inputs == 1 { "input" } else { "inputs" }
-        );
+        let inputs = counted(played.inputs, "input", "inputs");
+        let mut text = if has_inputs || played.is_complete {
+            format!("{inputs} replayed, every reply and check agrees; {end}\n")
+        } else {
+            "nothing was replayed: the file has no recorded inputs\n".to_owned()
+        };
         for end in ends {
             let _ =
                 writeln!(text, "world {}: {} events, digest {}", end.world, end.log, end.digest);

@@ -350,6 +350,25 @@ fn a_bundle_contains_the_recording_and_the_files_and_can_be_replayed() {
     let (code, printed, _) = run(&["bundle", "--seed", "11", "-o", "-"]);
     let header: Value = serde_json::from_str(&printed).unwrap();
     assert_eq!((code, &header["recording"]["seed"]), (0, &json!(11)));
+    let fresh = folder.path().join("fresh.ndjson");
+    std::fs::write(&fresh, printed).unwrap();
+    let (code, played, _) = run(&["replay", path(&fresh)]);
+    assert_eq!(
+        (code, played.as_str()),
+        (0, "nothing was replayed: the file has no recorded inputs\n")
+    );
+}
+
+#[test]
+fn a_bundle_takes_no_file_that_is_neither_scenario_nor_contract() {
+    let folder = tempfile::tempdir().unwrap();
+    let (wrong, out) = (folder.path().join("wrong.toml"), folder.path().join("bundle.ndjson"));
+    std::fs::write(&wrong, "x").unwrap();
+    for flag in ["--scenario", "--contract"] {
+        let (code, _, err) = run(&["bundle", flag, path(&wrong), "--out", path(&out)]);
+        assert_eq!(code, 1, "{err}");
+        assert!(err.contains("1 mistake in") && !out.exists(), "{flag}: {err}");
+    }
 }
 
 /// Waits until a recording has a line with this text.
