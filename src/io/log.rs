@@ -16,9 +16,14 @@ use crate::engine::WorldTag;
 use crate::engine::contract::LoggedId;
 #[cfg(feature = "otel")]
 use crate::io::telemetry;
+use crate::value::diagnostic::nearest;
 
 /// The target of the request lines, for filters.
 const REQUESTS: &str = "sandbox::request";
+
+/// What follows `sandbox::` in the targets that log.
+const LAYERS: [&str; 4] = ["request", "engine", "io", "cli"];
+const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
 /// The form of the lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -56,6 +61,7 @@ pub(crate) fn init(format: Format, filter: Option<&str>) -> Result<Logging, Stri
     let filter: Targets = if given.is_empty() { "warn" } else { given }
         .parse()
         .map_err(|error| format!("the log filter is wrong: {error}"))?;
+    filter.iter().try_for_each(|(target, _)| check_target(target))?;
     let lines = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
         .with_ansi(std::io::stderr().is_terminal());
@@ -71,6 +77,22 @@ pub(crate) fn init(format: Format, filter: Option<&str>) -> Result<Logging, Stri
         #[cfg(feature = "otel")]
         _telemetry: telemetry::start()?,
     })
+}
+
+/// Refuses a target that never logs. `tracing` takes each word that is no level as one, and then shows no warnings.
+fn check_target(target: &str) -> Result<(), String> {
+    let is_layer = |rest: &str| {
+        LAYERS.contains(&rest.split_once("::").map_or(rest, |(layer, _)| layer))
+            && !rest.starts_with("request::")
+    };
+    if target == "sandbox" || target.strip_prefix("sandbox::").is_some_and(is_layer) {
+        return Ok(());
+    }
+    let expected = nearest(target, LEVELS.into_iter().chain([REQUESTS])).map_or_else(
+        || format!("expected a level ({}) or {REQUESTS}=debug", LEVELS.join(", ")),
+        |near| format!("did you mean {near}?"),
+    );
+    Err(format!("--log-filter: {target:?} logs nothing; {expected}"))
 }
 
 /// A request that is being answered, for the metrics and its log line.
