@@ -7,7 +7,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use crate::api::host::Host;
 use crate::engine::slot::Slot;
 use crate::model::decision::{DECISIONS, Decision};
-use crate::value::{ApiError, ErrorCode, Span};
+use crate::value::{ApiError, ErrorCode};
 use crate::world::script::{OutcomeRule, When};
 use crate::world::{Decided, Why, World};
 
@@ -31,11 +31,17 @@ pub(super) fn wanted(headers: &HeaderMap) -> Result<Vec<Chosen>, ApiError> {
     for value in headers.get_all(SANDBOX_SCENARIO) {
         let text = value.to_str().map_err(|_| unknown("expected visible ASCII characters"))?;
         for part in text.split(',').map(str::trim) {
-            chosen.push(if part.contains('=') {
-                Chosen::Row(outcome(part)?)
-            } else {
-                Chosen::Named(part.to_owned())
-            });
+            if !part.contains('=') {
+                chosen.push(named(part)?);
+                continue;
+            }
+            let row = outcome(part)?;
+            let is_same =
+                |other: &Chosen| matches!(other, Chosen::Row(other) if other.on == row.on);
+            if chosen.iter().any(is_same) {
+                return Err(unknown(format!("{} is chosen twice", row.on)));
+            }
+            chosen.push(Chosen::Row(row));
         }
     }
     Ok(chosen)
@@ -74,6 +80,18 @@ fn unknown(detail: impl Into<String>) -> ApiError {
     ApiError::new(ErrorCode::UnknownScenario, format!("Sandbox-Scenario: {}", detail.into()))
 }
 
+fn named(part: &str) -> Result<Chosen, ApiError> {
+    let Some(decision) = Decision::find(part) else { return Ok(Chosen::Named(part.to_owned())) };
+    let detail =
+        format!("{part} is a decision: write {part}=CHOICE, with one of {}", choices(decision));
+    Err(unknown(detail))
+}
+
+fn choices(decision: &Decision) -> String {
+    let known: Vec<&str> = decision.choices.iter().map(|choice| choice.name).collect();
+    known.join(", ")
+}
+
 fn outcome(text: &str) -> Result<OutcomeRule, ApiError> {
     let mut parts = text.split(';').map(str::trim);
     let (name, then) = parts.next().and_then(|first| first.split_once('=')).unwrap_or((text, ""));
@@ -86,10 +104,9 @@ fn outcome(text: &str) -> Result<OutcomeRule, ApiError> {
         )));
     };
     let Some(choice) = decision.choice(then) else {
-        let known: Vec<&str> = decision.choices.iter().map(|choice| choice.name).collect();
         return Err(unknown(format!(
             "{name} has no choice {then:?}: expected one of {}",
-            known.join(", ")
+            choices(decision)
         )));
     };
     let mut outcome = OutcomeRule {
@@ -101,16 +118,16 @@ fn outcome(text: &str) -> Result<OutcomeRule, ApiError> {
         source: "Sandbox-Scenario".to_owned(),
     };
     for part in parts {
+        let wrong = |expected: &str| unknown(format!("{part}: {expected}"));
         match part.split_once('=') {
             Some(("code", code)) if choice.code.is_some() => {
                 if let Some(scope) = decision.codes_of(choice.name) {
-                    scope.check(None, code).map_err(unknown)?;
+                    scope.check(None, code).map_err(|why| wrong(&why))?;
                 }
                 outcome.code = Some(code.to_owned());
             }
             Some(("after", after)) if choice.after.is_some() => {
-                let after: Span = after.parse().map_err(|expected: &str| unknown(expected))?;
-                outcome.after = Some(after);
+                outcome.after = Some(after.parse().map_err(wrong)?);
             }
             _ => return Err(unknown(format!("{name}={then} does not support {part:?}"))),
         }

@@ -164,16 +164,21 @@ fn a_decision_is_shown_on_the_event_in_the_reply_and_in_the_list() {
 #[test]
 fn an_unknown_name_is_refused_with_the_known_ones() {
     let caller = Caller::instant();
-    for header in [
-        "payout.setle=failed",
-        "payout.settle=lost",
-        "payout.settle=paid;code=R02",
-        "payout.settle=failed;code=R99",
-        "no-such-scenario",
+    for (header, said) in [
+        ("payout.setle=failed", "there is no decision"),
+        ("payout.settle=lost", "has no choice"),
+        ("payout.settle=paid;code=R02", "code=R02"),
+        ("payout.settle=failed;code=R99", "code=R99"),
+        ("payout.settle=delayed;after=x", "after=x: expected a duration"),
+        ("payout.settle", "write payout.settle=CHOICE, with one of paid"),
+        ("payout.settle=paid,payout.settle=returned", "payout.settle is chosen twice"),
+        ("no-such-scenario", "unknown scenario"),
     ] {
         let request =
             caller.request("GET", "/api/business/companies").header("Sandbox-Scenario", header);
-        caller.send(&request).refused(400, "unknown_scenario");
+        let refused = caller.send(&request).refused(400, "unknown_scenario");
+        let detail = refused["detail"].as_str().unwrap();
+        assert!(detail.contains(said), "{header}: {detail}");
     }
 }
 
