@@ -154,7 +154,8 @@ impl SandboxArgs {
 
     /// The header line with the token, with its line end; empty without a token.
     pub(super) fn token(&self) -> Result<String, Failure> {
-        let Some(token) = &self.admin_token else { return Ok(String::new()) };
+        let given = self.admin_token.as_ref().filter(|token| !token.is_empty());
+        let Some(token) = given else { return Ok(String::new()) };
         let token = in_header("--admin-token", token)?;
         Ok(format!("Sandbox-Admin-Token: {token}\r\n"))
     }
@@ -208,8 +209,8 @@ fn exchange(mut stream: TcpStream, request: &str) -> io::Result<Reply> {
 
 /// The value of a flag, if a header can contain it. The failure does not repeat it: it is a secret.
 pub(super) fn in_header<'a>(flag: &str, value: &'a str) -> Result<&'a str, Failure> {
-    if value.bytes().all(|byte| byte.is_ascii_graphic()) {
+    if (1..=255).contains(&value.len()) && value.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Ok(value);
     }
-    Err(Failure::Usage(format!("{flag} must have only visible ASCII characters")))
+    Err(Failure::Usage(format!("{flag} must have 1 to 255 visible ASCII characters")))
 }

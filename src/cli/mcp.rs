@@ -12,6 +12,7 @@ use crate::cli::ask::{SandboxArgs, in_header};
 use crate::cli::failure::Failure;
 use crate::cli::scenario;
 use crate::cli::world_args::WorldArgs;
+use crate::engine::is_usable_key;
 use crate::io::embed::Sandbox;
 use crate::render::mcp::{invalid_request, routing};
 
@@ -51,6 +52,9 @@ pub(super) struct McpArgs {
 /// Answers messages until the input ends.
 pub(super) fn run(args: &McpArgs) -> Result<(), Failure> {
     let key = in_header("--api-key", &args.key)?;
+    if args.url.is_none() && !is_usable_key(key, true) {
+        return Err(Failure::Usage("--api-key must not look like a live key".to_owned()));
+    }
     let authorization = format!("Authorization: Bearer {key}\r\n");
     // The token is never an argument, because other users of the machine can read those.
     let token = std::env::var("SANDBOX_ADMIN_TOKEN").ok().filter(|token| !token.is_empty());

@@ -43,7 +43,7 @@ mod webhooks;
 mod world;
 mod world_args;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, BufWriter};
 use std::process::ExitCode;
 
@@ -88,11 +88,24 @@ struct Server {
 impl Cli {
     fn parse_all(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         let arguments: Vec<OsString> = arguments.into_iter().collect();
-        match Server::try_parse_from(&arguments) {
-            Ok(Server { serve }) => Ok(Self { command: None, serve }),
-            Err(_) => Self::from_arg_matches_mut(&mut command().try_get_matches_from(arguments)?),
+        let server = without_empty_variables(Server::command()).try_get_matches_from(&arguments);
+        let server = server.and_then(|mut given| Server::from_arg_matches_mut(&mut given));
+        if let Ok(Server { serve }) = server {
+            return Ok(Self { command: None, serve });
         }
+        let whole = without_empty_variables(command());
+        Self::from_arg_matches_mut(&mut whole.try_get_matches_from(arguments)?)
     }
+}
+
+/// The command without the variables that are set to nothing, as CI often sets them. An empty secret stays, and is refused: it may be a mistake.
+fn without_empty_variables(command: clap::Command) -> clap::Command {
+    let is_empty = |name: &OsStr| std::env::var_os(name).is_some_and(|value| value.is_empty());
+    let command = command.mut_args(|arg| {
+        let is_unset = !arg.is_hide_env_values_set() && arg.get_env().is_some_and(is_empty);
+        if is_unset { arg.env(None::<&'static str>) } else { arg }
+    });
+    command.mut_subcommands(without_empty_variables)
 }
 
 #[derive(Debug, Subcommand)]

@@ -2,6 +2,7 @@
 
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
+use std::path::Path;
 
 use clap::Args;
 
@@ -33,6 +34,9 @@ pub(super) fn run(args: &NewArgs) -> Result<(), Failure> {
         Some(_) => args.name.clone(),
         None => format!("{}.toml", args.name),
     };
+    if Path::new(&path).file_name().is_none_or(|name| name == ".toml") {
+        return Err(Failure::Usage("a scenario needs a name".to_owned()));
+    }
     let file = OpenOptions::new().write(true).create_new(true).open(&path);
     let mut file = file.map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => {

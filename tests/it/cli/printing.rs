@@ -60,6 +60,8 @@ fn wrong_usage_is_exit_code_two_with_the_reason() {
         (vec!["--port", "tcp://10.0.0.1:4747"], "expected a port from 0 to 65535"),
         (vec!["gross-to-net", "--country", "GB", "--gross", "-5"], "`-5` is not an amount"),
         (vec!["gross-to-net", "--country", "GB", "--gross", "abc"], "`abc` is not an amount"),
+        (vec!["scenario", "new", ""], "a scenario needs a name"),
+        (vec!["mcp", "--api-key", "sk_live_9"], "must not look like a live key"),
         (vec!["diff", "/dev/null", "test_key"], "it is not a regular file"),
     ] {
         let (code, out, err) = run(&arguments);

@@ -101,6 +101,21 @@ fn the_variable_of_a_switch_is_true_false_or_refused() {
 }
 
 #[test]
+fn an_empty_variable_is_absent_and_an_empty_secret_is_refused() {
+    let mut server = command(&["--quiet", "--port", "0"]);
+    for name in
+        ["SANDBOX_IMPORT", "SANDBOX_PORT", "SANDBOX_SEED", "SANDBOX_SCENARIO", "SANDBOX_CONTRACT"]
+    {
+        server.env(name, "");
+    }
+    drop(Server::spawn(&mut server));
+    for name in ["SANDBOX_API_KEY", "SANDBOX_ADMIN_TOKEN"] {
+        let (code, _, err) = ended(&finish(command(&["--port", "0"]).env(name, "")));
+        assert!(code == 2 && err.contains("1 to 255 visible ASCII"), "{name}: {err}");
+    }
+}
+
+#[test]
 fn port_is_the_variable_of_platforms_and_the_flag_and_its_own_variable_win() {
     let server = Server::spawn(command(&["--quiet"]).env("PORT", "0"));
     assert_ne!(server.port(), 4747);
@@ -273,10 +288,13 @@ fn a_key_or_token_that_a_header_cannot_contain_is_refused_and_not_repeated() {
         &["events", "--api-key", secret],
         &["events", "--admin-token", secret],
         &["healthcheck", "--admin-token", secret],
+        &["mcp", "--api-key", secret],
+        &["mcp", "--api-key", ""],
+        &["events", "--api-key", ""],
     ] {
         let (code, out, err) = run(arguments);
         let flag = arguments[arguments.len() - 2];
-        let expected = format!("error: {flag} must have only visible ASCII characters\n");
+        let expected = format!("error: {flag} must have 1 to 255 visible ASCII characters\n");
         assert_eq!((code, out.as_str(), err), (2, "", expected), "{arguments:?}");
     }
 }
