@@ -80,7 +80,7 @@ fn refusal(event: &str, answer: &Value, status: &str) -> String {
     let is_unknown = why["pointer"] == "/type" && why["code"] == "unknown_event";
     match detail.split_once("did you mean ") {
         Some((_, near)) if is_unknown => {
-            format!("no event has the type {event:?}: did you mean {near}")
+            format!("no event has the type {event:?}: did you mean {}?", near.trim_end_matches('?'))
         }
         _ if is_unknown => {
             format!("no event has the type {event:?}: list the types with sandbox trigger --list")

@@ -131,7 +131,7 @@ impl Route {
 /// The result of a look-up.
 pub(super) enum Found {
     Route(&'static Route, Vec<(&'static str, String)>),
-    /// No path of the tables; the 404 names the closest one.
+    /// No path of the tables; the 404 names a similar one.
     Nothing(ApiError),
 }
 
@@ -237,6 +237,10 @@ impl Router {
         let paths = |route: &'static Route| route.paths().map(move |path| (path, route));
         let closest =
             self.routes.iter().flat_map(paths).min_by_key(|(known, _)| distance(path, known));
+        let is_similar = |known: &str| {
+            path.len() > 1 && known.ends_with(path) || distance(path, known) * 4 <= path.len()
+        };
+        let closest = closest.filter(|(known, _)| is_similar(known));
         let detail = match closest {
             Some((known, route)) => {
                 let method = route.operation.method.name();
@@ -347,6 +351,21 @@ mod tests {
                 panic!("{path} was found")
             };
             assert!(error.detail.ends_with(expected), "{}", error.detail);
+        }
+    }
+
+    #[test]
+    fn a_path_that_resembles_none_names_none() {
+        let router = Router::new(&Rows::default());
+        for (path, end) in [
+            ("/nosuch", "no route /nosuch"),
+            ("/_sandbox/inbound/nosuch", "no route /_sandbox/inbound/nosuch"),
+            ("/employees", "the closest is GET /api/business/employees"),
+        ] {
+            let Ok(Found::Nothing(error)) = router.find(&Method::GET, path) else {
+                panic!("{path} was found")
+            };
+            assert!(error.detail.ends_with(end), "{}", error.detail);
         }
     }
 

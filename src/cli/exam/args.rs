@@ -11,6 +11,7 @@ use crate::api::operation::Operation;
 use crate::cli::failure::Failure;
 use crate::cli::lab::{Lab, LabArgs};
 use crate::tester::fault::wall_ms;
+use crate::value::diagnostic::nearest;
 
 /// The arguments of `sandbox exam`.
 #[derive(Args, Debug)]
@@ -133,7 +134,10 @@ impl ExamArgs {
     }
 }
 
-/// Refuses an unknown name, and says which one is near.
+/// The most names that a refusal lists.
+const MOST_LISTED: usize = 20;
+
+/// Refuses an unknown name, and names a similar one, or all if they are few.
 pub(super) fn check_name<'a>(
     flag: &str,
     what: &str,
@@ -143,6 +147,12 @@ pub(super) fn check_name<'a>(
     if known.clone().any(|one| one == name) {
         return Ok(());
     }
-    let near = known.min_by_key(|one| strsim::levenshtein(one, name)).unwrap_or_default();
-    Err(Failure::Usage(format!("{flag} {name}: no {what} has this name; did you mean {near}?")))
+    let expected = match nearest(name, known.clone()) {
+        Some(near) => format!("did you mean {near}?"),
+        None if known.clone().count() > MOST_LISTED => {
+            "`sandbox openapi` prints all names".to_owned()
+        }
+        None => format!("expected one of {}", known.collect::<Vec<_>>().join(", ")),
+    };
+    Err(Failure::Usage(format!("{flag} {name}: no {what} has this name; {expected}")))
 }

@@ -264,7 +264,7 @@ fn trigger_prints_five_lines_json_or_the_types() {
     assert_eq!((code, out.as_str()), (1, ""));
     assert_eq!(
         err,
-        "error: no event has the type \"payout.retuned\": did you mean payout.returned\n"
+        "error: no event has the type \"payout.retuned\": did you mean payout.returned?\n"
     );
     let (_, _, err) = trigger(&["zzz"]);
     assert_eq!(
