@@ -8,6 +8,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
+use crate::cli::counted::counted;
 use crate::cli::failure::{Failure, print};
 use crate::cli::replay;
 use crate::io::private;
@@ -99,7 +100,7 @@ fn inspect(folder: &Path, as_json: bool) -> Result<(), Failure> {
     }
     print(&format!(
         "{}\nformat {}, sandbox {}, world version {}, seed {}, clock {}\nbytes {bytes}, of which {} incomplete at the end\n\
-         inputs {}, worlds {}, of which {forks} forks; the largest world has {largest} entries\n\
+         inputs {}, worlds {}, of which {forks} forks; the largest world has {}\n\
          checkpoints {checkpoints}, bytes {checkpoint_bytes}\n",
         path.display(),
         header.format,
@@ -110,6 +111,7 @@ fn inspect(folder: &Path, as_json: bool) -> Result<(), Failure> {
         held.torn,
         index.inputs,
         index.count(),
+        counted(largest as u64, "entry", "entries"),
     ))
 }
 

@@ -46,7 +46,7 @@ error_codes! {
     IdempotencyKeyInvalid    "idempotency_key_invalid"      400 "The Idempotency-Key is malformed";
     UnknownScenario          "unknown_scenario"             400 "There is no scenario or outcome with \
         this name";
-    MissingCredentials       "missing_credentials"          401 "No API key was sent";
+    MissingCredentials       "missing_credentials"          401 "The API key or the admin token is missing";
     InvalidApiKey            "invalid_api_key"              401 "The API key is malformed or unknown";
     LiveKeyRefused           "live_key_refused"             401 "This looks like a live key";
     InsufficientFunds        "insufficient_funds"           402 "The wallet has insufficient funds";

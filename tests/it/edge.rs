@@ -29,7 +29,8 @@ fn health_and_readiness_need_no_token() {
     let get = |path: &str| Request::new("GET", path).send(server.port());
     assert_eq!(get("/_sandbox/health").data(), json!({"status": "ok"}));
     assert_eq!(get("/_sandbox/ready").data(), json!({"status": "ready"}));
-    get("/_sandbox/worlds").refused(401, "missing_credentials");
+    let refused = get("/_sandbox/worlds").refused(401, "missing_credentials");
+    assert_eq!(refused["title"], "The API key or the admin token is missing");
 }
 
 #[test]

@@ -87,6 +87,7 @@ impl Imported {
 
 fn import_companies(session: &mut Session<'_>, input: ImportCompanies) -> Result<Plain<Imported>> {
     let mut files = input.files;
+    let is_text = input.text.is_some();
     let paths = match (input.text, input.paths) {
         (Some(text), None) => {
             files.insert(TEXT.to_owned(), text);
@@ -98,12 +99,27 @@ fn import_companies(session: &mut Session<'_>, input: ImportCompanies) -> Result
             return Err(ApiError::of_member("", "one_of", detail));
         }
     };
-    let (scenario, world) = session.host.read_import(&paths, &files, session.world)?;
+    let read = session.host.read_import(&paths, &files, session.world);
+    let (scenario, world) =
+        if is_text { read? } else { read.map_err(|refusal| at_paths(refusal, &paths))? };
     let imported = Imported::of(&scenario.imports, session.world, &world);
     *session.world = world;
     session.tester.scenarios.push(scenario);
     session.tester.follow_scenarios(session.world.base());
     Ok(Plain(imported))
+}
+
+/// The refusal with pointers to the paths of the files, or to `files` for those that they name.
+fn at_paths(mut refusal: ApiError, paths: &[String]) -> ApiError {
+    for violation in &mut refusal.errors {
+        let is_of = |path: &String| {
+            violation.detail.strip_prefix(path).is_some_and(|rest| rest.starts_with(": "))
+        };
+        let place = paths.iter().position(is_of);
+        violation.pointer =
+            place.map_or_else(|| "/files".to_owned(), |place| format!("/paths/{place}"));
+    }
+    refusal
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -65,7 +65,7 @@ pub(super) fn run(args: &LearnArgs) -> Result<bool, Failure> {
     matching::find(&mut calls, &mut learned);
     let used = matching::used(&own, &mut learned);
     if calls.is_empty() && used == 0 {
-        let why = format!("none of the {read} calls is an operation of the sandbox");
+        let why = format!("none of the {read} calls is an operation of the product");
         return Err(Failure::Impossible(why));
     }
     checks::all(&calls, &mut learned);

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use crate::cli::counted::counted;
 use crate::cli::learn::learned::{Difference, Learned};
 
 /// How many calls there are.
@@ -94,8 +95,8 @@ pub(super) fn text(learned: &Learned, counts: &Counts, out: Option<&Path>) -> St
     let of = |result: &str| rows.iter().filter(|row| row.result == result).collect::<Vec<_>>();
     let _ = writeln!(
         text,
-        "{} calls read, {} compared with {} assumptions",
-        counts.read,
+        "{} read, {} compared with {} assumptions",
+        counted(counts.read as u64, "call", "calls"),
         counts.compared,
         rows.len()
     );

@@ -83,7 +83,7 @@ pub(super) fn run(args: &ShareArgs) -> Result<(), Failure> {
     let note = if shared.inputs.is_empty() {
         "note: no call has changed this world: the line contains how it begins\n".to_owned()
     } else if args.redact {
-        format!("note: the line contains {calls}; free text in their bodies is replaced\n")
+        format!("note: the line contains {calls}; free text in the bodies is replaced\n")
     } else {
         format!(
             "warning: the line contains the bodies of {calls}; --redact replaces free text in them\n"

@@ -318,7 +318,7 @@ fn wrong_files_are_refused_and_nothing_is_written() {
         (
             "other.har",
             r#"{"log":{"entries":[{"request":{"method":"GET","url":"https://x/other"},"response":{"status":200}}]}}"#,
-            "none of the 1 calls is an operation of the sandbox",
+            "none of the 1 calls is an operation of the product",
         ),
         ("cut.rec", "{\"recording\":{}}\n", "cut.rec"),
     ] {

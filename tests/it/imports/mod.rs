@@ -178,6 +178,14 @@ fn csv_files_of_the_body_are_read_and_others_are_named() {
     let (text, people) = (file("acme.toml"), file("people.csv"));
     let missing = import(&caller, &text).json();
     assert!(missing["detail"].as_str().unwrap().contains("people.csv"), "{missing}");
+    for (files, pointer) in [
+        (json!({}), "/paths/0"),
+        (json!({ "acme.toml": text, "people.csv": format!("{people}x\n") }), "/files"),
+    ] {
+        let body = json!({ "paths": ["acme.toml"], "files": files });
+        let refused = caller.post("/_sandbox/import", &body).refused(422, "validation_failed");
+        assert_eq!(refused["errors"][0]["pointer"], pointer, "{refused}");
+    }
     let body = json!({ "text": text, "files": { "people.csv": people } });
     caller.post("/_sandbox/import", &body).expect(201);
     let id = id_of(&caller, "employee:E-3");

@@ -127,7 +127,7 @@ fn a_redacted_line_has_no_names_and_opens() {
     hire(&caller, &company, 1);
     let (code, line, stderr) = of(&caller, &["share", "--key", caller.key(), "--redact"]);
     assert_eq!(code, 0, "{stderr}");
-    assert!(stderr.contains("free text in their bodies is replaced"), "{stderr}");
+    assert!(stderr.contains("free text in the bodies is replaced"), "{stderr}");
     let again = open(line.trim());
     assert_ne!(again.digest(), caller.digest());
     let found =
