@@ -19,6 +19,7 @@ use jiff::civil::Date;
 use self::outcome::split;
 pub use self::outcome::{CasesOutcome, Error};
 use crate::cli::offered::Offered;
+use crate::model::growth::countries;
 use crate::model::payroll::{
     Component, Match, Pack, PayError, PayInput, PayPeriod, YearToDate, library,
 };
@@ -37,7 +38,7 @@ pub struct Args {
     #[arg(long, conflicts_with = "country")]
     pack: Option<String>,
     /// Pay date (2026-06-30); selects the tax year and, without --number, the number of the period
-    #[arg(long)]
+    #[arg(long, value_parser = day)]
     date: Option<Date>,
     /// Gross pay of the period, in major units, as component `basic`
     #[arg(long, conflicts_with = "component", allow_negative_numbers = true)]
@@ -64,9 +65,9 @@ pub struct Args {
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Read cases as NDJSON from a file, or from standard input as `-`, and print one JSON line for each.
-    /// --pack or --country is the
-    /// pack of cases without one
+    /// Read cases as NDJSON from a file, or from standard input as `-`, and print one JSON line for each. A case is
+    /// `{"pack": "GB", "gross": 300000}` with amounts in minor units; `period`, `k` (the number of the period), `attrs`,
+    /// `inputs` and `ytd` are optional. --pack or --country is the pack of cases without one
     #[arg(
         long,
         value_name = "FILE",
@@ -75,6 +76,11 @@ pub struct Args {
         ]
     )]
     cases: Option<PathBuf>,
+}
+
+/// A day of the command line.
+fn day(text: &str) -> Result<Date, &'static str> {
+    text.parse().map_err(|_| "expected a day such as 2026-06-30")
 }
 
 /// Runs the subcommand. Only `--cases -` reads `input`.
@@ -159,6 +165,11 @@ fn choose_pack(args: &Args) -> Result<(&'static Pack, Match), Error> {
             "`{country}` is not a country: give two letters, such as GB"
         )));
     }
+    if packs.pack(&country).is_none() && !countries::is_known(&country) {
+        let known = countries::codes().collect::<Vec<_>>().join(", ");
+        let why = format!("there is no country {country:?}; the countries are {known}");
+        return Err(Error::Usage(why));
+    }
     // Without a date, the current pack of a country is the one whose code is the country.
     let date = match (args.date, packs.pack(&country)) {
         (Some(date), _) => date,
@@ -182,7 +193,13 @@ fn earnings(args: &Args, pack: &Pack) -> Result<Vec<(String, i64)>, Error> {
                 let (name, amount) = split(pair)?;
                 Ok((name.to_owned(), minor(amount)?))
             };
-            args.component.iter().map(part).collect()
+            let parts = args.component.iter().map(part).collect::<Result<Vec<_>, Error>>()?;
+            let sum: i128 = parts.iter().map(|(_, amount)| i128::from(*amount)).sum();
+            if sum > i128::from(money::MOST) {
+                let why = money::too_large("the sum of --component", pack.minor_digits);
+                return Err(Error::Usage(why));
+            }
+            Ok(parts)
         }
     }
 }

@@ -31,7 +31,7 @@ pub(super) struct WorldArgs {
     )]
     companies: u64,
     /// Employees of each company
-    #[arg(long, env = "SANDBOX_EMPLOYEES_PER_COMPANY", default_value_t = 25, value_name = "N")]
+    #[arg(long, env = "SANDBOX_EMPLOYEES_PER_COMPANY", default_value_t = 25, value_name = "N", value_parser = employees)]
     employees_per_company: u64,
     /// Countries of the companies in turn, ISO 3166-1 alpha-2
     #[arg(
@@ -77,6 +77,10 @@ pub(super) fn seed(text: &str) -> Result<u64, String> {
 fn companies(text: &str) -> Result<u64, String> {
     let count = text.parse().ok().filter(|count| *count > 0);
     count.ok_or_else(|| "a world has at least 1 company".to_owned())
+}
+
+fn employees(text: &str) -> Result<u64, &'static str> {
+    text.parse().map_err(|_| "expected a whole number from 0")
 }
 
 /// A start of the command line. Whether a world can start then is said in the same words.

@@ -16,6 +16,7 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::money;
 use super::outcome::{CasesOutcome, Error};
 use crate::model::payroll::{
     Component, Pack, Pay, PayError, PayInput, PayPeriod, Profile, YearToDate, library,
@@ -94,7 +95,14 @@ pub(super) fn answer_all(
 }
 
 fn answer(default: Option<&str>, text: &[u8]) -> Result<CaseResult, String> {
-    let case: Case = serde_json::from_slice(text).map_err(|error| error.to_string())?;
+    let case: Case = serde_json::from_slice(text).map_err(|error| {
+        let why = if error.is_data() {
+            ""
+        } else {
+            "expected a case such as {\"pack\": \"GB\", \"gross\": 300000}: "
+        };
+        format!("{why}{error}")
+    })?;
     let code = case.pack.as_deref().or(default).ok_or("the case has no `pack`")?;
     let unknown = || PayError::UnknownPack(code.to_owned()).to_string();
     let pack = library().pack(code).ok_or_else(unknown)?;
@@ -127,6 +135,10 @@ fn evaluate(pack: &Pack, case: &Case) -> Result<Pay, String> {
     let mut profile = profile(pack, &case.attrs)?;
     let mut earnings = earnings(pack, &case.gross)?;
     read_inputs(pack, &case.inputs, &mut profile, &mut earnings)?;
+    let sum: i128 = earnings.iter().map(|(_, amount)| i128::from(*amount)).sum();
+    if sum > i128::from(money::MOST) {
+        return Err(money::too_large("the sum of `gross` and earnings", pack.minor_digits));
+    }
     let pay = pack.evaluate(&PayInput {
         period: case.period.unwrap_or(pack.periods[0]),
         number,

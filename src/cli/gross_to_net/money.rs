@@ -1,5 +1,8 @@
 //! Amounts in major units with a decimal point.
 
+/// The most minor units. The tables use this number as a threshold that no pay reaches.
+pub(super) const MOST: i64 = 9_007_199_254_740_991;
+
 /// Minor units of `"3000.00"`. Refuses signs, separators, exponents and more decimals than the currency has.
 pub(super) fn parse(text: &str, minor_digits: u8) -> Result<i64, String> {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
@@ -16,9 +19,15 @@ pub(super) fn parse(text: &str, minor_digits: u8) -> Result<i64, String> {
             "`{text}` has more decimals than the currency, which has {minor_digits}"
         ));
     }
-    format!("{whole}{decimals:0<places$}")
-        .parse()
-        .map_err(|_| format!("`{text}` is too large: amounts have at most 18 digits"))
+    let minor = format!("{whole}{decimals:0<places$}").parse().ok();
+    minor
+        .filter(|minor| *minor <= MOST)
+        .ok_or_else(|| too_large(&format!("`{text}`"), minor_digits))
+}
+
+/// Why an amount above the limit is refused.
+pub(super) fn too_large(what: &str, minor_digits: u8) -> String {
+    format!("{what} is too large: the most is {}", format(MOST, minor_digits))
 }
 
 /// Minor units as major ones: `-1234` is `-12.34`.
@@ -50,7 +59,11 @@ mod tests {
             assert!(parse(text, 2).is_err(), "{text}");
         }
         assert!(parse("1.5", 0).is_err());
-        assert!(parse("99999999999999999999", 2).is_err());
+        assert_eq!(parse("90071992547409.91", 2), Ok(super::MOST));
+        for text in ["90071992547409.92", "92233720368547758.07", "99999999999999999999"] {
+            let most = "the most is 90071992547409.91";
+            assert_eq!(parse(text, 2), Err(format!("`{text}` is too large: {most}")));
+        }
     }
 
     #[test]

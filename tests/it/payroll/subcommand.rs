@@ -210,6 +210,7 @@ fn a_bad_case_answers_for_itself_and_stops_no_other() {
         r#"{"pack":"GB","gross":1.5}"#,
         r#"{"pack":"QQ","gross":1}"#,
         r#"{"pack":"US","gross":500000}"#,
+        r#"{"pack":"GB","gross":9007199254740992}"#,
     ]
     .join("\n");
     let (outcome, answers) = answers(&["--cases", "-"], &input);
@@ -228,7 +229,7 @@ fn a_bad_case_answers_for_itself_and_stops_no_other() {
     });
     assert_eq!(answers[0], expected);
     let refused: Vec<i64> = answers.iter().filter_map(|answer| answer["line"].as_i64()).collect();
-    assert_eq!(refused, [2, 4, 5, 6, 7]);
+    assert_eq!(refused, [2, 4, 5, 6, 7, 9]);
     assert_eq!(answers[6]["lines"]["social_security"], 31_000);
 }
 
