@@ -132,8 +132,8 @@ const ROWS: &[Row] = &[
     Row(
         "explain",
         &[
-            "sandbox explain psl_09nq3t8c5ywka                            the parts of net pay",
-            "sandbox explain psl_09nq3t8c5ywka --pointer /taxes/0/amount  of one tax",
+            "sandbox explain psl_…                            the parts of net pay of a payslip",
+            "sandbox explain psl_… --pointer /taxes/0/amount  of one tax",
         ],
         ASKED,
     ),

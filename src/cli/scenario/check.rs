@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clap::Args;
 
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, print};
 use crate::io::input_file;
 use crate::scenario;
 use crate::value::Look;
@@ -21,8 +21,11 @@ pub(super) struct CheckArgs {
 
 /// Checks all files, also after a mistake in one.
 pub(super) fn run(args: &CheckArgs) -> Result<(), Failure> {
-    let sound = args.files.iter().filter(|file| load(file).is_some());
-    match args.files.len() - sound.count() {
+    let sound: Vec<&String> = args.files.iter().filter(|file| load(file).is_some()).collect();
+    for file in &sound {
+        print(&format!("{file}: no mistakes\n"))?;
+    }
+    match args.files.len() - sound.len() {
         0 => Ok(()),
         1 if args.files.len() == 1 => {
             Err(Failure::Impossible(format!("{} cannot be used", args.files[0])))
