@@ -54,7 +54,7 @@ pub(super) struct KeyArgs {
 }
 
 impl KeyArgs {
-    /// The given key, that of the variable that `explore` and `exam` set, or the usual one.
+    /// The key of the flag, or else of `SANDBOX_KEY`, which `explore` and `exam` set, or else `test_key`.
     pub(super) fn key(&self) -> Result<String, Failure> {
         let of_lab = || std::env::var("SANDBOX_KEY").ok().filter(|key| !key.is_empty());
         let key = self.api_key.clone().or_else(of_lab);

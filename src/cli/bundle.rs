@@ -52,7 +52,7 @@ pub(super) fn run(args: &BundleArgs) -> Result<(), Failure> {
     };
     for file in &args.scenario {
         if scenario::load(&file.to_string_lossy()).is_none() {
-            return Err(Failure::Impossible(format!("{} is no scenario", file.display())));
+            return Err(Failure::Impossible(format!("{} is not a valid scenario", file.display())));
         }
         bundle.files.push(enclose(file, Kind::Scenario)?);
     }

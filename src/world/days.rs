@@ -27,7 +27,7 @@ pub(crate) struct Day {
     pub(crate) closing: Sums,
     /// The lines of entries that accrue payroll: with a cost of pay and without cash.
     pub(crate) payroll: Sums,
-    /// The lines against cash of accounts payable that a payout or a bill is the source of: debits less credits.
+    /// What accounts payable moved against cash, by the payout or bill that caused it: debits less credits.
     pub(crate) bills_paid: BTreeMap<(AnyId, Currency), i64>,
 }
 
@@ -107,7 +107,7 @@ pub(crate) fn against_cash(lines: &[EntryLine]) -> impl Iterator<Item = &EntryLi
     lines.iter().filter(move |line| !line.account.is_cash() && moves_cash(line))
 }
 
-/// Whether the entry records what a run comes to cost and to owe.
+/// Whether the entry records the costs and the debts of a payroll run.
 fn accrues_payroll(entry: &JournalEntry) -> bool {
     let is_cost =
         |line: &EntryLine| matches!(line.account, Account::Wages | Account::EmployerContributions);

@@ -56,7 +56,7 @@ pub(super) fn addition(
         earned_before.extend_from_slice(&part.earned);
         typed::give(pack, part.typed, &mut inputs);
     }
-    // Pays of other periods came after the earlier ones: what those took does not fit the present totals.
+    // If pays of other periods came in between, the earlier pays would take other amounts with the present totals.
     let now =
         if came_between(earlier, year) { Some(evaluate(&earned_before, &inputs)?) } else { None };
     let mut earned = own.earned;
@@ -87,7 +87,7 @@ pub(super) fn addition(
     Ok((pay, ytd))
 }
 
-/// Whether the totals of the year have pay of other periods that none of these pays was calculated with.
+/// Whether the totals of the year contain pays of other periods that were calculated after each of these pays.
 fn came_between(earlier: &[Part<'_>], year: &YearToDate) -> bool {
     let mut paid =
         earlier.iter().filter(|part| part.bases.iter().any(|base| *base != 0)).peekable();
