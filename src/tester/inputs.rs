@@ -16,7 +16,7 @@ const MOST: usize = 500;
 const MOST_BYTES: usize = 256 * 1_024;
 /// A stretch of a long history may be this part of all earlier inputs. Each stretch begins with a copy of the world, which shares all data
 /// until they change: many copies would make every write slower.
-const PART: usize = 16;
+const PART: usize = 4;
 
 /// Why a long world is not shared.
 const TOO_MANY: &str = "it has more than 500 inputs or 256 KiB of them";
