@@ -18,6 +18,11 @@ pub(crate) fn install(runner: Runner) {
     RUNNER.get_or_init(|| runner);
 }
 
+/// Whether such work runs on another thread.
+pub(crate) fn is_beside() -> bool {
+    RUNNER.get().is_some()
+}
+
 /// Runs work that nothing waits for.
 pub(crate) fn run(work: impl FnOnce() + Send + 'static) {
     match RUNNER.get() {

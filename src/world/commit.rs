@@ -23,6 +23,7 @@ impl World {
             .as_ref()
             .map(|request| Arc::new(Cause { request: Arc::clone(request), outcomes: Vec::new() }));
         self.transaction.request = request;
+        self.transaction.logged = self.log.len();
         if self.mode == ClockMode::Instant {
             self.move_clock(self.now.plus_millis(1));
         }
@@ -62,6 +63,7 @@ impl World {
         if moved {
             self.version += 1;
             self.transaction.undo.clear();
+            self.transaction.hashes = None;
             self.log.trim();
         } else {
             self.roll_back(); // nothing happened, so the clock does not move either
@@ -77,6 +79,9 @@ impl World {
 
     /// Undoes all changes since `begin`.
     pub(crate) fn roll_back(&mut self) {
+        if let Some(before) = self.transaction.hashes.take() {
+            self.log.restore_hashes(*before);
+        }
         self.transaction.staged.clear();
         self.transaction.request = None;
         self.transaction.cause = None;

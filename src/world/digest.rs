@@ -6,11 +6,15 @@
 use std::collections::BTreeMap;
 
 use crate::model::Kind;
+use crate::value::aside;
 use crate::world::World;
 use crate::world::log_hashes::{Hashes, hex, of};
 
 /// The number of events of one call after which they are hashed before a digest is asked for.
 const MANY_EVENTS: u64 = 4_096;
+
+/// The number of further events after which those of a long call are hashed while it continues.
+const STRETCH: u64 = 512;
 
 /// The hashes of the parts of a world. Two different worlds differ in at least one.
 #[derive(Debug, serde::Serialize)]
@@ -39,7 +43,18 @@ impl World {
             return position;
         }
         self.log.extend_hashes_aside();
-        length
+        length + STRETCH - MANY_EVENTS
+    }
+
+    /// Hashes the events of a long step while it continues, so that the digest after it is fast, too. If the step fails, the hashes before
+    /// it are restored.
+    pub(super) fn hash_long_step(&mut self) {
+        let staged = self.log.len() - self.transaction.logged;
+        if staged > 0 && staged.is_multiple_of(STRETCH) && aside::is_beside() {
+            let known = || Box::new(self.log.hashes_with(|hashes, _, _| hashes.known()));
+            self.transaction.hashes.get_or_insert_with(known);
+            self.log.extend_hashes_aside();
+        }
     }
 
     /// The hash of each part.
@@ -77,5 +92,45 @@ impl World {
             timers: of(&timers.sum()),
             decisions: of(&(script, decisions)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::model::business::Company;
+    use crate::world::{Base, ClockMode, Shape};
+
+    /// A step that is still open, with more events than are hashed at its end.
+    fn begin_long_step(world: &mut World, name: &'static str) {
+        let company = world.find(world.base().id_at::<Company>(0)).expect("a world has a company");
+        world.begin(None);
+        (0..=2 * STRETCH).for_each(|_| world.emit(name, &company));
+    }
+
+    #[test]
+    fn a_long_step_is_hashed_while_it_runs_and_not_if_it_fails() {
+        aside::install(|work| work()); // unless another test has installed one
+        let base = Arc::new(Base::new(42, Shape::default()));
+        let new = || World::new(Arc::clone(&base), ClockMode::Manual);
+        let hashed = |world: &World| world.log.hashes_with(|hashes, _, _| hashes.known().events());
+
+        let mut world = new();
+        let before = world.digest();
+        begin_long_step(&mut world, "company.updated");
+        assert!(world.transaction.hashes.is_some(), "hashes were begun");
+        world.log.extend_hashes(); // another thread may not have finished them
+        assert_eq!(hashed(&world), 2 * STRETCH);
+        world.roll_back();
+        assert_eq!((hashed(&world), world.digest()), (0, before));
+        begin_long_step(&mut world, "company.suspended");
+        world.commit();
+
+        let mut other = new();
+        begin_long_step(&mut other, "company.suspended");
+        other.commit();
+        assert_eq!(world.digest(), other.digest());
     }
 }

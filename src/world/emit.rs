@@ -54,6 +54,7 @@ impl World {
         };
         self.log.push(Arc::new(event));
         self.transaction.undo.push(Undo::Emit { subject });
+        self.hash_long_step();
         self.arm_after(name);
     }
 }

@@ -175,9 +175,15 @@ impl Log {
         self.hashes_with(Hashes::extend);
     }
 
-    /// The same on another thread. The events must be final.
+    /// The same on another thread. If an event is taken back afterwards, the hashes before it must be restored.
     pub(super) fn extend_hashes_aside(&self) {
         self.digests.extend_aside(self.events.clone(), self.first_present());
+    }
+
+    /// Restores the hashes of an earlier state. A thread that still calculates others has no effect.
+    pub(super) fn restore_hashes(&mut self, known: Known) {
+        self.digests = Hashes::from(known);
+        self.digests.set_limit(self.most);
     }
 
     /// Sets the most stored events; all of them if none.

@@ -7,6 +7,7 @@ use crate::value::TraceParent;
 use crate::value::time::Timestamp;
 use crate::world::decided::Decided;
 use crate::world::event::{Change, RequestRef};
+use crate::world::log_hashes::Known;
 use crate::world::overlay::Origin;
 use crate::world::script_state::{Cause, Script};
 use crate::world::timers::Timer;
@@ -26,6 +27,10 @@ pub(super) struct Transaction {
     /// The changes since the last event.
     pub(super) staged: Vec<Change>,
     pub(super) undo: Vec<Undo>,
+    /// The number of events before it.
+    pub(super) logged: u64,
+    /// The hashes before it, if events of it may have been hashed.
+    pub(super) hashes: Option<Box<Known>>,
 }
 
 impl Transaction {
