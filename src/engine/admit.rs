@@ -13,7 +13,7 @@ use crate::api::operation::{Call, Contract};
 use crate::engine::fault::{self, Faults, Refused};
 use crate::engine::fork::Forking;
 use crate::engine::headers::{
-    JSON, REQUEST_ID, SANDBOX_TIME, check_content_type, check_headers, observes, own,
+    JSON, REQUEST_ID, SANDBOX_TIME, check_content_type, check_headers, observes, own, own_if,
 };
 use crate::engine::keys::bearer;
 use crate::engine::outcomes::Chosen;
@@ -83,6 +83,8 @@ struct Accepted {
     faults: Faults,
     /// Whether the request only observes, so that it is not logged.
     observes: bool,
+    /// Whether it has headers that only this server reads.
+    has_own: bool,
     /// Its parts that need no world, if they were read.
     prepared: Option<Result<Prepared, ApiError>>,
 }
@@ -158,13 +160,22 @@ impl Engine {
         let faults = if observes {
             Faults::Known(None)
         } else {
-            self.judge_head(route.operation, slot.as_deref(), head)?
+            self.judge_head(route.operation, slot.as_deref(), head, own)?
         };
         if route.operation.method.has_body() {
             check_content_type(&head.headers)?;
         }
-        let prepared = None;
-        let accepted = Accepted { route, params, slot, form, chosen, faults, observes, prepared };
+        let accepted = Accepted {
+            route,
+            params,
+            slot,
+            form,
+            chosen,
+            faults,
+            observes,
+            has_own: !own.is_empty(),
+            prepared: None,
+        };
         Ok(Target::Operation(Box::new(accepted)))
     }
 
@@ -172,11 +183,12 @@ impl Engine {
     /// it delays no other connection.
     pub(crate) fn prepare(admitted: &mut Admitted, head: &Parts, body: &Bytes) {
         if let Target::Operation(accepted) = &mut admitted.0
-            && let Accepted { route, params, form, prepared, .. } = &mut **accepted
+            && let Accepted { route, params, form, has_own, prepared, .. } = &mut **accepted
             && matches!(route.operation.call, Call::Write(_))
             && body.len() <= LONG_BODY
         {
-            let request = Request::of(route, params, *form, (head, body), &[]);
+            let own = own_if(*has_own, &head.headers);
+            let request = Request::of(route, params, *form, (head, own, body), &[]);
             *prepared = Some(request.prepare());
         }
     }
@@ -193,16 +205,18 @@ impl Engine {
             Target::Page(page) => return page_reply(page, head),
             Target::Operation(accepted) => *accepted,
         };
-        let Accepted { route, params, slot, form, chosen, faults, observes, prepared } = accepted;
+        let Accepted { route, params, slot, form, chosen, faults, observes, has_own, prepared } =
+            accepted;
         let (slot, outcomes) = match self.in_turn(slot, head, &chosen) {
             Ok(found) => found,
             Err(error) => return self.marked(head, error.into()),
         };
+        let own = own_if(has_own, &head.headers);
         let request = Request {
             trace: Trace::at(self.wall_ms()),
             prepared: Cell::new(prepared),
             turn: Cell::new(turn),
-            ..Request::of(route, &params, form, (head, &body), &outcomes)
+            ..Request::of(route, &params, form, (head, own, &body), &outcomes)
         };
         let verdict = match faults {
             Faults::Known(verdict) => verdict,

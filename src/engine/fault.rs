@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 
 use crate::api::json;
 use crate::api::operation::{Contract, Operation};
-use crate::engine::headers::{REQUEST_ID, SANDBOX_TIME, own};
+use crate::engine::headers::{REQUEST_ID, SANDBOX_TIME};
 use crate::engine::problem;
 use crate::engine::recording;
 use crate::engine::request::{Request, request_id};
@@ -81,8 +81,10 @@ impl Engine {
         operation: &Operation,
         slot: Option<&Slot>,
         head: &Parts,
+        own: &HeaderMap,
     ) -> Result<Faults, Refused> {
-        if asked(own(&head.headers))?.is_none()
+        let asked = asked(own)?;
+        if asked.is_none()
             && let Some(slot) = armed(operation, slot)
         {
             let domain = domain(operation);
@@ -90,7 +92,7 @@ impl Engine {
                 return Ok(Faults::ByInput);
             }
         }
-        self.judge(operation, slot, head, &|_| false).map(Faults::Known)
+        self.judge(operation, slot, head, asked, &|_| false).map(Faults::Known)
     }
 
     /// Selects the faults of an exchange by its path and body.
@@ -100,8 +102,9 @@ impl Engine {
         slot: Option<&Slot>,
     ) -> Result<Option<Box<ExchangePlan>>, Refused> {
         let (operation, head) = (request.route.operation, request.head);
+        let asked = asked(request.own)?;
         let Some(world) = slot.map(Slot::world) else {
-            return self.judge(operation, slot, head, &|_| false);
+            return self.judge(operation, slot, head, asked, &|_| false);
         };
         let mut members: Map<String, Value> = Map::new();
         if let (true, Ok(Value::Object(body))) =
@@ -118,7 +121,7 @@ impl Engine {
             .filter(|selector| world.selects_input(selector, &members))
             .collect();
         drop(world);
-        self.judge(operation, slot, head, &|selector| matching.contains(selector))
+        self.judge(operation, slot, head, asked, &|selector| matching.contains(selector))
     }
 
     fn judge(
@@ -126,9 +129,9 @@ impl Engine {
         operation: &Operation,
         slot: Option<&Slot>,
         head: &Parts,
+        asked: Option<Fault>,
         selects: &dyn Fn(&Selector) -> bool,
     ) -> Result<Option<Box<ExchangePlan>>, Refused> {
-        let asked = asked(own(&head.headers))?;
         let armed = armed(operation, slot);
         if asked.is_none() && armed.is_none() {
             return Ok(None);

@@ -14,6 +14,7 @@ pub(super) const SANDBOX_TIME: HeaderName = HeaderName::from_static("sandbox-tim
 const WAITING: HeaderName = HeaderName::from_static("sandbox-waiting");
 pub(super) const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 pub(super) const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+pub(crate) const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 pub(super) const JSON: HeaderValue = HeaderValue::from_static("application/json");
 /// The header of a read that only observes.
 const OBSERVER: HeaderName = HeaderName::from_static("sandbox-observer");
@@ -22,12 +23,17 @@ const API_VERSION_HEADER: HeaderName = HeaderName::from_static("api-version");
 /// All headers of a request if one of them is a trace or one that only this server reads, and no header otherwise. Most requests have
 /// none of these, and then the functions that look for them return at once.
 pub(super) fn own(headers: &HeaderMap) -> &HeaderMap {
-    static NONE: LazyLock<HeaderMap> = LazyLock::new(HeaderMap::new);
     let is_own = |name: &HeaderName| {
         let name = name.as_str();
         name.starts_with("sandbox-") || name == TRACEPARENT || name == API_VERSION_HEADER
     };
-    if headers.keys().any(is_own) { headers } else { &NONE }
+    own_if(headers.keys().any(is_own), headers)
+}
+
+/// The same, if it is already known whether there are any.
+pub(super) fn own_if(has_own: bool, headers: &HeaderMap) -> &HeaderMap {
+    static NONE: LazyLock<HeaderMap> = LazyLock::new(HeaderMap::new);
+    if has_own { headers } else { &NONE }
 }
 
 /// The value of a header that is a list: all its lines are one list (RFC 9110, §5.3).

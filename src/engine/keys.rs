@@ -23,13 +23,17 @@ pub(crate) fn bearer(headers: &HeaderMap) -> Result<&str, ApiError> {
             "expected one header, Authorization: Bearer <API_KEY>, with 1 to 255 visible ASCII characters",
         )
     };
-    let text = value.to_str().map_err(|_| malformed())?;
-    let (scheme, key) = text.split_once(' ').ok_or_else(malformed)?;
-    let key = key.trim_start_matches(' ');
-    let good =
-        scheme.eq_ignore_ascii_case("bearer") && is_well_formed(key) && values.next().is_none();
+    let (scheme, key) = value.as_bytes().split_at_checked(SCHEME.len()).ok_or_else(malformed)?;
+    let spaces = key.iter().take_while(|byte| **byte == b' ').count();
+    let key = str::from_utf8(&key[spaces..]).map_err(|_| malformed())?;
+    let good = spaces > 0
+        && scheme.eq_ignore_ascii_case(SCHEME)
+        && is_well_formed(key)
+        && values.next().is_none();
     if good { Ok(key) } else { Err(malformed()) }
 }
+
+const SCHEME: &[u8] = b"bearer";
 
 /// Whether a request can send this key.
 pub(super) fn is_well_formed(key: &str) -> bool {

@@ -53,6 +53,7 @@ mod write;
 pub(crate) use admit::Admitted;
 pub(crate) use advance::Unfinished;
 pub(crate) use delivery_waker::{Courier, Duty, Worker};
+pub(crate) use headers::NOSNIFF;
 pub(crate) use keys::{KeySpace, bearer, is_usable_key};
 pub(crate) use player::{Archive, Player, Restored, Unrestored};
 pub(crate) use quota::Most;

@@ -3,12 +3,14 @@
 use std::sync::{MutexGuard, PoisonError};
 
 use bytes::Bytes;
-use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, ETAG, VARY};
+use http::header::{
+    CONTENT_DISPOSITION, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY, X_CONTENT_TYPE_OPTIONS,
+};
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 
 use crate::engine::cache::{Cached, ReadCache};
 use crate::engine::export::{self, ReadCall};
-use crate::engine::headers::{REQUEST_ID, SANDBOX_TIME};
+use crate::engine::headers::{NOSNIFF, REQUEST_ID, SANDBOX_TIME};
 use crate::engine::past::{AS_OF, AsOf};
 use crate::engine::represent::Form;
 use crate::engine::request::{Request, etag, request_id};
@@ -129,13 +131,16 @@ fn read(
         headers.insert(ETAG, etag(&body));
     }
     headers.insert(SANDBOX_TIME, time.clone());
+    // The network layer sends it with every reply. If it had to be added to a copy, that would need more memory.
+    headers.insert(X_CONTENT_TYPE_OPTIONS, NOSNIFF);
     Ok(Cached { body: Bytes::from(body), headers })
 }
 
 impl Cached {
     /// The reply, or 304 if the caller already has it.
     fn reply(self, sent: &HeaderMap) -> Response<Bytes> {
-        let is_sent = self.headers.get(ETAG).is_some_and(|etag| is_known(sent, etag));
+        let is_sent = sent.contains_key(IF_NONE_MATCH)
+            && self.headers.get(ETAG).is_some_and(|etag| is_known(sent, etag));
         let mut response = Response::new(if is_sent { Bytes::new() } else { self.body });
         if is_sent {
             *response.status_mut() = StatusCode::NOT_MODIFIED;

@@ -7,6 +7,7 @@ use http::Request as HttpRequest;
 use http::request::{Builder, Parts};
 use serde_json::json;
 
+use crate::engine::headers::own;
 use crate::engine::outcomes::{self, Chosen};
 use crate::engine::player::{Outcome, Player};
 use crate::engine::recording::{Input, Tape};
@@ -40,7 +41,8 @@ impl Call {
         body: &'a Bytes,
         outcomes: &'a [OutcomeRule],
     ) -> Request<'a> {
-        Request::of(self.route, &self.params, Form::Json, (head, body), outcomes)
+        let own = own(&head.headers);
+        Request::of(self.route, &self.params, Form::Json, (head, own, body), outcomes)
     }
 }
 

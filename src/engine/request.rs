@@ -10,7 +10,6 @@ use serde_json::Value;
 use crate::api::bind::bind;
 use crate::api::json;
 use crate::api::operation::Contract;
-use crate::engine::headers::own;
 use crate::engine::idempotency::IdempotencyKey;
 use crate::engine::represent::Form;
 use crate::engine::router::Route;
@@ -28,7 +27,7 @@ pub(super) struct Request<'a> {
     pub(super) route: &'static Route,
     pub(super) params: &'a [(&'static str, String)],
     pub(super) head: &'a Parts,
-    /// Its headers, as [`own`] returns them.
+    /// Its headers, as [`own`](crate::engine::headers::own) returns them.
     pub(super) own: &'a HeaderMap,
     pub(super) body: &'a Bytes,
     /// The form of its reply.
@@ -84,14 +83,14 @@ impl<'a> Request<'a> {
         route: &'static Route,
         params: &'a [(&'static str, String)],
         form: Form,
-        (head, body): (&'a Parts, &'a Bytes),
+        (head, own, body): (&'a Parts, &'a HeaderMap, &'a Bytes),
         outcomes: &'a [OutcomeRule],
     ) -> Self {
         Self {
             route,
             params,
             head,
-            own: own(&head.headers),
+            own,
             body,
             form,
             outcomes,

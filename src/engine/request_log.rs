@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::request::Parts;
-use http::{Method, Response};
+use http::{HeaderMap, Method, Response};
 
 use crate::api::operation::{Contract, Operation};
 use crate::engine::fault::Acted;
@@ -43,7 +43,8 @@ pub(super) fn note(
     }
     let fault = verdict.and_then(|verdict| verdict.fault.as_ref());
     let (head, body) = (request.head, Body::of(request.body));
-    let number = write(slot, Some(operation), head, body, &request.trace, fault, response);
+    let number =
+        write(slot, Some(operation), (head, request.own), body, &request.trace, fault, response);
     wait(slot, number, response);
 }
 
@@ -73,7 +74,7 @@ fn wait(slot: &Arc<Slot>, number: Option<u64>, response: &mut Response<Bytes>) {
 fn write(
     slot: &Slot,
     operation: Option<&'static Operation>,
-    head: &Parts,
+    (head, own): (&Parts, &HeaderMap),
     body: Body,
     trace: &Trace,
     fault: Option<&Applied>,
@@ -101,9 +102,10 @@ fn write(
     let status = response.status();
     entry.status = Some(status.as_u16());
     entry.body = body;
-    let own = own(&head.headers);
-    entry.scenario = outcomes::as_sent(own);
-    entry.trace = trace_of(own).map(Box::new);
+    if !own.is_empty() {
+        entry.scenario = outcomes::as_sent(own);
+        entry.trace = trace_of(own).map(Box::new);
+    }
     if head.method != Method::GET {
         entry.key = key(head, trace.key.get()).map(Box::new);
         entry.resource = trace.resource.take();
@@ -167,6 +169,7 @@ impl Engine {
         let acted = refusal.extensions().get::<Acted>();
         let fault = acted.and_then(|Acted(applied)| applied.as_ref());
         let trace = Trace::at(self.wall_ms());
+        let head = (head, own(&head.headers));
         let number = write(&slot, operation, head, Body::of(body), &trace, fault, refusal);
         wait(&slot, number, refusal);
     }
@@ -182,6 +185,7 @@ pub(super) fn unread(
 ) {
     if operation.contract != Contract::Control {
         let trace = Trace::at(arrived_ms);
+        let head = (head, own(&head.headers));
         write(slot, Some(operation), head, Body::Unread, &trace, None, refusal);
     }
 }

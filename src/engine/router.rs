@@ -27,6 +27,8 @@ pub(super) struct Route {
     pub(super) key_required: bool,
     /// Further paths.
     aliases: Vec<&'static str>,
+    /// The names of its path parameters, in path order.
+    parameters: Vec<&'static str>,
     /// Its place among all rows.
     pub(super) place: usize,
     checker: OnceLock<Checker>,
@@ -48,6 +50,7 @@ impl Route {
             paging: Paging::default(),
             key_required: false,
             aliases: Vec::new(),
+            parameters: operation.path_parameters().collect(),
             place: 0,
             checker: OnceLock::new(),
             columns: OnceLock::new(),
@@ -160,8 +163,8 @@ impl Group {
 
 /// The first two segments of a path, as `/api/business`.
 fn beginning(path: &str) -> &str {
-    let slashes = path.match_indices('/').map(|(place, _)| place);
-    slashes.skip(1).nth(1).map_or(path, |end| &path[..end])
+    let mut slashes = path.bytes().enumerate().filter(|(_, byte)| *byte == b'/');
+    slashes.nth(2).map_or(path, |(end, _)| &path[..end])
 }
 
 /// All paths of both tables.
@@ -227,9 +230,12 @@ impl Router {
             return Ok(Found::Route(route, Vec::new()));
         }
         // By name, because an alias may have them in another order.
-        let names = route.operation.path_parameters();
-        let params = names.filter_map(|name| Some((name, matched.params.get(name)?.to_owned())));
-        Ok(Found::Route(route, params.collect()))
+        let mut params = Vec::with_capacity(route.parameters.len());
+        params.extend(
+            (route.parameters.iter())
+                .filter_map(|&name| Some((name, matched.params.get(name)?.to_owned()))),
+        );
+        Ok(Found::Route(route, params))
     }
 
     fn no_route(&self, path: &str) -> ApiError {

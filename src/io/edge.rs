@@ -18,12 +18,13 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use http::header::{EXPECT, HeaderValue, X_CONTENT_TYPE_OPTIONS};
+use http::header::{EXPECT, X_CONTENT_TYPE_OPTIONS};
 use http::request::Parts;
 use http::{Method, Request, Response};
 use hyper::body::{Body as _, Incoming};
 use tokio::time::timeout;
 
+use crate::engine::NOSNIFF;
 use crate::engine::recording::Ticket;
 use crate::engine::{Transport, Turn, Unfinished};
 use crate::io::body::{Unread, declares_more, read};
@@ -373,7 +374,6 @@ impl<A: RequestHandler> Edge<A> {
 /// The time in which the body of a usual request arrives.
 const AT_ONCE: Duration = Duration::from_millis(50);
 
-const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 const BUG: &str = "this is a bug of the sandbox; the request changed nothing";
 /// The text of a full server.
 pub(crate) const FULL: &str = "the sandbox has reached its limit of requests; try again soon";
