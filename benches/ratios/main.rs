@@ -32,7 +32,13 @@ mod worlds;
 
 use std::process::ExitCode;
 
+use mimalloc::MiMalloc;
+
 use crate::bench::Bench;
+
+/// That of the program, so that rows in this process measure the same.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// Makes this program the reference; the size of the body follows.
 const BARE: &str = "--bare-server";

@@ -10,6 +10,9 @@ use crate::world::script_state::Cause;
 use crate::world::transaction::Undo;
 use crate::world::{ClockMode, World};
 
+/// A world keeps memory for the undo of this many changes between its steps, which is enough for most of them.
+const FEW: usize = 32;
+
 impl World {
     /// Begins the transaction of a request.
     pub(crate) fn begin(&mut self, request: Option<Arc<RequestRef>>) {
@@ -63,6 +66,7 @@ impl World {
         if moved {
             self.version += 1;
             self.transaction.undo.clear();
+            self.transaction.undo.shrink_to(FEW);
             self.transaction.hashes = None;
             self.log.trim();
         } else {
