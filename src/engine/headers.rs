@@ -30,7 +30,7 @@ pub(super) fn own(headers: &HeaderMap) -> &HeaderMap {
     own_if(headers.keys().any(is_own), headers)
 }
 
-/// The same, if it is already known whether there are any.
+/// The same for a caller that already knows whether one of them is such a header.
 pub(super) fn own_if(has_own: bool, headers: &HeaderMap) -> &HeaderMap {
     static NONE: LazyLock<HeaderMap> = LazyLock::new(HeaderMap::new);
     if has_own { headers } else { &NONE }

@@ -131,7 +131,7 @@ fn read(
         headers.insert(ETAG, etag(&body));
     }
     headers.insert(SANDBOX_TIME, time.clone());
-    // The network layer sends it with every reply. If it had to be added to a copy, that would need more memory.
+    // The network layer adds this header to every reply. A stored answer has it already, because adding it to a copy allocates a larger table.
     headers.insert(X_CONTENT_TYPE_OPTIONS, NOSNIFF);
     Ok(Cached { body: Bytes::from(body), headers })
 }

@@ -90,11 +90,11 @@ pub(super) fn page_reply(page: Page, head: &Parts) -> Response<Bytes> {
 
 /// Whether the caller has this version, by the weak comparison of RFC 9110 (§13.1.2).
 pub(super) fn is_known(headers: &HeaderMap, etag: &HeaderValue) -> bool {
-    let Some(sent) = list(headers, IF_NONE_MATCH) else { return false };
     let strong = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
+    let sent = list(headers, IF_NONE_MATCH);
+    let sent = sent.as_ref().and_then(|sent| sent.to_str().ok());
     let own = etag.to_str().map(strong).unwrap_or_default();
-    let tags = sent.to_str().unwrap_or_default();
-    tags.split(',').any(|tag| tag.trim() == "*" || strong(tag) == own)
+    sent.is_some_and(|tags| tags.split(',').any(|tag| tag.trim() == "*" || strong(tag) == own))
 }
 
 /// Whether `Accept-Encoding` names gzip, with a weight above 0.

@@ -14,8 +14,8 @@ use crate::world::{Base, ClockMode, World};
 const MOST: usize = 500;
 /// The most bytes of their paths and bodies.
 const MOST_BYTES: usize = 256 * 1_024;
-/// A stretch of a long history may be this part of all earlier inputs. Each stretch begins with a copy of the world, which shares all data
-/// until they change: many copies would make every write slower.
+/// A stretch of a long history has at most as many inputs as all stretches before it, divided by this. Each stretch begins with a copy of
+/// the world. It shares all data, and a write copies what it changes, so many copies would make every write slower.
 const PART: usize = 4;
 
 /// Why a long world is not shared.

@@ -10,10 +10,10 @@ use crate::value::aside;
 use crate::world::World;
 use crate::world::log_hashes::{Hashes, hex, of};
 
-/// The number of events of one call after which they are hashed before a digest is asked for.
+/// The number of events of one call after which their hashes begin without waiting for a digest.
 const MANY_EVENTS: u64 = 4_096;
 
-/// The number of further events after which those of a long call are hashed while it continues.
+/// A long call hashes its events again after this many further ones, while it continues.
 const STRETCH: u64 = 512;
 
 /// The hashes of the parts of a world. Two different worlds differ in at least one.
@@ -43,7 +43,7 @@ impl World {
             return position;
         }
         self.log.extend_hashes_aside();
-        length + STRETCH - MANY_EVENTS
+        length + STRETCH - MANY_EVENTS // so the next time is after that many further events
     }
 
     /// Hashes the events of a long step while it continues, so that the digest after it is fast, too. If the step fails, the hashes before
