@@ -54,6 +54,7 @@ pub(crate) mod situation;
 pub(crate) mod statement;
 pub(crate) mod sums;
 pub(crate) mod suppliers;
+mod table;
 pub(crate) mod timers;
 mod transaction;
 mod wallets;

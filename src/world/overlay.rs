@@ -12,25 +12,18 @@ use imbl::{OrdMap, OrdSet, Vector};
 use serde::{Deserialize, Serialize};
 
 use crate::model::{AnyId, Kind, Record};
+use crate::world::table::Table;
 
 /// The resources created or changed since the start.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(from = "WrittenOverlay")]
 pub(crate) struct Overlay {
-    /// By kind and id. There are few kinds, so this map is copied, like the next one.
+    /// There are few kinds, so this map is copied.
     #[serde(with = "pairs")]
-    records: BTreeMap<Kind, OrdMap<u64, Entry>>,
+    kinds: BTreeMap<Kind, Arc<OfKind>>,
     /// The number of events of subjects without a record here, such as the wallets that the world began with.
     #[serde(with = "pairs")]
     event_counts: OrdMap<AnyId, u32>,
-    /// Ids in creation order. Records are never deleted, so the order never changes.
-    #[serde(with = "pairs")]
-    created: BTreeMap<Kind, Vector<u64>>,
-    /// The same below each parent; it numbers the next child.
-    #[serde(with = "pairs")]
-    children: OrdMap<(Kind, u64), Children>,
-    /// Indexes of grown objects that have changed.
-    changed: OrdSet<(Kind, u64)>,
     /// Other values that find records, by kind and company: an index, which is rebuilt when the overlay is
     /// read.
     #[serde(skip)]
@@ -38,6 +31,19 @@ pub(crate) struct Overlay {
     /// The ids of resources that are found by similar names, by their look-up keys: an index as well.
     #[serde(skip)]
     alike: OrdSet<(u64, u64)>,
+}
+
+/// The records of one kind.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct OfKind {
+    /// By id.
+    records: Table<Entry>,
+    /// Ids in creation order. Records are never deleted, so the order never changes.
+    created: Vector<u64>,
+    /// The same below each parent; it numbers the next child.
+    children: Table<Children>,
+    /// Indexes of grown objects that have changed.
+    changed: OrdSet<u64>,
 }
 
 /// A record, and the number of events about it, which numbers the next one.
@@ -95,33 +101,20 @@ impl Children {
 #[derive(Deserialize)]
 struct WrittenOverlay {
     #[serde(with = "pairs")]
-    records: BTreeMap<Kind, OrdMap<u64, Entry>>,
+    kinds: BTreeMap<Kind, Arc<OfKind>>,
     #[serde(with = "pairs")]
     event_counts: OrdMap<AnyId, u32>,
-    #[serde(with = "pairs")]
-    created: BTreeMap<Kind, Vector<u64>>,
-    #[serde(with = "pairs")]
-    children: OrdMap<(Kind, u64), Children>,
-    changed: OrdSet<(Kind, u64)>,
 }
 
 impl From<WrittenOverlay> for Overlay {
-    fn from(written: WrittenOverlay) -> Self {
-        let mut overlay = Self {
-            records: BTreeMap::new(),
-            event_counts: written.event_counts,
-            created: written.created,
-            children: written.children,
-            changed: written.changed,
-            names: OrdMap::new(),
-            alike: OrdSet::new(),
-        };
-        for (kind, records) in &written.records {
-            for (id, Entry { record, .. }) in records {
-                overlay.name(*kind, *id, None, Some(record));
+    fn from(WrittenOverlay { kinds, event_counts }: WrittenOverlay) -> Self {
+        let mut overlay = Self { event_counts, ..Self::default() };
+        for (kind, records) in &kinds {
+            for (id, entry) in records.records.iter() {
+                overlay.name(*kind, id, None, Some(&entry.record));
             }
         }
-        overlay.records = written.records;
+        overlay.kinds = kinds;
         overlay
     }
 }
@@ -140,7 +133,11 @@ pub(crate) enum Origin {
 
 impl Overlay {
     pub(crate) fn get(&self, kind: Kind, id: u64) -> Option<&Record> {
-        self.records.get(&kind)?.get(&id).map(|entry| &entry.record)
+        self.kinds.get(&kind)?.records.get(id).map(|entry| &entry.record)
+    }
+
+    fn of_kind(&mut self, kind: Kind) -> &mut OfKind {
+        Arc::make_mut(self.kinds.entry(kind).or_default())
     }
 
     /// Stores a record and returns the one before it.
@@ -151,24 +148,23 @@ impl Overlay {
         record: Record,
         origin: Origin,
     ) -> Option<Record> {
-        let records = self.records.entry(kind).or_default();
-        let before =
-            records.get_mut(&id).map(|entry| std::mem::replace(&mut entry.record, record.clone()));
+        let entry = self.of_kind(kind).records.get_mut(id);
+        let before = entry.map(|entry| std::mem::replace(&mut entry.record, record.clone()));
         self.name(kind, id, before.as_ref(), Some(&record));
         if before.is_none() {
             let events = self.event_counts.remove(&AnyId { kind, bits: id }).unwrap_or_default();
-            let records = self.records.entry(kind).or_default();
-            records.insert(id, Entry { record, events });
+            let of_kind = self.of_kind(kind);
+            of_kind.records.push(id, Entry { record, events });
             match origin {
                 Origin::Created { parent } => {
-                    self.created.entry(kind).or_default().push_back(id);
-                    match self.children.get_mut(&(kind, parent)) {
+                    of_kind.created.push_back(id);
+                    match of_kind.children.get_mut(parent) {
                         Some(ids) => ids.push(id),
-                        None => drop(self.children.insert((kind, parent), Children::One(id))),
+                        None => of_kind.children.push(parent, Children::One(id)),
                     }
                 }
                 Origin::Grown { index } => {
-                    self.changed.insert((kind, index));
+                    of_kind.changed.insert(index);
                 }
             }
         }
@@ -177,37 +173,36 @@ impl Overlay {
 
     /// Undoes the last `put` of this record.
     pub(crate) fn undo_put(&mut self, kind: Kind, id: u64, before: Option<Record>, origin: Origin) {
-        let records = self.records.get_mut(&kind).expect("what is undone was put");
+        let of_kind = self.of_kind(kind);
         if let Some(before) = before {
-            let entry = records.get_mut(&id).expect("what is undone was put");
+            let entry = of_kind.records.get_mut(id).expect("what is undone was put");
             let undone = std::mem::replace(&mut entry.record, before.clone());
             self.name(kind, id, Some(&undone), Some(&before));
             return;
         }
-        let undone = records.remove(&id).expect("what is undone was put");
-        if records.is_empty() {
-            self.records.remove(&kind);
+        let (last, undone) = of_kind.records.pop().expect("what is undone was put");
+        assert_eq!(last, id, "changes are undone in reverse");
+        match origin {
+            Origin::Created { parent } => {
+                let last = of_kind.created.pop_back();
+                assert_eq!(last, Some(id), "changes are undone in reverse");
+                let ids = of_kind.children.get_mut(parent).expect("what is undone was put");
+                if ids.pop(id) {
+                    let last = of_kind.children.pop().map(|(of, _)| of);
+                    assert_eq!(last, Some(parent), "changes are undone in reverse");
+                }
+            }
+            Origin::Grown { index } => {
+                of_kind.changed.remove(&index);
+            }
+        }
+        if of_kind.records.is_empty() {
+            self.kinds.remove(&kind);
         }
         if undone.events > 0 {
             self.event_counts.insert(AnyId { kind, bits: id }, undone.events);
         }
         self.name(kind, id, Some(&undone.record), None);
-        match origin {
-            Origin::Created { parent } => {
-                let created = self.created.get_mut(&kind).expect("what is undone was put");
-                assert_eq!(created.pop_back(), Some(id), "changes are undone in reverse");
-                if created.is_empty() {
-                    self.created.remove(&kind);
-                }
-                let below = (kind, parent);
-                if self.children.get_mut(&below).expect("what is undone was put").pop(id) {
-                    self.children.remove(&below);
-                }
-            }
-            Origin::Grown { index } => {
-                self.changed.remove(&(kind, index));
-            }
-        }
     }
 
     /// Counts an event of a subject. Returns the number of those before.
@@ -228,8 +223,8 @@ impl Overlay {
 
     /// The number of events of a subject.
     fn event_count(&mut self, subject: AnyId) -> &mut u32 {
-        let entry = self.records.get_mut(&subject.kind);
-        match entry.and_then(|records| records.get_mut(&subject.bits)) {
+        let of_kind = self.kinds.get_mut(&subject.kind).map(Arc::make_mut);
+        match of_kind.and_then(|of_kind| of_kind.records.get_mut(subject.bits)) {
             Some(entry) => &mut entry.events,
             None => self.event_counts.entry(subject).or_default(),
         }
@@ -275,41 +270,44 @@ impl Overlay {
 
     /// The ids of this kind in order of creation.
     pub(crate) fn created(&self, kind: Kind) -> &Vector<u64> {
-        self.created.get(&kind).unwrap_or(&NO_IDS)
+        self.kinds.get(&kind).map_or(&*NO_IDS, |of_kind| &of_kind.created)
+    }
+
+    fn below(&self, kind: Kind, parent: u64) -> Option<&Children> {
+        self.kinds.get(&kind)?.children.get(parent)
     }
 
     /// The ids of this kind below a parent, in order of creation.
     pub(crate) fn children(&self, kind: Kind, parent: u64) -> impl DoubleEndedIterator<Item = u64> {
-        let children = self.children.get(&(kind, parent));
+        let children = self.below(kind, parent);
         let many = children.map_or(&*NO_IDS, Children::many);
         children.and_then(Children::only).into_iter().chain(many.iter().copied())
     }
 
     /// The number of them.
     pub(crate) fn count_children(&self, kind: Kind, parent: u64) -> usize {
-        let children = self.children.get(&(kind, parent));
-        children.map_or(0, |children| children.many().len().max(1))
+        self.below(kind, parent).map_or(0, |children| children.many().len().max(1))
     }
 
     /// The indexes of changed grown resources of this kind, ascending.
     pub(crate) fn changed(&self, kind: Kind) -> impl Iterator<Item = u64> {
-        self.changed.range((kind, 0)..=(kind, u64::MAX)).map(|&(_, index)| index)
+        self.kinds.get(&kind).into_iter().flat_map(|of_kind| of_kind.changed.iter().copied())
     }
 
     /// The number of records of a kind.
     pub(crate) fn count(&self, kind: Kind) -> u64 {
-        self.created(kind).len() as u64 + self.changed(kind).count() as u64
+        self.kinds.get(&kind).map_or(0, |of_kind| of_kind.records.len() as u64)
     }
 
     /// How many records there are.
     pub(crate) fn len(&self) -> usize {
-        self.records.values().map(OrdMap::len).sum()
+        self.kinds.values().map(|of_kind| of_kind.records.len()).sum()
     }
 
-    /// Every record, ordered by kind and id.
+    /// Every record, by kind in the order of the first change.
     pub(crate) fn records(&self) -> impl Iterator<Item = (Kind, u64, &Record)> {
-        self.records.iter().flat_map(|(&kind, records)| {
-            records.iter().map(move |(&id, entry)| (kind, id, &entry.record))
+        self.kinds.iter().flat_map(|(&kind, of_kind)| {
+            of_kind.records.iter().map(move |(id, entry)| (kind, id, &entry.record))
         })
     }
 }

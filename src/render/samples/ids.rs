@@ -75,7 +75,9 @@ impl Session {
         };
         let kind = kind_of_member(member)?;
         let since = self.world.records().filter(|(other, ..)| *other == kind);
-        let since = since.map(|(_, bits, _)| AnyId { kind, bits }.to_string());
+        let mut since: Vec<u64> = since.map(|(_, bits, _)| bits).collect();
+        since.sort_unstable();
+        let since = since.into_iter().map(|bits| AnyId { kind, bits }.to_string());
         let first = self.grown(kind, 1).into_iter();
         let next = (2..=TRIES).filter_map(|place| self.grown(kind, place));
         first.chain(since).chain(next).nth(usize::try_from(nth).ok()?)
