@@ -1,5 +1,7 @@
 //! Totals of entries by day, so that a report sums days instead of entries.
 
+use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -56,6 +58,19 @@ impl Day {
         }
     }
 
+    /// The totals of both.
+    fn plus(&self, other: &Self) -> Self {
+        let mut both = self.clone();
+        both.sums.absorb(&other.sums);
+        both.against_cash.absorb(&other.against_cash);
+        both.closing.absorb(&other.closing);
+        both.payroll.absorb(&other.payroll);
+        for (&row, &amount) in &other.bills_paid {
+            *both.bills_paid.entry(row).or_default() += amount;
+        }
+        both
+    }
+
     fn bytes(&self) -> usize {
         let all = [&self.sums, &self.against_cash, &self.closing, &self.payroll];
         let bills = self.bills_paid.len() * size_of::<((AnyId, Currency), i64)>() * 3 / 2;
@@ -95,6 +110,30 @@ impl Days {
         let days = any.then(|| self.0.range(first..=last));
         days.into_iter().flatten().map(|(date, day)| (*date, &**day))
     }
+}
+
+/// The days of two indexes, in order. A day of both has the totals of both.
+pub(crate) fn merged<'a>(
+    one: impl Iterator<Item = (Date, &'a Day)>,
+    other: impl Iterator<Item = (Date, &'a Day)>,
+) -> impl Iterator<Item = (Date, Cow<'a, Day>)> {
+    let (mut one, mut other) = (one.peekable(), other.peekable());
+    core::iter::from_fn(move || {
+        let order = match (one.peek(), other.peek()) {
+            (Some((one, _)), Some((other, _))) => one.cmp(other),
+            (Some(_), None) => Ordering::Less,
+            (None, _) => Ordering::Greater,
+        };
+        let alone = |(date, day)| (date, Cow::Borrowed(day));
+        match order {
+            Ordering::Less => one.next().map(alone),
+            Ordering::Greater => other.next().map(alone),
+            Ordering::Equal => {
+                let ((date, one), (_, other)) = one.next().zip(other.next())?;
+                Some((date, Cow::Owned(one.plus(other))))
+            }
+        }
+    })
 }
 
 /// The lines that show the reasons of cash movements. In a currency in which an entry moves no cash, there

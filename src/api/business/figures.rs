@@ -10,7 +10,7 @@ use crate::model::fx::Rates;
 use crate::model::payments::{Collection, Payout};
 use crate::model::{Account, AccountType};
 use crate::world::books::Book;
-use crate::world::days::Day;
+use crate::world::days::{Day, merged};
 use crate::world::history::History;
 use crate::world::sums::Sums;
 
@@ -94,11 +94,15 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// The totals of each day of a range, both ends included. A day with grown entries and with later ones comes twice.
-    pub(crate) fn days(&self, first: Date, last: Date) -> impl Iterator<Item = (Date, &Day)> {
+    /// The totals of each day of a range, both ends included, in order. Grown and later entries of a day are one sum, which is rounded once.
+    pub(crate) fn days(
+        &self,
+        first: Date,
+        last: Date,
+    ) -> impl Iterator<Item = (Date, Cow<'_, Day>)> {
         let grown = self.history.iter().flat_map(move |history| history.days.between(first, last));
-        let since = self.since.into_iter();
-        grown.chain(since.flat_map(move |book| book.days.between(first, last)))
+        let since = self.since.into_iter().flat_map(move |book| book.days.between(first, last));
+        merged(grown, since)
     }
 
     /// The first day with a movement on a selected account, up to today.

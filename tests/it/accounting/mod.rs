@@ -11,6 +11,7 @@ mod months;
 mod periods;
 mod reports;
 mod timing;
+mod translation;
 
 use serde_json::{Value, json};
 
