@@ -164,6 +164,7 @@ fn get_cash_flow(world: &World, input: GetCashFlow) -> Result<Data<CashFlow>> {
         [OPERATING, INVESTING, FINANCING].map(|activities| section(&moved, activities));
     let cash = |figures: &Figures| minor(figures.sum(Account::is_cash));
     let (opening_cash, closing_cash) = (cash(&opening), cash(&closing));
+    let untranslated = &(&opening.untranslated | &moved.untranslated) | &closing.untranslated;
     let net_change = operating.total + investing.total + financing.total;
     Ok(Data(CashFlow {
         company_id: company.id,
@@ -177,7 +178,7 @@ fn get_cash_flow(world: &World, input: GetCashFlow) -> Result<Data<CashFlow>> {
         net_change,
         exchange_difference: closing_cash - opening_cash - net_change,
         closing_cash,
-        untranslated: closing.untranslated.into_iter().collect(),
+        untranslated: untranslated.into_iter().collect(),
     }))
 }
 

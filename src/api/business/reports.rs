@@ -111,7 +111,7 @@ pub(crate) struct ProfitAndLoss {
     figures: ProfitFigures,
     /// The figures of the days to compare with.
     comparison: Option<ProfitFigures>,
-    /// Currencies without a reference rate, whose amounts are not included; absent if there are none.
+    /// Currencies without a reference rate, whose amounts are not included, also not in the comparison; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     untranslated: Vec<Currency>,
 }
@@ -148,18 +148,19 @@ fn get_profit_and_loss(world: &World, input: GetProfitAndLoss) -> Result<Data<Pr
     let before = |compare| {
         let (from, to) = compared(compare, input.from, input.to);
         let moved = moved(from, to);
-        fits(&moved, currency).map(|()| profit(from, to, basis, &moved))
+        fits(&moved, currency).map(|()| (profit(from, to, basis, &moved), moved.untranslated))
     };
     let moved = moved(input.from, input.to);
     fits(&moved, currency)?;
-    let comparison = input.compare.map(before).transpose()?;
+    let (comparison, left_out) = input.compare.map(before).transpose()?.unzip();
+    let untranslated = &moved.untranslated | &left_out.unwrap_or_default();
     Ok(Data(ProfitAndLoss {
         company_id: company.id,
         basis,
         currency,
         figures: profit(input.from, input.to, basis, &moved),
         comparison,
-        untranslated: moved.untranslated.into_iter().collect(),
+        untranslated: untranslated.into_iter().collect(),
     }))
 }
 
