@@ -40,10 +40,10 @@ pub(crate) fn paid(world: &World, reading: &Reading<'_>, from: Date, to: Date) -
     reading.of_days(&days)
 }
 
-/// A payment of a bill, divided in proportion to its expenses.
+/// A payment of a bill, divided in proportion to its amounts, with the tax on each.
 fn of_bill(bill: &Bill, amount: i128) -> Vec<(Account, i128)> {
-    let expenses = bill.expenses();
-    let all: i128 = expenses.iter().map(|(_, cost)| i128::from(*cost)).sum();
+    let amounts = bill.payments();
+    let all: i128 = amounts.iter().map(|(_, cost)| i128::from(*cost)).sum();
     if all <= 0 {
         return vec![(Account::AccountsPayable, amount)];
     }
@@ -55,7 +55,7 @@ fn of_bill(bill: &Bill, amount: i128) -> Vec<(Account, i128)> {
         before = until;
         (account, part)
     };
-    expenses.into_iter().map(part).collect()
+    amounts.into_iter().map(part).collect()
 }
 
 /// Whether the account owes what a run withholds from wages or adds to them.

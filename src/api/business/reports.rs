@@ -14,8 +14,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         summary: "Profit and loss",
         description: "Returns revenue and expenses of a range of days. `basis=cash` counts amounts \
             received and paid instead of earned and owed: receipts from customers are sales, less \
-            sales tax paid to the authority. A paid bill counts as the expenses of the bill, with \
-            its tax. Debts of payroll to others count when they are paid: as employer \
+            sales tax paid to the authority. A paid bill counts as the expenses of the bill, each \
+            with the tax on it. Debts of payroll to others count when they are paid: as employer \
             contributions in the proportion of the runs until that day, otherwise as wages. Amounts in other currencies are translated at the reference rate of their accounting date. What \
             balances in other currencies gain or lose by later rates is in `exchange_gains` or \
             `exchange_losses` (IAS 21.28), on the accrual basis only. They are shown in another \

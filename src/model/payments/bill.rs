@@ -86,9 +86,18 @@ resource! {
 }
 
 impl Bill {
-    /// The cost by account, in the order of the lines: the net amounts, and the tax that cannot be deducted. That is split in proportion to the tax
-    /// on the lines, and the parts sum to it.
+    /// The cost by account, in the order of the lines: the net amounts, and the tax that cannot be deducted.
     pub(crate) fn expenses(&self) -> Vec<(Account, i64)> {
+        self.with_tax(self.tax_total - self.tax_recoverable)
+    }
+
+    /// What is paid for each account, in the order of the lines: the net amounts and the whole tax. The parts sum to the total.
+    pub(crate) fn payments(&self) -> Vec<(Account, i64)> {
+        self.with_tax(self.tax_total)
+    }
+
+    /// The net amounts by account, and so much tax. It is split in proportion to the tax on the lines, and the parts sum to it.
+    fn with_tax(&self, tax: i64) -> Vec<(Account, i64)> {
         let mut costs: Vec<(Account, i64)> = Vec::new();
         let mut add = |account, amount| match costs.iter_mut().find(|(known, _)| *known == account)
         {
@@ -98,15 +107,14 @@ impl Bill {
         for line in &self.lines {
             add(line.account, line.amount);
         }
-        let lost = i128::from(self.tax_total - self.tax_recoverable);
         let weight = |line: &BillLine| i128::from(line.amount) * i128::from(line.tax_rate);
         let all: i128 = self.lines.iter().map(weight).sum();
         let part = |weight: i128| {
-            let tax = lost * weight / all.max(1);
-            i64::try_from(tax).expect("a part of the tax")
+            let part = i128::from(tax) * weight / all.max(1);
+            i64::try_from(part).expect("a part of the tax")
         };
         let mut before = 0;
-        for line in self.lines.iter().filter(|_| lost > 0) {
+        for line in self.lines.iter().filter(|_| tax > 0) {
             let until = before + weight(line);
             add(line.account, part(until) - part(before));
             before = until;
@@ -171,5 +179,17 @@ mod tests {
         assert_eq!(costs(&bill(2)), expected(5, 10));
         assert_eq!(costs(&bill(0)), expected(5, 12));
         assert_eq!(costs(&bill(1)), expected(5, 11));
+    }
+
+    /// The supplier is paid the whole tax, with and without a deduction.
+    #[test]
+    fn what_is_paid_for_each_account_has_the_tax_on_it() {
+        for recoverable in [0, 1, 2] {
+            let paid = bill(recoverable).payments().into_iter();
+            let paid: Vec<_> =
+                paid.map(|(account, amount)| (account.to_string(), amount)).collect();
+            let expected = [("rent", 5), ("fees", 100), ("purchases", 12)];
+            assert_eq!(paid, expected.map(|(account, amount)| (account.to_owned(), amount)));
+        }
     }
 }

@@ -41,14 +41,39 @@ fn a_paid_bill_counts_as_its_own_expenses() {
     };
     // 102,000 with the tax on the ink; a half of it.
     pay(51_000);
-    assert_eq!(more(), [15_300, 30_600, 5_100]);
+    assert_eq!(more(), [15_000, 30_000, 6_000]);
     pay(51_000);
-    assert_eq!(more(), [30_600, 61_200, 10_200]);
+    assert_eq!(more(), [30_000, 60_000, 12_000]);
     // A payment without a bill says nothing of its purpose.
     let body = entry(&company, "2026-01-01", "accounts_payable", "cash_available", 777, "GBP");
     caller.post(ENTRIES, &body).expect(201);
-    assert_eq!(more(), [30_600, 61_200, 10_977]);
+    assert_eq!(more(), [30_000, 60_000, 12_777]);
     caller.audit();
+}
+
+/// Tax is paid for the purchase that it is on, also where the company deducts it later.
+#[test]
+fn the_tax_of_a_bill_is_paid_with_the_line_that_it_is_on() {
+    for (country, currency) in [("GB", "GBP"), ("NG", "NGN"), ("US", "USD")] {
+        let (_server, caller, company) = company_of(country);
+        let days = ["2026-01-01", "2026-01-31"];
+        let expenses = || {
+            let report = profit(&caller, &company, "cash", days);
+            ["rent", "insurance"].map(|name| of(&report, "expenses", name))
+        };
+        let lines = json!([
+            {"description": "Office", "quantity": 1, "unit_amount": 100_000, "account": "rent", "tax_rate": 2_000},
+            {"description": "Fire", "quantity": 1, "unit_amount": 100_000, "account": "insurance", "tax_rate": 0},
+        ]);
+        let before = expenses();
+        let approved = approved(&caller, &bill(&company, currency, &lines));
+        assert_eq!(approved["total"], 220_000, "{country}");
+        let body = json!({"wallet_id": wallet(&caller, &company)});
+        verb(&caller, &approved, "pay", &body).expect(200);
+        let after = expenses();
+        let more = [0, 1].map(|place| after[place] - before[place]);
+        assert_eq!(more, [120_000, 100_000], "{country}");
+    }
 }
 
 /// Tax and contributions that are withheld from employees are a part of their wages. They are paid to others, and later.
