@@ -11,6 +11,7 @@ use crate::model::{Account, business::Authority, fx::half_even};
 /// The movements of accounts against cash. Payments of bills and of payroll debts count as the expenses behind them.
 pub(crate) fn paid(world: &World, reading: &Reading<'_>, from: Date, to: Date) -> Figures {
     let accrued = Accrued::until(reading, to);
+    let mut bills = Bills::paid_in(world, reading, from, to);
     let mut days = ByDay::new();
     for (date, day) in reading.days(from, to) {
         let rows = days.entry(date).or_default();
@@ -28,11 +29,9 @@ pub(crate) fn paid(world: &World, reading: &Reading<'_>, from: Date, to: Date) -
             }
         }
         for (&(source, currency), &amount) in &day.bills_paid {
-            let bill =
-                behind(world, source).and_then(|bits| world.find(Id::<Bill>::from_bits(bits)));
-            let Some(bill) = bill else { continue };
+            let Some(parts) = bills.pay(source, currency, amount) else { continue };
             add(currency, Account::AccountsPayable, -i128::from(amount));
-            for (account, part) in of_bill(&bill, amount.into()) {
+            for (account, part) in parts {
                 add(currency, account, part);
             }
         }
@@ -40,7 +39,57 @@ pub(crate) fn paid(world: &World, reading: &Reading<'_>, from: Date, to: Date) -
     reading.of_days(&days)
 }
 
-/// A payment of a bill, divided in proportion to its amounts, with the tax on each.
+/// The bills that are paid in a range of days, and how much of each was paid before. The parts of its instalments then add up to the bill.
+#[derive(Default)]
+struct Bills {
+    behind: BTreeMap<AnyId, Arc<Bill>>,
+    /// What was paid of a bill until now.
+    paid: BTreeMap<(Id<Bill>, Currency), i128>,
+}
+
+impl Bills {
+    /// Reads the earlier days only for bills that are paid in parts: the parts of a whole payment are the amounts of the bill.
+    fn paid_in(world: &World, reading: &Reading<'_>, from: Date, to: Date) -> Self {
+        let (mut bills, mut since) = (Self::default(), from);
+        for (_, day) in reading.days(from, to) {
+            for (&(source, currency), &amount) in &day.bills_paid {
+                let bill = behind(world, source).map(Id::<Bill>::from_bits);
+                let Some(bill) = bill.and_then(|id| world.find(id)) else { continue };
+                if amount.abs() != bill.total {
+                    since = since.min(bill.issued_on).min(bill.created_at.date());
+                    bills.paid.insert((bill.id, currency), 0);
+                }
+                bills.behind.insert(source, bill);
+            }
+        }
+        for (_, day) in reading.days(since, from.plus_days(-1)) {
+            for (&(source, currency), &amount) in &day.bills_paid {
+                let bill = behind(world, source).map(Id::from_bits);
+                if let Some(paid) = bill.and_then(|bill| bills.paid.get_mut(&(bill, currency))) {
+                    *paid += i128::from(amount);
+                }
+            }
+        }
+        bills
+    }
+
+    /// The parts of a payment. None if it is of no bill.
+    fn pay(
+        &mut self,
+        source: AnyId,
+        currency: Currency,
+        amount: i64,
+    ) -> Option<impl Iterator<Item = (Account, i128)> + use<>> {
+        let bill = self.behind.get(&source)?;
+        let paid = self.paid.entry((bill.id, currency)).or_default();
+        let before = of_bill(bill, *paid);
+        *paid += i128::from(amount);
+        let until = of_bill(bill, *paid).into_iter();
+        Some(until.zip(before).map(|((account, until), (_, before))| (account, until - before)))
+    }
+}
+
+/// What is paid of a bill, divided in proportion to its amounts, with the tax on each.
 fn of_bill(bill: &Bill, amount: i128) -> Vec<(Account, i128)> {
     let amounts = bill.payments();
     let all: i128 = amounts.iter().map(|(_, cost)| i128::from(*cost)).sum();

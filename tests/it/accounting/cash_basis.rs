@@ -76,6 +76,46 @@ fn the_tax_of_a_bill_is_paid_with_the_line_that_it_is_on() {
     }
 }
 
+/// Each payment is divided, and the rounded parts of all payments are the bill.
+#[test]
+fn the_parts_of_instalments_add_up_to_the_bill() {
+    let (_server, caller, company) = company_of("US");
+    caller.advance(&json!({"to": "2026-03-01T08:00:00Z"}));
+    let expenses = |from: &str, to: &str| {
+        let report = profit(&caller, &company, "cash", [from, to]);
+        ["rent", "utilities"].map(|name| of(&report, "expenses", name))
+    };
+    let lines = json!([
+        {"description": "Office", "quantity": 1, "unit_amount": 100, "account": "rent", "tax_rate": 0},
+        {"description": "Power", "quantity": 1, "unit_amount": 200, "account": "utilities", "tax_rate": 0},
+    ]);
+    let body = json!({
+        "company_id": company, "vendor": {"name": "Northern Power plc"}, "currency": "USD",
+        "lines": lines, "due_date": "2026-03-31",
+    });
+    let approved = approved(&caller, &body);
+    let wallet = wallet(&caller, &company);
+    assert_eq!(expenses("2026-03-01", "2026-03-31"), [0, 0]);
+    for day in 0..30 {
+        let body = json!({"wallet_id": wallet, "amount": 10});
+        verb(&caller, &approved, "pay", &body).expect(200);
+        if day % 2 == 0 {
+            caller.advance(&json!({"by": "1d"}));
+        }
+    }
+    assert_eq!(expenses("2026-03-01", "2026-03-31"), [100, 200]);
+    // The days, and any two ranges that follow one another, add up to the same.
+    let mut sum = [0; 2];
+    for day in (1..=31).map(|day| format!("2026-03-{day:02}")) {
+        let [until, since, one] =
+            [expenses("2026-03-01", &day), expenses(&day, "2026-03-31"), expenses(&day, &day)];
+        sum = [0, 1].map(|place| sum[place] + one[place]);
+        assert_eq!(sum, until, "{day}");
+        let both = [0, 1].map(|place| until[place] + since[place] - one[place]);
+        assert_eq!(both, [100, 200], "{day}");
+    }
+}
+
 /// Tax and contributions that are withheld from employees are a part of their wages. They are paid to others, and later.
 #[test]
 fn tax_that_was_withheld_is_paid_as_wages() {
