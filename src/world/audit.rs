@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::model::business::Company;
-use crate::model::{Account, Entity, EntryLine, JournalEntry, Kind, Record, WalletTransaction};
+use crate::model::{
+    Account, Entity, EntryLine, JournalEntry, Kind, Record, WalletTransaction, posting,
+};
 use crate::value::{Currency, Date, Id};
 use crate::world::World;
 use crate::world::days::Days;
@@ -160,19 +162,23 @@ impl World {
     }
 }
 
-/// Debits less credits by day, currency and account: all of them, and those of lines against cash.
-type ByDay = BTreeMap<(Date, Currency, Account), (i128, i128)>;
+/// Debits less credits by day, currency and account: all of them, those of lines against cash, and those of the tax of customers.
+type ByDay = BTreeMap<(Date, Currency, Account), [i128; 3]>;
 
 /// Adds an entry's lines to its day.
 fn by_day(entry: &JournalEntry, days: &mut ByDay) {
     for line in &entry.lines {
         let place = (entry.effective_on, line.currency, line.account);
-        let (all, against_cash) = days.entry(place).or_default();
+        let [all, against_cash, customers_tax] = days.entry(place).or_default();
         *all += i128::from(line.signed());
         let touches_cash =
             |other: &EntryLine| other.currency == line.currency && other.account.is_cash();
         if !line.account.is_cash() && entry.lines.iter().any(touches_cash) {
             *against_cash += i128::from(line.signed());
+            let of_customer = matches!(entry.source.kind, Kind::Refund | Kind::Collection);
+            if of_customer && line.account == posting::vat_account() {
+                *customers_tax += i128::from(line.signed());
+            }
         }
     }
 }
@@ -181,11 +187,11 @@ fn by_day(entry: &JournalEntry, days: &mut ByDay) {
 fn indexed<'a>(indexes: impl Iterator<Item = &'a Days>) -> ByDay {
     let mut found = ByDay::new();
     for (date, day) in indexes.flat_map(Days::iter) {
-        for (currency, account, totals) in day.sums.iter() {
-            found.entry((date, currency, account)).or_default().0 += totals.net();
-        }
-        for (currency, account, totals) in day.against_cash.iter() {
-            found.entry((date, currency, account)).or_default().1 += totals.net();
+        let indexes = [&day.sums, &day.against_cash, &day.customers_tax];
+        for (place, sums) in indexes.into_iter().enumerate() {
+            for (currency, account, totals) in sums.iter() {
+                found.entry((date, currency, account)).or_default()[place] += totals.net();
+            }
         }
     }
     found

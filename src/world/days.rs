@@ -8,7 +8,7 @@ use std::sync::Arc;
 use imbl::OrdMap;
 
 use crate::model::ledger::{Account, EntryLine, JournalEntry};
-use crate::model::{AnyId, Kind};
+use crate::model::{AnyId, Kind, posting};
 use crate::value::money::Currency;
 use crate::value::time::Date;
 use crate::world::sums::Sums;
@@ -25,6 +25,8 @@ pub(crate) struct Day {
     /// The lines against cash: for entries that move cash in a currency, their other lines in that currency.
     /// They show the reasons of cash movements.
     pub(crate) against_cash: Sums,
+    /// The part of these that is tax on sales in what customers paid or got back.
+    pub(crate) customers_tax: Sums,
     /// The lines of entries that close a year, or reverse that. They are part of the sums, and no report of profit counts them.
     pub(crate) closing: Sums,
     /// The lines of entries that accrue payroll: with a cost of pay and without cash.
@@ -46,6 +48,9 @@ impl Day {
         }
         for line in against_cash(&entry.lines) {
             apply(&mut self.against_cash, core::slice::from_ref(line));
+            if is_customers_tax(entry, line) {
+                apply(&mut self.customers_tax, core::slice::from_ref(line));
+            }
             let is_of_bill = matches!(entry.source.kind, Kind::Payout | Kind::Bill);
             if line.account == Account::AccountsPayable && is_of_bill {
                 let row = (entry.source, line.currency);
@@ -63,6 +68,7 @@ impl Day {
         let mut both = self.clone();
         both.sums.absorb(&other.sums);
         both.against_cash.absorb(&other.against_cash);
+        both.customers_tax.absorb(&other.customers_tax);
         both.closing.absorb(&other.closing);
         both.payroll.absorb(&other.payroll);
         for (&row, &amount) in &other.bills_paid {
@@ -72,9 +78,10 @@ impl Day {
     }
 
     fn bytes(&self) -> usize {
-        let all = [&self.sums, &self.against_cash, &self.closing, &self.payroll];
+        let of_cash = self.against_cash.bytes() + self.customers_tax.bytes();
+        let all = [&self.sums, &self.closing, &self.payroll];
         let bills = self.bills_paid.len() * size_of::<((AnyId, Currency), i64)>() * 3 / 2;
-        all.map(Sums::bytes).iter().sum::<usize>() + bills
+        all.map(Sums::bytes).iter().sum::<usize>() + of_cash + bills
     }
 }
 
@@ -144,6 +151,12 @@ pub(crate) fn against_cash(lines: &[EntryLine]) -> impl Iterator<Item = &EntryLi
         others.any(|other| other.account.is_cash() && other.currency == line.currency)
     };
     lines.iter().filter(move |line| !line.account.is_cash() && moves_cash(line))
+}
+
+/// Whether the line is tax on sales in a refund, in a payment of a bad debt, or in a direct debit that was returned.
+fn is_customers_tax(entry: &JournalEntry, line: &EntryLine) -> bool {
+    matches!(entry.source.kind, Kind::Refund | Kind::Collection)
+        && line.account == posting::vat_account()
 }
 
 /// Whether the entry records the costs and the debts of a payroll run.

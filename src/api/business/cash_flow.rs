@@ -11,6 +11,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([Operation {
     summary: "Cash flow",
     description: "Returns the cash flow of a range of days by the direct method. Cash is \
         available, reserved, in transit or in escrow; moving it between these is not a flow. \
+        Receipts from customers contain the tax on sales, also in refunds and in payments of bad debts. \
         `opening_cash` and `closing_cash` are equal to the balance sheet's. Flows in other \
         currencies are translated at the rates of their days. `exchange_difference` is the effect \
         of rates on the cash itself.",

@@ -172,11 +172,16 @@ impl<'a> Reading<'a> {
         figures
     }
 
-    /// The same for the counterparts of cash.
+    /// The same for the counterparts of cash. Tax on sales that customers paid or got back counts as sales.
     pub(crate) fn moved_against_cash(&self, first: Date, last: Date) -> Figures {
         let (mut figures, mut rates) = (Figures::default(), self.rates.clone());
         for (date, day) in self.days(first, last) {
-            figures.add(&day.against_cash, &Sums::default(), self.shown_in, &mut rates, date);
+            figures.add(&day.against_cash, &day.customers_tax, self.shown_in, &mut rates, date);
+            for (currency, _, totals) in day.customers_tax.iter() {
+                figures.add_net(Account::Sales, totals.net(), currency, |net| {
+                    rates.translate(net, currency, self.shown_in, date)
+                });
+            }
         }
         figures
     }

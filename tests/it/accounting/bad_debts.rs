@@ -10,7 +10,7 @@ use crate::harness::world::{id, number};
 const INVOICES: &str = "/api/payments/invoices";
 
 /// An invoice that is sent to a customer whose account decides about the payment.
-fn sent(caller: &Caller, company: &str, currency: &str, account: &str) -> Value {
+pub(super) fn sent(caller: &Caller, company: &str, currency: &str, account: &str) -> Value {
     let body = json!({
         "company_id": company, "currency": currency, "due_date": "2026-01-31",
         "customer": {"name": "Harbour Foods Ltd", "email": "a@harbour.example.com", "account_number": account},
@@ -20,12 +20,12 @@ fn sent(caller: &Caller, company: &str, currency: &str, account: &str) -> Value 
     caller.post(&format!("{INVOICES}/{}/send", id(&invoice)), &json!({})).data()
 }
 
-fn write_off(caller: &Caller, invoice: &Value) -> Answer {
+pub(super) fn write_off(caller: &Caller, invoice: &Value) -> Answer {
     let body = json!({"reason": "The customer is insolvent"});
     caller.post(&format!("{INVOICES}/{}/write-off", id(invoice)), &body)
 }
 
-fn read(caller: &Caller, invoice: &Value) -> Value {
+pub(super) fn read(caller: &Caller, invoice: &Value) -> Value {
     caller.get(&format!("{INVOICES}/{}", id(invoice))).data()
 }
 
@@ -40,7 +40,7 @@ fn changed(caller: &Caller, company: &str, before: [i64; 3]) -> [i64; 3] {
     [now[0] - before[0], now[1] - before[1], now[2] - before[2]]
 }
 
-fn collect(caller: &Caller, company: &str, invoice: &Value, amount: i64) -> Answer {
+pub(super) fn collect(caller: &Caller, company: &str, invoice: &Value, amount: i64) -> Answer {
     let body = json!({
         "company_id": company, "amount": amount, "currency": "GBP", "method": "card",
         "reference": format!("LATE-{amount}"), "invoice_id": invoice["id"],
@@ -166,7 +166,7 @@ fn a_transfer_after_the_write_off_is_a_recovery() {
 }
 
 /// A direct debit that pays the whole debt, and that the payer's bank sends back.
-fn debit_and_return(caller: &Caller, company: &str, invoice: &Value, currency: &str) {
+pub(super) fn debit_and_return(caller: &Caller, company: &str, invoice: &Value, currency: &str) {
     let asked = invoice["collection_id"].as_str().unwrap();
     caller.post(&format!("/api/payments/collections/{asked}/cancel"), &json!({})).expect(200);
     let body = json!({

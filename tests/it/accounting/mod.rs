@@ -5,6 +5,7 @@ mod aged;
 mod bad_debts;
 mod bills;
 mod cash_basis;
+mod cash_flow;
 mod comparison;
 mod entries;
 mod months;
