@@ -119,6 +119,8 @@ impl World {
                 Undo::Reconciled { transaction, before } => {
                     self.reconciled.set(transaction, before);
                 }
+                Undo::Volume { row, before } => drop(self.metered.set_volume(row, before)),
+                Undo::FixedFee { row, before } => drop(self.metered.set_fixed(row, before)),
             }
         }
     }

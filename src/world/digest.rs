@@ -59,8 +59,8 @@ impl World {
 
     /// The hash of each part.
     pub(crate) fn parts(&self) -> Parts {
-        // All fields are named, so that a new part is not forgotten here. The log explains the records, the books and the reconciled
-        // transactions.
+        // All fields are named, so that a new part is not forgotten here. The log explains the records, the books, the reconciled
+        // transactions and the volumes.
         let Self {
             base,
             mode,
@@ -73,6 +73,7 @@ impl World {
             script,
             decided,
             reconciled: _,
+            metered: _,
             fresh: _,
             transaction: _,
             steps: _,

@@ -35,6 +35,7 @@ pub(crate) mod layout;
 pub(crate) mod log;
 pub(crate) mod log_hashes;
 mod lookup;
+pub(crate) mod metered;
 pub(crate) mod obligations;
 pub(crate) mod opening;
 pub(crate) mod overlay;
@@ -83,6 +84,7 @@ use crate::model::posting::Posting;
 use crate::model::{Account, AnyId, Entity, JournalEntry, Kind, Record};
 use crate::value::{ApiError, Currency, Date, Id, Timestamp};
 use crate::world::books::{Book, Books};
+use crate::world::metered::Metered;
 use crate::world::overlay::Overlay;
 use crate::world::reconciled::Reconciled;
 use crate::world::sums::Totals;
@@ -108,6 +110,9 @@ pub(crate) struct World {
     /// The transactions in rows of reconciliations.
     #[serde(default, skip_serializing_if = "Reconciled::is_empty")]
     reconciled: Reconciled,
+    /// What the platform fees are calculated from.
+    #[serde(default, skip_serializing_if = "Metered::is_empty")]
+    metered: Metered,
     /// The version that a world with the default start of its process begins with, if this is one.
     #[serde(skip)]
     fresh: Option<u64>,
@@ -133,6 +138,7 @@ impl World {
             script: Script::default(),
             decided: Vector::new(),
             reconciled: Reconciled::default(),
+            metered: Metered::default(),
             fresh: None,
             transaction: Transaction::default(),
             steps: None,

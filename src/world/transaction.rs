@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::model::{AnyId, Kind, Record};
-use crate::value::TraceParent;
 use crate::value::time::Timestamp;
+use crate::value::{Currency, Period, TraceParent};
 use crate::world::decided::Decided;
 use crate::world::event::{Change, RequestRef};
 use crate::world::log_hashes::Known;
@@ -93,5 +93,13 @@ pub(super) enum Undo {
     Reconciled {
         transaction: u64,
         before: Option<u64>,
+    },
+    Volume {
+        row: (u64, Period, Currency),
+        before: Option<i64>,
+    },
+    FixedFee {
+        row: (u64, Period),
+        before: Option<AnyId>,
     },
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::api::business::employee_verbs::end_final_pay;
-use crate::api::business::payroll_clock::{get, items};
+use crate::api::business::payroll_clock::{day_of_payment, get, items};
 use crate::api::business::payroll_payouts::{finish, issue};
-use crate::api::payments::platform_fee::{Meter, platform_fee};
+use crate::api::payments::platform_fee::{Fee, FeeMonth};
 use crate::api::payments::wallet_level;
 use crate::api::prelude::*;
 use crate::model::business::payment_method::Part;
@@ -63,7 +63,7 @@ pub(crate) fn fund_run(world: &mut World, id: Id<PayrollRun>, late: bool) {
     funding.shortfall = whole.takes() - available.min(whole.takes());
     let refused = if covered.reserved == 0 && funding.required > 0 {
         let short = run.currency.display(funding.shortfall);
-        let fee = run.currency.display(whole.fee);
+        let fee = run.currency.display(whole.fee.amount);
         Some(format!(
             "the wallet {} is short of {short}, including the platform fee of {fee}",
             wallet.id
@@ -92,14 +92,13 @@ pub(crate) fn fund_run(world: &mut World, id: Id<PayrollRun>, late: bool) {
         return;
     }
     funding.reserved = covered.reserved;
-    funding.platform_fee = covered.fee;
+    funding.platform_fee = covered.fee.amount;
     run.funding = Some(funding);
     let run = world.stage(run);
     let (source, currency) = (AnyId::of(run.id), run.currency);
     let reserve = posting::reserved("Payroll funded", source, currency, covered.reserved);
     world.post(run.company_id, reserve);
-    let fee = posting::platform_fee("Platform fee", source, currency, covered.fee);
-    world.post(run.company_id, fee);
+    charge(world, &run, &covered);
     world.emit("payroll_run.funded", &run);
     let company = get(world, run.company_id);
     wallet_level::debited(world, &company, &wallet, available);
@@ -108,12 +107,14 @@ pub(crate) fn fund_run(world: &mut World, id: Id<PayrollRun>, late: bool) {
 }
 
 /// The amounts taken from the wallet for a run.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct Covered {
     /// The reserved amount.
     reserved: i64,
     /// The service's fee for the wages in it.
-    fee: i64,
+    fee: Fee,
+    /// Those wages.
+    wages: i64,
     /// Items that the wallet does not cover.
     without: BTreeSet<Id<PayrollItem>>,
 }
@@ -123,14 +124,30 @@ impl Covered {
         let wages = wages(items.iter().map(AsRef::as_ref));
         Self {
             reserved: required,
-            fee: platform_fee(world, run.company_id, run.currency, wages),
+            fee: fee_month(world, run).meter(world).charge(wages),
+            wages,
             without: BTreeSet::new(),
         }
     }
 
     const fn takes(&self) -> i64 {
-        self.reserved + self.fee
+        self.reserved + self.fee.amount
     }
+}
+
+/// The account of a run's fee: of the month in which the run pays.
+pub(crate) fn fee_month(world: &World, run: &PayrollRun) -> FeeMonth {
+    let month = day_of_payment(world, run).period();
+    FeeMonth { company: run.company_id, currency: run.currency, month }
+}
+
+/// Charges the fee of a funded run.
+fn charge(world: &mut World, run: &PayrollRun, covered: &Covered) {
+    let (source, month) = (AnyId::of(run.id), fee_month(world, run));
+    let fee = posting::platform_fee("Platform fee", source, run.currency, covered.fee.amount);
+    world.post(run.company_id, fee);
+    month.count(world, covered.wages);
+    month.charged(world, source, covered.fee);
 }
 
 /// The wages of those items in the run's currency: the basis of the fee.
@@ -141,22 +158,23 @@ fn wages<'a>(items: impl Iterator<Item = &'a PayrollItem>) -> i64 {
 /// The part of a run that the wallet covers, and the other items: in the run's order, and nothing unless the company allows partial runs.
 /// The fee for all covered items must be covered, too.
 fn covered(world: &World, run: &PayrollRun, items: &[Arc<PayrollItem>], available: i64) -> Covered {
-    let mut covered = Covered { reserved: 0, fee: 0, without: BTreeSet::new() };
+    let mut covered = Covered::default();
     let settings = get(world, run.company_id).payroll_settings;
     if !settings.partial_runs {
         return covered;
     }
-    let meter = Meter::of(world, run.company_id, run.currency);
-    let (mut cost, mut sent) = (RunCost::default(), 0);
+    let meter = fee_month(world, run).meter(world);
+    let mut cost = RunCost::default();
     for item in items {
         let mut cost_with_it = cost.clone();
         cost_with_it.add_item(item);
-        let with_it = sent + wages(core::iter::once(&**item));
+        let with_it = covered.wages + wages(core::iter::once(&**item));
         let (reserved, fee) = (cost_with_it.to_reserve(), meter.charge(with_it));
-        if reserved + fee <= available {
+        if reserved + fee.amount <= available {
             covered.reserved = reserved;
             covered.fee = fee;
-            (cost, sent) = (cost_with_it, with_it);
+            covered.wages = with_it;
+            cost = cost_with_it;
         } else {
             covered.without.insert(item.id);
         }

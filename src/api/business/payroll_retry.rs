@@ -1,9 +1,8 @@
 //! Sending wages again after a failure.
 
 use crate::api::business::payroll_clock::{get, items};
-use crate::api::business::payroll_funding::{Payee, salary};
+use crate::api::business::payroll_funding::{Payee, fee_month, salary};
 use crate::api::payments::payout_rail::hand_over;
-use crate::api::payments::platform_fee::platform_fee;
 use crate::api::prelude::*;
 use crate::model::business::payment_method::Part;
 use crate::model::business::{
@@ -70,6 +69,7 @@ fn retry_payroll_item(world: &mut World, input: RetryItem) -> Result<Single<Payr
         return Err(error.about(employee.id));
     }
     let company = world.get(run.company_id)?;
+    let month = fee_month(world, &run);
     let funding = run.funding.as_mut().expect("a run that sends wages is funded");
     let rail = company.payroll_settings.speed;
     let wallet = funding.wallet_id;
@@ -80,7 +80,8 @@ fn retry_payroll_item(world: &mut World, input: RetryItem) -> Result<Single<Payr
         // The wallet did not cover it when the run was funded.
         let cost = added_reserve(world, run.id, &item);
         let sent = item.sending_takes();
-        let fee = platform_fee(world, run.company_id, run.currency, sent);
+        let charge = month.meter(world).charge(sent);
+        let fee = charge.amount;
         let available = world.balances(run.company_id, run.currency).available;
         if available < cost + fee {
             return Err(short(&run, &item, available, cost + fee));
@@ -93,6 +94,9 @@ fn retry_payroll_item(world: &mut World, input: RetryItem) -> Result<Single<Payr
         world.post(run.company_id, reserve);
         let fee = posting::platform_fee("Platform fee", source, currency, fee);
         world.post(run.company_id, fee);
+        month.count(world, sent);
+        // A run that fails as a whole refunds all its fees.
+        month.charged(world, AnyId::of(run.id), charge);
         let payee = Payee::of(world, item.employee_id);
         for part in payee.parts(&item) {
             let payout = salary(world, &item, wallet, rail, (&payee, part));

@@ -1,8 +1,9 @@
 //! Undoing a run in the books: reverses its accrual and its liabilities.
 
-use crate::api::business::payroll_clock::owe;
+use crate::api::business::payroll_clock::{get, items, owe};
 use crate::api::business::payroll_months::unaccrue;
 use crate::api::business::tax_liabilities::of_run;
+use crate::api::payments::platform_fee::FeeMonth;
 use crate::api::prelude::*;
 use crate::model::business::tax_return::account_of;
 use crate::model::business::{LiabilityStatus, PayrollRun, TaxLiability};
@@ -39,6 +40,21 @@ pub(crate) fn unwind(world: &mut World, run: &PayrollRun) {
     let memo = "Platform fee given back";
     let back = posting::platform_fee(memo, source, run.currency, -charged);
     world.post(run.company_id, back);
+    uncount(world, run);
+}
+
+/// The wages of a run no longer count for the platform fee. Each counts in the month in which it was charged: when its first payout was created.
+fn uncount(world: &mut World, run: &PayrollRun) {
+    let source = AnyId::of(run.id);
+    for item in items(world, run.id) {
+        let Some(mut payout) = item.payout_id.map(|id| get(world, id)) else { continue };
+        while let Some(before) = payout.supersedes {
+            payout = get(world, before);
+        }
+        let month = payout.created_at.date().max(run.pay_date).period();
+        let fee_month = FeeMonth { company: run.company_id, currency: run.currency, month };
+        fee_month.take_back(world, source, item.sending_takes());
+    }
 }
 
 /// Records a negative liability for each tax of a failed run that was paid, as after a reversal. The next filings declare less.

@@ -2,7 +2,7 @@
 
 use crate::api::capital::repayments;
 use crate::api::identity::monitoring;
-use crate::api::payments::platform_fee::platform_fee;
+use crate::api::payments::platform_fee::FeeMonth;
 use crate::api::payments::wallets::fits;
 use crate::api::payments::{bad_debts, debit_returns, disputes, invoice_due};
 use crate::api::prelude::*;
@@ -272,11 +272,14 @@ pub(crate) fn settle(world: &mut World, id: Id<Collection>) {
     let (company, currency) = (collection.company_id, collection.currency);
     let received = collection.amount_received;
     // At least one minor unit is settled, so that the wallet's statement has a line for it.
-    let fee = platform_fee(world, company, currency, received).clamp(0, received - 1);
-    collection.fee = fee;
+    let fee_month = FeeMonth::now(world, company, currency);
+    let fee = fee_month.meter(world).charge_at_most(received, received - 1);
+    collection.fee = fee.amount;
     collection.enter(CollectionStatus::Settled, world.now());
-    let posting = posting::collection_settled(AnyId::of(id), currency, received, fee);
+    let posting = posting::collection_settled(AnyId::of(id), currency, received, fee.amount);
     world.post(company, posting);
+    fee_month.count(world, received);
+    fee_month.charged(world, AnyId::of(id), fee);
     let collection = world.record("collection.settled", collection);
     let wallet = world.wallet_for(company, currency);
     world.emit_wallet("wallet.credited", &wallet);

@@ -3,7 +3,7 @@
 use crate::api::business::payroll_people::may_pay;
 use crate::api::payments::body_references::BodyReferences;
 use crate::api::payments::payout_rail::{arrival, departure};
-use crate::api::payments::platform_fee::platform_fee;
+use crate::api::payments::platform_fee::FeeMonth;
 use crate::api::payments::wallet_level;
 use crate::api::prelude::*;
 use crate::model::payments::rails::route;
@@ -75,13 +75,14 @@ fn create_payout(world: &mut World, input: CreatePayout) -> Result<Single<Payout
     parties.check(Vec::new())?;
     let amount = input.amount.minor();
     parties.within_limit(amount, input.rail)?;
-    let fee = platform_fee(world, company.id, input.currency, amount);
+    let fee_month = FeeMonth::now(world, company.id, input.currency);
+    let fee = fee_month.meter(world).charge(amount);
     let available = world.balances(company.id, input.currency).available;
-    if i128::from(amount) + i128::from(fee) > i128::from(available) {
-        return Err(short(&wallet, available, (amount, fee)));
+    if i128::from(amount) + i128::from(fee.amount) > i128::from(available) {
+        return Err(short(&wallet, available, (amount, fee.amount)));
     }
     let mut payout = parties.payout(world, amount, input.rail, input.reference.into_string());
-    payout.fee = Some(fee);
+    payout.fee = Some(fee.amount);
     payout.maker = input.maker.map(Text::into_string);
     payout.metadata = input.metadata.unwrap_or_default();
     if wallet_level::needs_approval(world, &company, amount, input.currency) {
@@ -90,6 +91,7 @@ fn create_payout(world: &mut World, input: CreatePayout) -> Result<Single<Payout
         payout.status_history = vec![StatusChange::plain(payout.status, world.now())];
     }
     let payout = open(world, payout);
+    fee_month.charged(world, AnyId::of(payout.id), fee);
     if payout.status == PayoutStatus::PendingApproval {
         world.emit("payout.pending_approval", &payout);
     }
@@ -199,11 +201,13 @@ impl Parties<'_> {
     }
 }
 
-/// Opens a checked payout: it is in transit in the books, and waits for the rail or for approval.
+/// Opens a checked payout: it is in transit in the books, counts for the platform fee, and waits for the rail or for approval.
 pub(crate) fn open(world: &mut World, payout: Payout) -> Arc<Payout> {
     let payout = world.stage(payout);
     if let Some(posting) = posting::opened(&payout) {
         world.post(payout.company_id, posting);
+        let fee_month = FeeMonth::now(world, payout.company_id, payout.currency);
+        fee_month.count(world, payout.amount);
     }
     world.emit("payout.created", &payout);
     if payout.status == PayoutStatus::Queued {

@@ -8,6 +8,7 @@ use crate::api::business::payroll_clock::{day_of_payment, get, items};
 use crate::api::business::payroll_payouts::{self, Wages};
 use crate::api::identity::{alert_facts, monitoring};
 use crate::api::payments::payout_account::{account_number, country_of_account, magic};
+use crate::api::payments::platform_fee::refunded;
 use crate::api::prelude::*;
 use crate::model::business::PayrollRun;
 use crate::model::decision::PAYOUT_SETTLE;
@@ -360,6 +361,7 @@ fn unsettled(world: &mut World, id: Id<Payout>, status: PayoutStatus, failure: F
     if let Some(back) = posting::back(&payout, before, Wages::payable(wages.as_ref())) {
         world.post_on(payout.company_id, back, day_of(world, wages.as_ref()));
     }
+    refunded(world, &payout);
     let name = match status {
         PayoutStatus::Returned => "payout.returned",
         _ => "payout.failed",

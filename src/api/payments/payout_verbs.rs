@@ -4,6 +4,7 @@ use crate::api::business::payroll_payouts::Wages;
 use crate::api::business::payroll_people::may_pay;
 use crate::api::payments::payout_create::queue;
 use crate::api::payments::payout_rail::{arrival, credited, departure};
+use crate::api::payments::platform_fee::refunded;
 use crate::api::payments::wallets::room;
 use crate::api::prelude::*;
 use crate::model::payments::{Payout, PayoutStatus, Pays};
@@ -117,6 +118,7 @@ pub(crate) fn cancel(world: &mut World, id: Id<Payout>, reason: Option<String>) 
     if let Some(back) = posting::back(&payout, before, Wages::payable(wages.as_ref())) {
         world.post(payout.company_id, back);
     }
+    refunded(world, &payout);
     world.emit("payout.cancelled", &payout);
     credited(world, &payout);
 }

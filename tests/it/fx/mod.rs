@@ -1,6 +1,7 @@
 //! Wallets and their statements, the platform fee, and currency exchange.
 
 mod abroad;
+mod fee_months;
 mod fees;
 mod quotes;
 mod rates;
