@@ -11,9 +11,9 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
-use tokio::net::TcpStream;
 
 use crate::io::courier::dial::dial;
+use crate::io::courier::socket::Socket;
 use crate::io::courier::task::Task;
 use crate::io::courier::{Round, wall};
 use crate::tester::address::{Policy, Target};
@@ -47,7 +47,7 @@ pub(crate) struct Connection {
     pub(crate) signed: Option<Signed>,
 }
 
-type Driver = http1::Connection<TokioIo<TcpStream>, Full<Bytes>>;
+type Driver = http1::Connection<TokioIo<Socket>, Full<Bytes>>;
 
 /// An open connection. No task of its own drives the socket: the waiting request does, which saves a change of the
 /// thread for every answer.
@@ -57,14 +57,16 @@ struct Open {
     /// None after the connection has ended.
     driver: Option<Box<Driver>>,
     task: Task,
+    /// The driver's.
+    socket: Socket,
 }
 
 impl Open {
     async fn dial(target: &Target, policy: &Policy) -> Result<Self, String> {
-        let stream = dial(target, policy).await?;
+        let socket = Socket::new(dial(target, policy).await?);
         let (sender, driver) = http1::Builder::new()
             .max_buf_size(HEAD_BYTES)
-            .handshake(TokioIo::new(stream))
+            .handshake(TokioIo::new(socket.clone()))
             .await
             .map_err(|error| error_text(&error))?;
         Ok(Self {
@@ -72,6 +74,7 @@ impl Open {
             sender,
             driver: Some(Box::new(driver)),
             task: Task::default(),
+            socket,
         })
     }
 
@@ -119,7 +122,7 @@ impl Connection {
     }
 
     /// Sends a request, and returns the stored part of its answer. If the receiver has closed the connection meanwhile, a new one replaces
-    /// it.
+    /// it. A request that the receiver may have read is not sent again.
     pub(crate) async fn send(
         &mut self,
         target: &Target,
@@ -131,8 +134,10 @@ impl Connection {
         {
             match open.request(request(target)).await {
                 Ok(response) => return Ok(self.answered(open, response).await),
-                // The receiver closed before it answered, most likely because the connection was idle.
-                Err(error) if error.is_canceled() || error.is_incomplete_message() => {}
+                // The connection ended before the request was begun.
+                Err(error) if error.is_canceled() => {}
+                // The receiver closed the idle connection while the request was on its way.
+                Err(error) if error.is_incomplete_message() && open.socket.was_refused().await => {}
                 Err(error) => return Err(error_text(&error)),
             }
         }

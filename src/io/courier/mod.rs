@@ -7,6 +7,7 @@
 
 pub(crate) mod connection;
 pub(crate) mod dial;
+mod socket;
 mod task;
 
 use std::future::poll_fn;

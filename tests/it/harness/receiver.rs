@@ -74,6 +74,8 @@ pub(crate) enum Reaction {
     Flood,
     /// Closes at once.
     Reset,
+    /// Answers 200 and closes, without saying so in the answer.
+    AnswerAndClose,
 }
 
 impl Reaction {
@@ -213,6 +215,10 @@ fn act(stream: &mut TcpStream, reaction: Reaction) -> bool {
             false
         }
         Reaction::Reset => false,
+        Reaction::AnswerAndClose => {
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+            false
+        }
     }
 }
 

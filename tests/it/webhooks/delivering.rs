@@ -1,6 +1,6 @@
 //! Deliveries: signed, in order, retried, and logged.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{deliveries, endpoint, run_payroll, texts};
 use crate::harness::Caller;
@@ -193,4 +193,57 @@ fn endpoints_are_independent_and_do_not_change_the_world() {
         assert_eq!(receiver.seen().len(), events);
     }
     assert!(receivers[0].seen().len() > 10);
+}
+
+/// The numbers of the attempts in the log, each with its error or status.
+fn attempts(caller: &Caller, id: &str) -> Vec<Vec<String>> {
+    let result = |attempt: &Value| {
+        let error = attempt["error"].as_str();
+        error.map_or_else(|| attempt["http_status"].to_string(), str::to_owned)
+    };
+    let of = |row: &Value| row["attempts"].as_array().unwrap().iter().map(result).collect();
+    deliveries(caller, id).iter().map(of).collect()
+}
+
+#[test]
+fn a_receiver_that_reads_a_delivery_and_closes_gets_it_again_after_the_schedule_only() {
+    let caller = Caller::manual();
+    // The connection is in use when the second delivery is read and not answered.
+    let receiver =
+        Receiver::start(
+            |_, number| {
+                if number == 2 { Reaction::Reset } else { Reaction::status(200) }
+            },
+        );
+    let (id, _) = endpoint(&caller, &receiver, &json!({"events": ["wallet.credited"]}));
+    credit(&caller, &receiver, 1);
+    credit(&caller, &receiver, 2);
+    assert_eq!(receiver.seen().len(), 2, "no silent repetition");
+    let logged = attempts(&caller, &id);
+    assert_eq!((logged[0].as_slice(), logged[1].len()), (&["200".to_owned()][..], 1));
+    assert!(logged[1][0].contains("closed before message completed"), "{logged:?}");
+    caller.advance(&json!({"by": "10s"}));
+    let seen = receiver.wait_for(3);
+    let numbers: Vec<_> = seen.iter().map(|one| one.header("sandbox-attempt")).collect();
+    assert_eq!(numbers, ["1", "1", "2"]);
+    assert_eq!(seen[1].header("webhook-id"), seen[2].header("webhook-id"));
+    assert_eq!(attempts(&caller, &id)[1][1], "200");
+}
+
+#[test]
+fn a_receiver_that_closes_after_each_answer_gets_each_delivery_at_its_first_attempt() {
+    let caller = Caller::manual();
+    let receiver = Receiver::start(|_, _| Reaction::AnswerAndClose);
+    let (id, _) = endpoint(&caller, &receiver, &json!({"events": ["wallet.credited"]}));
+    (1..=5).for_each(|count| credit(&caller, &receiver, count));
+    assert_eq!(attempts(&caller, &id), [["200"]; 5]);
+    assert_eq!(receiver.seen().len(), 5);
+}
+
+/// Causes one delivery, and waits until that many have arrived.
+fn credit(caller: &Caller, receiver: &Receiver, count: usize) {
+    let body = json!({"company_id": caller.company(0), "amount": 100});
+    caller.post("/_sandbox/inbound/bank_transfer", &body).expect(200);
+    receiver.wait_for(count);
+    caller.advance(&json!({"by": "1s"}));
 }
