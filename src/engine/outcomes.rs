@@ -120,6 +120,12 @@ fn outcome(text: &str) -> Result<OutcomeRule, ApiError> {
     for part in parts {
         let wrong = |expected: &str| unknown(format!("{part}: {expected}"));
         match part.split_once('=') {
+            Some(("code", _)) if outcome.code.is_some() => {
+                return Err(unknown("code is given twice"));
+            }
+            Some(("after", _)) if outcome.after.is_some() => {
+                return Err(unknown("after is given twice"));
+            }
             Some(("code", code)) if choice.code.is_some() => {
                 if let Some(scope) = decision.codes_of(choice.name) {
                     scope.check(None, code).map_err(|why| wrong(&why))?;

@@ -172,6 +172,8 @@ fn an_unknown_name_is_refused_with_the_known_ones() {
         ("payout.settle=delayed;after=x", "after=x: expected a duration"),
         ("payout.settle", "write payout.settle=CHOICE, with one of paid"),
         ("payout.settle=paid,payout.settle=returned", "payout.settle is chosen twice"),
+        ("payout.settle=returned;code=R02;code=R03", "code is given twice"),
+        ("payout.settle=returned;after=1d;after=9d", "after is given twice"),
         ("no-such-scenario", "unknown scenario"),
     ] {
         let request =
