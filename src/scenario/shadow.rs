@@ -1,4 +1,5 @@
-//! Warns of rows that can never match, because an earlier row of the same file matches all of their cases.
+//! Warns of rows that can never match, because an earlier row of the same file matches all of their cases. If both have the same conditions
+//! and different values, that is a mistake.
 
 use core::ops::Range as Bytes;
 
@@ -70,7 +71,7 @@ impl Reading<'_> {
                             .expected(format!(
                                 "for the same subjects, the row at {at} has {choice:?}"
                             ))
-                            .help("remove one of them, or add `nth` to both"),
+                            .help("remove one of them, or add a different `nth` to each"),
                     );
                     continue;
                 }

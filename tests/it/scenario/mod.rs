@@ -45,6 +45,16 @@ fn check_prints_every_mistake_and_its_exit_code_is_1_if_there_is_one() {
     let (code, out, err) = run(folder.path(), &["check", "odd.toml"]);
     assert_eq!((code, out), (0, sound("odd.toml")));
     assert!(err.starts_with("warning: this row can never match\n --> odd.toml:4:1\n"));
+    let row = |then: &str, nth: u8| {
+        format!("[[outcome]]\non = \"payout.settle\"\nthen = \"{then}\"\nnth = {nth}\n")
+    };
+    write("two.toml", &[row("failed", 1), row("paid", 1)].concat());
+    let (code, _, err) = run(folder.path(), &["check", "two.toml"]);
+    assert_eq!(code, 1);
+    assert!(err.starts_with("error: this row contradicts an earlier one\n --> two.toml:5:1\n"));
+    assert!(err.contains("add a different `nth` to each"), "{err}");
+    write("two.toml", &[row("failed", 1), row("paid", 2)].concat());
+    assert_eq!(run(folder.path(), &["check", "two.toml"]).0, 0);
     let (code, out, err) = run(folder.path(), &["check", "bad.toml", "none.toml", "good.toml"]);
     assert_eq!((code, out), (1, sound("good.toml")));
     assert!(err.contains("bad.toml:2:6\n") && err.contains("did you mean `payroll_run`?"));
