@@ -165,9 +165,6 @@ pub(super) fn read(
         }
         entries.push(columns.entry(row, mapping, currency)?);
     }
-    if entries.is_empty() {
-        return Err(Wrong::at(text.len(), "expected a row after the heads"));
-    }
     let none = Statement {
         account: None,
         currency: None,
