@@ -69,7 +69,8 @@ pub(super) fn run(args: &ShareArgs) -> Result<(), Failure> {
         if let Some(place) = changed {
             let call = &shared.inputs[place];
             return Err(Failure::Impossible(format!(
-                "call {} ({} {}) needs its text: without it, the answer is {} and not {}",
+                "call {} ({} {}) needs its text: with the text replaced, the answer is {} and not {}. Share this world without --redact, or \
+                 make it again without that call",
                 place + 1,
                 call.method,
                 call.path,

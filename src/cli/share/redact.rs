@@ -7,8 +7,9 @@ use serde_json::Value;
 use crate::cli::share::line::Shared;
 
 /// Members whose text is always replaced.
-const PRIVATE: [&str; 16] = [
+const PRIVATE: [&str; 17] = [
     "city",
+    "content_base64",
     "description",
     "email",
     "external_id",
@@ -72,14 +73,15 @@ mod tests {
         let mut body = json!({
             "company_id": "com_bp9fm3zzz4aa5", "name": "ada", "amount": 5, "start_date": "2026-01-31",
             "status": "active", "currency": "NGN", "email": "ada@example.org",
+            "content_base64": "QWRhLCA1MA==",
             "metadata": {"order": "17"}, "lines": [{"text": "Rent for May", "again": "ada@example.org"}],
         });
         replace(&mut body, "", false, &mut BTreeMap::new());
         let expected = json!({
             "company_id": "com_bp9fm3zzz4aa5", "name": "Redacted 1", "amount": 5, "start_date": "2026-01-31",
             "status": "active", "currency": "NGN", "email": "redacted-2@example.com",
-            "metadata": {"order": "Redacted 3"},
-            "lines": [{"text": "Redacted 4", "again": "redacted-2@example.com"}],
+            "content_base64": "Redacted 3", "metadata": {"order": "Redacted 4"},
+            "lines": [{"text": "Redacted 5", "again": "redacted-2@example.com"}],
         });
         assert_eq!(body, expected);
     }

@@ -137,6 +137,19 @@ fn a_redacted_line_has_no_names_and_opens() {
 }
 
 #[test]
+fn a_call_that_needs_its_text_is_not_redacted_and_the_message_says_what_to_do() {
+    let caller = Caller::manual();
+    let scenario = json!({"name": "mine", "text": "title = \"Ada Obi is paid late\"\n"});
+    caller.post("/_sandbox/scenarios", &scenario).expect(201);
+    let (code, line, stderr) = of(&caller, &["share", "--key", caller.key(), "--redact"]);
+    assert_eq!((code, line.as_str()), (1, ""));
+    assert!(stderr.contains("call 1 (POST /_sandbox/scenarios) needs its text"), "{stderr}");
+    assert!(stderr.contains("Share this world without --redact"), "{stderr}");
+    assert!(!stderr.contains("Ada"), "{stderr}");
+    open(&share(&caller));
+}
+
+#[test]
 fn what_cannot_be_shared_or_opened_is_named() {
     let caller = Caller::manual();
     hire(&caller, &caller.company(0), 1);
