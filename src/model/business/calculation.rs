@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use crate::model::business::earnings::{
-    Employer, PayLine, earned, part, period_number, profile, take_back_at_most_the_pay, tax_year,
+    Employer, earned, part, period_number, profile, take_back_at_most_the_pay, tax_year,
 };
 use crate::model::business::employer_part::Paid;
 use crate::model::business::pay_extras::{cap, sum};
 use crate::model::business::regional_pay::RegionalPay;
-use crate::model::business::same_period::{Own, Part, addition};
+use crate::model::business::same_period::{Own, addition};
 use crate::model::business::typed_deductions as typed;
 use crate::model::business::year_so_far::{Beside, YearSoFar};
 use crate::model::business::{Component, Extras};
@@ -82,8 +82,10 @@ impl Terms<'_> {
         attributes: &BTreeMap<String, String>,
         on: Date,
     ) -> Own<'_> {
+        let not_last = self.employer.map(|it| Employer { is_last_pay: false, ..it });
         Own {
             profile: profile(pack, attributes, self.employer),
+            not_last: profile(pack, attributes, not_last),
             period: self.frequency,
             number: period_number(pack, self.frequency, on, self.regular_day),
             on,
@@ -156,10 +158,10 @@ impl Calculation {
     ) -> Result<Self, PayError> {
         let start = YearSoFar::default();
         let year = before.year.unwrap_or(&start);
-        let earlier: Vec<_> = before.same_period.iter().map(|pay| pay.part(pack)).collect();
+        let earlier: Vec<_> = before.same_period.iter().map(|pay| pay.part(pack, terms)).collect();
         let own = terms.own(pack, terms.attributes, pay_date);
         let (gross, number) = (in_cash(pack, &own.earned), own.number);
-        let (pay, ytd) = addition(pack, own, &earlier, &year.by_pack)?;
+        let (pay, ytd) = addition(pack, &own, &earlier, &year.by_pack)?;
         let mut calculation = Self {
             pack: Cow::Borrowed(&pack.code),
             in_force: fit == Match::InForce,
@@ -250,42 +252,6 @@ impl Calculation {
         extras.employer_parts = self.employer_parts(&mut extras, before);
         self.ytd_beside.add(Beside::of(&extras), 1);
         self.extras = (!extras.is_empty()).then(|| Box::new(extras));
-    }
-
-    /// The part of the pack of the country.
-    fn part(&self, pack: &Pack) -> Part<'_> {
-        Part {
-            earned: self.evaluated(pack),
-            typed: self.typed(),
-            bases: &self.bases,
-            amounts: &self.amounts,
-            taxable: self.taxable,
-            ytd: &self.ytd,
-        }
-    }
-
-    /// The part of this pack of a region; none if the employee worked elsewhere.
-    pub(super) fn regional_part(&self, pack: &Pack) -> Option<Part<'_>> {
-        let regional = self.regional.as_ref().filter(|regional| regional.pack == pack.code)?;
-        let (earned, typed) = (self.evaluated(pack), self.typed());
-        let (bases, amounts) = (&regional.bases, &regional.amounts);
-        Some(Part { earned, typed, bases, amounts, taxable: 0, ytd: &regional.ytd })
-    }
-
-    /// Its deductions with a type.
-    fn typed(&self) -> &[PayLine] {
-        self.extras().map_or(&[], |extras| &extras.typed)
-    }
-
-    /// The earnings of an earlier pay that the pack was given.
-    fn evaluated(&self, pack: &Pack) -> Vec<(payroll::Component, i64)> {
-        let parts = self
-            .earnings
-            .iter()
-            .map(|(id, amount)| Component { id: id.to_string(), amount: *amount });
-        let none = Extras::default();
-        let extras = self.extras();
-        earned(pack, &parts.collect::<Vec<_>>(), extras.unwrap_or(&none))
     }
 
     /// The same pay with no amounts. Packs that charge a fixed sum per employee charge nothing for an employee who is left out.

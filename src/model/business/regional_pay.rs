@@ -39,12 +39,12 @@ impl RegionalPay {
         let Some((pack, fit)) = pack_of(national, terms.attributes, pay_date) else {
             return Ok(None);
         };
-        let earlier = before.same_period.iter().filter_map(|pay| pay.regional_part(pack));
+        let earlier = before.same_period.iter().filter_map(|pay| pay.regional_part(pack, terms));
         let earlier: Vec<_> = earlier.collect();
         let start = YearToDate::start();
         let year = before.year.and_then(|year| year.regional.get(pack.code.as_str()));
         let own = terms.own(pack, &own_values(national, terms.attributes), pay_date);
-        let (pay, ytd) = addition(pack, own, &earlier, year.unwrap_or(&start))?;
+        let (pay, ytd) = addition(pack, &own, &earlier, year.unwrap_or(&start))?;
         Ok(Some(Self {
             pack: Cow::Borrowed(&pack.code),
             in_force: fit == Match::InForce,

@@ -1,7 +1,9 @@
 //! Pays of one pay period, which are taxed together: a second one is an addition to the first.
 
-use crate::model::business::earnings::PayLine;
+use crate::model::business::calculation::{Calculation, Terms};
+use crate::model::business::earnings::{PayLine, earned};
 use crate::model::business::typed_deductions as typed;
+use crate::model::business::{Component as PayComponent, Extras};
 use crate::model::payroll::{
     Component, Pack, Pay, PayError, PayInput, PayPeriod, Profile, Role, YearToDate,
 };
@@ -10,6 +12,8 @@ use crate::model::prelude::*;
 /// A pay for one pack, without the pays before it.
 pub(super) struct Own<'a> {
     pub(super) profile: Profile,
+    /// The same profile before the last pay period of the employment.
+    pub(super) not_last: Profile,
     pub(super) period: PayPeriod,
     /// The number of the tax period.
     pub(super) number: u32,
@@ -28,6 +32,10 @@ pub(super) struct Part<'a> {
     pub(super) taxable: i64,
     /// Totals of the tax year, including that pay.
     pub(super) ytd: &'a YearToDate,
+    /// Whether the present attributes of the employee are those of that pay.
+    pub(super) has_attributes: bool,
+    /// Whether the pay may not have covered its lines.
+    pub(super) may_be_cut: bool,
 }
 
 /// What a pay adds to the earlier pays of its period by this pack, and the totals of the tax year with it.
@@ -35,56 +43,132 @@ pub(super) struct Part<'a> {
 /// `year` has the totals without this pay period.
 pub(super) fn addition(
     pack: &Pack,
-    own: Own<'_>,
+    own: &Own<'_>,
     earlier: &[Part<'_>],
     year: &YearToDate,
 ) -> Result<(Pay, YearToDate), PayError> {
-    let evaluate = |earnings: &[_], inputs: &[i64]| {
-        pack.evaluate(&PayInput {
-            period: own.period,
-            number: own.number,
-            attributes: own.profile.attributes,
-            inputs,
-            on: Some(own.on.civil()),
-            earnings,
-            ytd: year,
-        })
-    };
-    let mut inputs = own.profile.inputs;
-    let mut earned_before = Vec::new();
+    let mut before = year.clone();
+    let mut all = own.earned.clone();
     for part in earlier {
-        earned_before.extend_from_slice(&part.earned);
-        typed::give(pack, part.typed, &mut inputs);
+        all.extend_from_slice(&part.earned);
+        before.add_parts(part.bases, part.amounts, part.taxable, 1);
     }
-    // If pays of other periods came in between, the earlier pays would take other amounts with the present totals.
-    let now =
-        if came_between(earlier, year) { Some(evaluate(&earned_before, &inputs)?) } else { None };
-    let mut earned = own.earned;
-    earned.append(&mut earned_before);
+    let mut inputs = Own::inputs(pack, &own.profile, earlier);
     typed::give(pack, own.typed, &mut inputs);
-    let mut pay = evaluate(&earned, &inputs)?;
-    let mut ytd = year.clone();
-    ytd.add(&pay)?;
-    let taxable = |pay: &Pay| pay.taxable.unwrap_or(pay.gross);
+    let mut pay = pack.evaluate(&own.input(&all, &inputs, year))?;
     pay.taxable = Some(taxable(&pay));
-    match &now {
-        Some(now) => {
-            ytd.add_parts(&now.bases, &now.amounts, taxable(now), -1);
-            for part in earlier {
-                ytd.add_parts(part.bases, part.amounts, part.taxable, 1);
-            }
-            subtract(&mut pay, &now.bases, &now.amounts, taxable(now));
-        }
-        None => {
+    if !earlier.is_empty() {
+        let earned_before = &all[own.earned.len()..];
+        let now = own.evaluate(pack, (&own.profile, earned_before), earlier, year)?;
+        let came_between = came_between(earlier, year);
+        let has_changed =
+            !came_between && own.has_changed(pack, (&now, earned_before), earlier, year)?;
+        if came_between || has_changed {
+            // By the present totals, attributes and law, the earlier pays would take other amounts. What they took stays.
+            subtract(&mut pay, &now.bases, &now.amounts, taxable(&now));
+        } else {
             for part in earlier {
                 subtract(&mut pay, part.bases, part.amounts, part.taxable);
             }
         }
-    }
-    if !earlier.is_empty() {
+        if has_changed {
+            own.catch_up(pack, &mut pay, &before)?;
+        }
         add_up(pack, &mut pay);
     }
-    Ok((pay, ytd))
+    before.add(&pay)?;
+    Ok((pay, before))
+}
+
+impl Own<'_> {
+    fn input<'a>(
+        &self,
+        earnings: &'a [(Component, i64)],
+        inputs: &'a [i64],
+        ytd: &'a YearToDate,
+    ) -> PayInput<'a> {
+        PayInput {
+            period: self.period,
+            number: self.number,
+            attributes: self.profile.attributes,
+            inputs,
+            on: Some(self.on.civil()),
+            earnings,
+            ytd,
+        }
+    }
+
+    /// The numbers of the profile, with the deductions of the earlier pays.
+    fn inputs(pack: &Pack, profile: &Profile, earlier: &[Part<'_>]) -> Vec<i64> {
+        let mut inputs = profile.inputs.clone();
+        for part in earlier {
+            typed::give(pack, part.typed, &mut inputs);
+        }
+        inputs
+    }
+
+    /// The earlier pays together, as they would be calculated now.
+    fn evaluate(
+        &self,
+        pack: &Pack,
+        (profile, earned): (&Profile, &[(Component, i64)]),
+        earlier: &[Part<'_>],
+        year: &YearToDate,
+    ) -> Result<Pay, PayError> {
+        let inputs = Self::inputs(pack, profile, earlier);
+        pack.evaluate(&self.input(earned, &inputs, year))
+    }
+
+    /// Whether the attributes, the numbers of the employer or the law are not those of the earlier pays: then these took other amounts than
+    /// `now`. What such a pay did not cover, and what a reversal frees, is no change: this pay makes up for it.
+    fn has_changed(
+        &self,
+        pack: &Pack,
+        (now, earned): (&Pay, &[(Component, i64)]),
+        earlier: &[Part<'_>],
+        year: &YearToDate,
+    ) -> Result<bool, PayError> {
+        if is_what_they_took(earlier, now) {
+            return Ok(false);
+        }
+        if year.is_taken_back() || earlier.iter().any(|part| part.may_be_cut) {
+            return Ok(earlier.iter().any(|part| !part.has_attributes));
+        }
+        if self.not_last == self.profile {
+            return Ok(true);
+        }
+        // The last pay of an employment settles what earlier ones took by other rules.
+        let then = self.evaluate(pack, (&self.not_last, earned), earlier, year)?;
+        Ok(!is_what_they_took(earlier, &then))
+    }
+
+    /// Lines on totals to date take what the year so far is short of: by law they are recalculated at each pay.
+    fn catch_up(&self, pack: &Pack, pay: &mut Pay, before: &YearToDate) -> Result<(), PayError> {
+        let mut inputs = self.profile.inputs.clone();
+        typed::give(pack, self.typed, &mut inputs);
+        let input = self.input(&self.earned, &inputs, before);
+        let (alone, cumulative) = (pack.evaluate(&input)?, pack.cumulative(&input)?);
+        for line in cumulative.lines {
+            pay.amounts[line] = alone.amounts[line];
+        }
+        if cumulative.taxable {
+            pay.taxable = Some(taxable(&alone));
+        }
+        Ok(())
+    }
+}
+
+fn taxable(pay: &Pay) -> i64 {
+    pay.taxable.unwrap_or(pay.gross)
+}
+
+/// Whether the earlier pays together took the amounts of that pay.
+fn is_what_they_took(earlier: &[Part<'_>], pay: &Pay) -> bool {
+    let mut taken = vec![0; pay.amounts.len()];
+    for part in earlier {
+        taken.iter_mut().zip(part.amounts).for_each(|(sum, amount)| *sum += amount);
+    }
+    taken == pay.amounts
 }
 
 /// Whether the totals of the year contain pays of other periods that were calculated after each of these pays.
@@ -116,4 +200,44 @@ fn add_up(pack: &Pack, pay: &mut Pay) {
     pay.employee = pack.sum_of(&[Role::EmployeeSocial], &pay.amounts);
     pay.withheld = pack.sum_of(&[Role::EmployeeDeduction], &pay.amounts);
     pay.employer = pack.sum_of(&[Role::EmployerTax, Role::EmployerSocial], &pay.amounts);
+}
+
+impl Calculation {
+    /// The part of the pack of the country.
+    pub(super) fn part(&self, pack: &Pack, terms: &Terms<'_>) -> Part<'_> {
+        Part {
+            earned: self.evaluated(pack),
+            typed: self.typed(),
+            bases: &self.bases,
+            amounts: &self.amounts,
+            taxable: self.taxable,
+            ytd: &self.ytd,
+            has_attributes: self.tax_attributes == *terms.attributes,
+            may_be_cut: self.left() <= 0,
+        }
+    }
+
+    /// The part of this pack of a region; none if the employee worked elsewhere.
+    pub(super) fn regional_part(&self, pack: &Pack, terms: &Terms<'_>) -> Option<Part<'_>> {
+        let regional = self.regional.as_ref().filter(|regional| regional.pack == pack.code)?;
+        let (bases, amounts) = (&regional.bases, &regional.amounts);
+        let national = self.part(pack, terms);
+        Some(Part { bases, amounts, taxable: 0, ytd: &regional.ytd, ..national })
+    }
+
+    /// Its deductions with a type.
+    fn typed(&self) -> &[PayLine] {
+        self.extras().map_or(&[], |extras| &extras.typed)
+    }
+
+    /// The earnings of an earlier pay that the pack was given.
+    fn evaluated(&self, pack: &Pack) -> Vec<(Component, i64)> {
+        let parts = self
+            .earnings
+            .iter()
+            .map(|(id, amount)| PayComponent { id: id.to_string(), amount: *amount });
+        let none = Extras::default();
+        let extras = self.extras();
+        earned(pack, &parts.collect::<Vec<_>>(), extras.unwrap_or(&none))
+    }
 }

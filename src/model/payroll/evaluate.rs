@@ -11,7 +11,7 @@ use super::error::PayError;
 use super::number::Number;
 use super::pack::{Attributes, Component, Pack, Role, byte};
 use super::period::PayPeriod;
-use super::plan::{Fault, Layout, Plan, Taxable};
+use super::plan::{Fault, Finish, Layout, Plan, Step, Taxable};
 use super::usual::Usual;
 use super::ytd::YearToDate;
 
@@ -62,6 +62,14 @@ pub struct Pay {
     slots: Vec<i64>,
 }
 
+/// What a pay takes from totals to date.
+pub(crate) struct Cumulative {
+    /// Positions in [`Pack::lines`].
+    pub(crate) lines: Vec<usize>,
+    /// Whether taxable pay is the growth of a total.
+    pub(crate) taxable: bool,
+}
+
 impl Pack {
     /// Calculates a pay.
     pub fn evaluate(&self, input: &PayInput) -> Result<Pay, PayError> {
@@ -95,6 +103,17 @@ impl Pack {
         };
         let mut slots = pay.slots[..layout.end()].iter().map(|slot| i128::from(*slot)).collect();
         self.run(wide, &mut slots, input.ytd, pay)
+    }
+
+    /// The lines that are totals to date for a pay like that.
+    pub(crate) fn cumulative(&self, input: &PayInput) -> Result<Cumulative, PayError> {
+        let plan = self.compile(self.key(input)?, input)?;
+        let line = |step: &Step| match step.finish {
+            Finish::Money { role, cumulative: true, .. } => Some(role),
+            _ => None,
+        };
+        let lines = plan.steps.iter().filter_map(line).collect();
+        Ok(Cumulative { lines, taxable: plan.taxable.is_some_and(|it| it.cumulative) })
     }
 
     /// Calculates the amounts from the known numbers of the pay, which the first slots contain.

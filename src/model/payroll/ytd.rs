@@ -102,7 +102,7 @@ impl YearToDate {
         self.taken_back = true;
     }
 
-    pub(super) const fn is_taken_back(&self) -> bool {
+    pub(crate) const fn is_taken_back(&self) -> bool {
         self.taken_back
     }
 

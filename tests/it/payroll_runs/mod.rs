@@ -4,6 +4,7 @@
 mod arrears;
 mod benefits;
 mod beside;
+mod changed;
 mod contractors;
 mod directors;
 mod drafts;

@@ -65,7 +65,13 @@ pub(crate) fn hired(country: &str, start: &str, amount: i64) -> (Caller, String,
     let company = caller.company(0);
     let money = json!({"company_id": company, "amount": 10_000_000_000_i64});
     caller.post("/_sandbox/inbound/bank_transfer", &money).expect(200);
-    let known = caller.payable(&company).remove(0);
+    let person = hire(&caller, &company, start, amount);
+    (caller, company, person)
+}
+
+/// A new employee of that company, with the account of another one.
+pub(super) fn hire(caller: &Caller, company: &str, start: &str, amount: i64) -> String {
+    let known = caller.payable(company).remove(0);
     let known = caller.get(&format!("/api/business/employees/{known}")).data();
     let method = &known["payment_method"];
     let body = json!({
@@ -84,18 +90,22 @@ pub(crate) fn hired(country: &str, start: &str, amount: i64) -> (Caller, String,
     caller.post(&format!("{path}/verify-payroll"), &json!({})).expect(202);
     caller.advance(&json!({"by": "60s"}));
     caller.post(&format!("{path}/activate"), &json!({})).expect(200);
-    (caller, company, person)
+    person
 }
 
 /// The payslip of the next regular run of that month.
 pub(crate) fn slip(caller: &Caller, person: &str, period: &str) -> Value {
-    let run = regular(caller, person, period);
-    verb(caller, &run, "approve", &json!({})).expect(200);
+    slip_of(caller, &regular(caller, person, period))
+}
+
+/// Approves a calculated run of one employee, and waits for the payslip.
+pub(super) fn slip_of(caller: &Caller, run: &Value) -> Value {
+    verb(caller, run, "approve", &json!({})).expect(200);
     let day = format!("{}T00:00:00.000Z", run["pay_date"].as_str().unwrap());
     if day > caller.now() {
         caller.advance(&json!({"to": day}));
     }
-    let path = format!("/api/business/payslips?payroll_run_id={}", id(&run));
+    let path = format!("/api/business/payslips?payroll_run_id={}", id(run));
     for _ in 0..7 {
         caller.advance(&json!({"by": "1d"}));
         if let Some(slip) = caller.all(&path).pop() {
