@@ -210,6 +210,7 @@ fn class_pays(plan: &Plan, days: &PayDays, class: Class) -> (i32, Vec<Arc<Calcul
         let terms = Terms {
             frequency: calendar.frequency,
             regular_day: pay_date,
+            law_day: pay_date,
             country,
             parts: &of_pay[now],
             extras: extras(plan, &parts[now], (bonus, pension.as_ref())),

@@ -63,6 +63,7 @@ fn calculation(
         country,
         frequency: run.span().frequency,
         regular_day,
+        law_day: run.pay_date.min(run.span().end),
         parts: &due.parts,
         extras: due.extras,
         attributes: &employee.tax_attributes_for(pack, run.pay_date),

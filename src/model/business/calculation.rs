@@ -66,6 +66,8 @@ pub(crate) struct Terms<'a> {
     pub(crate) frequency: PayPeriod,
     /// The day that numbers the tax period: the pay date before it moved to a business day.
     pub(crate) regular_day: Date,
+    /// The day whose version of the law applies.
+    pub(crate) law_day: Date,
     /// The parts of the salary that are paid, each from zero.
     pub(crate) parts: &'a [Component],
     pub(crate) extras: Extras,
@@ -88,7 +90,7 @@ impl Terms<'_> {
             not_last: profile(pack, attributes, not_last),
             period: self.frequency,
             number: period_number(pack, self.frequency, on, self.regular_day),
-            on,
+            on: self.law_day,
             earned: earned(pack, self.parts, &self.extras),
             typed: &self.extras.typed,
         }

@@ -143,3 +143,15 @@ fn a_new_employee_adds_nothing_to_the_contributions_of_earlier_pay() {
     let second = extra(&caller, &company, ("2026-04", "2026-04-30"), &bonus(&person, 1_000_000));
     assert_eq!(amount(&second, "employer_contributions", "itf"), 10_000, "{second}");
 }
+
+/// National Social Security Fund Act 2013 (KE), third schedule: the limits are those of the month of the earnings. 72,000 in January 2026.
+#[test]
+fn late_pay_has_the_limits_of_its_month() {
+    let days = ("2026-01-01", "2026-01", "2026-02-03");
+    let (regular, second) = after_a_change("KE", days, (10_000_000, 100_000), &json!([]));
+    assert_eq!(amount(&regular, "contributions", "nssf_tier_2"), 384_000);
+    for line in ["nssf_tier_1", "nssf_tier_2"] {
+        assert_eq!(amount(&second, "contributions", line), 0, "{line}");
+    }
+    assert_eq!(amount(&second, "employer_contributions", "nssf_employer"), 0);
+}
