@@ -91,6 +91,15 @@ impl Past {
     }
 }
 
+/// The company's other runs in the order in which they were calculated. Reversals are left out.
+fn in_order(world: &World, run: &PayrollRun) -> Vec<Arc<PayrollRun>> {
+    let ids = world.children::<PayrollRun>(run.company_id.bits());
+    let others = ids.filter(|id| *id != run.id).map(|id| get(world, id));
+    let mut others: Vec<_> = others.filter(|other| other.reverses.is_none()).collect();
+    others.sort_by_key(|other| other.entered(RunStatus::Calculated));
+    others
+}
+
 /// Earlier pay of one employee in the tax year.
 #[derive(Default)]
 pub(crate) struct Earlier {
@@ -119,14 +128,10 @@ impl EarlierPay {
             reversed: BTreeMap::new(),
             taken_back: BTreeMap::new(),
         };
-        for id in world.children::<PayrollRun>(run.company_id.bits()) {
-            let other = get(world, id);
-            if id == run.id || other.reverses.is_some() {
-                continue;
-            }
+        for other in in_order(world, run) {
             let hours = other.regular_hours();
             let on = other.entered(RunStatus::Calculated).map(Timestamp::date);
-            for item in items(world, id) {
+            for item in items(world, other.id) {
                 if other.status == RunStatus::Reversed || item.status == ItemStatus::Reversed {
                     let pays = earlier.reversed.entry(item.employee_id).or_default();
                     pays.push(Arc::clone(&item.calculation));
@@ -195,6 +200,8 @@ impl EarlierPay {
             } else {
                 earlier.year.add(pay, 1);
             }
+            // What the last pay did not cover is taken from the next one, whichever pay period both are for.
+            earlier.year.carried = pay.carried();
         }
         let mut reversed = self.reversed.get(&employee.id).into_iter().flatten();
         if is_changed || reversed.any(|pay| tax_year.contains(pay)) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::business::earnings::{
-    Employer, earned, part, period_number, profile, take_back_at_most_the_pay, tax_year,
+    Employer, PayLine, earned, part, period_number, profile, take_back_at_most_the_pay, tax_year,
 };
 use crate::model::business::employer_part::Paid;
 use crate::model::business::pay_extras::{cap, sum};
@@ -296,7 +296,7 @@ impl Calculation {
 
     /// Totals of the tax year, including this pay.
     pub(crate) fn year_so_far(&self) -> YearSoFar {
-        let carried = self.extras().map(|extras| extras.carried.clone()).unwrap_or_default();
+        let carried = self.carried();
         let regional = self.regional.iter().map(|it| (it.pack.clone(), it.ytd.clone())).collect();
         YearSoFar {
             by_pack: self.ytd.clone(),
@@ -305,6 +305,11 @@ impl Calculation {
             carried,
             ..YearSoFar::default()
         }
+    }
+
+    /// Deductions that this pay did not cover and the next one takes.
+    pub(crate) fn carried(&self) -> Vec<PayLine> {
+        self.extras().map(|extras| extras.carried.clone()).unwrap_or_default()
     }
 
     /// Whether it pays the salary.

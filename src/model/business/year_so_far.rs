@@ -77,18 +77,19 @@ impl YearSoFar {
     pub(crate) fn add(&mut self, pay: &Calculation, times: i64) {
         let (bases, amounts) = pay.parts();
         self.by_pack.add_parts(bases, amounts, pay.taxable, times);
-        if times > 0 {
-            self.carried = pay.extras().map(|extras| extras.carried.clone()).unwrap_or_default();
-        }
-        if let Some(extras) = pay.extras() {
-            typed::count(&extras.typed, times, &mut self.typed);
-            typed::count_employer(pay.pack(), &extras.employer_parts, times, &mut self.typed);
-            extras.count_employer_parts(times, &mut self.employer_parts);
-        }
+        self.count_deductions(pay, times);
         if let Some(regional) = &pay.regional {
             let year = self.regional.entry(regional.pack.clone()).or_default();
             year.add_parts(&regional.bases, &regional.amounts, 0, times);
         }
         self.beside.add(pay.beside(), times);
+    }
+
+    /// Adds what the deductions of a pay took, and what the employer added to them, to the totals that their limits of the year read.
+    pub(crate) fn count_deductions(&mut self, pay: &Calculation, times: i64) {
+        let Some(extras) = pay.extras() else { return };
+        typed::count(&extras.typed, times, &mut self.typed);
+        typed::count_employer(pay.pack(), &extras.employer_parts, times, &mut self.typed);
+        extras.count_employer_parts(times, &mut self.employer_parts);
     }
 }

@@ -4,6 +4,7 @@
 mod arrears;
 mod benefits;
 mod beside;
+mod carried;
 mod changed;
 mod contractors;
 mod directors;
