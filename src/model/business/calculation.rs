@@ -136,14 +136,14 @@ impl Calculation {
         typed::limit(pack, &mut extras.typed, taken);
         let mut calculation = Self::calculated(&terms, (pack, fit), pay_date, before)?;
         let extras = &mut terms.extras;
-        let wages = calculation.wages();
+        let wages = calculation.wages_after(before);
         let mut taken = sum(&extras.typed);
         extras.carried = typed::fit(pack, &mut extras.typed, &wages, terms.frequency);
         while typed::was_cut(&mut terms.extras, &mut taken) {
             // Smaller deductions may leave more tax to pay, and that leaves less for them.
             calculation = Self::calculated(&terms, (pack, fit), pay_date, before)?;
             let extras = &mut terms.extras;
-            let wages = calculation.wages();
+            let wages = calculation.wages_after(before);
             let more = typed::fit(pack, &mut extras.typed, &wages, terms.frequency);
             typed::merge(&mut extras.carried, more);
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::business::calculation::Calculation;
+use crate::model::business::calculation::{Before, Calculation};
 use crate::model::business::earnings::{PackUsed, label_of};
 use crate::model::business::tax_return::DueTo;
 use crate::model::business::typed_deductions as typed;
@@ -39,12 +39,22 @@ impl Calculation {
     }
 
     /// The pay as deductions by type find it.
-    pub(super) fn wages(&self) -> typed::Wages {
+    pub(super) fn wages(&self, earlier: typed::EarlierWages) -> typed::Wages {
         let by_pack = self.lines().filter(|(line, _)| line.role == Role::EmployeeDeduction);
         let by_pack: Vec<_> = by_pack.map(|(line, amount)| (line.order, amount)).collect();
         let disposable = self.left() + by_pack.iter().map(|(_, amount)| amount).sum::<i64>();
         let basic = self.earnings.iter().map(|(_, amount)| amount).sum();
-        typed::Wages { pay: PayForOrders { gross: self.gross, basic, disposable }, by_pack }
+        let pay = PayForOrders { gross: self.gross, basic, disposable };
+        typed::Wages { pay, by_pack, earlier }
+    }
+
+    /// This pay after earlier ones of the pay period, before deductions with a type.
+    pub(super) fn wages_after(&self, before: Before<'_>) -> typed::Wages {
+        let mut earlier = typed::EarlierWages::default();
+        for pay in before.same_period {
+            earlier.add(&pay.wages(typed::EarlierWages::default()), pay.typed());
+        }
+        self.wages(earlier)
     }
 
     /// Bases and amounts, in the pack's order.

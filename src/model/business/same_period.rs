@@ -226,7 +226,7 @@ impl Calculation {
     }
 
     /// Its deductions with a type.
-    fn typed(&self) -> &[PayLine] {
+    pub(super) fn typed(&self) -> &[PayLine] {
         self.extras().map_or(&[], |extras| &extras.typed)
     }
 

@@ -96,6 +96,27 @@ pub(super) struct Wages {
     pub(super) pay: PayForOrders,
     /// What the pack itself takes for loans and orders, each with its place among the types.
     pub(super) by_pack: Vec<(u8, i64)>,
+    /// The earlier pays of the pay period. The law limits what is taken from all pay of the period.
+    pub(super) earlier: EarlierWages,
+}
+
+/// Earlier pays of a pay period together.
+#[derive(Default)]
+pub(super) struct EarlierWages {
+    pay: PayForOrders,
+    /// What the pack took from them for loans and orders.
+    by_pack: i64,
+    /// What deductions with a type took from them.
+    typed: Vec<PayLine>,
+}
+
+impl EarlierWages {
+    /// Adds a pay with the deductions that were taken from it.
+    pub(super) fn add(&mut self, wages: &Wages, typed: &[PayLine]) {
+        self.pay = self.pay.plus(wages.pay);
+        self.by_pack += wages.by_pack.iter().map(|(_, amount)| amount).sum::<i64>();
+        self.typed.extend_from_slice(typed);
+    }
 }
 
 impl Wages {
@@ -118,16 +139,21 @@ pub(super) fn fit(
     wages: &Wages,
     period: PayPeriod,
 ) -> Vec<PayLine> {
-    let pay = wages.pay;
+    let (earlier, pay) = (&wages.earlier, wages.pay.plus(wages.earlier.pay));
+    // What is left of this pay, and of all pay of the period.
+    let mut own = wages.pay.disposable;
     let mut left = pay.disposable - pack.least_net_of(pay.gross);
+    left -= earlier.by_pack + sum(&earlier.typed);
     let mut taken_by = BTreeMap::new();
+    count(&earlier.typed, 1, &mut taken_by);
     let mut carried = Vec::new();
     for place in 0..lines.len() {
         let law = type_of(pack, &lines[place]);
         let short = law.map_or(Short::Drop, |kind| kind.short);
         let most = law.and_then(|kind| {
             let most = kind.most.as_ref()?;
-            let disposable = pay.disposable - of_types(lines, &most.less);
+            let less = of_types(lines, &most.less) + of_types(&earlier.typed, &most.less);
+            let disposable = pay.disposable - less;
             Some(
                 most.of(PayForOrders { disposable, ..pay }, period)
                     - sum_of(&taken_by, &kind.id, &most.with),
@@ -135,7 +161,7 @@ pub(super) fn fit(
         });
         let line = &mut lines[place];
         let before = wages.taken_before(law.map_or(u8::MAX, |kind| kind.order.max(1)));
-        let room = left - before - line.protected.unwrap_or(0);
+        let room = own.min(left - line.protected.unwrap_or(0)) - before;
         let fits = line.amount.min(most.map_or(room, |most| most.min(room)).max(0));
         let taken = if short == Short::Refuse && fits < line.amount { 0 } else { fits };
         if short == Short::Carry && taken < line.amount {
@@ -143,6 +169,7 @@ pub(super) fn fit(
         }
         line.amount = taken;
         left -= taken;
+        own -= taken;
         count(core::slice::from_ref(line), 1, &mut taken_by);
     }
     carried
@@ -177,7 +204,8 @@ mod tests {
 
     /// A pay without bonuses.
     fn wages(gross: i64, disposable: i64) -> Wages {
-        Wages { pay: PayForOrders { gross, basic: gross, disposable }, by_pack: Vec::new() }
+        let pay = PayForOrders { gross, basic: gross, disposable };
+        Wages { pay, by_pack: Vec::new(), earlier: EarlierWages::default() }
     }
 
     fn taken(pack: &str, mut lines: Vec<PayLine>, left: i64) -> (Vec<i64>, Vec<PayLine>) {

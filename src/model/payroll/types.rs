@@ -129,7 +129,7 @@ pub(super) enum MostOf {
 }
 
 /// A pay of which an order takes a part.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct PayForOrders {
     /// Gross pay in money.
     pub gross: i64,
@@ -137,6 +137,18 @@ pub struct PayForOrders {
     pub basic: i64,
     /// What taxes and contributions by law leave of gross pay.
     pub disposable: i64,
+}
+
+impl PayForOrders {
+    /// Both pays together.
+    #[must_use]
+    pub const fn plus(self, other: Self) -> Self {
+        Self {
+            gross: self.gross + other.gross,
+            basic: self.basic + other.basic,
+            disposable: self.disposable + other.disposable,
+        }
+    }
 }
 
 /// The most that an order takes from pay.

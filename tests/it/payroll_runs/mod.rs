@@ -12,6 +12,7 @@ mod drafts;
 mod headcount;
 mod late;
 mod law;
+mod limits;
 pub(crate) mod moved;
 mod parts;
 mod refusals;

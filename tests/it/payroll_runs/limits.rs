@@ -1,0 +1,74 @@
+//! Limits of deductions from all pay of a pay period.
+
+use serde_json::{Value, json};
+
+use super::changed::{amount, extra};
+use super::moved::{hired, slip, slip_of};
+use super::{calculated, draft, edit};
+use crate::harness::Caller;
+use crate::harness::world::number;
+
+fn set_pay(caller: &Caller, person: &str, (from, monthly): (&str, i64), deductions: &Value) {
+    let path = format!("/api/business/employees/{person}");
+    let currency = caller.get(&path).data()["compensation"]["currency"].clone();
+    let body = json!({
+        "amount": monthly, "currency": currency, "interval": "month", "effective_from": from,
+        "deductions": deductions,
+    });
+    let request = caller.request("PUT", &format!("{path}/compensation")).json(&body);
+    caller.send(&request).expect(200);
+}
+
+fn order(kind: &str, amount: i64) -> Value {
+    json!({"label": kind, "amount": amount, "type": kind})
+}
+
+fn with_bonus(person: &str, amount: i64, order: &Value) -> Value {
+    let bonus = json!({"label": "Bonus", "amount": amount, "type": "bonus"});
+    json!({"employee_id": person, "earnings": [bonus], "deductions": [order]})
+}
+
+/// What a garnishment takes from the regular pay of January and from a bonus, by biweekly pay of that amount a month.
+fn garnished(monthly: i64, deductions: &Value, bonus: i64) -> (i64, i64) {
+    let (caller, company, person) = hired("US", "2026-01-01", monthly);
+    set_pay(&caller, &person, ("2026-01-01", monthly), deductions);
+    slip(&caller, &person, "2026-01");
+    let body = json!({"company_id": company, "period": "2026-01", "employee_ids": [person]});
+    let run = draft(&caller, &body);
+    let one = json!({"employee_id": person, "deductions": [order("garnishment", 300_000)]});
+    edit(&caller, &run, &json!({"items": [one]})).expect(200);
+    let regular = slip_of(&caller, &calculated(&caller, &run));
+    let item = with_bonus(&person, bonus, &order("garnishment", 300_000));
+    let second = extra(&caller, &company, ("2026-01", "2026-01-28"), &item);
+    caller.audit();
+    (amount(&regular, "deductions", "garnishment"), amount(&second, "deductions", "garnishment"))
+}
+
+/// 15 USC 1673(a), 29 CFR 870.11: the limit is that of the disposable earnings of a workweek or pay period, and support counts towards it.
+#[test]
+fn a_garnishment_takes_its_part_of_all_pay_of_a_pay_period() {
+    // 369.40 and 211.05 of disposable pay: 580.45 less 435.00 is more than a quarter, 145.11.
+    assert_eq!(garnished(86_667, &json!([]), 30_000), (0, 14_511));
+    // Support takes more than a quarter of both pays.
+    let support = json!([order("child_support", 387_833)]);
+    assert_eq!(garnished(1_000_000, &support, 100_000), (0, 0));
+}
+
+/// Attachment of Earnings Act 1971 (GB), Sch. 3 para. 6: protected earnings are those of the pay day's period. The regular pay has left them.
+#[test]
+fn protected_earnings_stay_once_in_a_pay_period() {
+    let (caller, company, person) = hired("GB", "2026-05-01", 150_000);
+    let order = json!({
+        "label": "Order", "amount": 60_000, "type": "court_order", "protected": 100_000,
+    });
+    let deductions = json!([order]);
+    set_pay(&caller, &person, ("2026-05-01", 150_000), &deductions);
+    let regular = slip(&caller, &person, "2026-05");
+    assert_eq!(regular["net"], 100_000);
+    let item = with_bonus(&person, 50_000, &order);
+    let second = extra(&caller, &company, ("2026-05", "2026-05-29"), &item);
+    let left = number(&second["gross"]) - amount(&second, "taxes", "income_tax");
+    let left = left - amount(&second, "contributions", "national_insurance");
+    assert_eq!((amount(&second, "deductions", "order"), &second["net"]), (left, &json!(0)));
+    caller.audit();
+}
