@@ -38,8 +38,8 @@ pub(crate) struct DeductionInput {
     /// Its type in the payroll pack of the country, such as `401k`, `pension_net_pay` or `rrsp`. The pack states what it reduces.
     #[serde(rename = "type")]
     kind: Option<TypeName>,
-    /// The least net pay, in minor units, that it leaves to the employee, such as the protected earnings of a court order. It requires a
-    /// `type`.
+    /// The least net pay of a pay period, in minor units, that it leaves to the employee, such as the protected earnings of a court order.
+    /// Pay terms state it for a month, and a run for its pay period. It requires a `type`.
     protected: Option<MonthlySum>,
     /// The most that deductions of its type take in a tax year, in minor units. The limit of the payroll pack applies, too. It requires a
     /// `type`.

@@ -172,9 +172,11 @@ pub(crate) fn by_terms(world: &World, employee: &Employee, span: PaySpan) -> Due
     if let Some(terms) = employee.terms_on(to).filter(|_| paid_days > 0) {
         let whole = Proration { paid_days: days, days };
         let deductions = terms.deductions.iter().cloned().map(|mut deduction| {
-            deduction.amount = part_of(deduction.amount, (whole, of_month));
+            let of_period = |amount: i64| part_of(amount, (whole, of_month));
+            deduction.amount = of_period(deduction.amount);
+            deduction.protected = deduction.protected.map(of_period);
             if let Some(amount) = deduction.employer.as_mut().and_then(|it| it.amount.as_mut()) {
-                *amount = part_of(*amount, (whole, of_month));
+                *amount = of_period(*amount);
             }
             deduction
         });

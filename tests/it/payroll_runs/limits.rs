@@ -72,3 +72,20 @@ fn protected_earnings_stay_once_in_a_pay_period() {
     assert_eq!((amount(&second, "deductions", "order"), &second["net"]), (left, &json!(0)));
     caller.audit();
 }
+
+/// The amounts of pay terms are those of a month: a week has 12 of 52 parts, 230.77 of 1,000.00.
+#[test]
+fn protected_earnings_of_pay_terms_are_those_of_the_pay_period() {
+    let (caller, company, person) = hired("GB", "2026-06-01", 150_000);
+    let order = json!({
+        "label": "Order", "amount": 60_000, "type": "court_order", "protected": 100_000,
+    });
+    set_pay(&caller, &person, ("2026-06-01", 150_000), &json!([order]));
+    let schedule = json!({
+        "company_id": company, "frequency": "weekly", "first_day": "2026-06-01", "pay_days_after": 5,
+    });
+    caller.post("/api/business/pay-schedules", &schedule).expect(201);
+    let week = slip(&caller, &person, "2026-06");
+    assert_eq!((number(&week["gross"]), number(&week["net"])), (34_615, 23_077), "{week}");
+    caller.audit();
+}
