@@ -46,6 +46,8 @@ struct ByTerms {
     amount: i64,
     /// The first day on which a run calculated it; none for the history and for arrears alone.
     since: Option<Date>,
+    /// The first day on which a run calculated arrears for it.
+    corrected: Option<Date>,
     /// The regular hours of the runs that paid them.
     reported: Vec<HoursWorked>,
     /// Whether a run paid the usual hours.
@@ -174,6 +176,7 @@ impl EarlierPay {
         for arrears in pay.extras().into_iter().flat_map(|extras| &extras.arrears) {
             let paid = self.by_terms.entry((item.employee_id, arrears.span())).or_default();
             paid.amount += arrears.amount;
+            paid.corrected = paid.corrected.into_iter().chain(on).min();
         }
     }
 
@@ -233,15 +236,19 @@ impl EarlierPay {
         since + self.in_history(world, employee, span)
     }
 
-    /// Whether the pay for that pay period was calculated without these terms, which apply to it: they were set on the same day or later.
+    /// Whether the pay for that pay period was calculated without these terms, which apply to it: they were set on the same day or later. Pay
+    /// that was calculated again after arrears for it contains these, too.
     pub(crate) fn calculated_without(
         &self,
         terms: &Compensation,
         id: Id<Employee>,
         span: PaySpan,
     ) -> bool {
-        let since = self.by_terms.get(&(id, span)).and_then(|paid| paid.since);
-        let is_late = |set: Date| since.is_none_or(|since| set >= since);
+        let paid = self.by_terms.get(&(id, span));
+        let since = paid.and_then(|paid| paid.since);
+        let corrected = paid.and_then(|paid| paid.corrected);
+        let is_paid_again = since.is_some() && corrected.is_some() && since >= corrected;
+        let is_late = |set: Date| is_paid_again || since.is_none_or(|since| set >= since);
         terms.effective_from <= span.end && terms.recorded.is_some_and(is_late)
     }
 

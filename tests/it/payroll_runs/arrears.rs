@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::law::{payable_in, set_pay};
 use super::moved::{company_of, slip};
+use super::verb;
 use crate::harness::Caller;
 use crate::harness::world::number;
 
@@ -58,5 +59,25 @@ fn nigerian_arrears_are_pensionable() {
     };
     let regular = pension(&slip(&caller, &person, "2026-03"));
     assert_eq!(pension(&late), regular * 70 / 60);
+    caller.audit();
+}
+
+/// A pay that contains the new terms already needs no arrears: what was paid of them is taken back.
+#[test]
+fn arrears_of_a_month_that_is_paid_again_are_taken_back() {
+    let (caller, person) = payable_in("GB");
+    set_pay(&caller, &person, 300_000, &json!([]));
+    let first = slip(&caller, &person, "2026-01");
+    set_pay(&caller, &person, 330_000, &json!([]));
+    let late = slip(&caller, &person, "2026-02");
+    assert_eq!(number(&late["gross"]), 360_000);
+    let run = caller.run(first["payroll_run_id"].as_str().unwrap());
+    verb(&caller, &run, "reverse", &json!({"reason": "Wrong account"})).expect(200);
+    caller.advance(&json!({"by": "5d"}));
+    assert_eq!(number(&slip(&caller, &person, "2026-01")["gross"]), 330_000);
+    let next = slip(&caller, &person, "2026-03");
+    assert_eq!(number(&next["gross"]), 300_000, "{next}");
+    assert_eq!(number(&late_line(&next)["amount"]), -30_000);
+    assert_eq!(number(&slip(&caller, &person, "2026-04")["gross"]), 330_000);
     caller.audit();
 }
