@@ -2,6 +2,8 @@
 //!
 //! Pay counts as it was calculated, in any run and order, unless its run was cancelled, failed or reversed.
 
+use std::collections::BTreeSet;
+
 use crate::api::business::employers::Employers;
 use crate::api::business::pay_periods::regular_day;
 use crate::api::business::payroll_clock::{get, items};
@@ -9,8 +11,8 @@ use crate::api::prelude::*;
 use crate::model::business::tax_period::TaxYear;
 use crate::model::business::year_so_far::YearSoFar;
 use crate::model::business::{
-    Before, Calculation, Compensation, HoursWorked, ItemStatus, PaySpan, PayrollItem, PayrollRun,
-    RunStatus,
+    Before, Calculation, Compensation, Deduction, HoursWorked, ItemStatus, PaySpan, PayrollItem,
+    PayrollRun, RunStatus,
 };
 use crate::model::growth::tenure::Tenure;
 use crate::model::growth::workforce::Place;
@@ -37,6 +39,8 @@ pub(crate) struct EarlierPay {
     reversed: BTreeMap<Id<Employee>, Vec<Arc<Calculation>>>,
     /// Grown pays of the tax year that have been reversed.
     taken_back: BTreeMap<Id<Employee>, Vec<Arc<PayrollItem>>>,
+    /// Those for whom the run itself has a deduction.
+    deducted: BTreeSet<Id<Employee>>,
 }
 
 /// Regular pay of one employee for one pay period.
@@ -93,6 +97,12 @@ impl Past {
     }
 }
 
+/// The employees for whom the run itself has a deduction.
+fn with_deductions(run: &PayrollRun) -> BTreeSet<Id<Employee>> {
+    let inputs = run.inputs.iter().filter(|input| !input.deductions.is_empty());
+    inputs.map(|input| input.employee_id).collect()
+}
+
 /// The company's other runs in the order in which they were calculated. Reversals are left out.
 fn in_order(world: &World, run: &PayrollRun) -> Vec<Arc<PayrollRun>> {
     let ids = world.children::<PayrollRun>(run.company_id.bits());
@@ -100,6 +110,26 @@ fn in_order(world: &World, run: &PayrollRun) -> Vec<Arc<PayrollRun>> {
     let mut others: Vec<_> = others.filter(|other| other.reverses.is_none()).collect();
     others.sort_by_key(|other| other.entered(RunStatus::Calculated));
     others
+}
+
+impl Past {
+    /// Adds what the deductions of people in this place took in the tax year.
+    fn count_deductions(
+        &self,
+        world: &World,
+        place: Place,
+        year: &TaxYear,
+        so_far: &mut YearSoFar,
+    ) {
+        let history = world.base().history_at(self.plan.index);
+        for pay in self.plan.pays.pays() {
+            if let Some(pay) = history.payroll.calculation(&self.plan, place, pay)
+                && year.contains(pay)
+            {
+                so_far.count_deductions(pay, 1);
+            }
+        }
+    }
 }
 
 /// Earlier pay of one employee in the tax year.
@@ -129,6 +159,7 @@ impl EarlierPay {
             by_terms: BTreeMap::new(),
             reversed: BTreeMap::new(),
             taken_back: BTreeMap::new(),
+            deducted: with_deductions(run),
         };
         for other in in_order(world, run) {
             let hours = other.regular_hours();
@@ -216,12 +247,27 @@ impl EarlierPay {
     /// The year up to the world's start.
     fn opening(&self, world: &World, employee: &Employee, year: &TaxYear) -> YearSoFar {
         let past = self.in_past(world, employee);
-        if let Some(pay) = past.and_then(|(past, place)| past.last_paid(world, place, year)) {
-            return pay.year_so_far();
+        if let Some((past, place)) = past
+            && let Some(pay) = past.last_paid(world, place, year)
+        {
+            let mut so_far = pay.year_so_far();
+            if pay.deductions() + pay.employer_benefits() != 0 && self.has_limits(employee) {
+                past.count_deductions(world, place, year, &mut so_far);
+            }
+            return so_far;
         }
         let told = employee.totals_of(year.pack, year.first);
         let totals = told.and_then(|told| YearToDate::from_names(year.pack, &told.totals).ok());
         YearSoFar::opened(totals.unwrap_or_default())
+    }
+
+    /// Whether a deduction of the employee may have a limit of the year.
+    fn has_limits(&self, employee: &Employee) -> bool {
+        let is_limited = |it: &Deduction| {
+            it.annual_limit.or(it.employer.as_ref().and_then(|part| part.annual_limit)).is_some()
+        };
+        let mut of_terms = employee.terms().iter().flat_map(|terms| &terms.deductions);
+        self.deducted.contains(&employee.id) || of_terms.any(is_limited)
     }
 
     /// The place of that employee in the company's history.

@@ -1,12 +1,12 @@
-//! Limits of deductions from all pay of a pay period.
+//! Limits of deductions: of all pay of a pay period, by pay period, and of the tax year with the history.
 
 use serde_json::{Value, json};
 
 use super::changed::{amount, extra};
-use super::moved::{hired, slip, slip_of};
+use super::moved::{company_of, hired, slip, slip_of};
 use super::{calculated, draft, edit};
 use crate::harness::Caller;
-use crate::harness::world::number;
+use crate::harness::world::{id, number};
 
 fn set_pay(caller: &Caller, person: &str, (from, monthly): (&str, i64), deductions: &Value) {
     let path = format!("/api/business/employees/{person}");
@@ -87,5 +87,49 @@ fn protected_earnings_of_pay_terms_are_those_of_the_pay_period() {
     caller.post("/api/business/pay-schedules", &schedule).expect(201);
     let week = slip(&caller, &person, "2026-06");
     assert_eq!((number(&week["gross"]), number(&week["net"])), (34_615, 23_077), "{week}");
+    caller.audit();
+}
+
+/// 26 USC 402(g), Finance Act 2004 (GB), s. 227: a limit of the year counts what the pays before the world's start took.
+#[test]
+fn a_limit_of_the_year_counts_the_history() {
+    let caller = Caller::manual();
+    let body = json!({
+        "seed": 42, "countries": ["GB"], "companies": 1, "employees_per_company": 6,
+        "start": "2026-01-01T00:00:00.000Z",
+    });
+    caller.post("/_sandbox/reset", &body).expect(200);
+    let company = caller.company(0);
+    let money = json!({"company_id": company, "amount": 10_000_000_000_i64});
+    caller.post("/_sandbox/inbound/bank_transfer", &money).expect(200);
+    let details = |person: &String| caller.get(&format!("/api/business/employees/{person}")).data();
+    let people = caller.payable(&company).into_iter();
+    let saver = people.map(|person| details(&person));
+    let mut savers = saver.filter(|it| it["compensation"]["deductions"][0]["rate_bp"] == 500);
+    let saver = savers.next().unwrap();
+    let person = id(&saver);
+    let path = format!("/api/business/payslips?employee_id={person}");
+    let slips = caller.all(&path);
+    let of_year = slips.iter().filter(|slip| slip["pay_date"].as_str().unwrap() > "2025-04-05");
+    let taken =
+        |list: &'static str| of_year.clone().map(|slip| amount(slip, list, "pension")).sum::<i64>();
+    let mut deduction = saver["compensation"]["deductions"][0].clone();
+    let (own, employer) = (taken("deductions"), taken("employer_contributions"));
+    assert!(own > 0 && employer > 0, "{own} {employer}");
+    deduction["annual_limit"] = json!(own + 1_000);
+    deduction["employer"]["annual_limit"] = json!(employer + 500);
+    for unused in ["amount", "timing"] {
+        deduction.as_object_mut().unwrap().remove(unused);
+    }
+    let monthly = number(&saver["compensation"]["amount"]);
+    set_pay(&caller, person, ("2026-01-01", monthly), &json!([deduction]));
+    for rest in [(1_000, 500), (0, 0)] {
+        let period = if rest.0 > 0 { "2026-01" } else { "2026-02" };
+        let slip = slip(&caller, person, period);
+        let lines = ["deductions", "employer_contributions"];
+        let [own, employer] = lines.map(|list| amount(&slip, list, "pension"));
+        assert_eq!((own, employer), rest, "{slip}");
+    }
+    assert_eq!(company_of(&caller, person), company);
     caller.audit();
 }
