@@ -78,16 +78,16 @@ pub(crate) struct Terms<'a> {
 
 impl Terms<'_> {
     /// The pay for a pack with these attributes.
-    pub(super) fn own(
-        &self,
+    pub(super) fn own<'b>(
+        &'b self,
         pack: &Pack,
-        attributes: &BTreeMap<String, String>,
+        attributes: &'b BTreeMap<String, String>,
         on: Date,
-    ) -> Own<'_> {
-        let not_last = self.employer.map(|it| Employer { is_last_pay: false, ..it });
+    ) -> Own<'b> {
         Own {
             profile: profile(pack, attributes, self.employer),
-            not_last: profile(pack, attributes, not_last),
+            attributes,
+            employer: self.employer,
             period: self.frequency,
             number: period_number(pack, self.frequency, on, self.regular_day),
             on: self.law_day,

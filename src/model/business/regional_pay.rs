@@ -43,7 +43,8 @@ impl RegionalPay {
         let earlier: Vec<_> = earlier.collect();
         let start = YearToDate::start();
         let year = before.year.and_then(|year| year.regional.get(pack.code.as_str()));
-        let own = terms.own(pack, &own_values(national, terms.attributes), pay_date);
+        let attributes = own_values(national, terms.attributes);
+        let own = terms.own(pack, &attributes, pay_date);
         let (pay, ytd) = addition(pack, &own, &earlier, year.unwrap_or(&start))?;
         Ok(Some(Self {
             pack: Cow::Borrowed(&pack.code),

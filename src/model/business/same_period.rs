@@ -1,7 +1,9 @@
 //! Pays of one pay period, which are taxed together: a second one is an addition to the first.
 
+use std::collections::BTreeMap;
+
 use crate::model::business::calculation::{Calculation, Terms};
-use crate::model::business::earnings::{PayLine, earned};
+use crate::model::business::earnings::{Employer, PayLine, earned, profile};
 use crate::model::business::typed_deductions as typed;
 use crate::model::business::{Component as PayComponent, Extras};
 use crate::model::payroll::{
@@ -12,8 +14,9 @@ use crate::model::prelude::*;
 /// A pay for one pack, without the pays before it.
 pub(super) struct Own<'a> {
     pub(super) profile: Profile,
-    /// The same profile before the last pay period of the employment.
-    pub(super) not_last: Profile,
+    /// What the profile was made of.
+    pub(super) attributes: &'a BTreeMap<String, String>,
+    pub(super) employer: Option<Employer>,
     pub(super) period: PayPeriod,
     /// The number of the tax period.
     pub(super) number: u32,
@@ -48,9 +51,9 @@ pub(super) fn addition(
     year: &YearToDate,
 ) -> Result<(Pay, YearToDate), PayError> {
     let mut before = year.clone();
-    let mut all = own.earned.clone();
+    let mut all = Cow::Borrowed(&*own.earned);
     for part in earlier {
-        all.extend_from_slice(&part.earned);
+        all.to_mut().extend_from_slice(&part.earned);
         before.add_parts(part.bases, part.amounts, part.taxable, 1);
     }
     let mut inputs = Own::inputs(pack, &own.profile, earlier);
@@ -134,11 +137,13 @@ impl Own<'_> {
         if year.is_taken_back() || earlier.iter().any(|part| part.may_be_cut) {
             return Ok(earlier.iter().any(|part| !part.has_attributes));
         }
-        if self.not_last == self.profile {
+        let Some(employer) = self.employer.filter(|employer| employer.is_last_pay) else {
             return Ok(true);
-        }
+        };
         // The last pay of an employment settles what earlier ones took by other rules.
-        let then = self.evaluate(pack, (&self.not_last, earned), earlier, year)?;
+        let not_last = Employer { is_last_pay: false, ..employer };
+        let not_last = profile(pack, self.attributes, Some(not_last));
+        let then = self.evaluate(pack, (&not_last, earned), earlier, year)?;
         Ok(!is_what_they_took(earlier, &then))
     }
 
