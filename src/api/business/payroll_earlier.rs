@@ -8,6 +8,7 @@ use crate::api::business::employers::Employers;
 use crate::api::business::pay_periods::regular_day;
 use crate::api::business::payroll_clock::{get, items};
 use crate::api::prelude::*;
+use crate::model::business::kept_rates::KeptRates;
 use crate::model::business::tax_period::TaxYear;
 use crate::model::business::year_so_far::YearSoFar;
 use crate::model::business::{
@@ -226,6 +227,8 @@ impl EarlierPay {
                 is_changed = true;
             }
         }
+        let last = earlier.year.last_attributes.as_deref();
+        let mut kept = KeptRates::of(tax_year.pack, &earlier.year.by_pack, last);
         let pays = self.pays.get(&employee.id).into_iter().flatten();
         for (span, pay) in pays.filter(|(_, pay)| tax_year.contains(pay)) {
             // Two pay periods can be paid in one month or week. Each has the bands of its own.
@@ -236,7 +239,11 @@ impl EarlierPay {
             }
             // What the last pay did not cover is taken from the next one, whichever pay period both are for.
             earlier.year.carried = pay.carried();
+            if let Some(kept) = &mut kept {
+                kept.add(tax_year.pack, pay);
+            }
         }
+        earlier.year.kept_rates = kept;
         let mut reversed = self.reversed.get(&employee.id).into_iter().flatten();
         if is_changed || reversed.any(|pay| tax_year.contains(pay)) {
             earlier.year.note_taken_back();

@@ -163,7 +163,16 @@ impl Calculation {
         let earlier: Vec<_> = before.same_period.iter().map(|pay| pay.part(pack, terms)).collect();
         let own = terms.own(pack, terms.attributes, pay_date);
         let (gross, number) = (in_cash(pack, &own.earned), own.number);
-        let (pay, ytd) = addition(pack, &own, &earlier, &year.by_pack)?;
+        let excess = match &year.kept_rates {
+            Some(kept) => kept.excess(pack, &own, terms.attributes)?,
+            None => Vec::new(),
+        };
+        let mut totals = Cow::Borrowed(&year.by_pack);
+        if excess.iter().any(|amount| *amount != 0) {
+            totals.to_mut().add_parts(&[], &excess, 0, 1);
+        }
+        let (pay, mut ytd) = addition(pack, &own, &earlier, &totals)?;
+        ytd.add_parts(&[], &excess, 0, -1);
         let mut calculation = Self {
             pack: Cow::Borrowed(&pack.code),
             in_force: fit == Match::InForce,
@@ -303,6 +312,7 @@ impl Calculation {
             regional,
             beside: self.ytd_beside,
             carried,
+            last_attributes: Some(Arc::clone(&self.tax_attributes)),
             ..YearSoFar::default()
         }
     }

@@ -10,6 +10,7 @@ pub(crate) mod earnings;
 pub(crate) mod employee;
 pub(crate) mod employer_part;
 mod employer_parts;
+pub(crate) mod kept_rates;
 pub(crate) mod leave_request;
 pub(crate) mod paid_leave;
 pub(crate) mod pay_abroad;

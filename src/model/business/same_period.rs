@@ -122,6 +122,20 @@ impl Own<'_> {
         pack.evaluate(&self.input(earned, &inputs, year))
     }
 
+    /// What a pay of zero takes at these totals, with another value of an attribute.
+    pub(super) fn settled(
+        &self,
+        pack: &Pack,
+        (name, value): (&str, &str),
+        totals: &YearToDate,
+    ) -> Result<Vec<i64>, PayError> {
+        let mut profile = self.profile.clone();
+        pack.set(&mut profile, name, value)?;
+        let attributes = profile.attributes;
+        let input = PayInput { attributes, ..self.input(&[], &profile.inputs, totals) };
+        Ok(pack.evaluate(&input)?.amounts)
+    }
+
     /// Whether the attributes, the numbers of the employer or the law are not those of the earlier pays: then these took other amounts than
     /// `now`. What such a pay did not cover, and what a reversal frees, is no change: this pay makes up for it.
     fn has_changed(

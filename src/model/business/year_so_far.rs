@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::model::business::calculation::Calculation;
 use crate::model::business::earnings::PayLine;
+use crate::model::business::kept_rates::KeptRates;
 use crate::model::business::pay_extras::{Extras, sum};
 use crate::model::business::regional_pay::RegionalYear;
 use crate::model::business::typed_deductions as typed;
@@ -59,6 +60,10 @@ pub(crate) struct YearSoFar {
     pub(crate) employer_parts: BTreeMap<String, i64>,
     /// Deductions that the last pay did not cover and this one takes.
     pub(crate) carried: Vec<PayLine>,
+    /// The attributes of the last pay before the world's start.
+    pub(crate) last_attributes: Option<Arc<BTreeMap<String, String>>>,
+    /// Values of an attribute that keep their rates.
+    pub(crate) kept_rates: Option<KeptRates>,
 }
 
 impl YearSoFar {

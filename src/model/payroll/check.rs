@@ -67,7 +67,8 @@ fn build(code: &str, raw: RawPack) -> Result<Pack, Problem> {
     let lines = read_lines(raw.line, &mut scope)?;
     check_filings(&raw.filing, &role_lines)?;
     let regions = raw.regions.map(|regions| regions.attribute);
-    check_attributes(regions.as_ref(), raw.payslip.as_ref(), &scope.attributes, &staff.codes)?;
+    let named = regions.iter().chain(&raw.keeps);
+    check_attributes(named, raw.payslip.as_ref(), &scope.attributes, &staff.codes)?;
     for kind in &mut deduction_types {
         let used =
             |line: &RuleLine| line.formula.names().any(|name| name == Name::Input(kind.input));
@@ -81,6 +82,7 @@ fn build(code: &str, raw: RawPack) -> Result<Pack, Problem> {
         country: raw.country,
         region: raw.region,
         regions,
+        keeps: raw.keeps,
         each_employer: raw.each_employer,
         name: raw.name,
         currency: raw.currency,
@@ -219,10 +221,10 @@ fn readable(id: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// Refuses a name that `[regions]` or `[payslip]` uses and no attribute has.
-fn check_attributes(
-    regions: Option<&String>,
-    payslip: Option<&Payslip>,
+/// Refuses a name that `[regions]`, `keeps` or `[payslip]` uses and no attribute has.
+fn check_attributes<'a>(
+    named: impl Iterator<Item = &'a String>,
+    payslip: Option<&'a Payslip>,
     attributes: &[Attribute],
     codes: &[Code],
 ) -> Result<(), String> {
@@ -231,9 +233,11 @@ fn check_attributes(
             || codes.iter().any(|code| code.name == *name)
     };
     let printed = payslip.iter().flat_map(|payslip| &payslip.attributes);
-    let mut named = regions.into_iter().chain(printed.map(|(name, _)| name));
+    let mut named = named.chain(printed.map(|(name, _)| name));
     match named.find(|name| !known(name)) {
-        Some(name) => Err(format!("`{name}` of `[regions]` or `[payslip]` is not an attribute")),
+        Some(name) => {
+            Err(format!("`{name}` of `[regions]`, `keeps` or `[payslip]` is not an attribute"))
+        }
         None => Ok(()),
     }
 }

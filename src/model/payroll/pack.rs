@@ -32,6 +32,8 @@ pub struct Pack {
     pub region: Option<String>,
     /// The attribute whose value is the region of an employee, if packs of regions apply beside this one.
     pub regions: Option<String>,
+    /// The attribute whose earlier values keep their rates: a total to date does not calculate pay under another value again.
+    pub keeps: Option<String>,
     /// Whether the limits of the year are those of each employer, so that pay by earlier ones does not count.
     pub each_employer: bool,
     /// The country and, if it matters, the region.

@@ -41,6 +41,9 @@ pub(super) struct RawPack {
     pub(super) counted_earnings: BTreeMap<String, CountedEarnings>,
     #[serde(default)]
     pub(super) regions: Option<RawRegions>,
+    /// The attribute whose earlier values keep their rates.
+    #[serde(default)]
+    pub(super) keeps: Option<String>,
     /// Whether the limits of the year are those of each employer, so that pay by earlier ones does not count.
     #[serde(default)]
     pub(super) each_employer: bool,

@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use super::changed::amount;
+use super::moved::{company_of, hire, hired, slip};
 use super::{calculated, draft, paid};
 use crate::harness::Caller;
 use crate::harness::world::{id, number};
@@ -80,5 +82,40 @@ fn the_last_pay_of_a_director_settles_the_year() {
     assert!(caller.post(&path, &body).status < 300);
     // 8 % of 16,000 - 12,570 is 274.40, and 15 % of 16,000 - 5,000 is 1,650.00: less what was taken
     assert_eq!(insurance(&caller, &person, "2026-05"), (27_440 - 42_750, 165_000 - 188_745));
+    caller.audit();
+}
+
+/// HMRC, CA44, change of category letter: earnings that were paid under the earlier letter keep its rates. Over pension age (C) an employee pays
+/// nothing, and gets nothing back; for employees under 21 (M) the employer pays nothing up to 50,270.00.
+#[test]
+fn a_new_letter_of_a_director_leaves_earlier_contributions() {
+    let (caller, _, person) = hired("GB", "2026-04-06", 600_000);
+    let letters = |first: &str, then: &str| {
+        json!([
+            {"effective_from": "2026-04-06", "director": "annual", "ni_category": first},
+            {"effective_from": "2026-07-01", "director": "annual", "ni_category": then},
+        ])
+    };
+    let of = |slip: &Value| {
+        let employer = amount(slip, "employer_contributions", "national_insurance_employer");
+        (amount(slip, "contributions", "national_insurance"), employer)
+    };
+    attributes(&caller, &person, &letters("A", "C"));
+    let other = hire(&caller, &company_of(&caller, &person), "2026-04-06", 600_000);
+    attributes(&caller, &other, &letters("M", "A"));
+    let (mut older, mut young) = ((0, 0), (0, 0));
+    for month in ["2026-04", "2026-05", "2026-06"] {
+        let one = of(&slip(&caller, &person, month));
+        older = (older.0 + one.0, older.1 + one.1);
+        let one = of(&slip(&caller, &other, month));
+        young = (young.0 + one.0, young.1 + one.1);
+    }
+    assert!(older.0 > 0 && young == (older.0, 0), "{older:?} {young:?}");
+    for month in ["2026-07", "2026-08"] {
+        // 15 % of 6,000.00; over pension age nothing of the employee.
+        assert_eq!(of(&slip(&caller, &person, month)), (0, 90_000), "{month}");
+        let (own, employer) = of(&slip(&caller, &other, month));
+        assert_eq!((own, employer), (48_000, 90_000), "{month}");
+    }
     caller.audit();
 }

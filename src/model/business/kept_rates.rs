@@ -1,0 +1,71 @@
+//! Attributes whose earlier values keep their rates, such as the letter of National Insurance of a director: contributions on the total to date
+//! are not calculated again for pay under an earlier letter.
+
+use std::collections::BTreeMap;
+
+use crate::model::business::calculation::Calculation;
+use crate::model::business::same_period::Own;
+use crate::model::payroll::{Pack, PayError, YearToDate};
+
+/// The values of the attribute over the tax year.
+#[derive(Clone, Debug)]
+pub(crate) struct KeptRates {
+    name: &'static str,
+    value: Option<String>,
+    /// Totals of the year, with the last pay.
+    totals: YearToDate,
+    /// Totals at each change, with the value before it and after it.
+    changes: Vec<(YearToDate, [String; 2])>,
+}
+
+impl KeptRates {
+    /// From these totals and the attributes of the last pay in them. `None` if the pack has no such attribute.
+    pub(crate) fn of(
+        pack: &'static Pack,
+        totals: &YearToDate,
+        last: Option<&BTreeMap<String, String>>,
+    ) -> Option<Self> {
+        let name = pack.keeps.as_deref()?;
+        let value = last.and_then(|set| value_in(pack, name, set));
+        Some(Self { name, value, totals: totals.clone(), changes: Vec::new() })
+    }
+
+    /// Adds the next pay.
+    pub(crate) fn add(&mut self, pack: &Pack, pay: &Calculation) {
+        self.turn_to(value_in(pack, self.name, &pay.tax_attributes));
+        let (bases, amounts) = pay.parts();
+        self.totals.add_parts(bases, amounts, pay.taxable, 1);
+    }
+
+    fn turn_to(&mut self, value: Option<String>) {
+        if let (Some(before), Some(after)) = (&self.value, &value)
+            && before != after
+        {
+            self.changes.push((self.totals.clone(), [before.clone(), after.clone()]));
+        }
+        self.value = value;
+    }
+
+    /// What the present value would take from pay under earlier ones in addition to what they take, by line.
+    pub(super) fn excess(
+        &self,
+        pack: &Pack,
+        own: &Own<'_>,
+        set: &BTreeMap<String, String>,
+    ) -> Result<Vec<i64>, PayError> {
+        let mut all = self.clone();
+        all.turn_to(value_in(pack, self.name, set));
+        let mut excess = vec![0; if all.changes.is_empty() { 0 } else { pack.lines().len() }];
+        for (totals, [before, after]) in &all.changes {
+            let before = own.settled(pack, (self.name, before), totals)?;
+            let after = own.settled(pack, (self.name, after), totals)?;
+            let lines = excess.iter_mut().zip(after.iter().zip(&before));
+            lines.for_each(|(sum, (after, before))| *sum += after - before);
+        }
+        Ok(excess)
+    }
+}
+
+fn value_in(pack: &Pack, name: &str, set: &BTreeMap<String, String>) -> Option<String> {
+    set.get(name).cloned().or_else(|| pack.default_of(name))
+}
