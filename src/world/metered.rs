@@ -7,10 +7,7 @@ use imbl::OrdMap;
 use serde::{Deserialize, Serialize};
 
 use crate::model::AnyId;
-use crate::model::business::Company;
-use crate::value::{Currency, Id, Period};
-use crate::world::World;
-use crate::world::transaction::Undo;
+use crate::value::{Currency, Period};
 
 /// A company's months with a volume. A clone shares them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -50,6 +47,14 @@ impl Metered {
         self.volumes.is_empty() && self.fixed.is_empty()
     }
 
+    pub(super) fn volume(&self, row: (u64, Period, Currency)) -> i64 {
+        self.volumes.get(&row).copied().unwrap_or_default()
+    }
+
+    pub(super) fn fixed(&self, row: (u64, Period)) -> Option<AnyId> {
+        self.fixed.get(&row).copied()
+    }
+
     pub(super) fn set_volume(
         &mut self,
         row: (u64, Period, Currency),
@@ -66,80 +71,5 @@ impl Metered {
             Some(source) => self.fixed.insert(row, source),
             None => self.fixed.remove(&row),
         }
-    }
-}
-
-impl World {
-    /// The volume of a company and currency in a month, in minor units.
-    pub(crate) fn volume(&self, company: Id<Company>, month: Period, currency: Currency) -> i64 {
-        let row = (company.bits(), month, currency);
-        self.metered.volumes.get(&row).copied().unwrap_or_default()
-    }
-
-    /// Counts an amount as volume; a negative one is taken back.
-    pub(crate) fn add_volume(
-        &mut self,
-        company: Id<Company>,
-        month: Period,
-        currency: Currency,
-        amount: i64,
-    ) {
-        let row = (company.bits(), month, currency);
-        let volume = self.volume(company, month, currency).saturating_add(amount);
-        let before = self.metered.set_volume(row, (volume > 0).then_some(volume));
-        self.transaction.undo.push(Undo::Volume { row, before });
-    }
-
-    /// What the company's fixed fee of a month came with, if it was charged.
-    pub(crate) fn fixed_fee(&self, company: Id<Company>, month: Period) -> Option<AnyId> {
-        self.metered.fixed.get(&(company.bits(), month)).copied()
-    }
-
-    /// Records what the fixed fee came with, or that it was refunded.
-    pub(crate) fn set_fixed_fee(
-        &mut self,
-        company: Id<Company>,
-        month: Period,
-        source: Option<AnyId>,
-    ) {
-        let row = (company.bits(), month);
-        let before = self.metered.set_fixed(row, source);
-        self.transaction.undo.push(Undo::FixedFee { row, before });
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use super::*;
-    use crate::world::{Base, ClockMode, Shape};
-
-    #[test]
-    fn a_step_that_fails_counts_nothing_and_a_stored_world_keeps_its_volumes() {
-        let base = Arc::new(Base::new(42, Shape::default()));
-        let mut world = World::new(Arc::clone(&base), ClockMode::Manual);
-        let company = base.id_at::<Company>(0);
-        let (month, gbp) = (world.today().period(), Currency::new("GBP").expect("a currency"));
-        let source = AnyId::of(company);
-        let now =
-            |world: &World| (world.volume(company, month, gbp), world.fixed_fee(company, month));
-        assert!(!serde_json::to_string(&world).expect("text").contains("metered"));
-
-        world.begin(None);
-        world.add_volume(company, month, gbp, 70);
-        world.set_fixed_fee(company, month, Some(source));
-        world.commit();
-        world.begin(None);
-        world.add_volume(company, month, gbp, -60);
-        world.add_volume(company, month, gbp, -60);
-        assert_eq!(now(&world).0, 0);
-        world.set_fixed_fee(company, month, None);
-        world.roll_back();
-        assert_eq!(now(&world), (70, Some(source)));
-
-        let text = serde_json::to_string(&world).expect("text");
-        let read: World = serde_json::from_str(&text).expect("a world");
-        assert_eq!(now(&read), (70, Some(source)));
     }
 }

@@ -36,6 +36,7 @@ pub(crate) mod log;
 pub(crate) mod log_hashes;
 mod lookup;
 pub(crate) mod metered;
+mod metering;
 pub(crate) mod obligations;
 pub(crate) mod opening;
 pub(crate) mod overlay;

@@ -228,7 +228,7 @@ impl EarlierPay {
             }
         }
         let last = earlier.year.last_attributes.as_deref();
-        let mut kept = KeptRates::of(tax_year.pack, &earlier.year.by_pack, last);
+        earlier.year.kept_rates = KeptRates::of(tax_year.pack, &earlier.year.by_pack, last);
         let pays = self.pays.get(&employee.id).into_iter().flatten();
         for (span, pay) in pays.filter(|(_, pay)| tax_year.contains(pay)) {
             // Two pay periods can be paid in one month or week. Each has the bands of its own.
@@ -239,11 +239,8 @@ impl EarlierPay {
             }
             // What the last pay did not cover is taken from the next one, whichever pay period both are for.
             earlier.year.carried = pay.carried();
-            if let Some(kept) = &mut kept {
-                kept.add(tax_year.pack, pay);
-            }
+            earlier.year.add_to_kept_rates(tax_year.pack, pay);
         }
-        earlier.year.kept_rates = kept;
         let mut reversed = self.reversed.get(&employee.id).into_iter().flatten();
         if is_changed || reversed.any(|pay| tax_year.contains(pay)) {
             earlier.year.note_taken_back();

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::business::calculation::Calculation;
 use crate::model::business::same_period::Own;
 use crate::model::payroll::{Pack, PayError, YearToDate};
 
@@ -30,11 +29,15 @@ impl KeptRates {
         Some(Self { name, value, totals: totals.clone(), changes: Vec::new() })
     }
 
-    /// Adds the next pay.
-    pub(crate) fn add(&mut self, pack: &Pack, pay: &Calculation) {
-        self.turn_to(value_in(pack, self.name, &pay.tax_attributes));
-        let (bases, amounts) = pay.parts();
-        self.totals.add_parts(bases, amounts, pay.taxable, 1);
+    /// Adds the next pay: its attributes, and its bases, amounts and taxable pay.
+    pub(crate) fn add(
+        &mut self,
+        pack: &Pack,
+        set: &BTreeMap<String, String>,
+        (bases, amounts, taxable): (&[i64], &[i64], i64),
+    ) {
+        self.turn_to(value_in(pack, self.name, set));
+        self.totals.add_parts(bases, amounts, taxable, 1);
     }
 
     fn turn_to(&mut self, value: Option<String>) {

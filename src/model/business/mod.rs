@@ -4,6 +4,7 @@ pub(crate) mod accounting_period;
 pub(crate) mod authority;
 pub(crate) mod calculation;
 mod calculation_lines;
+mod calculation_parts;
 pub(crate) mod company;
 pub(crate) mod compliance_requirement;
 pub(crate) mod earnings;

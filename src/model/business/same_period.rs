@@ -2,10 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::business::calculation::{Calculation, Terms};
-use crate::model::business::earnings::{Employer, PayLine, earned, profile};
+use crate::model::business::earnings::{Employer, PayLine, profile};
 use crate::model::business::typed_deductions as typed;
-use crate::model::business::{Component as PayComponent, Extras};
 use crate::model::payroll::{
     Component, Pack, Pay, PayError, PayInput, PayPeriod, Profile, Role, YearToDate,
 };
@@ -219,44 +217,4 @@ fn add_up(pack: &Pack, pay: &mut Pay) {
     pay.employee = pack.sum_of(&[Role::EmployeeSocial], &pay.amounts);
     pay.withheld = pack.sum_of(&[Role::EmployeeDeduction], &pay.amounts);
     pay.employer = pack.sum_of(&[Role::EmployerTax, Role::EmployerSocial], &pay.amounts);
-}
-
-impl Calculation {
-    /// The part of the pack of the country.
-    pub(super) fn part(&self, pack: &Pack, terms: &Terms<'_>) -> Part<'_> {
-        Part {
-            earned: self.evaluated(pack),
-            typed: self.typed(),
-            bases: &self.bases,
-            amounts: &self.amounts,
-            taxable: self.taxable,
-            ytd: &self.ytd,
-            has_attributes: self.tax_attributes == *terms.attributes,
-            may_be_cut: self.left() <= 0,
-        }
-    }
-
-    /// The part of this pack of a region; none if the employee worked elsewhere.
-    pub(super) fn regional_part(&self, pack: &Pack, terms: &Terms<'_>) -> Option<Part<'_>> {
-        let regional = self.regional.as_ref().filter(|regional| regional.pack == pack.code)?;
-        let (bases, amounts) = (&regional.bases, &regional.amounts);
-        let national = self.part(pack, terms);
-        Some(Part { bases, amounts, taxable: 0, ytd: &regional.ytd, ..national })
-    }
-
-    /// Its deductions with a type.
-    pub(super) fn typed(&self) -> &[PayLine] {
-        self.extras().map_or(&[], |extras| &extras.typed)
-    }
-
-    /// The earnings of an earlier pay that the pack was given.
-    fn evaluated(&self, pack: &Pack) -> Vec<(Component, i64)> {
-        let parts = self
-            .earnings
-            .iter()
-            .map(|(id, amount)| PayComponent { id: id.to_string(), amount: *amount });
-        let none = Extras::default();
-        let extras = self.extras();
-        earned(pack, &parts.collect::<Vec<_>>(), extras.unwrap_or(&none))
-    }
 }

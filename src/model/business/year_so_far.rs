@@ -8,7 +8,7 @@ use crate::model::business::kept_rates::KeptRates;
 use crate::model::business::pay_extras::{Extras, sum};
 use crate::model::business::regional_pay::RegionalYear;
 use crate::model::business::typed_deductions as typed;
-use crate::model::payroll::YearToDate;
+use crate::model::payroll::{Pack, YearToDate};
 use crate::model::prelude::*;
 
 /// Totals of a tax year for amounts that no pack covers, in minor units.
@@ -88,6 +88,14 @@ impl YearSoFar {
             year.add_parts(&regional.bases, &regional.amounts, 0, times);
         }
         self.beside.add(pay.beside(), times);
+    }
+
+    /// Adds a pay to the values that keep their rates, also one of the pay period itself.
+    pub(crate) fn add_to_kept_rates(&mut self, pack: &Pack, pay: &Calculation) {
+        if let Some(kept) = &mut self.kept_rates {
+            let (bases, amounts) = pay.parts();
+            kept.add(pack, &pay.tax_attributes, (bases, amounts, pay.taxable));
+        }
     }
 
     /// Adds what the deductions of a pay took, and what the employer added to them, to the totals that their limits of the year read.
