@@ -109,8 +109,8 @@ struct WrittenOverlay {
 impl From<WrittenOverlay> for Overlay {
     fn from(WrittenOverlay { kinds, event_counts }: WrittenOverlay) -> Self {
         let mut overlay = Self { event_counts, ..Self::default() };
-        for (kind, records) in &kinds {
-            for (id, entry) in records.records.iter() {
+        for (kind, of_kind) in &kinds {
+            for (id, entry) in of_kind.records.iter() {
                 overlay.name(*kind, id, None, Some(&entry.record));
             }
         }

@@ -237,7 +237,7 @@ impl EarlierPay {
             } else {
                 earlier.year.add(pay, 1);
             }
-            // What the last pay did not cover is taken from the next one, whichever pay period both are for.
+            // The next pay takes what the last one did not cover, also if both are for the same pay period.
             earlier.year.carried = pay.carried();
             earlier.year.add_to_kept_rates(tax_year.pack, pay);
         }

@@ -166,7 +166,7 @@ fn a_transfer_after_the_write_off_is_a_recovery() {
 }
 
 /// A direct debit that pays the whole debt, and that the payer's bank sends back.
-pub(super) fn debit_and_return(caller: &Caller, company: &str, invoice: &Value, currency: &str) {
+fn debit_and_return(caller: &Caller, company: &str, invoice: &Value, currency: &str) {
     let asked = invoice["collection_id"].as_str().unwrap();
     caller.post(&format!("/api/payments/collections/{asked}/cancel"), &json!({})).expect(200);
     let body = json!({
@@ -178,6 +178,15 @@ pub(super) fn debit_and_return(caller: &Caller, company: &str, invoice: &Value, 
     caller.send(&request).expect(201);
 }
 
+/// The same, up to the moment at which the debt is paid and not yet returned.
+pub(super) fn debit_until_paid(caller: &Caller, company: &str, invoice: &Value, currency: &str) {
+    debit_and_return(caller, company, invoice, currency);
+    caller.advance(&json!({"until": "next_event"}));
+    while read(caller, invoice)["status"] != "paid" {
+        caller.advance(&json!({"until": "next_event"}));
+    }
+}
+
 /// Sources: Excise Tax Act, section 231 (CA), and Value Added Tax Act 1994, section 36 (GB): the tax of what is unpaid is taken back.
 #[test]
 fn a_recovery_that_is_returned_loses_the_debt_and_takes_its_tax_back_again() {
@@ -187,11 +196,7 @@ fn a_recovery_that_is_returned_loses_the_debt_and_takes_its_tax_back_again() {
     let before = books(&caller, &company);
     caller.advance(&json!({"to": "2026-02-10T08:00:00Z"}));
     write_off(&caller, &invoice).expect(200);
-    debit_and_return(&caller, &company, &invoice, "CAD");
-    caller.advance(&json!({"until": "next_event"}));
-    while read(&caller, &invoice)["status"] != "paid" {
-        caller.advance(&json!({"until": "next_event"}));
-    }
+    debit_until_paid(&caller, &company, &invoice, "CAD");
     assert_eq!(changed(&caller, &company, before), [-total, 0, 0]);
     caller.advance(&json!({"by": "14d"}));
     let lost = read(&caller, &invoice);
