@@ -118,7 +118,11 @@ pub(crate) struct IdText {
 
 impl Serialize for IdText {
     /// Written in one piece, because writing single characters would cost more than the rest of the response.
+    /// A hash has only the bits.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if !serializer.is_human_readable() {
+            return serializer.serialize_u64(self.bits);
+        }
         let mut text = Short::new();
         write_id(&mut text, self.prefix, self.bits).expect("an id is short");
         serializer.serialize_str(text.as_str())

@@ -30,7 +30,7 @@ use crate::world::company_mix::{CompanyMix, CompanyPlace};
 use crate::world::pay_calendar::{PayCalendar, PayTimes};
 
 /// Names what seeds grow into: raise it when a seed grows into something else.
-pub(crate) const WORLD_VERSION: u32 = 8;
+pub(crate) const WORLD_VERSION: u32 = 9;
 /// The months of history before a world's start.
 pub(crate) const HISTORY_MONTHS: u64 = 12;
 /// The invoices that a company sends in a month of its history.

@@ -37,7 +37,7 @@ impl Sink {
 
     fn add(&mut self, value: &impl Serialize) {
         let mut update = |piece: &[u8]| self.hash.update(piece);
-        let mut json = JsonSink::into(&mut update, std::mem::take(&mut self.piece));
+        let mut json = JsonSink::to_hash(&mut update, std::mem::take(&mut self.piece));
         json.add(value);
         self.piece = json.finish();
     }

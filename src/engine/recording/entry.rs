@@ -12,14 +12,12 @@ use crate::engine::recording::{KeyHash, Salt, Step};
 use crate::tester::outbox::kept::{KeptEndpoints, KeptProgress};
 use crate::tester::wire::SpentRow;
 use crate::value::Timestamp;
-use crate::value::json_sink::{self, JsonSink};
+use crate::value::json_sink::JsonSink;
 use crate::world::script::Scenario;
 use crate::world::{ClockMode, Event, MAX_EVENTS, Shape, WORLD_VERSION};
 
 /// The version of this format.
-pub(crate) const FORMAT: u32 = 3;
-/// Format 2 has other checks ([`WHOLE`]). Format 1 also has no [`Spent`], [`Endpoints`], [`Delivered`] and [`Removed`].
-const OLDEST_FORMAT: u32 = 1;
+pub(crate) const FORMAT: u32 = 4;
 
 /// One line of a recording, or one frame of a write-ahead log.
 #[derive(Debug, Serialize, Deserialize)]
@@ -80,7 +78,7 @@ impl Header {
 
     /// Why this program cannot replay such worlds, if it cannot.
     pub(crate) fn check(&self) -> Result<(), String> {
-        if !(OLDEST_FORMAT..=FORMAT).contains(&self.format) {
+        if self.format != FORMAT {
             return Err(format!(
                 "it has format {} (written by sandbox {}), but this is sandbox {}, which reads \
                     format {FORMAT}",
@@ -226,15 +224,6 @@ impl Step {
         After { now: self.now, version: self.version, log: self.log, check: check(&self.events) }
     }
 
-    /// The same, with a check in the form of the recorded one.
-    pub(crate) fn after_as(&self, recorded: &After) -> After {
-        if recorded.check.len() == WHOLE {
-            let check = check_of_whole(&self.events);
-            return After { now: self.now, version: self.version, log: self.log, check };
-        }
-        self.after()
-    }
-
     /// Whether the state is this one, as far as that is known without the hash of the events.
     pub(crate) fn is_at(&self, after: &After) -> bool {
         (self.now, self.version, self.log) == (after.now, after.version, after.log)
@@ -270,32 +259,24 @@ impl Step {
     }
 }
 
-/// The length of a check that contains all members of the events; earlier versions wrote such checks. Most of these members are states that
-/// earlier events led to, and the rest takes a third of the time.
-const WHOLE: usize = 16;
-
 /// A hash of events, cut to 64 bits: enough to notice a difference, because every input has its own.
 fn check(events: &[Arc<Event>]) -> String {
     let mut hash = Sha256::new();
     let mut update = |piece: &[u8]| hash.update(piece);
-    let mut json = JsonSink::into(&mut update, Vec::new());
+    let mut sink = JsonSink::to_hash(&mut update, Vec::new());
     for event in events {
         let Event { sequence, at, name, id, subject, company, .. } = &**event;
         let Event { object, request, cause, decision, .. } = &**event;
-        json.add(&(sequence, at, name, id, subject, company, request, cause, decision));
+        sink.add(&(sequence, at, name, id, subject, company, request, cause, decision));
         for change in event.changes() {
-            json.add(change.after);
+            sink.add(change.after);
         }
         if !event.changes().any(|change| event.is_of_subject(change)) {
-            json.add(object);
+            sink.add(object);
         }
     }
-    json.finish();
-    format!("c{}", bits(&hash.finalize()))
-}
-
-fn check_of_whole(events: &[Arc<Event>]) -> String {
-    bits(&Sha256::digest(json_sink::to_vec(&events)))
+    sink.finish();
+    bits(&hash.finalize())
 }
 
 fn bits(digest: &[u8]) -> String {

@@ -2,7 +2,6 @@
 
 use std::sync::Mutex;
 
-use super::entry::After;
 use super::*;
 use crate::engine::tests::engine_with;
 use crate::world::ClockMode;
@@ -99,7 +98,7 @@ fn a_key_that_was_written_while_its_world_opens_gets_no_second_world() {
 }
 
 #[test]
-fn a_check_of_an_earlier_version_is_compared_in_its_form() {
+fn a_check_differs_if_an_event_is_missing() {
     let engine = engine_with(1, ClockMode::Instant, None);
     let body =
         r#"{"legal_name":"Lagos Bakery Ltd","country":"NG","currency":"NGN","industry":"food"}"#;
@@ -122,13 +121,6 @@ fn a_check_of_an_earlier_version_is_compared_in_its_form() {
     let step = engine.with_world("test_key", step).expect("a world");
     assert!(!step.events.is_empty());
     let now = step.after();
-    let digest = <sha2::Sha256 as sha2::Digest>::digest(
-        serde_json::to_vec(&step.events).expect("events serialise"),
-    );
-    let early = format!("{:016x}", u64::from_be_bytes(*digest.first_chunk().expect("32 bytes")));
-    let recorded = After { check: early.clone(), ..now.clone() };
-    assert_eq!(step.after_as(&recorded).check, early);
-    assert_eq!(step.after_as(&now), now);
     let other = Step { events: step.events[1..].to_vec(), ..step };
     assert_ne!(other.after().check, now.check);
 }

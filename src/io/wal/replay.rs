@@ -232,10 +232,10 @@ impl Executed {
         let Self { place, what } = self;
         match what {
             What::Input(input, step) => {
-                let is_same = step.after_as(&input.after) == input.after;
+                let is_same = step.after() == input.after;
                 if is_same { Ok(()) } else { Err(differs(place, &input, &step)) }
             }
-            What::Clock(clock, step) if step.after_as(&clock.after) == clock.after => Ok(()),
+            What::Clock(clock, step) if step.after() == clock.after => Ok(()),
             What::Clock(clock, step) => Err(moved_otherwise(place, &clock, Some(&step))),
             What::Mark(mark, last, world) => {
                 let digest = world.digest();
@@ -308,7 +308,7 @@ fn input(
 }
 
 fn differs(place: Place, input: &Input, step: &Step) -> Stopped {
-    let came = json!({"at": step.at, "reply": step.reply(), "after": step.after_as(&input.after)});
+    let came = json!({"at": step.at, "reply": step.reply(), "after": step.after()});
     differs_from(place, input, came)
 }
 
@@ -330,8 +330,7 @@ fn clock(player: &Player<'_>, place: Place, clock: &ClockMove) -> Result<Box<Ste
 
 fn moved_otherwise(place: Place, clock: &ClockMove, step: Option<&Step>) -> Stopped {
     let what = format!("the wall clock moves the world to {}", clock.wall);
-    let (mut expected, mut came) =
-        (json!(clock.after), json!(step.map(|step| step.after_as(&clock.after))));
+    let (mut expected, mut came) = (json!(clock.after), json!(step.map(Step::after)));
     leave_out_equals(&mut expected, &mut came);
     difference(place, (clock.world, clock.seq), what, expected, came)
 }

@@ -44,7 +44,38 @@ fn trees() -> impl Strategy<Value = Tree> {
     })
 }
 
+/// Two small trees, which are often equal or almost equal.
+fn like_trees() -> impl Strategy<Value = (Tree, Tree)> {
+    let text = || "[ab]{0,2}";
+    let leaf = prop_oneof![
+        Just(Tree::Nothing),
+        proptest::option::of(any::<bool>()).prop_map(Tree::One),
+        (0..2_u8, text()).prop_map(|(number, text)| Tree::Two(number, text)),
+        btree_map(text(), proptest::option::of(0..2_u8), 0..3).prop_map(Tree::Text),
+    ];
+    let tree = leaf.prop_recursive(2, 6, 2, |inner| {
+        prop_oneof![
+            vec(inner.clone(), 0..3).prop_map(|list| Tree::Named { a: 0.5, list }),
+            btree_map(0..2_i16, inner, 0..3).prop_map(Tree::Map),
+        ]
+    });
+    (tree.clone(), tree)
+}
+
+/// The bytes that are hashed.
+fn to_hash(value: &Tree) -> Vec<u8> {
+    let mut sink = JsonSink::after(Vec::new());
+    value.serialize(&mut Writer::new(&mut sink, Form::ToHash)).expect("it serialises");
+    sink.finish()
+}
+
 proptest! {
+    #[test]
+    fn bytes_to_hash_differ_exactly_if_the_values_do((one, other) in like_trees()) {
+        let is_equal = to_vec(&one) == to_vec(&other);
+        prop_assert_eq!(to_hash(&one) == to_hash(&other), is_equal, "{:?} {:?}", one, other);
+    }
+
     #[test]
     fn the_bytes_are_those_of_serde_json(value in trees()) {
         prop_assert_eq!(to_vec(&value), serde_json::to_vec(&value).expect("it serialises"));
@@ -70,5 +101,5 @@ fn text_that_is_json_already_is_copied() {
 fn a_map_with_other_keys_is_refused() {
     let map = BTreeMap::from([(vec![1], 2)]);
     let mut sink = JsonSink::after(Vec::new());
-    assert!(map.serialize(&mut Writer::new(&mut sink)).is_err());
+    assert!(map.serialize(&mut Writer::new(&mut sink, Form::Json)).is_err());
 }

@@ -375,26 +375,3 @@ fn a_claim_in_dollars_replaces_the_claim_code() {
     let exempt = [("federal_claim_code", "E")];
     assert_eq!(taxes(&exempt, &more).0, 0);
 }
-
-/// 26 USC 3101(a), 3111(a): 6.2 % of the base of 184,500 is 11,439.00. Pays that are rounded up one by one take no more.
-#[test]
-fn social_security_is_at_most_the_tax_on_the_wage_base() {
-    let pack = library().pack("US").unwrap();
-    let (mut ytd, earnings) = (YearToDate::start(), [(pack.component("basic"), 709_624)]);
-    for _ in 0..27 {
-        let attributes = pack.default_attributes();
-        let input = PayInput {
-            period: PayPeriod::Biweekly,
-            number: 1,
-            attributes,
-            inputs: &[],
-            on: None,
-            earnings: &earnings,
-            ytd: &ytd,
-        };
-        let pay = pack.evaluate(&input).unwrap();
-        ytd.add(&pay).unwrap();
-    }
-    let totals = ytd.to_names(pack);
-    assert_eq!([totals["social_security"], totals["social_security_employer"]], [1_143_900; 2]);
-}

@@ -9,3 +9,4 @@ mod loader;
 mod published;
 mod reference;
 mod subcommand;
+mod wage_bases;

@@ -248,14 +248,14 @@ fn a_file_that_is_no_recording_is_refused_with_its_line() {
     let (file, _) = recorded(folder.path(), &[]);
     let text = std::fs::read_to_string(&file).unwrap();
     let header = text.lines().next().unwrap();
-    let newer = header.replace("\"format\":3", "\"format\":4");
+    let newer = header.replace("\"format\":4", "\"format\":5");
     let lost = text.lines().enumerate().filter(|(number, _)| *number != 3);
     let lost: Vec<&str> = lost.map(|(_, line)| line).collect();
     for (content, said) in [
         (String::new(), "it is empty"),
         ("hello\n".to_owned(), "line 1, column 1: this is not a line of a recording"),
         (text.replacen(header, "", 1), "line 2: a recording must begin with its header"),
-        (newer, "line 1: it has format 4"),
+        (newer, "line 1: it has format 5"),
         (format!("{text}{text}"), "a second recording begins here"),
         (lost.join("\n"), "line 4: expected input 2, found input 3"),
         (header.replace("\"NG\"", "\"XX\""), "no country \"XX\""),

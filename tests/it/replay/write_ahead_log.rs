@@ -216,8 +216,8 @@ fn a_write_ahead_log_of_a_newer_sandbox_is_refused_and_unchanged() {
             "\"engine\":\"999.0.0\"".to_owned(),
             "newer than this sandbox",
         ),
-        ("\"format\":3".to_owned(), "\"format\":4".to_owned(), "format 4"),
-        ("\"world_version\":8".to_owned(), "\"world_version\":999".to_owned(), "world version 999"),
+        ("\"format\":4".to_owned(), "\"format\":5".to_owned(), "format 5"),
+        ("\"world_version\":9".to_owned(), "\"world_version\":999".to_owned(), "world version 999"),
     ] {
         assert!(header.contains(&from), "{from} is not in {header}");
         let newer = frame(header.replace(&from, &to).as_bytes());
