@@ -83,3 +83,22 @@ fn a_mistake_of_an_override_has_the_place_of_the_override_and_names_the_call() {
     let detail = problem["detail"].as_str().unwrap();
     assert!(detail.starts_with("/override/amount: ") && detail.contains("runPayroll"), "{detail}");
 }
+
+/// A pay schedule without employees would set its next timer for ever.
+#[test]
+fn a_world_without_employees_answers_every_trigger() {
+    let server = Arc::new(Server::start(&["--companies", "1", "--employees-per-company", "0"]));
+    let document = crate::harness::contract::product();
+    for name in document["webhooks"].as_object().unwrap().keys() {
+        let caller = Caller::with_key(&server, &format!("test_{}", name.replace('.', "_")));
+        let answer = caller.post("/_sandbox/trigger", &json!({"type": name}));
+        if answer.status != 200 {
+            let problem = answer.json();
+            assert!(matches!(answer.status, 404 | 409 | 422), "{name}: {problem}");
+        }
+        if name.starts_with("payroll_run.approval_") {
+            let problem = answer.refused(422, "validation_failed");
+            assert_eq!(problem["errors"][0]["pointer"], "/type", "{problem}");
+        }
+    }
+}
