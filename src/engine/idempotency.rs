@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderName, HeaderValue, Method, Response, StatusCode};
-use imbl::OrdMap;
+use imbl::{HashMap, Vector};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -22,14 +22,20 @@ const LIFETIME_MS: i64 = 24 * 60 * 60 * 1_000;
 /// The most answers that a world stores; beyond it the oldest are dropped.
 const MOST: usize = 10_000;
 
-/// A key in its scope: method and path. The table belongs to a world.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct IdempotencyKey {
-    key: String,
-    path: String,
-}
+/// A key, a space, and the path for which it counts. The table belongs to a world.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct IdempotencyKey(Arc<str>);
 
 impl IdempotencyKey {
+    fn new(key: &str, path: &str) -> Self {
+        Self([key, path].join(" ").into())
+    }
+
+    /// The key, which contains no space, and the path.
+    fn parts(&self) -> (&str, &str) {
+        self.0.split_once(' ').unwrap_or((&self.0, ""))
+    }
+
     /// The key of a POST, if it has one. A required key must be present.
     pub(super) fn of(head: &Parts, required: bool) -> Result<Option<Self>, ApiError> {
         let mut values = head.headers.get_all("idempotency-key").iter();
@@ -49,7 +55,7 @@ impl IdempotencyKey {
                 if (1..=255).contains(&key.len())
                     && key.bytes().all(|byte| byte.is_ascii_graphic()) =>
             {
-                Ok(Some(Self { key: key.to_owned(), path: head.uri.path().to_owned() }))
+                Ok(Some(Self::new(key, head.uri.path())))
             }
             _ => {
                 let detail = "an Idempotency-Key must be sent once and have 1 to 255 visible ASCII characters, quoted or bare";
@@ -60,7 +66,7 @@ impl IdempotencyKey {
 
     /// The key without quotes.
     pub(super) fn text(&self) -> String {
-        self.key.clone()
+        self.parts().0.to_owned()
     }
 }
 
@@ -104,10 +110,9 @@ pub(super) struct SeenKeys {
 /// The stored answers. A clone shares them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Answers {
-    by_key: OrdMap<Arc<IdempotencyKey>, Arc<Kept>>,
-    /// Keys by the instant at which they expire, and their number.
-    expiry: OrdMap<(Timestamp, u64), Arc<IdempotencyKey>>,
-    kept: u64,
+    by_key: HashMap<IdempotencyKey, Arc<Kept>>,
+    /// The keys in the order in which they expire, with the instant.
+    stored: Vector<(Timestamp, IdempotencyKey)>,
 }
 
 #[derive(Debug)]
@@ -185,29 +190,22 @@ impl SeenKeys {
         reply: &Response<LazyBody>,
         now: Timestamp,
     ) {
-        let Answers { by_key, expiry, kept } = &mut self.answers;
-        if by_key.len() >= MOST
-            && let Some((&place, oldest)) = expiry.get_min().map(|(place, key)| (place, key))
-        {
-            by_key.remove(&**oldest);
-            expiry.remove(&place);
+        if self.answers.stored.len() >= MOST {
+            self.answers.forget_first();
         }
-        *kept += 1;
-        let key = Arc::new(key);
-        expiry.insert((now.plus_millis(LIFETIME_MS), *kept), Arc::clone(&key));
         let headers = reply.headers().iter();
         let headers = headers.map(|(name, value)| (name.clone(), value.clone())).collect();
         let error = reply.extensions().get().copied();
         let (status, answer) = (reply.status(), reply.body().clone());
         let answer = Kept { body: sent.into(), status, headers, answer, error };
-        by_key.insert(key, Arc::new(answer));
+        self.answers.add(now.plus_millis(LIFETIME_MS), key, answer);
     }
 }
 
 /// A stored answer, as a checkpoint stores it.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct WrittenAnswer {
-    expires: (Timestamp, u64),
+    expires: Timestamp,
     key: String,
     path: String,
     body: String,
@@ -218,15 +216,16 @@ pub(super) struct WrittenAnswer {
 }
 
 impl WrittenAnswer {
-    fn of(expires: (Timestamp, u64), key: &IdempotencyKey, kept: &Kept) -> Option<Self> {
+    fn of(expires: Timestamp, key: &IdempotencyKey, kept: &Kept) -> Option<Self> {
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok();
         let header = |(name, value): &(HeaderName, HeaderValue)| {
             Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
         };
+        let (key, path) = key.parts();
         Some(Self {
             expires,
-            key: key.key.clone(),
-            path: key.path.clone(),
+            key: key.to_owned(),
+            path: path.to_owned(),
             body: text(&kept.body)?,
             status: kept.status.as_u16(),
             headers: kept.headers.iter().map(header).collect::<Option<_>>()?,
@@ -235,7 +234,7 @@ impl WrittenAnswer {
         })
     }
 
-    fn read(self) -> Option<((Timestamp, u64), IdempotencyKey, Kept)> {
+    fn read(self) -> Option<(Timestamp, IdempotencyKey, Kept)> {
         let header = |(name, value): (String, String)| {
             Some((HeaderName::try_from(name).ok()?, HeaderValue::try_from(value).ok()?))
         };
@@ -251,17 +250,17 @@ impl WrittenAnswer {
             answer: LazyBody::from(answer),
             error,
         };
-        Some((self.expires, IdempotencyKey { key: self.key, path: self.path }, kept))
+        Some((self.expires, IdempotencyKey::new(&self.key, &self.path), kept))
     }
 }
 
 impl Answers {
     /// All of them, to be stored; none if one of them is not text.
     pub(super) fn written(&self) -> Option<Vec<WrittenAnswer>> {
-        let written = |(expires, key): (&(Timestamp, u64), &Arc<IdempotencyKey>)| {
+        let written = |(expires, key): &(Timestamp, IdempotencyKey)| {
             WrittenAnswer::of(*expires, key, self.by_key.get(key)?)
         };
-        self.expiry.iter().map(written).collect()
+        self.stored.iter().map(written).collect()
     }
 
     /// The stored answers; none if one of them is not in its form.
@@ -269,21 +268,27 @@ impl Answers {
         let mut answers = Self::default();
         for written in written {
             let (expires, key, kept) = written.read()?;
-            let key = Arc::new(key);
-            answers.kept = answers.kept.max(expires.1);
-            answers.expiry.insert(expires, Arc::clone(&key));
-            answers.by_key.insert(key, Arc::new(kept));
+            answers.add(expires, key, kept);
         }
         Some(answers)
     }
 
+    fn add(&mut self, expires: Timestamp, key: IdempotencyKey, kept: Kept) {
+        // Later ones are rare: a request was answered later and stored earlier.
+        let later = self.stored.iter().rev().take_while(|(other, _)| *other > expires).count();
+        self.stored.insert(self.stored.len() - later, (expires, key.clone()));
+        self.by_key.insert(key, Arc::new(kept));
+    }
+
     fn forget(&mut self, now: Timestamp) {
-        while let Some((place, key)) = self.expiry.get_min()
-            && place.0 <= now
-        {
-            let (place, key) = (*place, Arc::clone(key));
-            self.expiry.remove(&place);
-            self.by_key.remove(&*key);
+        while self.stored.front().is_some_and(|(expires, _)| *expires <= now) {
+            self.forget_first();
+        }
+    }
+
+    fn forget_first(&mut self) {
+        if let Some((_, key)) = self.stored.pop_front() {
+            self.by_key.remove(&key);
         }
     }
 }
