@@ -17,7 +17,6 @@ use crate::model::business::{
 };
 use crate::model::growth::tenure::Tenure;
 use crate::model::growth::workforce::Place;
-use crate::model::payroll::YearToDate;
 use crate::world::Plan;
 use crate::world::opening::Opening;
 
@@ -260,9 +259,7 @@ impl EarlierPay {
             }
             return so_far;
         }
-        let told = employee.totals_of(year.pack, year.first);
-        let totals = told.and_then(|told| YearToDate::from_names(year.pack, &told.totals).ok());
-        YearSoFar::opened(totals.unwrap_or_default())
+        YearSoFar::opened(employee.totals_of(year.pack, year.first).unwrap_or_default())
     }
 
     /// Whether a deduction of the employee may have a limit of the year.

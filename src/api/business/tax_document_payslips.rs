@@ -9,7 +9,7 @@ use crate::api::prelude::*;
 use crate::model::business::tax_document::Form;
 use crate::model::business::tax_document_boxes::Opening;
 use crate::model::business::{ItemStatus, PayrollRun, Payslip, PayslipStatus};
-use crate::model::payroll::{self, YearToDate};
+use crate::model::payroll;
 use crate::world::payroll_history::{EarlierPay, earlier_pays};
 
 /// The payslips of a company that are not voided, in the order of their pay dates: all, those paid on some days, those of an employee. The pays of
@@ -155,8 +155,7 @@ pub(crate) fn openings(
         let Some(employee) = employees.get(&payslip.employee_id) else { continue };
         let pay = &payslip.calculation;
         let Some(pack) = payroll::library().pack(&pay.pack) else { continue };
-        let Some(told) = employee.totals_of(pack, pay.tax_year) else { continue };
-        let Ok(totals) = YearToDate::from_names(pack, &told.totals) else { continue };
+        let Some(totals) = employee.totals_of(pack, pay.tax_year) else { continue };
         let of_employment = employee.had_begun();
         openings.insert(employee.id, Opening { pack, totals, of_employment });
     }

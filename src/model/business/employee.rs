@@ -9,7 +9,7 @@ use crate::model::business::payment_method::PaymentMethod;
 use crate::model::business::payroll_run::RunType;
 use crate::model::business::tax_attributes::DatedTaxAttributes;
 use crate::model::lifecycle::State;
-use crate::model::payroll::{CONTRACTORS, Pack};
+use crate::model::payroll::{CONTRACTORS, Pack, YearToDate};
 use crate::model::prelude::*;
 
 states! {
@@ -96,11 +96,19 @@ resource! {
 }
 
 impl Employee {
-    /// The totals that the employee brought into the tax year of a pack that begins on that day, if they count there: under some laws those of
-    /// earlier employers do not.
-    pub(crate) fn totals_of(&self, pack: &Pack, tax_year: Date) -> Option<&BroughtIn> {
-        let told = self.brought_in.as_ref().filter(|told| told.tax_year_start == tax_year);
-        told.filter(|_| !pack.each_employer || self.had_begun())
+    /// The totals that the employee brought into the tax year of a pack that begins on that day. Those of earlier employers contain only what
+    /// counts by the law of the pack.
+    pub(crate) fn totals_of(&self, pack: &Pack, tax_year: Date) -> Option<YearToDate> {
+        let told = self.brought_in.as_ref().filter(|told| told.tax_year_start == tax_year)?;
+        let mut totals = YearToDate::from_names(pack, &told.totals).ok()?;
+        if !self.had_begun() {
+            let is_left_out = |name: &str| pack.each_employer.iter().any(|it| it == name);
+            if is_left_out("*") {
+                return None;
+            }
+            totals.retain(pack, |name| !is_left_out(name));
+        }
+        Some(totals)
     }
 
     /// Whether the employment had begun before the employee was created here.

@@ -66,6 +66,8 @@ fn build(code: &str, raw: RawPack) -> Result<Pack, Problem> {
     let show: Vec<bool> = raw.line.iter().map(|line| line.show).collect();
     let lines = read_lines(raw.line, &mut scope)?;
     check_filings(&raw.filing, &role_lines)?;
+    let others = raw.each_employer.iter().filter(|name| *name != "*");
+    check_totals("each_employer", others, &scope)?;
     let regions = raw.regions.map(|regions| regions.attribute);
     let named = regions.iter().chain(&raw.keeps);
     check_attributes(named, raw.payslip.as_ref(), &scope.attributes, &staff.codes)?;
@@ -238,6 +240,19 @@ fn check_attributes<'a>(
         Some(name) => {
             Err(format!("`{name}` of `[regions]`, `keeps` or `[payslip]` is not an attribute"))
         }
+        None => Ok(()),
+    }
+}
+
+/// Refuses a name that has no total to date.
+fn check_totals<'a>(
+    key: &str,
+    mut named: impl Iterator<Item = &'a String>,
+    scope: &Scope,
+) -> Result<(), String> {
+    let is_base = |name: &String| scope.bases.iter().any(|base| base.name == *name);
+    match named.find(|name| !is_base(name) && !scope.roles.contains(name)) {
+        Some(name) => Err(format!("`{name}` of `{key}` is not a base or a line with a role")),
         None => Ok(()),
     }
 }

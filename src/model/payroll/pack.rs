@@ -34,8 +34,8 @@ pub struct Pack {
     pub regions: Option<String>,
     /// The attribute whose earlier values keep their rates: a total to date does not calculate pay under another value again.
     pub keeps: Option<String>,
-    /// Whether the limits of the year are those of each employer, so that pay by earlier ones does not count.
-    pub each_employer: bool,
+    /// Totals to date that do not contain pay by earlier employers, because the limits of the year are those of each one; `*` is all of them.
+    pub each_employer: Vec<String>,
     /// The country and, if it matters, the region.
     pub name: String,
     /// ISO 4217.

@@ -44,9 +44,9 @@ pub(super) struct RawPack {
     /// The attribute whose earlier values keep their rates.
     #[serde(default)]
     pub(super) keeps: Option<String>,
-    /// Whether the limits of the year are those of each employer, so that pay by earlier ones does not count.
+    /// Totals to date that do not contain pay by earlier employers; `*` is all of them.
     #[serde(default)]
-    pub(super) each_employer: bool,
+    pub(super) each_employer: Vec<String>,
     #[serde(default)]
     pub(super) presets: BTreeMap<String, BTreeMap<String, BTreeMap<String, toml::Value>>>,
     #[serde(default)]

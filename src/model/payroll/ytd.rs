@@ -79,6 +79,18 @@ impl YearToDate {
         taxable.into_iter().chain(bases).chain(lines).collect()
     }
 
+    /// Sets the totals of other names to zero.
+    pub(crate) fn retain(&mut self, pack: &Pack, counts: impl Fn(&str) -> bool) {
+        let none_if_not = |(total, name): (&mut i64, &str)| {
+            if !counts(name) {
+                *total = 0;
+            }
+        };
+        self.bases.iter_mut().zip(pack.base_names()).for_each(none_if_not);
+        let names = pack.lines().iter().map(|line| line.id.as_str());
+        self.lines.iter_mut().zip(names).for_each(none_if_not);
+    }
+
     /// Total of the base at `index` of the pack.
     #[must_use]
     pub fn base(&self, index: usize) -> i64 {

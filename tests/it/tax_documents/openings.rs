@@ -92,6 +92,49 @@ fn a_canadian_employer_takes_contributions_that_an_earlier_one_took() {
     assert_eq!((amount(&t4, "24"), amount(&t4, "26")), (600_000, 600_000));
 }
 
+/// A British employee with these tax attributes and totals of the tax year.
+fn british(
+    caller: &Caller,
+    company: &str,
+    start: &str,
+    [attributes, totals]: &[Value; 2],
+) -> String {
+    let more = json!({
+        "start_date": start, "tax_id": "MW123456A", "tax_attributes": attributes,
+        "compensation": {"amount": 300_000, "currency": "GBP", "interval": "month"},
+        "payment_method": {"type": "bank", "bank_code": "200000", "account_number": "55779911"},
+        "year_to_date": {"tax_year_start": "2025-04-06", "totals": totals},
+    });
+    hired(caller, company, &more)
+}
+
+/// HMRC manual NIM10002: pay by different employers is not added together. Earlier pay of this employment counts towards the thresholds of the year.
+#[test]
+fn national_insurance_of_a_director_leaves_out_earlier_employers() {
+    let caller = world(&[]);
+    let company = caller.company(1);
+    // 8 % of 40,000 - 12,570, and 15 % of 40,000 - 5,000
+    let totals = json!({
+        "gross": 4_000_000, "income_tax": 800_000,
+        "national_insurance": 219_440, "national_insurance_employer": 525_000,
+    });
+    // 15 % of 9,000 - 5,000; else 8 % and 15 % of 9,000
+    for (start, taken) in [("2026-01-01", [0, 60_000]), ("2024-03-04", [72_000, 135_000])] {
+        let attributes = json!({"director": "annual", "tax_code": "BR", "tax_basis": "w1m1"});
+        let person = british(&caller, &company, start, &[attributes, totals.clone()]);
+        bonus(&caller, &company, &person, 900_000);
+        let slip = caller.all(&format!("/api/business/payslips?employee_id={person}")).remove(0);
+        let line = |list: &str, id: &str| {
+            let lines = slip[list].as_array().unwrap();
+            lines.iter().find(|it| it["id"] == id).map_or(0, |it| number(&it["amount"]))
+        };
+        let employer = line("employer_contributions", "national_insurance_employer");
+        assert_eq!([line("contributions", "national_insurance"), employer], taken, "{start}");
+        // Income tax counts all pay of the year.
+        assert_eq!(number(&slip["ytd"]["taxable_pay"]), 4_900_000, "{start}");
+    }
+}
+
 /// HMRC, P60 (Single sheet): pay in previous employments is that of the P45. An employment that had begun before the employee was recorded here has
 /// its own earlier pay.
 #[test]
@@ -101,20 +144,9 @@ fn a_p60_tells_earlier_pay_of_this_employment_from_that_of_others() {
     let (nothing, totals) = ((0, 0), (2_000_000, 300_000));
     let rows = [("2026-01-01", totals, nothing), ("2024-03-04", nothing, totals)];
     for (start, before, here) in rows {
-        let person = hired(
-            &caller,
-            &company,
-            &json!({
-                "start_date": start, "tax_id": "MW123456A",
-                "tax_attributes": {"tax_code": "BR", "tax_basis": "w1m1"},
-                "compensation": {"amount": 300_000, "currency": "GBP", "interval": "month"},
-                "payment_method": {"type": "bank", "bank_code": "200000", "account_number": "55779911"},
-                "year_to_date": {
-                    "tax_year_start": "2025-04-06",
-                    "totals": {"gross": 2_000_000, "income_tax": 300_000},
-                },
-            }),
-        );
+        let attributes = json!({"tax_code": "BR", "tax_basis": "w1m1"});
+        let totals = json!({"gross": 2_000_000, "income_tax": 300_000});
+        let person = british(&caller, &company, start, &[attributes, totals]);
         caller.advance(&json!({"by": "5d"}));
         bonus(&caller, &company, &person, 100_000);
         let p60 = of(&caller, "P60", &company, "2025", Some(&person)).data();
