@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{DOCUMENTS, amount, of, off_cycle, world};
+use super::{DOCUMENTS, amount, of, off_cycle, payslips, world};
 use crate::harness::Caller;
 use crate::harness::world::{id, number};
 
@@ -136,9 +136,9 @@ fn national_insurance_of_a_director_leaves_out_earlier_employers() {
 }
 
 /// HMRC, P60 (Single sheet): pay in previous employments is that of the P45. An employment that had begun before the employee was recorded here has
-/// its own earlier pay.
+/// its own earlier pay. Guidance on RTI data items: pay and tax to date on an FPS are those of this employment.
 #[test]
-fn a_p60_tells_earlier_pay_of_this_employment_from_that_of_others() {
+fn a_p60_and_an_fps_tell_earlier_pay_of_this_employment_from_that_of_others() {
     let caller = world(&[]);
     let company = caller.company(1);
     let (nothing, totals) = ((0, 0), (2_000_000, 300_000));
@@ -154,6 +154,12 @@ fn a_p60_tells_earlier_pay_of_this_employment_from_that_of_others() {
         assert_eq!(boxes("Previous pay", "Previous tax"), before, "{start}");
         assert_eq!(boxes("Pay", "Tax"), (here.0 + 100_000, here.1 + 20_000), "{start}");
         assert_eq!(boxes("Total pay", "Total tax"), (2_100_000, 320_000), "{start}");
+        let slip = payslips(&caller, &person, "2026").remove(0);
+        let fps = of(&caller, "FPS", &company, slip["pay_date"].as_str().unwrap(), None).data();
+        let mut rows = fps["rows"].as_array().unwrap().iter();
+        let row = rows.find(|row| row["employee_id"] == *person).unwrap();
+        let to_date = (amount(row, "Taxable pay to date"), amount(row, "Tax to date"));
+        assert_eq!(to_date, (here.0 + 100_000, here.1 + 20_000), "{start}");
     }
 }
 
