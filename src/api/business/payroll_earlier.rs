@@ -31,8 +31,8 @@ pub(crate) struct EarlierPay {
     span: PaySpan,
     /// The company before the world's start; none for a created one.
     past: Option<Past>,
-    /// Pays with the days that their runs pay, of any tax year.
-    pays: BTreeMap<Id<Employee>, Vec<(PaySpan, Arc<Calculation>)>>,
+    /// Pays of any tax year.
+    pays: BTreeMap<Id<Employee>, Vec<OtherPay>>,
     /// Regular pay and arrears, by pay period.
     by_terms: BTreeMap<(Id<Employee>, PaySpan), ByTerms>,
     /// Pays since the start that have been reversed.
@@ -41,6 +41,14 @@ pub(crate) struct EarlierPay {
     taken_back: BTreeMap<Id<Employee>, Vec<Arc<PayrollItem>>>,
     /// Those for whom the run itself has a deduction.
     deducted: BTreeSet<Id<Employee>>,
+}
+
+/// A pay by another run.
+struct OtherPay {
+    /// The days that the run pays.
+    span: PaySpan,
+    pay_date: Date,
+    pay: Arc<Calculation>,
 }
 
 /// Regular pay of one employee for one pay period.
@@ -113,20 +121,21 @@ fn in_order(world: &World, run: &PayrollRun) -> Vec<Arc<PayrollRun>> {
 }
 
 impl Past {
-    /// Adds what the deductions of people in this place took in the tax year.
-    fn count_deductions(
+    /// Calls a function with the pay date of each pay of people in this place in the tax year.
+    fn each_pay(
         &self,
         world: &World,
         place: Place,
         year: &TaxYear,
-        so_far: &mut YearSoFar,
+        mut see: impl FnMut(Date, &Calculation),
     ) {
-        let history = world.base().history_at(self.plan.index);
-        for pay in self.plan.pays.pays() {
-            if let Some(pay) = history.payroll.calculation(&self.plan, place, pay)
+        let base = world.base();
+        let history = base.history_at(self.plan.index);
+        for number in self.plan.pays.pays() {
+            if let Some(pay) = history.payroll.calculation(&self.plan, place, number)
                 && year.contains(pay)
             {
-                so_far.count_deductions(pay, 1);
+                see(base.pay(number).pay_date, pay);
             }
         }
     }
@@ -170,7 +179,7 @@ impl EarlierPay {
                     pays.push(Arc::clone(&item.calculation));
                 } else if !other.is_void() {
                     let hours = hours.get(&item.employee_id).copied();
-                    earlier.add((other.span(), on), &item, hours);
+                    earlier.add((&other, on), &item, hours);
                 }
             }
         }
@@ -186,16 +195,16 @@ impl EarlierPay {
 
     fn add(
         &mut self,
-        (span, on): (PaySpan, Option<Date>),
+        (run, on): (&PayrollRun, Option<Date>),
         item: &PayrollItem,
         hours: Option<&HoursWorked>,
     ) {
         if matches!(item.status, ItemStatus::Reversed | ItemStatus::Blocked) {
             return;
         }
-        let pay = &item.calculation;
+        let (span, pay) = (run.span(), &item.calculation);
         let pays = self.pays.entry(item.employee_id).or_default();
-        pays.push((span, Arc::clone(pay)));
+        pays.push(OtherPay { span, pay_date: run.pay_date, pay: Arc::clone(pay) });
         let amount = pay.by_terms();
         if amount != 0 {
             let paid = self.by_terms.entry((item.employee_id, span)).or_default();
@@ -216,20 +225,28 @@ impl EarlierPay {
     pub(crate) fn of_employee(&self, world: &World, employee: &Employee) -> Earlier {
         let country = employee.payroll_country();
         let tax_year = TaxYear::of(country, self.pay_date);
-        let year = self.opening(world, employee, &tax_year);
+        let mut year = self.opening(world, employee, &tax_year);
+        let begun = employee.annual_earnings_from(tax_year.pack, self.pay_date);
+        if let Some(day) = begun {
+            self.leave_out_opening(world, employee, (&tax_year, day), &mut year);
+        }
+        let is_before = |pay_date: Date| begun.is_some_and(|day| pay_date < day);
         let mut earlier = Earlier { year, same_period: Vec::new() };
         let taken_back = self.taken_back.get(&employee.id).into_iter().flatten();
         let mut is_changed = false;
         for item in taken_back {
             if tax_year.contains(&item.calculation) {
                 earlier.year.add(&item.calculation, -1);
+                if is_before(get(world, item.payroll_run_id).pay_date) {
+                    earlier.year.leave_out_pay(&item.calculation, -1);
+                }
                 is_changed = true;
             }
         }
         let last = earlier.year.last_attributes.as_deref();
-        earlier.year.kept_rates = KeptRates::of(tax_year.pack, &earlier.year.by_pack, last);
+        earlier.year.kept_rates = KeptRates::of(tax_year.pack, &earlier.year.counted(), last);
         let pays = self.pays.get(&employee.id).into_iter().flatten();
-        for (span, pay) in pays.filter(|(_, pay)| tax_year.contains(pay)) {
+        for OtherPay { span, pay_date, pay } in pays.filter(|it| tax_year.contains(&it.pay)) {
             // Two pay periods can be paid in one month or week. Each has the bands of its own.
             if *span == self.span {
                 earlier.same_period.push(Arc::clone(pay));
@@ -238,7 +255,11 @@ impl EarlierPay {
             }
             // The next pay takes what the last one did not cover, also if both are for the same pay period.
             earlier.year.carried = pay.carried();
-            earlier.year.add_to_kept_rates(tax_year.pack, pay);
+            if is_before(*pay_date) {
+                earlier.year.leave_out_pay(pay, 1);
+            } else {
+                earlier.year.add_to_kept_rates(tax_year.pack, pay);
+            }
         }
         let mut reversed = self.reversed.get(&employee.id).into_iter().flatten();
         if is_changed || reversed.any(|pay| tax_year.contains(pay)) {
@@ -255,11 +276,32 @@ impl EarlierPay {
         {
             let mut so_far = pay.year_so_far();
             if pay.deductions() + pay.employer_benefits() != 0 && self.has_limits(employee) {
-                past.count_deductions(world, place, year, &mut so_far);
+                past.each_pay(world, place, year, |_, pay| so_far.count_deductions(pay, 1));
             }
             return so_far;
         }
         YearSoFar::opened(employee.totals_of(year.pack, year.first).unwrap_or_default())
+    }
+
+    /// Leaves opening totals out of an annual earnings period that begins on that day. Imported totals are of days before the employee was created.
+    fn leave_out_opening(
+        &self,
+        world: &World,
+        employee: &Employee,
+        (year, day): (&TaxYear, Date),
+        so_far: &mut YearSoFar,
+    ) {
+        let past = self.in_past(world, employee);
+        if past.is_some() || employee.created_at.date() <= day {
+            so_far.leave_out(year.pack, so_far.by_pack.clone());
+        }
+        if let Some((past, place)) = past {
+            past.each_pay(world, place, year, |pay_date, pay| {
+                if pay_date >= day {
+                    so_far.leave_out_pay(pay, -1);
+                }
+            });
+        }
     }
 
     /// Whether a deduction of the employee may have a limit of the year.
@@ -309,7 +351,7 @@ impl EarlierPay {
     pub(crate) fn has_paid(&self, employee: Id<Employee>, id: &str) -> bool {
         let pays = self.pays.get(&employee).into_iter().flatten();
         let mut earnings =
-            pays.filter_map(|(_, pay)| pay.extras()).flat_map(|extras| &extras.earnings);
+            pays.filter_map(|other| other.pay.extras()).flat_map(|extras| &extras.earnings);
         earnings.any(|line| line.id == id && line.amount > 0)
     }
 

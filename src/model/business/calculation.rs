@@ -167,12 +167,15 @@ impl Calculation {
             Some(kept) => kept.excess(pack, &own, terms.attributes)?,
             None => Vec::new(),
         };
-        let mut totals = Cow::Borrowed(&year.by_pack);
+        let mut totals = year.counted();
         if excess.iter().any(|amount| *amount != 0) {
             totals.to_mut().add_parts(&[], &excess, 0, 1);
         }
         let (pay, mut ytd) = addition(pack, &own, &earlier, &totals)?;
-        ytd.add_parts(&[], &excess, 0, -1);
+        if let Cow::Owned(counted) = &totals {
+            ytd.add_totals(&year.by_pack, 1);
+            ytd.add_totals(counted, -1);
+        }
         let mut calculation = Self {
             pack: Cow::Borrowed(&pack.code),
             in_force: fit == Match::InForce,

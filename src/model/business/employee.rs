@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::business::earnings::tax_year;
 use crate::model::business::paid_leave::PaidLeave;
 use crate::model::business::pay_terms::{BroughtIn, Compensation};
 use crate::model::business::payment_method::PaymentMethod;
@@ -305,37 +304,6 @@ impl Employee {
         let all = &self.tax_attributes_history;
         let begun = all.iter().rev().find(|dated| dated.effective_from <= day);
         begun.or_else(|| all.first()).map_or(&self.tax_attributes, |dated| &dated.values)
-    }
-
-    /// The tax attributes by which the pack calculates a pay: those in force on the pay date. A number that holds for one tax year is absent
-    /// if it was set for an earlier one.
-    pub(crate) fn tax_attributes_for(
-        &self,
-        pack: &Pack,
-        pay_date: Date,
-    ) -> Cow<'_, Arc<BTreeMap<String, String>>> {
-        let all = self.tax_attributes_on(pay_date);
-        let year = tax_year(pack, pay_date);
-        let has_ended = |name: &String| {
-            pack.is_of_one_year(name) && tax_year(pack, self.set_on(name, pay_date)) < year
-        };
-        if !all.keys().any(has_ended) {
-            return Cow::Borrowed(all);
-        }
-        let mut left = (**all).clone();
-        left.retain(|name, _| !has_ended(name));
-        Cow::Owned(Arc::new(left))
-    }
-
-    /// The day from which the attribute has the value that it has on `day`.
-    fn set_on(&self, name: &str, day: Date) -> Date {
-        let value = self.tax_attributes_on(day).get(name);
-        let all = self.tax_attributes_history.iter().rev();
-        let before = all.skip_while(|dated| dated.effective_from > day);
-        let same = before.take_while(|dated| dated.values.get(name) == value);
-        let has_history = !self.tax_attributes_history.is_empty();
-        let usual = if has_history { day } else { self.start_date };
-        same.last().map_or(usual, |dated| dated.effective_from)
     }
 
     /// Sets attributes from a day up to the next change; `None` restores a default. What is not named stays.

@@ -1,6 +1,7 @@
 //! The Business domain's resources: companies, people, payroll, tax and compliance.
 
 pub(crate) mod accounting_period;
+mod attributes_of_pay;
 pub(crate) mod authority;
 pub(crate) mod calculation;
 mod calculation_lines;

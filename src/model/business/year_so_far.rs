@@ -62,6 +62,8 @@ pub(crate) struct YearSoFar {
     pub(crate) carried: Vec<PayLine>,
     /// The attributes of the last pay before the world's start.
     pub(crate) last_attributes: Option<Arc<BTreeMap<String, String>>>,
+    /// What lines do not count: totals from before an annual earnings period.
+    pub(crate) left_out: Option<YearToDate>,
     /// Values of an attribute that keep their rates.
     pub(crate) kept_rates: Option<KeptRates>,
 }
@@ -70,6 +72,30 @@ impl YearSoFar {
     /// A tax year that starts with these totals.
     pub(crate) fn opened(by_pack: YearToDate) -> Self {
         Self { by_pack, ..Self::default() }
+    }
+
+    /// The totals that lines of the pack count.
+    pub(crate) fn counted(&self) -> Cow<'_, YearToDate> {
+        let mut counted = Cow::Borrowed(&self.by_pack);
+        if let Some(left_out) = &self.left_out {
+            counted.to_mut().add_totals(left_out, -1);
+        }
+        counted
+    }
+
+    /// Leaves totals from before an annual earnings period out of what lines count.
+    pub(crate) fn leave_out(&mut self, pack: &Pack, mut totals: YearToDate) {
+        let Some(annual) = &pack.annual_earnings else { return };
+        totals.retain(pack, |name| annual.totals.iter().any(|total| total == name));
+        self.left_out.get_or_insert_default().add_totals(&totals, 1);
+    }
+
+    /// Leaves a pay out (`times` 1), or takes it in again (`times` −1).
+    pub(crate) fn leave_out_pay(&mut self, pay: &Calculation, times: i64) {
+        let (bases, amounts) = pay.parts();
+        let mut totals = YearToDate::start();
+        totals.add_parts(bases, amounts, 0, times);
+        self.leave_out(pay.pack(), totals);
     }
 
     /// Notes that pays of the year were taken back, which later pays had counted.

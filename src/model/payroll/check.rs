@@ -13,6 +13,7 @@ use super::period::PayPeriod;
 use super::profile::Code;
 use super::rule::{Formula, Frame, Name, RuleLine, When};
 use super::schema::{RawLine, RawPack, RawVersion};
+use super::types::{AnnualEarnings, DeductionType};
 use super::{attributes, bases};
 
 impl Pack {
@@ -66,17 +67,12 @@ fn build(code: &str, raw: RawPack) -> Result<Pack, Problem> {
     let show: Vec<bool> = raw.line.iter().map(|line| line.show).collect();
     let lines = read_lines(raw.line, &mut scope)?;
     check_filings(&raw.filing, &role_lines)?;
-    let others = raw.each_employer.iter().filter(|name| *name != "*");
-    check_totals("each_employer", others, &scope)?;
+    let annual = raw.annual_earnings.as_ref();
+    check_totals(&raw.each_employer, annual, &scope)?;
     let regions = raw.regions.map(|regions| regions.attribute);
-    let named = regions.iter().chain(&raw.keeps);
+    let named = regions.iter().chain(&raw.keeps).chain(annual.map(|annual| &annual.attribute));
     check_attributes(named, raw.payslip.as_ref(), &scope.attributes, &staff.codes)?;
-    for kind in &mut deduction_types {
-        let used =
-            |line: &RuleLine| line.formula.names().any(|name| name == Name::Input(kind.input));
-        // A type of which a part is taken has relief from its provider: it is after tax, also where the base of an order is less by it.
-        kind.counts |= kind.taken.is_none() && lines.iter().any(used);
-    }
+    count_where_named(&mut deduction_types, &lines);
     let taxable = taxable(raw.taxable.as_deref(), &lines, &role_lines, &scope)?;
     let counts_periods = counts_periods(&lines, &scope.inputs);
     Ok(Pack {
@@ -86,6 +82,7 @@ fn build(code: &str, raw: RawPack) -> Result<Pack, Problem> {
         regions,
         keeps: raw.keeps,
         each_employer: raw.each_employer,
+        annual_earnings: raw.annual_earnings,
         name: raw.name,
         currency: raw.currency,
         minor_digits: raw.minor_digits,
@@ -223,7 +220,7 @@ fn readable(id: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// Refuses a name that `[regions]`, `keeps` or `[payslip]` uses and no attribute has.
+/// Refuses a name that `[regions]`, `keeps`, `[annual_earnings]` or `[payslip]` uses and no attribute has.
 fn check_attributes<'a>(
     named: impl Iterator<Item = &'a String>,
     payslip: Option<&'a Payslip>,
@@ -238,21 +235,38 @@ fn check_attributes<'a>(
     let mut named = named.chain(printed.map(|(name, _)| name));
     match named.find(|name| !known(name)) {
         Some(name) => {
-            Err(format!("`{name}` of `[regions]`, `keeps` or `[payslip]` is not an attribute"))
+            let of = "`[regions]`, `keeps`, `[annual_earnings]` or `[payslip]`";
+            Err(format!("`{name}` of {of} is not an attribute"))
         }
         None => Ok(()),
     }
 }
 
-/// Refuses a name that has no total to date.
-fn check_totals<'a>(
-    key: &str,
-    mut named: impl Iterator<Item = &'a String>,
+/// Marks the types of deductions that lines name.
+fn count_where_named(types: &mut [DeductionType], lines: &[RuleLine]) {
+    for kind in types {
+        let used =
+            |line: &RuleLine| line.formula.names().any(|name| name == Name::Input(kind.input));
+        // A type of which a part is taken has relief from its provider: it is after tax, also where the base of an order is less by it.
+        kind.counts |= kind.taken.is_none() && lines.iter().any(used);
+    }
+}
+
+/// Refuses a name of `each_employer` or `[annual_earnings]` that has no total to date.
+fn check_totals(
+    each_employer: &[String],
+    annual: Option<&AnnualEarnings>,
     scope: &Scope,
 ) -> Result<(), String> {
-    let is_base = |name: &String| scope.bases.iter().any(|base| base.name == *name);
-    match named.find(|name| !is_base(name) && !scope.roles.contains(name)) {
-        Some(name) => Err(format!("`{name}` of `{key}` is not a base or a line with a role")),
+    let has_total = |name: &String| {
+        scope.bases.iter().any(|base| base.name == *name) || scope.roles.contains(name)
+    };
+    let named = each_employer.iter().filter(|name| *name != "*");
+    let mut named = named.chain(annual.into_iter().flat_map(|annual| &annual.totals));
+    match named.find(|name| !has_total(name)) {
+        Some(name) => Err(format!(
+            "`{name}` of `each_employer` or `[annual_earnings]` is not a base or a line with a role"
+        )),
         None => Ok(()),
     }
 }

@@ -71,6 +71,6 @@ pub use self::pack::{
 pub use self::period::{PayPeriod, period_number};
 pub use self::profile::Profile;
 pub use self::types::{
-    CountedEarnings, DeductionType, EarningType, MostOfPay, PayForOrders, Short,
+    AnnualEarnings, CountedEarnings, DeductionType, EarningType, MostOfPay, PayForOrders, Short,
 };
 pub use self::ytd::YearToDate;

@@ -12,7 +12,7 @@ use super::filing::{Filing, MinimumWage, Payslip, Source};
 use super::period::{PayPeriod, period_number};
 use super::profile::Code;
 use super::rule::{Bound, Formula, Frame, Lookup, Name, RuleLine};
-use super::types::{CountedEarnings, DeductionType, EarningType, part_of_up};
+use super::types::{AnnualEarnings, CountedEarnings, DeductionType, EarningType, part_of_up};
 
 /// The largest input without a limit of its own: the largest amount of the API. A year of such pay still fits into 64 bits.
 pub(super) const MOST_INPUT: i64 = 1_000_000_000_000_000;
@@ -36,6 +36,8 @@ pub struct Pack {
     pub keeps: Option<String>,
     /// Totals to date that do not contain pay by earlier employers, because the limits of the year are those of each one; `*` is all of them.
     pub each_employer: Vec<String>,
+    /// The annual earnings period that an attribute begins, if the law has one.
+    pub annual_earnings: Option<AnnualEarnings>,
     /// The country and, if it matters, the region.
     pub name: String,
     /// ISO 4217.
@@ -286,6 +288,14 @@ impl Pack {
     #[must_use]
     pub fn is_of_one_year(&self, name: &str) -> bool {
         self.inputs.iter().any(|input| input.one_year && input.name == name)
+    }
+
+    /// Whether the day from which a value applies matters, also if it is the only one: that of a number of one year, or of an annual earnings
+    /// period.
+    #[must_use]
+    pub fn depends_on_its_day(&self, name: &str) -> bool {
+        let begins = self.annual_earnings.as_ref().is_some_and(|annual| annual.attribute == name);
+        begins || self.is_of_one_year(name)
     }
 
     /// Inputs at their defaults, in the order of [`Pack::inputs`].

@@ -9,7 +9,7 @@ use super::filing::{Filing, MinimumWage, Payslip, Source, civil_date};
 use super::pack::{CompanyFact, InputScope, Role};
 use super::period::PayPeriod;
 use super::rule::Frame;
-use super::types::{CountedEarnings, EarningType, MostOf, Short};
+use super::types::{AnnualEarnings, CountedEarnings, EarningType, MostOf, Short};
 
 /// A whole pack.
 #[derive(Deserialize)]
@@ -47,6 +47,7 @@ pub(super) struct RawPack {
     /// Totals to date that do not contain pay by earlier employers; `*` is all of them.
     #[serde(default)]
     pub(super) each_employer: Vec<String>,
+    pub(super) annual_earnings: Option<AnnualEarnings>,
     #[serde(default)]
     pub(super) presets: BTreeMap<String, BTreeMap<String, BTreeMap<String, toml::Value>>>,
     #[serde(default)]

@@ -7,6 +7,16 @@ use serde::{Deserialize, Serialize};
 use super::exact::{Ratio, Rounder, Rounding};
 use super::period::PayPeriod;
 
+/// An earnings period of the tax year that an attribute begins, such as that of a director.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AnnualEarnings {
+    /// The attribute. A value other than its default begins the period.
+    pub attribute: String,
+    /// Totals to date that contain only pay of the period.
+    pub totals: Vec<String>,
+}
+
 /// An `[[earning]]`: a type of earnings and the methods by which the pack taxes it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]

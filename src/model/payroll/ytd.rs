@@ -79,7 +79,7 @@ impl YearToDate {
         taxable.into_iter().chain(bases).chain(lines).collect()
     }
 
-    /// Sets the totals of other names to zero.
+    /// Sets the totals of other bases and lines to zero.
     pub(crate) fn retain(&mut self, pack: &Pack, counts: impl Fn(&str) -> bool) {
         let none_if_not = |(total, name): (&mut i64, &str)| {
             if !counts(name) {
@@ -134,6 +134,11 @@ impl YearToDate {
         add(&mut self.bases, bases);
         add(&mut self.lines, amounts);
         self.taxable = self.taxable.map(|before| before + times * taxable);
+    }
+
+    /// Adds totals of the same pack (`times` 1), or subtracts them (`times` −1).
+    pub(crate) fn add_totals(&mut self, other: &Self, times: i64) {
+        self.add_parts(&other.bases, &other.lines, other.taxable.unwrap_or(0), times);
     }
 
     /// Adds one more pay to the totals. Refuses a sum beyond 64 bits without changing anything.

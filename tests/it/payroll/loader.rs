@@ -76,6 +76,17 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("[\"monthly\", \"weekly\"]", "[\"monthly\", \"monthly\"]", "`periods` contains a duplicate"),
     ("[\"monthly\", \"weekly\"]", "[]", "`periods` is empty"),
     ("[\"monthly\", \"weekly\"]", "[\"daily\"]", "unknown variant `daily`"),
+    ("schema = 1", "schema = 1\neach_employer = [\"relief\"]", "`relief` of `each_employer`"),
+    (
+        "[inputs]",
+        "[annual_earnings]\nattribute = \"x\"\ntotals = []\n[inputs]",
+        "`x` of `[regions]`",
+    ),
+    (
+        "[inputs]",
+        "[annual_earnings]\nattribute = \"status\"\ntotals = [\"relief\"]\n[inputs]",
+        "`relief` of `each_employer` or `[annual_earnings]`",
+    ),
     ("gross = [\"*\"]", "gross = [\"*\", \"basic\"]", "base `gross`"),
     ("rent = {", "gross = {", "both a base and an input"),
     ("default = \"single\" }", "default = \"widowed\" }", "the default is not one of the values"),

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::changed::amount;
 use super::moved::{company_of, hire, hired, slip};
-use super::{calculated, draft, paid};
+use super::{calculated, draft, paid, verb};
 use crate::harness::Caller;
 use crate::harness::world::{id, number};
 use crate::payroll_runs::law::payable_in;
@@ -41,6 +41,12 @@ fn insurance(caller: &Caller, person: &str, month: &str) -> (i64, i64) {
     )
 }
 
+/// The same on a payslip.
+fn contributions(slip: &Value) -> (i64, i64) {
+    let employer = amount(slip, "employer_contributions", "national_insurance_employer");
+    (amount(slip, "contributions", "national_insurance"), employer)
+}
+
 /// Social Security (Contributions) Regulations 2001 reg. 8(2): thresholds are in proportion to the weeks left only in the year of appointment.
 /// The figures for 48 weeks are those of HMRC's test data for directors: 11,604 and, rounded up, 4,616 for the employer.
 #[test]
@@ -60,6 +66,63 @@ fn weeks_of_appointment_end_with_the_tax_year() {
     attributes(&caller, &person, &again);
     // 8 % of 26,000 - 11,604 less 34.40; 15 % of 26,000 - 4,616 less 1,200
     assert_eq!(insurance(&caller, &person, "2026-05"), (111_728, 200_760));
+    caller.audit();
+}
+
+/// Social Security (Contributions) Regulations 2001 reg. 8(2), and HMRC manual NIM12022: the earnings period begins with the week of appointment. What was
+/// paid before is pay of an employee.
+#[test]
+fn pay_before_the_appointment_of_a_director_does_not_count() {
+    let (caller, company, annual) = hired("GB", "2026-07-01", 300_000);
+    let [other, late] = [(); 2].map(|()| hire(&caller, &company, "2026-07-01", 300_000));
+    for (person, method) in [(&annual, "annual"), (&other, "alternative")] {
+        let appointed = json!([
+            {"effective_from": "2026-07-01", "director": "no"},
+            {"effective_from": "2026-10-05", "director": method, "director_weeks": 26},
+        ]);
+        attributes(&caller, person, &appointed);
+    }
+    let of_month = |month: &str| {
+        let body =
+            json!({"company_id": company, "period": month, "employee_ids": [annual, other, late]});
+        let run = calculated(&caller, &draft(&caller, &body));
+        verb(&caller, &run, "approve", &json!({})).expect(200);
+        let path = format!("/api/business/payslips?payroll_run_id={}", id(&run));
+        caller.advance(&json!({"to": format!("{}T00:00:00Z", run["pay_date"].as_str().unwrap())}));
+        let mut days = (0..7).map(|_| {
+            caller.advance(&json!({"by": "1d"}));
+            caller.all(&path)
+        });
+        let slips = days.find(|slips| !slips.is_empty()).unwrap();
+        [&annual, &late, &other].map(|person| {
+            let of_person = |slip: &&Value| slip["employee_id"] == **person;
+            contributions(slips.iter().find(of_person).unwrap())
+        })
+    };
+    // 8 % of 3,000 - 1,048, and 15 % of 3,000 - 417
+    let employee = (15_616, 38_745);
+    for month in ["2026-07", "2026-08", "2026-09"] {
+        assert_eq!(of_month(month), [employee; 3], "{month}");
+    }
+    caller.advance(&json!({"to": "2026-10-05T00:00:00Z"}));
+    attributes(&caller, &late, &json!({"director": "annual", "director_weeks": 26}));
+    let body = json!({
+        "reason": "Resignation", "last_working_day": "2026-12-31", "final_pay": {"mode": "next_run"},
+    });
+    let path = format!("/api/business/employees/{other}/terminate");
+    assert!(caller.post(&path, &body).status < 300);
+    // Thresholds of 26 weeks are 6,285 and 2,500: 15 % of 3,000 - 2,500; later 15 % of 3,000, and 8 % of 9,000 - 6,285.
+    let october = (0, 7_500);
+    assert_eq!(of_month("2026-10"), [october, october, employee]);
+    let november = (0, 45_000);
+    assert_eq!(of_month("2026-11"), [november, november, employee]);
+    // The alternative method settles the same amounts at the last pay.
+    let (december, settled) =
+        ((21_720, 45_000), (21_720 - 2 * employee.0, 97_500 - 2 * employee.1));
+    assert_eq!(of_month("2026-12"), [december, december, settled]);
+    let slips = caller.all(&format!("/api/business/payslips?employee_id={annual}"));
+    let to_date = slips.iter().map(|slip| number(&slip["ytd"]["ni_pay"])).max();
+    assert_eq!(to_date, Some(6 * 300_000), "totals to date are those of the tax year");
     caller.audit();
 }
 
@@ -96,25 +159,21 @@ fn a_new_letter_of_a_director_leaves_earlier_contributions() {
             {"effective_from": "2026-07-01", "director": "annual", "ni_category": then},
         ])
     };
-    let of = |slip: &Value| {
-        let employer = amount(slip, "employer_contributions", "national_insurance_employer");
-        (amount(slip, "contributions", "national_insurance"), employer)
-    };
     attributes(&caller, &person, &letters("A", "C"));
     let other = hire(&caller, &company_of(&caller, &person), "2026-04-06", 600_000);
     attributes(&caller, &other, &letters("M", "A"));
     let (mut older, mut young) = ((0, 0), (0, 0));
     for month in ["2026-04", "2026-05", "2026-06"] {
-        let one = of(&slip(&caller, &person, month));
+        let one = contributions(&slip(&caller, &person, month));
         older = (older.0 + one.0, older.1 + one.1);
-        let one = of(&slip(&caller, &other, month));
+        let one = contributions(&slip(&caller, &other, month));
         young = (young.0 + one.0, young.1 + one.1);
     }
     assert!(older.0 > 0 && young == (older.0, 0), "{older:?} {young:?}");
     for month in ["2026-07", "2026-08"] {
         // 15 % of 6,000.00; over pension age nothing of the employee.
-        assert_eq!(of(&slip(&caller, &person, month)), (0, 90_000), "{month}");
-        let (own, employer) = of(&slip(&caller, &other, month));
+        assert_eq!(contributions(&slip(&caller, &person, month)), (0, 90_000), "{month}");
+        let (own, employer) = contributions(&slip(&caller, &other, month));
         assert_eq!((own, employer), (48_000, 90_000), "{month}");
     }
     caller.audit();

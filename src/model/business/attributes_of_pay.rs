@@ -1,0 +1,63 @@
+//! The tax attributes by which a pay of an employee is calculated, and the annual earnings period that one of them begins.
+
+use std::collections::BTreeMap;
+
+use crate::model::business::Employee;
+use crate::model::business::earnings::tax_year;
+use crate::model::business::tax_attributes::DatedTaxAttributes;
+use crate::model::payroll::Pack;
+use crate::model::prelude::*;
+
+impl Employee {
+    /// The tax attributes by which the pack calculates a pay: those in force on the pay date. A number that holds for one tax year is absent
+    /// if it was set for an earlier one.
+    pub(crate) fn tax_attributes_for(
+        &self,
+        pack: &Pack,
+        pay_date: Date,
+    ) -> Cow<'_, Arc<BTreeMap<String, String>>> {
+        let all = self.tax_attributes_on(pay_date);
+        let year = tax_year(pack, pay_date);
+        let has_ended = |name: &String| {
+            pack.is_of_one_year(name) && tax_year(pack, self.set_on(name, pay_date)) < year
+        };
+        if !all.keys().any(has_ended) {
+            return Cow::Borrowed(all);
+        }
+        let mut left = (**all).clone();
+        left.retain(|name, _| !has_ended(name));
+        Cow::Owned(Arc::new(left))
+    }
+
+    /// The day from which the attribute has the value that it has on `day`.
+    fn set_on(&self, name: &str, day: Date) -> Date {
+        let value = self.tax_attributes_on(day).get(name);
+        let all = self.tax_attributes_history.iter().rev();
+        let before = all.skip_while(|dated| dated.effective_from > day);
+        let same = before.take_while(|dated| dated.values.get(name) == value);
+        let has_history = !self.tax_attributes_history.is_empty();
+        let usual = if has_history { day } else { self.start_date };
+        same.last().map_or(usual, |dated| dated.effective_from)
+    }
+
+    /// The first day of an annual earnings period that begins within the tax year, at the latest on the pay date. `None` if there is none, or if
+    /// it is the whole tax year.
+    pub(crate) fn annual_earnings_from(&self, pack: &Pack, pay_date: Date) -> Option<Date> {
+        let year = tax_year(pack, pay_date);
+        let all = self.tax_attributes_history.iter();
+        let until = |day: Date| all.clone().filter(move |dated| dated.effective_from <= day);
+        let is_annual = |dated: &&DatedTaxAttributes| has_annual_earnings(pack, &dated.values);
+        if until(year).next_back().as_ref().is_some_and(is_annual) {
+            return None;
+        }
+        let mut days = until(pay_date).filter(is_annual).map(|dated| dated.effective_from);
+        days.find(|day| *day > year)
+    }
+}
+
+/// Whether these attributes are those of an annual earnings period.
+fn has_annual_earnings(pack: &Pack, values: &BTreeMap<String, String>) -> bool {
+    let Some(annual) = &pack.annual_earnings else { return false };
+    let value = values.get(&annual.attribute);
+    value.is_some_and(|value| pack.default_of(&annual.attribute).as_ref() != Some(value))
+}
