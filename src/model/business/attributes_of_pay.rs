@@ -9,17 +9,45 @@ use crate::model::payroll::Pack;
 use crate::model::prelude::*;
 
 impl Employee {
-    /// The tax attributes by which the pack calculates a pay: those in force on the pay date. A number that holds for one tax year is absent
-    /// if it was set for an earlier one.
+    /// The tax attributes by which the pack calculates a pay: those in force on the pay date. An annual earnings period lasts to the end of the tax
+    /// year, so the attributes that began it stay.
     pub(crate) fn tax_attributes_for(
         &self,
         pack: &Pack,
         pay_date: Date,
     ) -> Cow<'_, Arc<BTreeMap<String, String>>> {
-        let all = self.tax_attributes_on(pay_date);
+        let now = self.of_its_year(pack, pay_date);
+        let (Some(annual), Some(day)) = (&pack.annual_earnings, self.ended_from(pack, pay_date))
+        else {
+            return now;
+        };
+        let then = self.of_its_year(pack, day);
+        let mut values = (**now).clone();
+        for name in core::iter::once(&annual.attribute).chain(&annual.with) {
+            match then.get(name) {
+                Some(value) => values.insert(name.clone(), value.clone()),
+                None => values.remove(name),
+            };
+        }
+        Cow::Owned(Arc::new(values))
+    }
+
+    /// The last day of the tax year on which attributes of an annual earnings period came into force, if those of the pay date are others.
+    fn ended_from(&self, pack: &Pack, pay_date: Date) -> Option<Date> {
         let year = tax_year(pack, pay_date);
+        let all = self.tax_attributes_history.iter().map(|dated| dated.effective_from);
+        let within = all.filter(|day| (year..=pay_date).contains(day));
+        let is_annual = |day: &Date| has_annual_earnings(pack, self.tax_attributes_on(*day));
+        let last = core::iter::once(year).chain(within).rev().find(is_annual);
+        last.filter(|_| !is_annual(&pay_date))
+    }
+
+    /// The tax attributes in force on a day. A number that holds for one tax year is absent if it was set for an earlier one.
+    fn of_its_year(&self, pack: &Pack, day: Date) -> Cow<'_, Arc<BTreeMap<String, String>>> {
+        let all = self.tax_attributes_on(day);
+        let year = tax_year(pack, day);
         let has_ended = |name: &String| {
-            pack.is_of_one_year(name) && tax_year(pack, self.set_on(name, pay_date)) < year
+            pack.is_of_one_year(name) && tax_year(pack, self.set_on(name, day)) < year
         };
         if !all.keys().any(has_ended) {
             return Cow::Borrowed(all);

@@ -68,7 +68,7 @@ fn build(code: &str, raw: RawPack) -> Result<Pack, Problem> {
     let lines = read_lines(raw.line, &mut scope)?;
     check_filings(&raw.filing, &role_lines)?;
     let annual = raw.annual_earnings.as_ref();
-    check_totals(&raw.each_employer, annual, &scope)?;
+    check_years(&raw.each_employer, annual, &scope)?;
     let regions = raw.regions.map(|regions| regions.attribute);
     let named = regions.iter().chain(&raw.keeps).chain(annual.map(|annual| &annual.attribute));
     check_attributes(named, raw.payslip.as_ref(), &scope.attributes, &staff.codes)?;
@@ -252,8 +252,8 @@ fn count_where_named(types: &mut [DeductionType], lines: &[RuleLine]) {
     }
 }
 
-/// Refuses a name of `each_employer` or `[annual_earnings]` that has no total to date.
-fn check_totals(
+/// Refuses a name of `each_employer` or `[annual_earnings]` that has no total to date, or that an employee cannot have.
+fn check_years(
     each_employer: &[String],
     annual: Option<&AnnualEarnings>,
     scope: &Scope,
@@ -263,10 +263,20 @@ fn check_totals(
     };
     let named = each_employer.iter().filter(|name| *name != "*");
     let mut named = named.chain(annual.into_iter().flat_map(|annual| &annual.totals));
-    match named.find(|name| !has_total(name)) {
-        Some(name) => Err(format!(
+    if let Some(name) = named.find(|name| !has_total(name)) {
+        return Err(format!(
             "`{name}` of `each_employer` or `[annual_earnings]` is not a base or a line with a role"
-        )),
+        ));
+    }
+    let is_set = |name: &String| {
+        scope.attributes.iter().any(|attribute| attribute.name == *name)
+            || scope.inputs.iter().any(|input| input.name == *name)
+    };
+    let mut with = annual.into_iter().flat_map(|annual| &annual.with);
+    match with.find(|name| !is_set(name)) {
+        Some(name) => {
+            Err(format!("`{name}` of `[annual_earnings]` is neither an attribute nor an input"))
+        }
         None => Ok(()),
     }
 }

@@ -11,8 +11,11 @@ use super::period::PayPeriod;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AnnualEarnings {
-    /// The attribute. A value other than its default begins the period.
+    /// The attribute. A value other than its default begins the period, and stays in force to its end.
     pub attribute: String,
+    /// Attributes and inputs that stay in force with it.
+    #[serde(default)]
+    pub with: Vec<String>,
     /// Totals to date that contain only pay of the period.
     pub totals: Vec<String>,
 }

@@ -87,6 +87,11 @@ const REFUSED: &[(&str, &str, &str)] = &[
         "[annual_earnings]\nattribute = \"status\"\ntotals = [\"relief\"]\n[inputs]",
         "`relief` of `each_employer` or `[annual_earnings]`",
     ),
+    (
+        "[inputs]",
+        "[annual_earnings]\nattribute = \"status\"\nwith = [\"tax\"]\ntotals = []\n[inputs]",
+        "`tax` of `[annual_earnings]` is neither an attribute nor an input",
+    ),
     ("gross = [\"*\"]", "gross = [\"*\", \"basic\"]", "base `gross`"),
     ("rent = {", "gross = {", "both a base and an input"),
     ("default = \"single\" }", "default = \"widowed\" }", "the default is not one of the values"),

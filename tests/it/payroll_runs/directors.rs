@@ -126,6 +126,27 @@ fn pay_before_the_appointment_of_a_director_does_not_count() {
     caller.audit();
 }
 
+/// HMRC manual NIM12024: the annual earnings period of a person who ceases to be a director lasts to the end of the tax year.
+#[test]
+fn a_director_who_ceases_has_the_annual_period_to_its_end() {
+    let (caller, _, person) = hired("GB", "2026-05-01", 1_300_000);
+    let ceased = json!([
+        {"effective_from": "2026-05-01", "director": "annual", "director_weeks": 48},
+        {"effective_from": "2026-06-01", "director": null, "director_weeks": null},
+    ]);
+    attributes(&caller, &person, &ceased);
+    // 8 % of 13,000 - 11,604, and 15 % of 13,000 - 4,616
+    assert_eq!(contributions(&slip(&caller, &person, "2026-05")), (11_168, 125_760));
+    let june = slip(&caller, &person, "2026-06");
+    assert_eq!(contributions(&june), (104_000, 195_000), "8 % and 15 % of 13,000");
+    assert_eq!(june["tax_attributes"]["director"], "annual");
+    caller.advance(&json!({"to": "2027-04-07T00:00:00Z"}));
+    // 8 % of 4,189 - 1,048 and 2 % of 13,000 - 4,189; 15 % of 13,000 - 417
+    let april = slip(&caller, &person, "2027-04");
+    assert_eq!(contributions(&april), (25_128 + 17_622, 188_745));
+    caller.audit();
+}
+
 /// HMRC manual NIM12022: under the alternative arrangements, the last pay settles the annual earnings period; also of a director who leaves.
 #[test]
 fn the_last_pay_of_a_director_settles_the_year() {
