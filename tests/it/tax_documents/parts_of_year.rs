@@ -156,3 +156,37 @@ fn a_pd7a_counts_the_last_pay_period() {
     let form = of(&caller, "PD7A", &company, "2026-01", None).data();
     assert_eq!(number(in_box(&form["boxes"], "Employees")), 2);
 }
+
+/// HMRC, Guidance on RTI data items: pay after statutory deductions is pay less income tax, National Insurance and student loans.
+#[test]
+fn pay_after_statutory_deductions_is_not_net_pay() {
+    let caller = world(&[]);
+    let company = caller.company(1);
+    let employee = caller.payable(&company).remove(0);
+    set(&caller, &employee, &json!({"effective_from": "2026-01-01", "student_loan": "plan1"}));
+    let deduction = |kind: &str, amount: i64| json!({"id": kind, "label": kind, "amount": amount, "type": kind});
+    let item = json!({
+        "employee_id": employee,
+        "earnings": [
+            {"id": "bonus", "label": "Bonus", "amount": 900_000, "type": "bonus"},
+            {"id": "car", "label": "Car", "amount": 20_000, "type": "benefit_in_kind"},
+        ],
+        "deductions": [
+            deduction("pension_net_pay", 20_000), deduction("salary_sacrifice", 30_000),
+            deduction("union_dues", 1_500), deduction("loan_repayment", 10_000),
+        ],
+        "reimbursements": [{"id": "travel", "label": "Travel", "amount": 7_777}],
+    });
+    off_cycle(&caller, &company, "2026-01", &item);
+    caller.advance(&json!({"by": "30d"}));
+    let slip = payslips(&caller, &employee, "2026").remove(0);
+    let fps = of(&caller, "FPS", &company, slip["pay_date"].as_str().unwrap(), None).data();
+    let mut rows = fps["rows"].as_array().unwrap().iter();
+    let row = rows.find(|row| row["employee_id"] == *employee).unwrap();
+    let taken = ["income_tax", "national_insurance", "student_loan"]
+        .map(|id| line(std::slice::from_ref(&slip), id));
+    assert!(taken.iter().all(|amount| *amount > 0), "{slip}");
+    let pay = 900_000 + 20_000 - 30_000;
+    let after = pay - taken.iter().sum::<i64>();
+    assert_eq!(amount(row, "Pay after statutory deductions"), after);
+}
