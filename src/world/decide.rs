@@ -82,8 +82,7 @@ impl World {
         answer
     }
 
-    /// The first row that decides about the subject. A row counts a match when its selectors match, even if
-    /// it does not act.
+    /// The first row that decides about the subject. All rows whose selectors match count it, so each counts its own second match.
     fn by_rule(
         &mut self,
         decision: &'static Decision,
@@ -95,6 +94,7 @@ impl World {
             return None;
         }
         let facts = self.facts(subject);
+        let mut first = None;
         for place in 0..self.script.outcomes.len() {
             let row = &self.script.outcomes[place].row;
             let selected = row.on == decision.name
@@ -102,19 +102,20 @@ impl World {
             if !selected {
                 continue;
             }
-            let drawn = self.draws(row.when.chance_ppm, decision.name, subject, &row.then);
+            let may_act = first.is_none()
+                && self.draws(row.when.chance_ppm, decision.name, subject, &row.then);
             let state = &mut self.script.outcomes[place];
             let (asked, hits) = (state.asked, state.hits);
             state.asked += 1;
-            let acts = in_turn(&state.row.when, state.asked, hits) && drawn;
+            let acts = may_act && in_turn(&state.row.when, state.asked, hits);
             state.hits += u64::from(acts);
             self.transaction.undo.push(Undo::Asked { place, asked, hits });
             if acts {
                 let row = &self.script.outcomes[place].row;
-                return Some((answer(decision, row, rail), row.source.clone()));
+                first = Some((answer(decision, row, rail), row.source.clone()));
             }
         }
-        None
+        first
     }
 
     /// The choice in the header of the original request. Its rows do not count their matches.

@@ -153,7 +153,7 @@ pub(crate) struct Rule {
     /// Maximum number of times.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) times: Option<u64>,
-    /// How many times a decision, call or event was compared with the rule.
+    /// Number of decisions, calls or events that it matches, also those on which another row acted.
     pub(super) asked: u64,
     /// Number of times that it acted.
     pub(super) hits: u64,

@@ -199,7 +199,7 @@ pub(super) fn scenario(rules: &[Rule], about: &str, growth: Option<&Growth>) -> 
             growth.clock.name()
         );
     }
-    // A row counts only the decisions that no earlier row made, so the later ones of a decision come first.
+    // A rule comes before those that were added earlier, and the rows of a file are in the order of evaluation.
     for rule in rules.iter().rev() {
         let _ =
             write!(file, "\n[[outcome]]\non = {}\nthen = {}\n", text(&rule.on), text(&rule.then));

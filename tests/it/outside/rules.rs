@@ -132,3 +132,54 @@ fn every_mistake_of_a_rule_has_its_place_in_the_rule() {
     }
     assert_eq!(caller.get("/_sandbox/rules").data(), json!([]), "a refused rule is not added");
 }
+
+/// The choices about four payouts of a run, in order.
+fn settled(caller: &Caller) -> Vec<Value> {
+    super::pay(caller, &super::people(caller, 4), None);
+    let decided = caller.all("/_sandbox/decisions?decision=payout.settle");
+    decided.iter().map(|one| one["chosen"].clone()).collect()
+}
+
+#[test]
+fn each_row_counts_its_matches_also_those_that_another_row_decided() {
+    let row = |keys: &str| format!("\n[[outcome]]\non = \"payout.settle\"\n{keys}\n");
+    for (rows, chosen) in [
+        (
+            ["nth = 1\nthen = \"returned\"", "nth = 2\nthen = \"failed\""],
+            ["returned", "failed", "paid", "paid"],
+        ),
+        (
+            ["where = { employee = 1 }\nthen = \"returned\"", "nth = 2\nthen = \"failed\""],
+            ["returned", "failed", "paid", "paid"],
+        ),
+        (
+            ["nth = \"2..3\"\nthen = \"failed\"", "nth = 3\nthen = \"returned\""],
+            ["paid", "failed", "failed", "paid"],
+        ),
+        // `times` counts only the matches on which the row itself acts.
+        (
+            ["times = 1\nthen = \"returned\"", "times = 2\nthen = \"failed\""],
+            ["returned", "failed", "failed", "paid"],
+        ),
+    ] {
+        let caller = Caller::manual();
+        let text = format!("title = \"Rows\"\n{}{}", row(rows[0]), row(rows[1]));
+        caller.post("/_sandbox/scenarios", &json!({"name": "rows", "text": text})).made();
+        assert_eq!(settled(&caller), chosen, "{text}");
+    }
+}
+
+#[test]
+fn a_rule_counts_the_matches_of_a_later_rule() {
+    let caller = Caller::manual();
+    let matched = json!({"decision": "payout.settle"});
+    for (nth, then) in [(2, "failed"), (1, "returned")] {
+        let rule = json!({"match": matched, "nth": nth, "outcome": {"then": then}});
+        caller.post("/_sandbox/rules", &rule).made();
+    }
+    assert_eq!(settled(&caller), ["returned", "failed", "paid", "paid"]);
+    let rules = caller.get("/_sandbox/rules").data();
+    let counts: Vec<_> =
+        rules.as_array().unwrap().iter().map(|rule| (&rule["asked"], &rule["hits"])).collect();
+    assert_eq!(counts, [(&json!(4), &json!(1)), (&json!(4), &json!(1))]);
+}
