@@ -178,7 +178,7 @@ impl<'a> Player<'a> {
 
     /// Sets the counters of faults.
     pub(crate) fn spent(&self, rows: &[SpentRow]) {
-        self.slot.tester().wire.put_spent(rows);
+        self.slot.tester().put_spent(rows);
     }
 
     /// Sets the webhook endpoints.

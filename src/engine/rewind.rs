@@ -97,7 +97,9 @@ impl Engine {
 }
 
 /// Repeats an input, also one that was refused: it may have moved the clock of the world.
-fn play(engine: &Engine, player: &Player<'_>, Recalled { input, moved, .. }: &Recalled) {
+fn play(engine: &Engine, player: &Player<'_>, recalled: &Recalled) {
+    let Recalled { input, moved, spent, .. } = recalled;
+    player.spent(spent);
     if let Some(moved) = moved {
         player.advance(moved.tasks, moved.to).ok(); // a bug there was logged
         return;

@@ -371,13 +371,12 @@ impl Slot {
         self.deliveries.dismiss();
     }
 
-    /// Stores the counters of faults that a request has changed.
+    /// Keeps and stores the counters of faults that a request has changed.
     pub(super) fn note_spent(&self, tester: &mut Tester) {
-        if let Some(tape) = &self.tape {
-            let rows = tester.wire.take_spent();
-            if !rows.is_empty() {
-                tape.note(Note::Spent(rows));
-            }
+        let rows = tester.wire.take_spent();
+        tester.inputs.note_spent(&rows);
+        if let Some(tape) = self.tape.as_ref().filter(|_| !rows.is_empty()) {
+            tape.note(Note::Spent(rows));
         }
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::tester::Tester;
 use crate::tester::snapshots::TesterPart;
+use crate::tester::wire::SpentRow;
 use crate::value::Timestamp;
 use crate::value::later::Later;
 use crate::world::script::{Scenario, imports};
@@ -51,6 +52,8 @@ pub(crate) struct Recalled {
     pub(crate) at: Timestamp,
     /// What it did, if it is an advance that has not reached its end yet, or that ended at an event.
     pub(crate) moved: Option<Moved>,
+    /// The counters of faults before it, if they have changed since the input before. Refused calls and reads change them, and are no inputs.
+    pub(crate) spent: Vec<SpentRow>,
     /// The number of events after it.
     events: u64,
 }
@@ -114,6 +117,8 @@ pub(crate) struct Inputs {
     /// Those before the latest ones, if there are so many.
     older: Option<Stretch>,
     latest: Stretch,
+    /// The counters of faults that have changed since the last input.
+    spent: Vec<SpentRow>,
     /// Those before the checkpoint that the world began with, as soon as another thread has read them.
     earlier: Option<Arc<Later<Earlier>>>,
     /// Why they are not all of them, if so.
@@ -155,10 +160,16 @@ impl Inputs {
         self.latest.kept.len()
     }
 
+    /// Counters of faults have changed.
+    pub(crate) fn note_spent(&mut self, rows: &[SpentRow]) {
+        merge(&mut self.spent, rows);
+    }
+
     /// Adds one, which led to that number of events.
     fn add(&mut self, input: SharedInput, at: Timestamp, events: u64) {
         self.latest.bytes += input.target.len() + input.body.len();
-        self.latest.kept.push(Recalled { input, at, moved: None, events });
+        let spent = std::mem::take(&mut self.spent);
+        self.latest.kept.push(Recalled { input, at, moved: None, spent, events });
         if self.latest.is_full() {
             self.missing.get_or_insert(TOO_MANY);
         }
@@ -195,6 +206,12 @@ impl Inputs {
 }
 
 impl Tester {
+    /// Sets the counters of faults that a replayed input had.
+    pub(crate) fn put_spent(&mut self, rows: &[SpentRow]) {
+        self.wire.put_spent(rows);
+        self.inputs.note_spent(rows);
+    }
+
     /// A part of an advance ran that many timers. Parts without another input between them are one advance. `is_end` says that it arrived.
     pub(crate) fn keep_advance(&mut self, world: &World, at: Timestamp, tasks: u64, is_end: bool) {
         let (to, events) = (world.now(), world.log_length());
@@ -209,11 +226,13 @@ impl Tester {
         if is_end {
             return self.keep_input(world, at, input);
         }
-        if let Some(Recalled { input: last, moved: Some(moved), events: last_events, .. }) =
-            self.inputs.latest.kept.last_mut()
+        if let Some(Recalled {
+            input: last, moved: Some(moved), spent, events: last_events, ..
+        }) = self.inputs.latest.kept.last_mut()
         {
             *last = input;
             *moved = Moved { tasks: moved.tasks + tasks, to };
+            merge(spent, &std::mem::take(&mut self.inputs.spent));
             *last_events = events;
             return;
         }
@@ -229,7 +248,8 @@ impl Tester {
         let is_end = input.target == ADVANCE && input.body.starts_with("{\"to\"");
         match self.inputs.latest.kept.last_mut() {
             Some(last) if is_end && last.moved.is_some() => {
-                *last = Recalled { input, at: last.at, moved: None, events: world.log_length() };
+                (last.input, last.moved, last.events) = (input, None, world.log_length());
+                merge(&mut last.spent, &std::mem::take(&mut self.inputs.spent));
             }
             _ => {
                 self.inputs.add(input, at, world.log_length());
@@ -246,6 +266,12 @@ impl Tester {
             self.inputs.older = Some(std::mem::replace(&mut self.inputs.latest, latest));
         }
     }
+}
+
+/// Replaces the counters of rows by later ones.
+fn merge(rows: &mut Vec<SpentRow>, later: &[SpentRow]) {
+    rows.retain(|row| later.iter().all(|new| new.id != row.id));
+    rows.extend_from_slice(later);
 }
 
 #[cfg(test)]
@@ -293,6 +319,23 @@ mod tests {
         }
         let leading = |sequence| tester.inputs.leading_to(sequence).map(|it| it.inputs.len());
         assert_eq!([1, 10, 11, 12, 15, 16].map(leading), [1, 1, 4, 4, 4, 4].map(Some));
+    }
+
+    #[test]
+    fn an_input_has_the_counters_of_faults_that_changed_before_it() {
+        let world = world();
+        let mut tester = opened(&world);
+        let row = |id: &str, hits| SpentRow { id: id.to_owned(), asked: hits, hits };
+        tester.inputs.note_spent(&[row("a", 1), row("b", 1)]);
+        tester.inputs.note_spent(&[row("a", 2)]);
+        // Two parts of one advance.
+        tester.keep_advance(&world, world.now(), 0, false);
+        tester.inputs.note_spent(&[row("a", 3)]);
+        tester.keep_advance(&world, world.now(), 0, false);
+        tester.keep_input(&world, world.now(), input("{}"));
+        tester.inputs.note_spent(&[row("b", 2)]);
+        let kept = tester.inputs.latest.kept.iter().map(|kept| kept.spent.clone());
+        assert_eq!(kept.collect::<Vec<_>>(), [vec![row("b", 1), row("a", 3)], vec![]]);
     }
 
     #[test]

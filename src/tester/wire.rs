@@ -46,9 +46,9 @@ pub(crate) struct Armed {
 /// The counters of a row, to be stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SpentRow {
-    id: String,
-    asked: u64,
-    hits: u64,
+    pub(crate) id: String,
+    pub(crate) asked: u64,
+    pub(crate) hits: u64,
 }
 
 /// The properties that rows are matched with.

@@ -9,7 +9,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
     path: "/_sandbox/events/{event_id}/fork",
     summary: "Fork the world as of an event",
     description: "Opens another key with the world after the step that caused the event. The two worlds are independent from then \
-        on. Rules, faults and scenarios are those of that time. The state is made again from the inputs, so it needs no snapshot; \
+        on. Rules, faults and scenarios are those of that time, with their counters. The state is made again from the inputs, so it needs no snapshot; \
         only the latest inputs of a world are kept, at least 500. The key is never shown.",
     example: r#"{"key":"test_past"}"#,
     success: 201,

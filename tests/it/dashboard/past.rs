@@ -229,6 +229,43 @@ fn a_replay_sends_no_webhook_and_a_restarted_server_knows_the_past() {
 }
 
 #[test]
+fn a_fork_has_the_faults_as_used_up_as_they_were_also_after_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let start = || {
+        let flags = ["--clock", "manual", "--journal", folder.path().to_str().unwrap()];
+        let server = Arc::new(Server::start(&flags));
+        Caller::with_key(&server, "test_faulted")
+    };
+    let run = |caller: &Caller, period: &str| {
+        let body = json!({"company_id": caller.company(0), "period": period});
+        caller.post("/v1/payroll/run", &body)
+    };
+    let check = |caller: &Caller| {
+        for (key, asked, hits) in [("test_unused", 0, 0), ("test_used", 2, 1)] {
+            let fault = &caller.with(key).get("/_sandbox/faults").data()[0];
+            assert_eq!((&fault["asked"], &fault["hits"]), (&json!(asked), &json!(hits)), "{key}");
+        }
+    };
+    let caller = start();
+    let fault = json!({"on": "runPayroll", "status": 503, "times": 1});
+    caller.post("/_sandbox/faults", &fault).expect(201);
+    hire(&caller, "Ada Obi");
+    let unused = now(&caller);
+    run(&caller, "2026-01").refused(503, "maintenance");
+    run(&caller, "2026-01").expect(201);
+    let used = now(&caller);
+    fork(&caller, &unused.event, "test_unused").expect(201);
+    fork(&caller, &used.event, "test_used").expect(201);
+    check(&caller);
+    drop(caller);
+
+    let caller = start();
+    check(&caller);
+    run(&caller.with("test_used"), "2026-02").expect(201);
+    run(&caller.with("test_unused"), "2026-02").refused(503, "maintenance");
+}
+
+#[test]
 fn a_world_of_the_wall_clock_has_a_past() {
     let server = Arc::new(Server::start(&["--clock", "real:500000"]));
     let caller = Caller::with_key(&server, "test_wall");
