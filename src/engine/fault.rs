@@ -24,7 +24,7 @@ use crate::engine::response::{Delivery, Transport};
 use crate::engine::slot::Slot;
 use crate::engine::state::Engine;
 use crate::tester::fault;
-use crate::tester::wire::{Allowance, Applied, Exchange, ExchangePlan, Wire};
+use crate::tester::wire::{Allowance, Applied, Exchange, ExchangePlan, SpentRow, Wire};
 use crate::value::{ApiError, ErrorCode, Key, Span};
 use crate::world::script::{BodyFault, Fault, Lose, Selector};
 
@@ -73,6 +73,27 @@ impl Engine {
     /// The time of the latest request, in milliseconds since the server started.
     pub(super) fn wall_ms(&self) -> u64 {
         self.edge_ms.load(Ordering::Relaxed)
+    }
+
+    /// Sets the counters of faults in the world of a key.
+    pub(crate) fn put_spent(&self, key: &str, spent: &[SpentRow]) -> Result<(), ApiError> {
+        self.open_world(key)?.tester().put_spent(spent);
+        Ok(())
+    }
+
+    /// Repeats a call of a shared world. Its faults and limits acted when it was first made, so they do not act again.
+    pub(crate) fn repeat(
+        &self,
+        key: &str,
+        spent: &[SpentRow],
+        request: http::Request<Bytes>,
+    ) -> Result<Response<Bytes>, ApiError> {
+        self.put_spent(key, spent)?;
+        let slot = self.open_world(key)?;
+        slot.armed.store(false, Ordering::Relaxed);
+        let reply = self.call(request);
+        slot.rearm(&slot.tester());
+        Ok(reply)
     }
 
     /// Selects the faults of an exchange by its head, or finds that they depend on its input. An error is what happens before the commit.

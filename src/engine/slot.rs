@@ -67,7 +67,7 @@ pub(super) struct Slot {
     /// Whether the world was deleted.
     closed: AtomicBool,
     /// Whether there are faults or limits. Most worlds have none, and then requests check nothing else.
-    armed: AtomicBool,
+    pub(super) armed: AtomicBool,
     /// When it was used last, in milliseconds since the server started.
     touched: AtomicU64,
 }

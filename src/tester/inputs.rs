@@ -175,18 +175,23 @@ impl Inputs {
         }
     }
 
+    /// The counters of faults that have changed since the last input.
+    pub(crate) fn spent(&self) -> &[SpentRow] {
+        &self.spent
+    }
+
     /// The seed, shape and clock that the world was opened with, and all inputs; an error says why they are not known.
     pub(crate) fn all<'a>(
         &'a self,
         world: &'a World,
-    ) -> Result<(&'a Base, ClockMode, impl Iterator<Item = &'a SharedInput>), &'static str> {
+    ) -> Result<(&'a Base, ClockMode, &'a [Recalled]), &'static str> {
         let (base, mode) =
             self.start.as_ref().map_or((world.base(), world.mode()), |(base, mode)| (base, *mode));
         match (mode, self.missing) {
             (_, Some(why)) => Err(why),
             _ if world.log().is_trimmed() => Err("its log has dropped events (`--max-events`)"),
             (ClockMode::Real, None) => Err("with the clock `real`, the wall clock changes it, too"),
-            (mode, None) => Ok((base, mode, self.latest.kept.iter().map(|kept| &kept.input))),
+            (mode, None) => Ok((base, mode, &self.latest.kept)),
         }
     }
 
@@ -302,7 +307,7 @@ mod tests {
         let world = world();
         let mut few = opened(&world);
         (0..MOST).for_each(|_| few.keep_input(&world, world.now(), input("{}")));
-        assert_eq!(few.inputs.all(&world).map(|(_, _, inputs)| inputs.count()), Ok(MOST));
+        assert_eq!(few.inputs.all(&world).map(|(_, _, inputs)| inputs.len()), Ok(MOST));
         few.keep_input(&world, world.now(), input("{}"));
         assert!(few.inputs.all(&world).is_err());
         let mut large = opened(&world);

@@ -43,11 +43,15 @@ pub(crate) struct Armed {
     source: Arc<str>,
 }
 
-/// The counters of a row, to be stored.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The counters of a fault.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[schemars(rename = "FaultCounters")]
 pub(crate) struct SpentRow {
+    /// The fault.
     pub(crate) id: String,
+    /// Number of calls that it matched.
     pub(crate) asked: u64,
+    /// Number of times that it acted.
     pub(crate) hits: u64,
 }
 

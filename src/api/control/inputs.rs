@@ -3,14 +3,16 @@
 use serde_json::{Map, Value, json};
 
 use crate::api::prelude::*;
-use crate::tester::inputs::SharedInput;
+use crate::tester::inputs::Recalled;
+use crate::tester::wire::SpentRow;
 use crate::world::{ClockMode, Shape, WORLD_VERSION};
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
     path: "/_sandbox/inputs",
     summary: "List the inputs of the world",
     description: "Returns seed, shape and clock of this key's world, and every call that changed it, with its body. The same \
-        calls make the same world in another sandbox. At most 500 calls are kept. `sandbox share` prints them as one line. A key without a \
+        calls make the same world in another sandbox, if no fault and no limit refuses one of them there. `fault_counters` has the counters of \
+        faults at each call. At most 500 calls are kept. `sandbox share` prints them as one line. A key without a \
         world is a 404, and stays without one.",
     errors: &[ErrorCode::ResourceNotFound, ErrorCode::InvalidStateTransition],
     existing: true,
@@ -41,6 +43,8 @@ pub(crate) struct WorldInputs {
     imports: Vec<Map<String, Value>>,
     /// The calls, in order.
     inputs: Vec<InputShape>,
+    /// The counters of faults that have changed since the last of these calls.
+    fault_counters: Vec<SpentRow>,
     /// Hash of the whole world after them.
     digest: String,
 }
@@ -57,15 +61,19 @@ struct InputShape {
     headers: BTreeMap<&'static str, String>,
     /// The body as it was sent; empty without one.
     body: String,
+    /// The counters of faults before the call, if they have changed since the call before. Calls that a fault refused change them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    fault_counters: Vec<SpentRow>,
 }
 
 impl InputShape {
-    fn of(input: &SharedInput) -> Self {
+    fn of(Recalled { input, spent, .. }: &Recalled) -> Self {
         Self {
             method: input.method,
             path: input.target.clone(),
             headers: input.headers.iter().map(|(name, value)| (*name, value.clone())).collect(),
             body: input.body.clone(),
+            fault_counters: spent.clone(),
         }
     }
 }
@@ -88,7 +96,8 @@ fn get_inputs(session: &mut Session<'_>, _: Nothing) -> Result<Plain<WorldInputs
         clock,
         scenarios: scenarios.into_iter().map(|scenario| scenario.name.clone()).collect(),
         imports: imports.into_iter().filter_map(|it| json!(it).as_object().cloned()).collect(),
-        inputs: inputs.map(InputShape::of).collect(),
+        inputs: inputs.iter().map(InputShape::of).collect(),
+        fault_counters: session.tester.inputs.spent().to_vec(),
         digest: session.world.digest(),
     }))
 }

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::cli::failure::Failure;
+use crate::engine::recording::SpentRow;
 use crate::world::script::Scenario;
 use crate::world::{ClockMode, Shape, WORLD_VERSION};
 
@@ -42,6 +43,9 @@ pub(super) struct Shared {
     pub(super) digest: String,
     #[serde(rename = "i")]
     pub(super) inputs: Vec<Input>,
+    /// The counters of faults that have changed since the last input.
+    #[serde(rename = "f", default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) spent: Vec<SpentRow>,
 }
 
 /// A call.
@@ -56,6 +60,9 @@ pub(super) struct Input {
     pub(super) headers: BTreeMap<String, String>,
     #[serde(rename = "b", default, skip_serializing_if = "Value::is_null")]
     pub(super) body: Value,
+    /// The counters of faults before it, if they have changed.
+    #[serde(rename = "f", default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) spent: Vec<SpentRow>,
 }
 
 fn post() -> String {
@@ -78,6 +85,10 @@ impl Shared {
         let member = |name: &str| found[name].clone();
         let shape = ["companies", "employees_per_company", "countries", "start"];
         let shape: Value = shape.map(|name| (name.to_owned(), member(name))).into_iter().collect();
+        let spent = |of: &Value| -> serde_json::Result<Vec<SpentRow>> {
+            let rows: Option<_> = serde_json::from_value(of["fault_counters"].clone())?;
+            Ok(rows.unwrap_or_default())
+        };
         let input = |input: &Value| -> serde_json::Result<Input> {
             let body = input["body"].as_str().filter(|body| !body.is_empty());
             Ok(Input {
@@ -85,6 +96,7 @@ impl Shared {
                 path: input["path"].as_str().unwrap_or_default().to_owned(),
                 headers: serde_json::from_value(input["headers"].clone())?,
                 body: body.map_or(Ok(Value::Null), serde_json::from_str)?,
+                spent: spent(input)?,
             })
         };
         let inputs = found["inputs"].as_array().map_or(&[][..], Vec::as_slice).iter().map(input);
@@ -97,6 +109,7 @@ impl Shared {
             imports: serde_json::from_value(member("imports")).map_err(unreadable)?,
             digest: found["digest"].as_str().unwrap_or_default().chars().take(DIGEST).collect(),
             inputs: inputs.collect::<serde_json::Result<_>>().map_err(unreadable)?,
+            spent: spent(found).map_err(unreadable)?,
         })
     }
 
@@ -141,6 +154,7 @@ mod tests {
             path: "/v1/payroll/run".to_owned(),
             headers: BTreeMap::from([("idempotency-key".to_owned(), "k".to_owned())]),
             body: json!({"company_id": "com_bp9fm3zzz4aa5", "period": "2026-01"}),
+            spent: vec![SpentRow { id: "flt_1".to_owned(), asked: 2, hits: 1 }],
         };
         let shared = Shared {
             world_version: WORLD_VERSION,
@@ -150,6 +164,7 @@ mod tests {
             scenarios: vec!["late-return".to_owned()],
             imports: vec![Arc::default()],
             digest: "0123456789abcdef01234567".to_owned(),
+            spent: input.spent.clone(),
             inputs: vec![input.clone(), Input { method: "DELETE".to_owned(), ..input }],
         };
         let line = shared.encode();

@@ -10,6 +10,7 @@ use crate::engine::contract::Overlay;
 use crate::engine::{Config, Engine};
 use crate::render::pages;
 use crate::scenario;
+use crate::value::ApiError;
 use crate::world::{MAX_EVENTS, World};
 
 /// The key of a world that only this process sees.
@@ -49,15 +50,17 @@ pub(super) fn play(shared: &Shared, key: &str) -> Result<Made, Failure> {
         recorder: None,
     });
     let engine = engine.with_started(started);
+    let refused = |error: ApiError| Failure::Impossible(error.detail);
     let mut statuses = Vec::with_capacity(shared.inputs.len());
     for (number, input) in (1..).zip(&shared.inputs) {
         let request = request(input, key).map_err(|error| {
             Failure::Usage(format!("this is not a line of `sandbox share`: call {number}: {error}"))
         })?;
-        statuses.push(engine.call(request).status().as_u16());
+        let reply = engine.repeat(key, &input.spent, request).map_err(refused)?;
+        statuses.push(reply.status().as_u16());
     }
-    let digest = engine.with_world(key, World::digest);
-    let digest = digest.map_err(|error| Failure::Impossible(error.detail))?;
+    engine.put_spent(key, &shared.spent).map_err(refused)?;
+    let digest = engine.with_world(key, World::digest).map_err(refused)?;
     Ok(Made { engine, statuses, digest })
 }
 

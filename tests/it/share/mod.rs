@@ -110,6 +110,46 @@ fn twenty_calls_take_at_most_two_kilobytes() {
 }
 
 #[test]
+fn a_world_with_refused_calls_is_shared_and_its_faults_stay_used_up() {
+    let caller = Caller::manual();
+    let company = caller.company(0);
+    let january = json!({"company_id": company, "period": "2026-01"});
+    for fault in [
+        json!({"on": "runPayroll", "status": 503, "times": 1}),
+        json!({"on": "listPayouts", "nth": 1, "lose": "request"}),
+        json!({"on": "listEmployees", "status": 500, "nth": 2}),
+    ] {
+        caller.post("/_sandbox/faults", &fault).made();
+    }
+    caller.post("/v1/payroll/run", &january).refused(503, "maintenance");
+    caller.post("/v1/payroll/run", &january).expect(201);
+    let limit = |limits: &Value| {
+        caller.send(&caller.request("PUT", "/_sandbox/limits").json(limits)).expect(200);
+    };
+    limit(&json!({"rate": "1/1s"}));
+    for number in 0..2 {
+        let body = json!({"company_id": company, "name": format!("Ada Obi {number}"), "role": "Baker",
+            "department": "Kitchen", "start_date": "2026-02-02"});
+        while caller.post("/api/business/employees", &body).status == 429 {}
+    }
+    limit(&json!({}));
+    // Reads after the last input use faults up, too.
+    caller.get("/api/business/employees").expect(200);
+    caller.get("/api/business/employees").refused(500, "internal_error");
+    let line = share(&caller);
+    let again = open(&line);
+    assert_eq!(again.digest(), caller.digest());
+    let faults = |caller: &Caller| caller.get("/_sandbox/faults").data();
+    assert_eq!(faults(&again), faults(&caller));
+    let counters = |row: usize| faults(&again)[row]["hits"].clone();
+    assert_eq!([0, 1, 2].map(counters), [json!(1), json!(0), json!(1)]);
+    again.get("/api/business/employees").expect(200);
+    let (code, redacted, stderr) = of(&caller, &["share", "--key", caller.key(), "--redact"]);
+    assert_eq!(code, 0, "{stderr}");
+    assert_eq!(run(&["open", redacted.trim(), "--check"]).0, 0);
+}
+
+#[test]
 fn an_advance_with_deliveries_is_shared_without_its_endpoint() {
     let (caller, receiver) = (Caller::manual(), Receiver::taking());
     caller.post("/_sandbox/webhook-endpoints", &json!({"url": receiver.url()})).expect(201);
