@@ -106,7 +106,7 @@ pub(crate) struct AddScenario {
     /// Keep the current world, even if the scenario defines one.
     #[serde(default)]
     keep_world: bool,
-    /// Keep the running scenarios; the new rows are evaluated after theirs.
+    /// Keep the running scenarios; the new rows are evaluated after theirs. A running scenario cannot be added again.
     #[serde(default)]
     add: bool,
 }
@@ -157,7 +157,7 @@ pub(crate) struct LoadScenario {
     /// Keep the current world, even if the scenario defines one.
     #[serde(default)]
     keep_world: bool,
-    /// Keep the running scenarios; the new rows are evaluated after theirs.
+    /// Keep the running scenarios; the new rows are evaluated after theirs. A running scenario cannot be added again.
     #[serde(default)]
     add: bool,
 }
@@ -200,6 +200,14 @@ fn run(
     keep_world: bool,
     add: bool,
 ) -> Result<bool> {
+    let mut running = session.tester.scenarios.iter().filter(|other| !other.is_import());
+    if add && running.any(|other| other.name == scenario.name) {
+        let detail = format!(
+            "the scenario {:?} is running: omit `add` to end all running ones and start it again",
+            scenario.name
+        );
+        return Err(ApiError::of_member("/add", "already_running", detail));
+    }
     let grown = !keep_world && !scenario.world.is_empty();
     let base = grown.then(|| scenario.world.base(session.world.base()));
     let base = base.transpose().map_err(|detail| {
@@ -216,6 +224,8 @@ fn run(
     if let Some(world) = world {
         *session.world = world;
         remove_rules(session); // as after a reset
+        let running = session.tester.scenarios.iter().filter(|other| !other.is_import());
+        running.for_each(|other| session.world.load(other));
     }
     session.begin_scenario(Arc::clone(scenario));
     if grown {

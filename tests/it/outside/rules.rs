@@ -183,3 +183,43 @@ fn a_rule_counts_the_matches_of_a_later_rule() {
         rules.as_array().unwrap().iter().map(|rule| (&rule["asked"], &rule["hits"])).collect();
     assert_eq!(counts, [(&json!(4), &json!(1)), (&json!(4), &json!(1))]);
 }
+
+#[test]
+fn a_running_scenario_is_not_added_again() {
+    let caller = Caller::manual();
+    let text = "title = \"Money\"\n\n[[timeline]]\nat = \"+1d\"\ninbound = \"bank_transfer\"\n\
+        with = { company_id = \"@company:1\", amount = 1000, from = \"owner\" }\n";
+    let add = json!({"name": "money", "text": text, "add": true});
+    caller.post("/_sandbox/scenarios", &add).made();
+    let before = caller.digest();
+    let problems = [
+        caller.post("/_sandbox/scenarios", &add),
+        caller.post("/_sandbox/scenarios/money/load", &json!({"add": true})),
+    ];
+    for problem in problems {
+        let problem = problem.refused(422, "validation_failed");
+        let error = &problem["errors"][0];
+        assert_eq!(
+            (&error["pointer"], &error["code"]),
+            (&json!("/add"), &json!("already_running"))
+        );
+    }
+    let rows = caller.get("/_sandbox/scenarios/coverage").data();
+    assert_eq!((&rows["total"], caller.digest()), (&json!(1), before));
+    caller.advance(&json!({"by": "2d"}));
+    let credits = super::names(&caller);
+    assert_eq!(credits.iter().filter(|name| *name == "wallet.credited").count(), 1);
+    // Without `add`, it starts again.
+    caller.post("/_sandbox/scenarios/money/load", &json!({})).expect(200);
+}
+
+#[test]
+fn a_running_scenario_also_decides_in_the_world_of_an_added_one() {
+    let caller = Caller::manual();
+    let text = "title = \"Own\"\n\n[[outcome]]\non = \"payout.settle\"\nthen = \"failed\"\n";
+    caller.post("/_sandbox/scenarios", &json!({"name": "own", "text": text})).made();
+    let added = caller.post("/_sandbox/scenarios/partial-failure/load", &json!({"add": true}));
+    assert_eq!(added.data()["regrown"], true);
+    let (run, _) = super::pay(&caller, &super::people(&caller, 2), None);
+    assert_eq!(run["settlement"]["failed"], 2, "{run}");
+}
