@@ -67,7 +67,7 @@ pub(super) fn begin(request: &Request<'_>, slot: &Arc<Slot>) -> Option<Response<
 
 /// Advances a world's clock by a duration.
 pub(super) async fn by(slot: &Arc<Slot>, span: Span) -> Result<Timestamp, ApiError> {
-    let advance = Advance::by(&slot.world(), span);
+    let advance = Advance::by(&slot.world(), span)?;
     let mut run = Run::new(slot, advance);
     run.drive().await?;
     let now = slot.world().now();

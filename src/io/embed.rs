@@ -276,7 +276,7 @@ impl Sandbox {
     /// and the due webhooks were attempted.
     ///
     /// # Errors
-    /// If the duration is invalid, or the key opens no world.
+    /// If the duration is invalid or leads beyond the year 2199, or the key opens no world.
     pub fn advance(&self, key: &str, by: &str) -> Result<Timestamp, SandboxError> {
         let by: Span = by.parse().map_err(|expected: &str| SandboxError(expected.to_owned()))?;
         let advanced = wait_for(self.engine.advance(key, by));

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::value::time::DAY_MS;
+use crate::value::time::{DAY_MS, Timestamp};
 
 /// A length of virtual time: `90s`, `5m`, `3h`, `10d`, `2w`, or business days, `2bd`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +23,27 @@ impl Span {
     #[must_use]
     pub const fn seconds(seconds: i64) -> Self {
         Self::Millis(seconds * 1_000)
+    }
+}
+
+impl Timestamp {
+    /// The instant one span later, never beyond [`Timestamp::MAX`]. Business days keep the time of day and belong to no country: Monday to
+    /// Friday.
+    #[must_use]
+    pub fn plus(self, span: Span) -> Self {
+        self.checked_plus(span).unwrap_or(Self::MAX)
+    }
+
+    /// The same; none beyond [`Timestamp::MAX`].
+    #[must_use]
+    pub fn checked_plus(self, span: Span) -> Option<Self> {
+        let ms = match span {
+            Span::Millis(ms) => self.millis().saturating_add(ms),
+            Span::BusinessDays(days) => {
+                self.date().plus_business_days(days).midnight().millis() + self.millis_of_day()
+            }
+        };
+        Some(Self::from_millis(ms)).filter(|later| *later <= Self::MAX)
     }
 }
 

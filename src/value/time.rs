@@ -18,7 +18,6 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::value::short::Short;
-use crate::value::span::Span;
 use crate::value::wire::{number_parts, text_on_the_wire};
 
 pub(super) const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
@@ -85,17 +84,6 @@ impl Timestamp {
     #[must_use]
     pub fn plus_millis(self, ms: i64) -> Self {
         Self(self.0.saturating_add(ms)).min(Self::MAX)
-    }
-
-    /// The instant one span later. Business days keep the time of day and belong to no country: Monday to Friday.
-    #[must_use]
-    pub fn plus(self, span: Span) -> Self {
-        match span {
-            Span::Millis(ms) => self.plus_millis(ms),
-            Span::BusinessDays(days) => {
-                self.date().plus_business_days(days).midnight().plus_millis(self.millis_of_day())
-            }
-        }
     }
 }
 

@@ -117,7 +117,7 @@ fn get_clock(session: &mut Session<'_>, _: Nothing) -> Result<Plain<Clock>> {
 /// How far to advance: exactly one of the three members.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct AdvanceClock {
-    /// Duration, such as `90s`, `10d` or `2bd`.
+    /// Duration, such as `90s`, `10d` or `2bd`. Virtual time ends with the year 2199.
     by: Option<Span>,
     /// Instant to advance to. It must not be in the past.
     to: Option<Timestamp>,
@@ -204,12 +204,24 @@ enum Goal {
     Attempted,
 }
 
+/// The instant that an advance by a duration leads to.
+fn later(from: Timestamp, span: Span) -> Result<Timestamp> {
+    from.checked_plus(span).ok_or_else(|| {
+        let end = Timestamp::MAX;
+        let detail = format!(
+            "{span} after the world's time {from} is beyond {end}, where virtual time ends: \
+                use a shorter duration"
+        );
+        ApiError::of_member("/by", "range", detail)
+    })
+}
+
 impl Advance {
     /// The requested advance; an error refuses it.
     pub(crate) fn of(world: &World, input: &AdvanceClock) -> Result<Self> {
         let from = world.now();
         let goal = match (input.by, input.to, input.until) {
-            (Some(span), None, None) => Goal::To(from.plus(span)),
+            (Some(span), None, None) => Goal::To(later(from, span)?),
             (None, Some(to), None) if to < from => {
                 let detail = format!(
                     "{to} is before the world's time {from}, and the clock cannot go backwards: \
@@ -230,9 +242,9 @@ impl Advance {
         Ok(Self { shown, ..Self::to(world, goal) })
     }
 
-    /// An advance by a duration.
-    pub(crate) fn by(world: &World, span: Span) -> Self {
-        Self::to(world, Goal::To(world.now().plus(span)))
+    /// An advance by a duration; an error refuses it.
+    pub(crate) fn by(world: &World, span: Span) -> Result<Self> {
+        Ok(Self::to(world, Goal::To(later(world.now(), span)?)))
     }
 
     fn to(world: &World, goal: Goal) -> Self {
