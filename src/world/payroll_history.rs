@@ -219,7 +219,7 @@ fn class_pays(plan: &Plan, days: &PayDays, class: Class) -> (i32, Vec<Arc<Calcul
         };
         let earlier = year.last().filter(|pay| days.tax_year(number).contains(pay));
         let earlier = earlier.map(|pay| pay.year_so_far());
-        let before = Before { year: earlier.as_ref(), same_period: &[] };
+        let before = Before { year: earlier.as_ref(), ..Before::default() };
         let pay = Calculation::of(terms, pay_date, before);
         let pay = pay.expect("grown salaries are far from the limits of the arithmetic");
         year.push(Arc::new(pay));

@@ -36,6 +36,7 @@ pub(crate) mod payroll_draft;
 pub(crate) mod payroll_earlier;
 pub(crate) mod payroll_funding;
 pub(crate) mod payroll_months;
+mod payroll_past;
 pub(crate) mod payroll_pay;
 pub(crate) mod payroll_payouts;
 pub(crate) mod payroll_people;

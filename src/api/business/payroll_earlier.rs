@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use crate::api::business::employers::Employers;
 use crate::api::business::pay_periods::regular_day;
 use crate::api::business::payroll_clock::{get, items};
+use crate::api::business::payroll_past::Past;
 use crate::api::prelude::*;
 use crate::model::business::kept_rates::KeptRates;
 use crate::model::business::tax_period::TaxYear;
@@ -15,10 +16,8 @@ use crate::model::business::{
     Before, Calculation, Compensation, Deduction, HoursWorked, ItemStatus, PaySpan, PayrollItem,
     PayrollRun, RunStatus,
 };
-use crate::model::growth::tenure::Tenure;
 use crate::model::growth::workforce::Place;
-use crate::world::Plan;
-use crate::world::opening::Opening;
+use crate::model::payroll::Pack;
 
 /// Earlier pay of the company's employees by other runs.
 pub(crate) struct EarlierPay {
@@ -66,45 +65,6 @@ struct ByTerms {
     usual: bool,
 }
 
-/// A company before the world's start.
-struct Past {
-    plan: Plan,
-    opening: Arc<Opening>,
-    /// The number of its employees.
-    size: u64,
-}
-
-impl Past {
-    fn of(world: &World, company: Id<Company>) -> Option<Self> {
-        let base = world.base();
-        let index = base.index_of(company)?;
-        let (plan, opening) = (base.plan(index), base.opening_at(index));
-        Some(Self { plan, opening, size: base.shape().employees_per_company })
-    }
-
-    /// The place of its employee with that index in the world.
-    fn place(&self, index: u64) -> Option<Place> {
-        let is_own = index / self.size == self.plan.index;
-        is_own.then(|| self.plan.workforce.place(index % self.size))
-    }
-
-    /// The last pay of people in this place in the tax year.
-    fn last_paid(&self, world: &World, place: Place, year: &TaxYear) -> Option<Arc<Calculation>> {
-        if !Tenure::is_ever_paid(place) {
-            return None;
-        }
-        match self.opening.last_paid(&self.plan, place) {
-            Some(last) if year.contains(last) => Some(Arc::clone(last)),
-            Some(last) if last.tax_year < year.first => None,
-            _ => {
-                let history = world.base().history_at(self.plan.index);
-                let counts = |pay: &Calculation| year.contains(pay);
-                history.payroll.last_paid(&self.plan, place, counts).cloned()
-            }
-        }
-    }
-}
-
 /// The employees for whom the run itself has a deduction.
 fn with_deductions(run: &PayrollRun) -> BTreeSet<Id<Employee>> {
     let inputs = run.inputs.iter().filter(|input| !input.deductions.is_empty());
@@ -120,38 +80,22 @@ fn in_order(world: &World, run: &PayrollRun) -> Vec<Arc<PayrollRun>> {
     others
 }
 
-impl Past {
-    /// Calls a function with the pay date of each pay of people in this place in the tax year.
-    fn each_pay(
-        &self,
-        world: &World,
-        place: Place,
-        year: &TaxYear,
-        mut see: impl FnMut(Date, &Calculation),
-    ) {
-        let base = world.base();
-        let history = base.history_at(self.plan.index);
-        for number in self.plan.pays.pays() {
-            if let Some(pay) = history.payroll.calculation(&self.plan, place, number)
-                && year.contains(pay)
-            {
-                see(base.pay(number).pay_date, pay);
-            }
-        }
-    }
-}
-
 /// Earlier pay of one employee in the tax year.
 #[derive(Default)]
 pub(crate) struct Earlier {
     year: YearSoFar,
     same_period: Vec<Arc<Calculation>>,
+    last_regular: Vec<Arc<Calculation>>,
 }
 
 impl Earlier {
     /// In the form that the calculation needs.
     pub(crate) fn before(&self) -> Before<'_> {
-        Before { year: Some(&self.year), same_period: &self.same_period }
+        Before {
+            year: Some(&self.year),
+            same_period: &self.same_period,
+            last_regular: &self.last_regular,
+        }
     }
 }
 
@@ -231,7 +175,8 @@ impl EarlierPay {
             self.leave_out_opening(world, employee, (&tax_year, day), &mut year);
         }
         let is_before = |pay_date: Date| begun.is_some_and(|day| pay_date < day);
-        let mut earlier = Earlier { year, same_period: Vec::new() };
+        let last_regular = self.last_regular(world, employee, tax_year.pack);
+        let mut earlier = Earlier { year, same_period: Vec::new(), last_regular };
         let taken_back = self.taken_back.get(&employee.id).into_iter().flatten();
         let mut is_changed = false;
         for item in taken_back {
@@ -266,6 +211,27 @@ impl EarlierPay {
             earlier.year.note_taken_back();
         }
         earlier
+    }
+
+    /// The pays of the last pay period for which the employee had regular pay, of any tax year. A pack without irregular pay needs none.
+    fn last_regular(
+        &self,
+        world: &World,
+        employee: &Employee,
+        pack: &Pack,
+    ) -> Vec<Arc<Calculation>> {
+        if !pack.has_irregular_pay() {
+            return Vec::new();
+        }
+        let pays = self.pays.get(&employee.id).map_or(&[][..], Vec::as_slice);
+        let others = || pays.iter().filter(|other| other.span != self.span);
+        if let Some(last) = others().rfind(|other| other.pay.has_regular_pay(pack)) {
+            let of_last = others().filter(|other| other.span == last.span);
+            return of_last.map(|other| Arc::clone(&other.pay)).collect();
+        }
+        let past = self.in_past(world, employee);
+        let last = past.and_then(|(past, place)| past.last(world, place, |_| true));
+        last.into_iter().collect()
     }
 
     /// The year up to the world's start.

@@ -177,7 +177,7 @@ pub(crate) fn set(employee: &mut Employee, changes: Vec<Changes>, today: Date) {
     let pack = payroll::library().in_force(employee.payroll_country(), today.civil()).pack;
     if let [only] = employee.tax_attributes_history.as_slice()
         && only.effective_from <= today.max(employee.start_date)
-        && !only.values.keys().any(|name| pack.depends_on_its_day(name))
+        && !only.values.keys().any(|name| pack.needs_day_of(name))
     {
         // A single entry equals `tax_attributes`, so it is not stored.
         employee.tax_attributes_history.clear();

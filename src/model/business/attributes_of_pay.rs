@@ -42,12 +42,15 @@ impl Employee {
         last.filter(|_| !is_annual(&pay_date))
     }
 
-    /// The tax attributes in force on a day. A number that holds for one tax year is absent if it was set for an earlier one.
+    /// The tax attributes in force on a day. A number that holds for one tax year is absent if it was set for an earlier one, and so is a claim
+    /// that has ended.
     fn of_its_year(&self, pack: &Pack, day: Date) -> Cow<'_, Arc<BTreeMap<String, String>>> {
         let all = self.tax_attributes_on(day);
         let year = tax_year(pack, day);
+        let ended = self.ended_claims(pack, day);
         let has_ended = |name: &String| {
-            pack.is_of_one_year(name) && tax_year(pack, self.set_on(name, day)) < year
+            ended.contains(&name.as_str())
+                || pack.is_of_one_year(name) && tax_year(pack, self.set_on(name, day)) < year
         };
         if !all.keys().any(has_ended) {
             return Cow::Borrowed(all);

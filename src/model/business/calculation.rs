@@ -6,6 +6,7 @@ use crate::model::business::earnings::{
     Employer, PayLine, earned, part, period_number, profile, take_back_at_most_the_pay, tax_year,
 };
 use crate::model::business::employer_part::Paid;
+use crate::model::business::irregular_alone::LastRegular;
 use crate::model::business::pay_extras::{cap, sum};
 use crate::model::business::regional_pay::RegionalPay;
 use crate::model::business::same_period::{Own, addition};
@@ -93,6 +94,7 @@ impl Terms<'_> {
             on: self.law_day,
             earned: earned(pack, self.parts, &self.extras),
             typed: &self.extras.typed,
+            last_regular: LastRegular::default(),
         }
     }
 }
@@ -104,6 +106,8 @@ pub(crate) struct Before<'a> {
     pub(crate) year: Option<&'a YearSoFar>,
     /// Earlier pays of this pay period. They are taxed together with this one.
     pub(crate) same_period: &'a [Arc<Calculation>],
+    /// The pays of the last pay period with regular pay, of any tax year.
+    pub(crate) last_regular: &'a [Arc<Calculation>],
 }
 
 impl Calculation {
@@ -161,7 +165,8 @@ impl Calculation {
         let start = YearSoFar::default();
         let year = before.year.unwrap_or(&start);
         let earlier: Vec<_> = before.same_period.iter().map(|pay| pay.part(pack, terms)).collect();
-        let own = terms.own(pack, terms.attributes, pay_date);
+        let mut own = terms.own(pack, terms.attributes, pay_date);
+        own.last_regular = before.last_regular_pay(pack, &own.earned);
         let (gross, number) = (in_cash(pack, &own.earned), own.number);
         let excess = match &year.kept_rates {
             Some(kept) => kept.excess(pack, &own, terms.attributes)?,

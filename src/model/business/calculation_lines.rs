@@ -45,7 +45,8 @@ impl Calculation {
         let disposable = self.left() + by_pack.iter().map(|(_, amount)| amount).sum::<i64>();
         let basic = self.earnings.iter().map(|(_, amount)| amount).sum();
         let pay = PayForOrders { gross: self.gross, basic, disposable };
-        typed::Wages { pay, by_pack, earlier }
+        let region = self.regional.as_ref().map(|regional| regional.pack());
+        typed::Wages { pay, by_pack, region, earlier }
     }
 
     /// This pay after earlier ones of the pay period, before deductions with a type.

@@ -1,7 +1,8 @@
 //! A calculation as a part of the pay of its period.
 
-use crate::model::business::calculation::{Calculation, Terms};
+use crate::model::business::calculation::{Before, Calculation, Terms};
 use crate::model::business::earnings::{PayLine, earned};
+use crate::model::business::irregular_alone::{LastRegular, is_irregular};
 use crate::model::business::same_period::Part;
 use crate::model::business::{Component as PayComponent, Extras};
 use crate::model::payroll::{Component, Pack};
@@ -43,5 +44,31 @@ impl Calculation {
         let none = Extras::default();
         let extras = self.extras();
         earned(pack, &parts.collect::<Vec<_>>(), extras.unwrap_or(&none))
+    }
+
+    /// Whether it contains pay that is not irregular.
+    pub(crate) fn has_regular_pay(&self, pack: &Pack) -> bool {
+        let is_regular =
+            |(component, amount): &(Component, i64)| *amount > 0 && !pack.is_irregular(*component);
+        self.by_terms() > 0 || self.evaluated(pack).iter().any(is_regular)
+    }
+}
+
+impl<'a> Before<'a> {
+    /// The last regular pay, for a pay of these earnings. Empty if no pay of the pay period can be irregular alone.
+    pub(super) fn last_regular_pay(
+        self,
+        pack: &Pack,
+        earned: &[(Component, i64)],
+    ) -> LastRegular<'a> {
+        let is_first = self.same_period.is_empty();
+        if !pack.has_irregular_pay() || (is_first && !is_irregular(pack, earned)) {
+            return LastRegular::default();
+        }
+        let all = self.last_regular.iter().flat_map(|pay| pay.evaluated(pack));
+        LastRegular {
+            earned: all.filter(|(component, _)| !pack.is_irregular(*component)).collect(),
+            typed: self.last_regular.iter().map(|pay| pay.typed()).collect(),
+        }
     }
 }

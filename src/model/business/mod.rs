@@ -12,6 +12,8 @@ pub(crate) mod earnings;
 pub(crate) mod employee;
 pub(crate) mod employer_part;
 mod employer_parts;
+mod ended_claims;
+mod irregular_alone;
 pub(crate) mod kept_rates;
 pub(crate) mod leave_request;
 pub(crate) mod paid_leave;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::business::earnings::{Employer, PayLine, profile};
+use crate::model::business::irregular_alone::LastRegular;
 use crate::model::business::typed_deductions as typed;
 use crate::model::payroll::{
     Component, Pack, Pay, PayError, PayInput, PayPeriod, Profile, Role, YearToDate,
@@ -22,6 +23,8 @@ pub(super) struct Own<'a> {
     pub(super) earned: Vec<(Component, i64)>,
     /// Deductions with a type.
     pub(super) typed: &'a [PayLine],
+    /// What irregular pay alone is taxed on top of.
+    pub(super) last_regular: LastRegular<'a>,
 }
 
 /// An earlier pay of the same pay period, as one pack calculated it.
@@ -56,7 +59,7 @@ pub(super) fn addition(
     }
     let mut inputs = Own::inputs(pack, &own.profile, earlier);
     typed::give(pack, own.typed, &mut inputs);
-    let mut pay = pack.evaluate(&own.input(&all, &inputs, year))?;
+    let mut pay = own.of_period(pack, (&own.profile, &inputs), &all, year)?;
     pay.taxable = Some(taxable(&pay));
     if !earlier.is_empty() {
         let earned_before = &all[own.earned.len()..];
@@ -99,6 +102,27 @@ impl Own<'_> {
         }
     }
 
+    /// All pay of the period with these earnings and numbers.
+    fn of_period(
+        &self,
+        pack: &Pack,
+        (profile, inputs): (&Profile, &[i64]),
+        earned: &[(Component, i64)],
+        year: &YearToDate,
+    ) -> Result<Pay, PayError> {
+        let attributes = profile.attributes;
+        let evaluate = |earned: &[(Component, i64)], inputs: &[i64]| {
+            pack.evaluate(&PayInput { attributes, ..self.input(earned, inputs, year) })
+        };
+        let mut pay = evaluate(earned, inputs)?;
+        if self.last_regular.is_below(pack, earned) {
+            let numbers = (earned, [inputs, profile.inputs.as_slice()]);
+            self.last_regular.tax_on_top(pack, &mut pay, numbers, evaluate)?;
+            add_up(pack, &mut pay);
+        }
+        Ok(pay)
+    }
+
     /// The numbers of the profile, with the deductions of the earlier pays.
     fn inputs(pack: &Pack, profile: &Profile, earlier: &[Part<'_>]) -> Vec<i64> {
         let mut inputs = profile.inputs.clone();
@@ -117,7 +141,7 @@ impl Own<'_> {
         year: &YearToDate,
     ) -> Result<Pay, PayError> {
         let inputs = Self::inputs(pack, profile, earlier);
-        pack.evaluate(&self.input(earned, &inputs, year))
+        self.of_period(pack, (profile, &inputs), earned, year)
     }
 
     /// What a pay of zero takes at these totals, with another value of an attribute.

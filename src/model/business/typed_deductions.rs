@@ -96,6 +96,8 @@ pub(super) struct Wages {
     pub(super) pay: PayForOrders,
     /// What the pack itself takes for loans and orders, each with its place among the types.
     pub(super) by_pack: Vec<(u8, i64)>,
+    /// The pack of the region in which the employee works. Its limits apply beside those of the country.
+    pub(super) region: Option<&'static Pack>,
     /// The earlier pays of the pay period. The law limits what is taken from all pay of the period.
     pub(super) earlier: EarlierWages,
 }
@@ -120,6 +122,12 @@ impl EarlierWages {
 }
 
 impl Wages {
+    /// The most that the law of the region lets a type take.
+    fn most_in_region(&self, kind: &str, pay: PayForOrders, period: PayPeriod) -> i64 {
+        let kind = self.region.and_then(|region| region.deduction_type(kind));
+        kind.and_then(|kind| kind.most.as_ref()).map_or(i64::MAX, |most| most.of(pay, period))
+    }
+
     /// What the pack takes before a type of that order.
     fn taken_before(&self, order: u8) -> i64 {
         self.by_pack.iter().filter(|(place, _)| *place < order).map(|(_, amount)| amount).sum()
@@ -153,11 +161,10 @@ pub(super) fn fit(
         let most = law.and_then(|kind| {
             let most = kind.most.as_ref()?;
             let less = of_types(lines, &most.less) + of_types(&earlier.typed, &most.less);
-            let disposable = pay.disposable - less;
-            Some(
-                most.of(PayForOrders { disposable, ..pay }, period)
-                    - sum_of(&taken_by, &kind.id, &most.with),
-            )
+            let pay = PayForOrders { disposable: pay.disposable - less, ..pay };
+            let in_region = wages.most_in_region(&kind.id, pay, period);
+            let amount = most.of(pay, period).min(in_region);
+            Some(amount - sum_of(&taken_by, &kind.id, &most.with))
         });
         let line = &mut lines[place];
         let before = wages.taken_before(law.map_or(u8::MAX, |kind| kind.order.max(1)));
@@ -205,7 +212,7 @@ mod tests {
     /// A pay without bonuses.
     fn wages(gross: i64, disposable: i64) -> Wages {
         let pay = PayForOrders { gross, basic: gross, disposable };
-        Wages { pay, by_pack: Vec::new(), earlier: EarlierWages::default() }
+        Wages { pay, by_pack: Vec::new(), region: None, earlier: EarlierWages::default() }
     }
 
     fn taken(pack: &str, mut lines: Vec<PayLine>, left: i64) -> (Vec<i64>, Vec<PayLine>) {
@@ -296,6 +303,24 @@ mod tests {
         assert_eq!(taken("US", two, 200_000).0, [90_000, 30_000]);
         let then = vec![line("child_support_65", 30_000), line("garnishment", 60_000)];
         assert_eq!(taken("US", then, 200_000).0, [30_000, 20_000]);
+    }
+
+    /// 15 USC 1677: a stricter law of the state applies. California CCP 706.050: 20 %, and 40 % of what exceeds 48 hours of the minimum wage a week;
+    /// 208 hours of 16.90 are 3,515.20 a month. Texas Constitution art. XVI s. 28: no garnishment for ordinary debts.
+    #[test]
+    fn a_state_limits_garnishments_more_than_the_country() {
+        let pack = library().pack("US").expect("an embedded pack");
+        let taken = |state: &str, left: i64| {
+            let wages = Wages { region: library().pack(state), ..wages(left, left) };
+            let mut lines = vec![line("garnishment", 1_000_000)];
+            fit(pack, &mut lines, &wages, PayPeriod::Monthly);
+            lines[0].amount
+        };
+        assert_eq!(taken("US-CA", 351_520), 0);
+        assert_eq!(taken("US-CA", 451_520), 40_000);
+        assert_eq!(taken("US-CA", 1_000_000), 200_000);
+        assert_eq!(taken("US-TX", 1_000_000), 0);
+        assert_eq!(taken("US-NY", 1_000_000), 250_000);
     }
 
     /// 15 USC 1672(b): disposable earnings are less amounts required by law to be withheld, and a deferral is elective.

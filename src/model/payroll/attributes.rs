@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::line::attribute_text;
-use super::pack::{Attribute, Input, InputScope, MAX_ATTRIBUTES, MOST_INPUT, Presets};
+use super::pack::{Attribute, Input, InputScope, MAX_ATTRIBUTES, MOST_INPUT, Pack, Presets};
 use super::profile::{Code, Part, Read, Values, read_form};
 use super::rule::Frame;
 use super::schema::{RawAttribute, RawPack};
+use super::types::Ends;
 
 /// What distinguishes the employees of a pack.
 pub(super) struct Staff {
@@ -45,6 +46,9 @@ pub(super) fn read(raw: &RawPack) -> Result<Staff, String> {
         if name == "period" {
             return Err(format!("attribute `{name}`: the pay period is built in"));
         }
+        if let Some(ends) = &attribute.ends {
+            check_ends(name, ends, raw)?;
+        }
         if attribute.forms.is_empty() {
             staff.attributes.push(listed(name, attribute)?);
         } else {
@@ -55,6 +59,18 @@ pub(super) fn read(raw: &RawPack) -> Result<Staff, String> {
         return Err(format!("`[attributes]` has more than {MAX_ATTRIBUTES}"));
     }
     Ok(staff)
+}
+
+fn check_ends(name: &str, ends: &Ends, raw: &RawPack) -> Result<(), String> {
+    let known =
+        |other: &String| raw.attributes.contains_key(other) || raw.inputs.contains_key(other);
+    if !(1..=12).contains(&ends.month) || !(1..=31).contains(&ends.day) {
+        return Err(format!("attribute `{name}`: `ends` must be a day of a year"));
+    }
+    match ends.with.iter().find(|other| !known(other)) {
+        Some(other) => Err(format!("attribute `{name}`: `{other}` of `ends` is not known")),
+        None => Ok(()),
+    }
 }
 
 fn presets(raw: &RawPack) -> Result<Presets, String> {
@@ -87,7 +103,9 @@ fn listed(name: &str, raw: &RawAttribute) -> Result<Attribute, String> {
     }
     let default = text(&raw.default)?;
     match values.iter().position(|value| *value == default) {
-        Some(default) => Ok(Attribute { name: name.to_owned(), values, default }),
+        Some(default) => {
+            Ok(Attribute { name: name.to_owned(), values, default, ends: raw.ends.clone() })
+        }
         None => Err(in_attribute("the default is not one of the values")),
     }
 }
@@ -131,7 +149,7 @@ impl Staff {
                         _ => String::new(),
                     };
                     let default = values.iter().position(|value| *value == text).unwrap_or(0);
-                    self.attributes.push(Attribute { name, values, default });
+                    self.attributes.push(Attribute { name, values, default, ends: None });
                 }
             }
         }
@@ -156,4 +174,20 @@ fn all_values(code: &Code, name: &str) -> Values {
         }
     }
     Values::Listed(all)
+}
+
+impl Pack {
+    /// Whether a number of an employee holds only in the tax year in which it was set.
+    #[must_use]
+    pub fn is_of_one_year(&self, name: &str) -> bool {
+        self.inputs.iter().any(|input| input.one_year && input.name == name)
+    }
+
+    /// Whether a value of an employee needs the day on which it was set.
+    #[must_use]
+    pub fn needs_day_of(&self, name: &str) -> bool {
+        let ends = |known: &Attribute| known.name == name && known.ends.is_some();
+        let begins = self.annual_earnings.as_ref().is_some_and(|annual| annual.attribute == name);
+        begins || self.is_of_one_year(name) || self.attributes.iter().any(ends)
+    }
 }

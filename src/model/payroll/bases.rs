@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::exact::Ratio;
-use super::line::Scope;
-use super::pack::{Base, Input, InputScope, MAX_COMPONENTS, MOST_INPUT};
+use super::line::{Scope, attribute_text};
+use super::pack::{
+    Attribute, Attributes, Base, Component, Input, InputScope, MAX_COMPONENTS, MOST_INPUT, byte,
+};
 use super::rule::Frame;
-use super::schema::{RawBase, RawDeduction, RawMost, RawPack};
+use super::schema::{RawBase, RawBaseWhen, RawDeduction, RawMost, RawPack};
 use super::types::{DeductionType, MostOfPay};
 
 /// Bases and components, before deductions are known.
@@ -24,6 +26,13 @@ impl RawBase {
         }
     }
 
+    fn when(&self) -> Option<&RawBaseWhen> {
+        match self {
+            Self::Of(_) => None,
+            Self::Table(table) => table.when.as_ref(),
+        }
+    }
+
     fn plus(&self) -> &[String] {
         match self {
             Self::Of(_) => &[],
@@ -32,7 +41,15 @@ impl RawBase {
     }
 }
 
-pub(super) fn read(raw: &RawPack) -> Result<Bases, String> {
+impl Base {
+    /// Whether a component counts for an employee with these attributes.
+    pub(super) fn counts(&self, component: Component, attributes: Attributes) -> bool {
+        let holds = |(attribute, value): (usize, u8)| attributes.0[attribute] == value;
+        self.mask >> component.0 & 1 == 1 && self.when.is_none_or(holds)
+    }
+}
+
+pub(super) fn read(raw: &RawPack, attributes: &[Attribute]) -> Result<Bases, String> {
     let components = components(raw)?;
     let bit = |part: &String| components.iter().position(|known| known == part).map(|i| 1_u64 << i);
     let bits = |parts: &[String]| parts.iter().filter_map(bit).fold(0, |all, one| all | one);
@@ -44,12 +61,27 @@ pub(super) fn read(raw: &RawPack) -> Result<Bases, String> {
     let plain = |base: &RawBase| matches!(base, RawBase::Of(_)) && is_all(base);
     let all_cash = raw.bases.values().position(plain);
     let base = |(index, (name, raw)): (usize, (&String, &RawBase))| {
+        let when = raw.when().map(|when| read_when(name, when, attributes)).transpose()?;
         let of = if is_all(raw) { !not_cash } else { bits(raw.of()) };
         let follows = all_cash.filter(|all| is_all(raw) && *all != index);
-        Base { name: name.clone(), mask: of | bits(raw.plus()), less: Vec::new(), follows }
+        let mask = of | bits(raw.plus());
+        Ok(Base { name: name.clone(), mask, when, less: Vec::new(), follows })
     };
-    let sums = raw.bases.iter().enumerate().map(base).collect();
+    let sums = raw.bases.iter().enumerate().map(base).collect::<Result<_, String>>()?;
     Ok(Bases { sums, components, not_cash })
+}
+
+fn read_when(
+    base: &str,
+    when: &RawBaseWhen,
+    attributes: &[Attribute],
+) -> Result<(usize, u8), String> {
+    let RawBaseWhen { attr, is } = when;
+    let refusal = || format!("base `{base}`: `{attr}` is not an attribute with the value `{is}`");
+    let index = attributes.iter().position(|known| known.name == *attr).ok_or_else(refusal)?;
+    let text = attribute_text(is).unwrap_or_default();
+    let value = attributes[index].values.iter().position(|known| *known == text);
+    Ok((index, byte(value.ok_or_else(refusal)?)))
 }
 
 /// Every component that a base or a benefit names, once.
@@ -70,6 +102,13 @@ fn components(raw: &RawPack) -> Result<Vec<String>, String> {
         return Err(format!("`[bases]` names more than {MAX_COMPONENTS} components"));
     }
     Ok(named.into_iter().collect())
+}
+
+/// The components of the base of irregular pay.
+pub(super) fn irregular(name: Option<&str>, bases: &[Base]) -> Result<u64, String> {
+    let Some(name) = name else { return Ok(0) };
+    let base = bases.iter().find(|base| base.name == name);
+    base.map(|base| base.mask).ok_or_else(|| format!("`irregular`: `{name}` is not a base"))
 }
 
 /// Adds an input for each type of deduction: its amount of this pay.
@@ -141,8 +180,11 @@ pub(super) fn deductions(
 }
 
 fn most_of_pay(id: &str, raw: RawMost) -> Result<MostOfPay, String> {
-    let rate = part(&raw.rate).map_err(|error| format!("deduction `{id}`, `most`: {error}"))?;
-    Ok(MostOfPay { rate, of: raw.of, above: raw.above, with: raw.with, less: raw.less })
+    let in_most = |error| format!("deduction `{id}`, `most`: {error}");
+    let rate = part(&raw.rate).map_err(in_most)?;
+    let above_rate = raw.above_rate.as_deref().map_or(Ok(Ratio::ONE), part).map_err(in_most)?;
+    let RawMost { of, above, with, less, .. } = raw;
+    Ok(MostOfPay { rate, of, above, above_rate, with, less })
 }
 
 /// A rate of at most 1.

@@ -47,8 +47,8 @@ impl From<String> for Problem {
 
 fn build(code: &str, raw: RawPack) -> Result<Pack, Problem> {
     check_header(&raw)?;
-    let read = bases::read(&raw)?;
     let staff = attributes::read(&raw)?;
+    let read = bases::read(&raw, &staff.attributes)?;
     let mut scope = Scope {
         bases: read.sums,
         inputs: staff.inputs,
@@ -81,6 +81,7 @@ fn build(code: &str, raw: RawPack) -> Result<Pack, Problem> {
         region: raw.region,
         regions,
         keeps: raw.keeps,
+        irregular: bases::irregular(raw.irregular.as_deref(), &scope.bases)?,
         each_employer: raw.each_employer,
         annual_earnings: raw.annual_earnings,
         name: raw.name,

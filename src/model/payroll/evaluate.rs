@@ -211,7 +211,7 @@ impl Pack {
                 pay.gross = pay.gross.checked_add(amount).ok_or_else(overflow)?;
             }
             for (sum, base) in pay.bases.iter_mut().zip(&self.bases) {
-                if base.mask >> component.0 & 1 == 1 {
+                if base.counts(component, input.attributes) {
                     *sum = sum.checked_add(amount).ok_or_else(overflow)?;
                 }
             }

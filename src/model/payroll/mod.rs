@@ -71,6 +71,7 @@ pub use self::pack::{
 pub use self::period::{PayPeriod, period_number};
 pub use self::profile::Profile;
 pub use self::types::{
-    AnnualEarnings, CountedEarnings, DeductionType, EarningType, MostOfPay, PayForOrders, Short,
+    AnnualEarnings, CountedEarnings, DeductionType, EarningType, Ends, MostOfPay, PayForOrders,
+    Short,
 };
 pub use self::ytd::YearToDate;

@@ -12,7 +12,7 @@ use super::filing::{Filing, MinimumWage, Payslip, Source};
 use super::period::{PayPeriod, period_number};
 use super::profile::Code;
 use super::rule::{Bound, Formula, Frame, Lookup, Name, RuleLine};
-use super::types::{AnnualEarnings, CountedEarnings, DeductionType, EarningType, part_of_up};
+use super::types::{AnnualEarnings, CountedEarnings, DeductionType, EarningType, Ends, part_of_up};
 
 /// The largest input without a limit of its own: the largest amount of the API. A year of such pay still fits into 64 bits.
 pub(super) const MOST_INPUT: i64 = 1_000_000_000_000_000;
@@ -34,6 +34,8 @@ pub struct Pack {
     pub regions: Option<String>,
     /// The attribute whose earlier values keep their rates: a total to date does not calculate pay under another value again.
     pub keeps: Option<String>,
+    /// Components of irregular pay, one bit each. In a pay period without other pay, it is taxed on top of the last regular pay.
+    pub(super) irregular: u64,
     /// Totals to date that do not contain pay by earlier employers, because the limits of the year are those of each one; `*` is all of them.
     pub each_employer: Vec<String>,
     /// The annual earnings period that an attribute begins, if the law has one.
@@ -104,6 +106,8 @@ pub struct Attribute {
     pub values: Vec<String>,
     /// Index of the default.
     pub default: usize,
+    /// When another value ends, if it does.
+    pub ends: Option<Ends>,
 }
 
 /// A number other than pay, such as `annual_rent`.
@@ -196,6 +200,8 @@ pub(super) struct Base {
     pub(super) name: String,
     /// Bit i: component i counts.
     pub(super) mask: u64,
+    /// An attribute with the value that it must have; otherwise nothing counts.
+    pub(super) when: Option<(usize, u8)>,
     /// Inputs of the deductions that reduce it.
     pub(super) less: Vec<usize>,
     /// The base of all cash pay, whose total to date is also this one's if none is given for it.
@@ -284,20 +290,6 @@ impl Pack {
         Ok(attributes)
     }
 
-    /// Whether a number of an employee holds only in the tax year in which it was set.
-    #[must_use]
-    pub fn is_of_one_year(&self, name: &str) -> bool {
-        self.inputs.iter().any(|input| input.one_year && input.name == name)
-    }
-
-    /// Whether the day from which a value applies matters, also if it is the only one: that of a number of one year, or of an annual earnings
-    /// period.
-    #[must_use]
-    pub fn depends_on_its_day(&self, name: &str) -> bool {
-        let begins = self.annual_earnings.as_ref().is_some_and(|annual| annual.attribute == name);
-        begins || self.is_of_one_year(name)
-    }
-
     /// Inputs at their defaults, in the order of [`Pack::inputs`].
     #[must_use]
     pub fn default_inputs(&self) -> &[i64] {
@@ -341,6 +333,18 @@ impl Pack {
     #[must_use]
     pub const fn is_cash(&self, component: Component) -> bool {
         self.not_cash >> component.0 & 1 == 0
+    }
+
+    /// Whether the pack has a method for irregular pay.
+    #[must_use]
+    pub const fn has_irregular_pay(&self) -> bool {
+        self.irregular != 0
+    }
+
+    /// Whether a component is irregular pay, such as a bonus.
+    #[must_use]
+    pub const fn is_irregular(&self, component: Component) -> bool {
+        self.irregular >> component.0 & 1 == 1
     }
 
     /// The type of deduction with this name.

@@ -9,7 +9,7 @@ use super::filing::{Filing, MinimumWage, Payslip, Source, civil_date};
 use super::pack::{CompanyFact, InputScope, Role};
 use super::period::PayPeriod;
 use super::rule::Frame;
-use super::types::{AnnualEarnings, CountedEarnings, EarningType, MostOf, Short};
+use super::types::{AnnualEarnings, CountedEarnings, EarningType, Ends, MostOf, Short};
 
 /// A whole pack.
 #[derive(Deserialize)]
@@ -39,6 +39,9 @@ pub(super) struct RawPack {
     /// Parts of pay on which contributions to benefits count, by name.
     #[serde(default)]
     pub(super) counted_earnings: BTreeMap<String, CountedEarnings>,
+    /// The base of irregular pay.
+    #[serde(default)]
+    pub(super) irregular: Option<String>,
     #[serde(default)]
     pub(super) regions: Option<RawRegions>,
     /// The attribute whose earlier values keep their rates.
@@ -86,6 +89,7 @@ pub(super) struct RawAttribute {
     #[serde(default)]
     pub(super) forms: Vec<String>,
     pub(super) default: toml::Value,
+    pub(super) ends: Option<Ends>,
 }
 
 /// A list of components, or a table.
@@ -103,6 +107,16 @@ pub(super) struct RawBaseTable {
     /// Components that count beside `of`, such as benefits that are not paid in cash.
     #[serde(default)]
     pub(super) plus: Vec<String>,
+    /// The value that an attribute must have. Otherwise the base is 0.
+    pub(super) when: Option<RawBaseWhen>,
+}
+
+/// `when` of a base.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawBaseWhen {
+    pub(super) attr: String,
+    pub(super) is: toml::Value,
 }
 
 /// A `[[deduction]]`: a type of deduction and the bases that it reduces.
@@ -147,6 +161,8 @@ pub(super) struct RawMost {
     /// What the order leaves to the employee in any case, by pay period.
     #[serde(default)]
     pub(super) above: BTreeMap<PayPeriod, i64>,
+    /// The part of what exceeds `above` that the order may take; all of it if absent.
+    pub(super) above_rate: Option<String>,
     /// Other types whose amounts count.
     #[serde(default)]
     pub(super) with: Vec<String>,

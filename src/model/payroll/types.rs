@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 use super::exact::{Ratio, Rounder, Rounding};
-use super::period::PayPeriod;
+use super::period::{PayPeriod, clamped};
 
 /// An earnings period of the tax year that an attribute begins, such as that of a director.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -100,6 +101,24 @@ pub enum Short {
     Refuse,
 }
 
+/// The last day of a value of an attribute, in the year after the one in which it was set. From then on, the default applies.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ends {
+    pub(super) month: i8,
+    pub(super) day: i8,
+    /// Other attributes and numbers of the same form, which end with it.
+    pub with: Vec<String>,
+}
+
+impl Ends {
+    /// Whether a value that was set on one day has ended on another one.
+    #[must_use]
+    pub fn is_over(&self, set: Date, on: Date) -> bool {
+        on > clamped(set.year().saturating_add(1), self.month, self.day)
+    }
+}
+
 /// A `[[deduction]]`: a type of deduction from pay.
 #[derive(Debug)]
 pub struct DeductionType {
@@ -170,6 +189,7 @@ pub struct MostOfPay {
     pub(super) rate: Ratio,
     pub(super) of: MostOf,
     pub(super) above: BTreeMap<PayPeriod, i64>,
+    pub(super) above_rate: Ratio,
     /// Other types whose amounts count towards it.
     pub with: Vec<String>,
     /// Types that disposable pay is less by, such as contributions to a pension.
@@ -187,7 +207,7 @@ impl MostOfPay {
             MostOf::Basic => part_of(pay.basic, self.rate),
         };
         match self.above.get(&period) {
-            Some(kept) => share.min((disposable - kept).max(0)),
+            Some(kept) => share.min(part_of(disposable - kept, self.above_rate)),
             None => share,
         }
     }

@@ -159,6 +159,9 @@ impl Reference<'_> {
 
     fn base(&self, name: &str) -> Option<Fraction> {
         let base = self.pack["bases"].get(name)?;
+        if base.get("when").is_some_and(|when| !self.holds(when)) {
+            return Some(whole(0));
+        }
         let of = base.get("of").unwrap_or(base).as_array().unwrap();
         let plus = base.get("plus").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         let counts = |component: &str| {

@@ -54,6 +54,28 @@ fn a_garnishment_takes_its_part_of_all_pay_of_a_pay_period() {
     assert_eq!(garnished(1_000_000, &support, 100_000), (0, 0));
 }
 
+/// 15 USC 1677: a stricter law of the state applies. CCP 706.050 (California): 40 % of what exceeds 96 hours of 16.90 in two weeks, if that is less
+/// than 20 %. Texas Constitution art. XVI s. 28: nothing.
+#[test]
+fn a_garnishment_follows_the_law_of_the_state() {
+    for state in ["CA", "TX"] {
+        let (caller, company, person) = hired("US", "2026-01-01", 600_000);
+        let path = format!("/api/business/employees/{person}");
+        caller.patch(&path, &json!({"tax_attributes": {"state": state}})).expect(200);
+        set_pay(&caller, &person, ("2026-01-01", 600_000), &json!([order("garnishment", 300_000)]));
+        slip(&caller, &person, "2026-01");
+        let slip = slip(&caller, &person, "2026-01");
+        let lines = ["taxes", "contributions"].map(|list| slip[list].as_array().unwrap());
+        let by_law = lines.into_iter().flatten().map(|line| number(&line["amount"])).sum::<i64>();
+        let excess = number(&slip["gross"]) - by_law - 162_240;
+        assert!(excess > 0, "{slip}");
+        let expected = if state == "CA" { excess * 2 / 5 } else { 0 };
+        assert_eq!(amount(&slip, "deductions", "garnishment"), expected, "{slip}");
+        assert_eq!(company_of(&caller, &person), company);
+        caller.audit();
+    }
+}
+
 /// Attachment of Earnings Act 1971 (GB), Sch. 3 para. 6: protected earnings are those of the pay day's period. The regular pay has left them.
 #[test]
 fn protected_earnings_stay_once_in_a_pay_period() {

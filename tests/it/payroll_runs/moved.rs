@@ -71,12 +71,22 @@ pub(crate) fn hired(country: &str, start: &str, amount: i64) -> (Caller, String,
 
 /// A new employee of that company, with the account of another one.
 pub(super) fn hire(caller: &Caller, company: &str, start: &str, amount: i64) -> String {
+    hire_with(caller, company, (start, amount), &json!({}))
+}
+
+/// The same with tax attributes.
+pub(super) fn hire_with(
+    caller: &Caller,
+    company: &str,
+    (start, amount): (&str, i64),
+    attributes: &Value,
+) -> String {
     let known = caller.payable(company).remove(0);
     let known = caller.get(&format!("/api/business/employees/{known}")).data();
     let method = &known["payment_method"];
     let body = json!({
         "company_id": company, "name": known["name"], "role": "Clerk", "department": "Finance",
-        "start_date": start, "tax_id": known["tax_id"],
+        "start_date": start, "tax_id": known["tax_id"], "tax_attributes": attributes,
         "compensation": {
             "amount": amount, "currency": known["compensation"]["currency"], "interval": "month",
         },

@@ -200,7 +200,7 @@ fn only_pay_of_zero_can_be_reversed_and_not_who_was_left_out() {
 }
 
 /// Approved unpaid leave.
-fn away(caller: &Caller, person: &str, days: [&str; 2]) {
+pub(super) fn away(caller: &Caller, person: &str, days: [&str; 2]) {
     let body = json!({
         "employee_id": person, "type": "unpaid", "start_date": days[0], "end_date": days[1],
     });

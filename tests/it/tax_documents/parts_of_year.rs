@@ -190,3 +190,18 @@ fn pay_after_statutory_deductions_is_not_net_pay() {
     let after = pay - taken.iter().sum::<i64>();
     assert_eq!(amount(row, "Pay after statutory deductions"), after);
 }
+
+/// KRA, form P10: total gross pay contains the benefits that are not paid in cash, for each employee and in total.
+#[test]
+fn the_gross_pay_of_a_p10_contains_benefits_in_kind() {
+    let caller = world(&[]);
+    let company = caller.company(3);
+    let employee = caller.payable(&company).remove(0);
+    let earning = |kind: &str, amount: i64| json!({"label": kind, "amount": amount, "type": kind});
+    let earnings = [earning("overtime", 10_000_000), earning("benefit_in_kind", 2_000_000)];
+    let item = json!({"employee_id": employee, "earnings": earnings});
+    off_cycle(&caller, &company, "2026-01", &item);
+    let form = of(&caller, "P10", &company, "2026-01", None).data();
+    assert_eq!(amount(&form, "Gross pay"), 12_000_000);
+    assert_eq!(number(in_box(&form["rows"][0]["boxes"], "Gross pay")), 12_000_000);
+}
