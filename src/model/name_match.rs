@@ -16,8 +16,6 @@ const SPELT: u32 = 95;
 const MISSPELT: u32 = 85;
 /// A letter that may be the other word's initial.
 const INITIAL: u32 = 60;
-/// Below this score a watchlist takes two words as different.
-const ALIKE: u32 = 70;
 /// The most that one word is worth where either name has more.
 const ONE_WORD: u32 = 70;
 /// A slip counts only in words of at least this many letters.
@@ -90,7 +88,9 @@ impl Name {
         if self.text == other.text {
             return (SAME, MatchType::Exact);
         }
-        let Some(score) = Score::of(&self.words, &other.words, &WATCHLIST) else {
+        let score = Score::of(&self.words, &other.words, &WATCHLIST);
+        // Initials alone are no match.
+        let Some(score) = score.filter(|score| score.most > INITIAL) else {
             return (0, MatchType::Near);
         };
         let whole = score.extra == 0;
@@ -105,6 +105,15 @@ impl Name {
         // The same words with an accent or a title are not the same letter by letter.
         let dressed = u32::from(score.mean == SAME && score.ordered && whole);
         (score.less(order + dressed, &WATCHLIST), kind)
+    }
+}
+
+/// How many letters may differ between two words of a watchlist, the longer of which has that many letters.
+pub(crate) const fn differing(letters: usize) -> usize {
+    match letters {
+        0..LONG => 0,
+        LONG..=6 => 1,
+        _ => 2,
     }
 }
 
@@ -129,6 +138,8 @@ struct Score {
     mean: u32,
     /// The lowest of them.
     least: u32,
+    /// The highest of them.
+    most: u32,
     /// Whether both names have the words in one order.
     ordered: bool,
     /// Words of the longer name without a partner.
@@ -146,6 +157,7 @@ impl Score {
         Some(Self {
             mean: pairs.iter().map(|pair| pair.score).sum::<u32>() / count(short),
             least: pairs.iter().map(|pair| pair.score).min()?,
+            most: pairs.iter().map(|pair| pair.score).max()?,
             ordered: pairs.windows(2).all(|two| two[0].place < two[1].place),
             extra: count(long) - count(short),
             single: short.len() == 1 && long.len() > 1,
@@ -219,10 +231,13 @@ fn sounds_like(one: &Word, other: &Word) -> u32 {
     if lengths[0].min(lengths[1]) < LONG {
         return 0;
     }
-    let share = osa_distance(one, other) * 100 / lengths[0].max(lengths[1]);
-    let score = 100_u32.saturating_sub(u32::try_from(share).unwrap_or(u32::MAX));
+    let (letters, distance) = (lengths[0].max(lengths[1]), osa_distance(one, other));
+    if distance > differing(letters) {
+        return 0;
+    }
+    let share = u32::try_from(distance * 100 / letters).unwrap_or(SAME);
     // Two words of other letters are never as good as two spellings of one.
-    if score < ALIKE { 0 } else { score.min(SPELT - 1) }
+    (SAME - share).min(SPELT - 1)
 }
 
 const LEFT_OUT: &[&str] = &[

@@ -1,13 +1,13 @@
 //! Finds names by similar spelling. It compares a name only with list entries that share enough words with it.
 //!
-//! Each word is indexed by its plain spelling, by every spelling with one letter removed, and for long words with two letters removed. So
-//! words that differ by one or two letters meet. The index is ordered, so a search depends on its names alone. False candidates are removed
-//! when the names are compared.
+//! Each word is indexed by its plain spelling, and by every spelling with as many letters removed as may differ. Two words that differ so
+//! little have one of these spellings in common (symmetric deletion, as in `SymSpell`). So a search finds what comparing with every name
+//! finds. The index is ordered, so a search depends on its names alone. False candidates are removed when the names are compared.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-use crate::model::name_match::{MatchType, Name, Word};
+use crate::model::name_match::{MatchType, Name, Word, differing};
 use crate::value::Key;
 
 /// A searchable list of names.
@@ -55,23 +55,18 @@ impl NameIndex {
     }
 }
 
-/// Maximum number of letters removed from a spelling.
-const MOST: u64 = 2;
-
 /// The index keys of a name.
 pub(crate) fn keys(name: &Name) -> BTreeSet<u64> {
-    let alone = u64::from(whole(name) < 2);
     let spelt = name.words.iter().flat_map(|word| spellings(&word.folded));
-    spelt.map(|(text, left_out)| key(&text) | left_out << 1 | alone).collect()
+    spelt.map(|text| key(&text) | u64::from(needs_one(name))).collect()
 }
 
-/// The key of a spelling. Its lowest bits say how many letters are removed, and whether it is the name's only word.
+/// The key of a spelling. Its lowest bit says whether one common word is enough for the name.
 fn key(text: &str) -> u64 {
-    const BITS: u64 = 0b111;
-    Key::new(0).with(text).hash() & !BITS
+    Key::new(0).with(text).hash() & !1
 }
 
-/// Candidates for a name, ascending: entries that share two words with it, or one if either name has only one word. `under` returns the
+/// Candidates for a name, ascending: entries that share two words with it, or one if one is enough for either name. `under` returns the
 /// entries under a range of keys.
 pub(crate) fn met<T: Copy + Ord, I: Iterator<Item = (u64, T)>>(
     asked: &Name,
@@ -80,11 +75,9 @@ pub(crate) fn met<T: Copy + Ord, I: Iterator<Item = (u64, T)>>(
     let (mut enough, mut once) = (Vec::new(), Vec::new());
     for word in &asked.words {
         let mut places = Vec::new();
-        for (text, left_out) in spellings(&word.folded) {
+        for text in spellings(&word.folded) {
             let key = key(&text);
-            // At most two letters differ between two words, so three removed letters are never combined.
-            let last = key | (MOST - left_out) << 1 | 1;
-            for (key, place) in under(key..=last) {
+            for (key, place) in under(key..=key | 1) {
                 let into = if key & 1 == 1 { &mut enough } else { &mut places };
                 into.push(place);
             }
@@ -94,8 +87,7 @@ pub(crate) fn met<T: Copy + Ord, I: Iterator<Item = (u64, T)>>(
         once.extend(places);
     }
     once.sort_unstable();
-    // Between names of several words, one common word is never enough. Initials do not count as words.
-    let needed = 2.min(whole(asked));
+    let needed = if needs_one(asked) { 1 } else { 2 };
     let chunks = once.chunk_by(|one, other| one == other);
     enough.extend(chunks.filter(|same| same.len() >= needed).map(|same| same[0]));
     enough.sort_unstable();
@@ -103,42 +95,32 @@ pub(crate) fn met<T: Copy + Ord, I: Iterator<Item = (u64, T)>>(
     enough
 }
 
-/// Number of words that are longer than an initial.
-fn whole(name: &Name) -> usize {
-    let long = |word: &&Word| word.folded.chars().nth(1).is_some();
-    name.words.iter().filter(long).count()
+/// Whether one common word is enough: the name has only one, or an initial, which may be any word of the other name. Between other names,
+/// one common word is never enough.
+fn needs_one(name: &Name) -> bool {
+    let is_initial = |word: &Word| word.folded.chars().nth(1).is_none();
+    name.words.len() < 2 || name.words.iter().any(is_initial)
 }
 
-/// Shorter words are indexed by their exact spelling only.
-const SHORTEST: usize = 4;
-/// Length of words for which two letters may be removed without too many false matches and combinations.
-const TWICE: RangeInclusive<usize> = 7..=16;
+/// A word is indexed by this number of letters, which limits the number of its spellings. The starts of two words differ by no more letters
+/// than the words.
+const START: usize = 12;
 
-/// A word's spellings, with the number of letters removed from each.
-fn spellings(word: &str) -> Vec<(String, u64)> {
-    let once = shortened(word);
-    let twice = if TWICE.contains(&word.chars().count()) {
-        once.iter().flat_map(|one| shortened(one)).collect()
-    } else {
-        BTreeSet::new()
-    };
-    let mut all = vec![(word.to_owned(), 0)];
-    all.extend(once.into_iter().map(|text| (text, 1)));
-    all.extend(twice.into_iter().map(|text| (text, 2)));
+/// The spellings of a word, with no more letters removed than may differ.
+fn spellings(word: &str) -> BTreeSet<String> {
+    let mut shortest = BTreeSet::from([word.chars().take(START).collect::<String>()]);
+    let mut all = shortest.clone();
+    for _ in 0..differing(word.chars().count()) {
+        shortest = shortest.iter().flat_map(|text| shortened(text)).collect();
+        all.extend(shortest.iter().cloned());
+    }
     all
 }
 
-/// A word with each one of its letters removed in turn.
-fn shortened(word: &str) -> BTreeSet<String> {
-    let letters: Vec<char> = word.chars().collect();
-    if letters.len() < SHORTEST {
-        return BTreeSet::new();
-    }
-    let without = |gap: usize| -> String {
-        let (before, after) = (&letters[..gap], &letters[gap + 1..]);
-        before.iter().chain(after).collect()
-    };
-    (0..letters.len()).map(without).collect()
+/// A text with each one of its letters removed in turn.
+fn shortened(text: &str) -> impl Iterator<Item = String> {
+    let gaps = text.char_indices().map(|(at, letter)| (at, at + letter.len_utf8()));
+    gaps.map(|(gap, after)| [&text[..gap], &text[after..]].concat())
 }
 
 #[cfg(test)]
@@ -183,6 +165,93 @@ mod tests {
             });
             assert_eq!(index.search(asked, 75), all.collect::<Vec<_>>(), "{asked}");
         }
+    }
+
+    /// A number below `count`.
+    fn draw(key: Key, count: usize) -> usize {
+        usize::try_from(key.below(count as u64)).expect("a small number")
+    }
+
+    /// A word of few different letters, so that words resemble one another.
+    fn word(key: Key) -> String {
+        let letter = |n| char::from(b"abdnrt"[draw(key.at(n), 6)]);
+        (0..=draw(key, 20) as u64).map(letter).collect()
+    }
+
+    /// A word after one edit: a letter more, less, other, or swapped with the next.
+    fn edited(word: &str, key: Key) -> String {
+        let mut letters: Vec<char> = word.chars().collect();
+        let at = draw(key.at(0), letters.len());
+        let new = char::from(b"abdnrtmk"[draw(key.at(1), 8)]);
+        match draw(key.at(2), 4) {
+            0 => letters.insert(at, new),
+            1 if letters.len() > 1 => drop(letters.remove(at)),
+            2 if at + 1 < letters.len() => letters.swap(at, at + 1),
+            _ => letters[at] = new,
+        }
+        letters.into_iter().collect()
+    }
+
+    /// A name after edits of its words, with one as an initial, one less or more, or in another order.
+    fn disguised(name: &str, key: Key) -> String {
+        let words = (0..).zip(name.split(' ')).map(|(place, word)| {
+            let edits = (0..draw(key.at(place), 4) as u64).map(|edit| key.at(place).at(edit));
+            edits.fold(word.to_owned(), |word, key| edited(&word, key))
+        });
+        let mut words: Vec<String> = words.collect();
+        let at = draw(key.at(10), words.len());
+        match draw(key.at(11), 8) {
+            0 => words[at].truncate(1),
+            1 if words.len() > 1 => drop(words.remove(at)),
+            2 => words.insert(at, word(key.at(12))),
+            3 => words.reverse(),
+            _ => {}
+        }
+        words.join(" ")
+    }
+
+    #[test]
+    fn a_search_finds_every_disguised_name_that_comparing_finds() {
+        let name = |key: Key| {
+            let words: Vec<String> = (0..=draw(key, 3) as u64).map(|n| word(key.at(n))).collect();
+            words.join(" ")
+        };
+        let seed = Key::new(7);
+        let names: Vec<String> = (0..60).map(|n| name(seed.with("names").at(n))).collect();
+        let read: Vec<Name> = names.iter().map(|name| Name::read(name)).collect();
+        let index = NameIndex::of(names.iter().map(String::as_str));
+        let mut hits = 0;
+        for n in 0..2_000 {
+            let key = seed.with("searches").at(n);
+            let text = disguised(&names[draw(key, names.len())], key);
+            let asked = Name::read(&text);
+            let all = read.iter().enumerate().filter_map(|(place, name)| {
+                let (score, kind) = asked.compare(name);
+                (score >= 60).then_some(Found { place, score, kind })
+            });
+            let all: Vec<Found> = all.collect();
+            hits += all.iter().filter(|hit| hit.score < 95).count();
+            assert_eq!(index.search(&text, 60), all, "{text:?} in {names:?}");
+        }
+        assert!(hits > 500, "most searches find a similar name: {hits}");
+    }
+
+    #[test]
+    fn two_other_letters_are_found_in_words_of_any_length() {
+        let index = NameIndex::of(["Brandon Markuslind", "Brandon Konstantinopolitanski"]);
+        for (text, place, score) in [
+            ("Brandon Mapkuslind", 0, 95),
+            ("Brandon Mapkusling", 0, 90),
+            ("Brandon Markuslibb", 0, 90),
+            ("Brandon Konstantinopolitanbbi", 1, 95),
+            ("Brandon Mrnstantinopolitanski", 1, 95),
+        ] {
+            let found = index.search(text, 85);
+            let expected = Found { place, score, kind: MatchType::Near };
+            assert_eq!(found, [expected], "{text}");
+        }
+        // Three of ten letters differ.
+        assert_eq!(index.search("Brandon Mapkusbing", 60), []);
     }
 
     #[test]

@@ -302,3 +302,23 @@ fn a_change_during_a_case_is_not_approved_with_it() {
     caller.advance(&json!({"by": "2s"}));
     assert_eq!(subject(&caller, &registered)["kyc_status"], "approved");
 }
+
+#[test]
+fn a_person_two_letters_away_from_a_list_entry_is_reviewed() {
+    let caller = Caller::manual();
+    let decided = |last: &str| {
+        let body =
+            json!({"type": "person", "name": {"first": "Bryvzyk", "last": last}, "country": "GB"});
+        let registered = caller.post(super::SUBJECTS, &body).made();
+        let passport = document(&caller, &registered, "passport", "tok_ok");
+        let opened = open(&caller, &registered, "standard");
+        submit(&caller, &opened, &[&passport]).expect(202);
+        caller.advance(&json!({"by": "2m"}));
+        case(&caller, &opened)["status"].take()
+    };
+    // The entry is Bryvzyk Konkroxhaz.
+    for last in ["Konkroxhaz", "Konkroxhap", "Kongroxhap", "Konkroxh"] {
+        assert_eq!(decided(last), "in_review", "{last}");
+    }
+    assert_eq!(decided("Mangroxhap"), "approved");
+}
