@@ -120,6 +120,7 @@ impl World {
                     self.reconciled.set(transaction, before);
                 }
                 Undo::Volume { row, before } => drop(self.metered.set_volume(row, before)),
+                Undo::Movement { row, dropped } => self.undo_movement(row, dropped),
                 Undo::FixedFee { row, before } => drop(self.metered.set_fixed(row, before)),
             }
         }

@@ -60,7 +60,7 @@ impl World {
     /// The hash of each part.
     pub(crate) fn parts(&self) -> Parts {
         // All fields are named, so that a new part is not forgotten here. The log explains the records, the books, the reconciled
-        // transactions and the volumes.
+        // transactions, the volumes and the movements.
         let Self {
             base,
             mode,
@@ -74,6 +74,7 @@ impl World {
             decided,
             reconciled: _,
             metered: _,
+            movements: _,
             fresh: _,
             transaction: _,
             steps: _,

@@ -37,6 +37,7 @@ pub(crate) mod log_hashes;
 mod lookup;
 pub(crate) mod metered;
 mod metering;
+mod movements;
 pub(crate) mod obligations;
 pub(crate) mod opening;
 pub(crate) mod overlay;
@@ -77,10 +78,11 @@ pub(crate) use self::script_state::Script;
 
 use std::sync::Arc;
 
-use imbl::Vector;
+use imbl::{OrdMap, Vector};
 use serde::{Deserialize, Serialize};
 
 use crate::model::business::Company;
+use crate::model::identity::aml_rules::Movement;
 use crate::model::posting::Posting;
 use crate::model::{Account, AnyId, Entity, JournalEntry, Kind, Record};
 use crate::value::{ApiError, Currency, Date, Id, Timestamp};
@@ -114,6 +116,9 @@ pub(crate) struct World {
     /// What the platform fees are calculated from.
     #[serde(default, skip_serializing_if = "Metered::is_empty")]
     metered: Metered,
+    /// The latest movements of money of each company, by the kind that moved it; the oldest first.
+    #[serde(default, skip_serializing_if = "OrdMap::is_empty", with = "overlay::pairs")]
+    movements: OrdMap<(Kind, u64), Arc<Vec<Movement>>>,
     /// The version that a world with the default start of its process begins with, if this is one.
     #[serde(skip)]
     fresh: Option<u64>,
@@ -140,6 +145,7 @@ impl World {
             decided: Vector::new(),
             reconciled: Reconciled::default(),
             metered: Metered::default(),
+            movements: OrdMap::new(),
             fresh: None,
             transaction: Transaction::default(),
             steps: None,

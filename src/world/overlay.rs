@@ -313,10 +313,13 @@ impl Overlay {
 }
 
 /// Maps with keys that are not strings, as lists of pairs.
-mod pairs {
+pub(super) mod pairs {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    pub(super) fn serialize<'a, M, K, V, S>(map: &'a M, serializer: S) -> Result<S::Ok, S::Error>
+    pub(in crate::world) fn serialize<'a, M, K, V, S>(
+        map: &'a M,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error>
     where
         &'a M: IntoIterator<Item = (&'a K, &'a V)>,
         K: Serialize + 'a,
@@ -326,7 +329,7 @@ mod pairs {
         serializer.collect_seq(map)
     }
 
-    pub(super) fn deserialize<'de, M, K, V, D>(deserializer: D) -> Result<M, D::Error>
+    pub(in crate::world) fn deserialize<'de, M, K, V, D>(deserializer: D) -> Result<M, D::Error>
     where
         M: IntoIterator<Item = (K, V)> + FromIterator<(K, V)>,
         K: Deserialize<'de>,

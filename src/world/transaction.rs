@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::model::identity::aml_rules::Movement;
 use crate::model::{AnyId, Kind, Record};
 use crate::value::time::Timestamp;
 use crate::value::{Currency, Period, TraceParent};
@@ -101,5 +102,10 @@ pub(super) enum Undo {
     FixedFee {
         row: (u64, Period),
         before: Option<AnyId>,
+    },
+    /// One more movement. If the list was full, it contains the dropped oldest one.
+    Movement {
+        row: (Kind, u64),
+        dropped: Option<Movement>,
     },
 }

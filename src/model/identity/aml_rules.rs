@@ -50,7 +50,7 @@ struct HighRiskCorridor {
     severity: Severity,
 }
 
-/// Maximum number of earlier movements that a rule looks at, newest first.
+/// Maximum number of earlier movements that a rule reads.
 pub(crate) const WINDOW: usize = 64;
 const HOUR: i64 = 60 * 60 * 1_000;
 const DAY: i64 = 24 * HOUR;
@@ -61,51 +61,34 @@ pub(crate) static RULES: LazyLock<Rules> = LazyLock::new(|| {
 });
 
 /// A movement of money.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Movement {
+    /// What moved the money: a payout that was paid, or a collection that settled.
+    pub(crate) of: AnyId,
     pub(crate) amount: i64,
     pub(crate) currency: Currency,
+    /// When it was requested, which does not depend on the speed of its rail.
     pub(crate) at: Timestamp,
 }
 
 /// A finding of a rule.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Suspicion {
     pub(crate) rule: AlertRule,
     pub(crate) severity: Severity,
     pub(crate) detail: String,
-    /// Positions of the earlier movements that belong to it.
-    pub(crate) places: Vec<usize>,
-    /// How long the rule stays silent afterwards, in milliseconds.
-    pub(crate) silent: i64,
+    /// The earlier movements that belong to it, the newest first.
+    pub(crate) others: Vec<Movement>,
+}
+
+impl Movement {
+    /// Whether another movement was requested within so many milliseconds of this one, before or after it.
+    const fn is_within(self, window: i64, other: Self) -> bool {
+        (self.at.millis() - other.at.millis()).abs() < window
+    }
 }
 
 impl Rules {
-    /// The rules that a movement may break, and how long each stays silent after an alert, in milliseconds. Most amounts concern no rule.
-    pub(crate) fn concerned(
-        &self,
-        now: Movement,
-        nth_before: Option<Timestamp>,
-        country: Option<&str>,
-    ) -> impl Iterator<Item = (AlertRule, i64)> {
-        let rules = [
-            (self.is_just_below(now), AlertRule::Structuring, self.structuring.days * DAY),
-            (self.is_fast(now, nth_before), AlertRule::Velocity, self.velocity.hours * HOUR),
-            (self.is_large(now), AlertRule::SuddenChange, DAY),
-            (
-                self.corridor(country).is_some(),
-                AlertRule::HighRiskCorridor,
-                self.high_risk_corridor.days * DAY,
-            ),
-        ];
-        rules.into_iter().filter(|(concerns, ..)| *concerns).map(|(_, rule, silent)| (rule, silent))
-    }
-
-    /// The number of earlier movements from which there are too many.
-    pub(crate) const fn velocity_count(&self) -> usize {
-        self.velocity.count
-    }
-
     fn is_just_below(&self, one: Movement) -> bool {
         let threshold = Threshold::of(one.currency).amount;
         let least = threshold - threshold * self.structuring.within_percent / 100;
@@ -117,39 +100,44 @@ impl Rules {
         one.amount >= threshold * self.sudden_change.from_percent / 100
     }
 
-    fn is_fast(&self, now: Movement, nth_before: Option<Timestamp>) -> bool {
-        nth_before.is_some_and(|then| now.at.millis() - then.millis() < self.velocity.hours * HOUR)
-    }
-
-    /// The suspicions about a movement, given the earlier ones, newest first, and the destination country.
+    /// The suspicions about a movement, given the earlier ones, the oldest first, and the destination country. `is_silent` says whether a rule
+    /// with its window in milliseconds reports nothing else now.
     pub(crate) fn judge(
         &self,
         now: Movement,
         before: &[Movement],
         country: Option<&str>,
+        is_silent: impl Fn(AlertRule, i64) -> bool,
     ) -> Vec<Suspicion> {
+        let may = |rule: AlertRule, window: i64| !is_silent(rule, window);
         let mut found = Vec::new();
-        found.extend(self.structured(now, before));
-        found.extend(self.fast(now, before));
-        found.extend(self.sudden(now, before));
-        found.extend(self.corridor(country));
+        found.extend(self.structured(now, before, may));
+        found.extend(self.fast(now, before, may));
+        found.extend(self.sudden(now, before, may));
+        found.extend(self.corridor(country, may));
         found
     }
 
-    fn structured(&self, now: Movement, before: &[Movement]) -> Option<Suspicion> {
+    fn structured(
+        &self,
+        now: Movement,
+        before: &[Movement],
+        may: impl Fn(AlertRule, i64) -> bool,
+    ) -> Option<Suspicion> {
         let rule = &self.structuring;
         if !self.is_just_below(now) {
             return None;
         }
         let window = rule.days * DAY;
-        let like = (0..).zip(before).filter(|(_, one)| {
+        let like = before.iter().rev().filter(|one| {
             one.currency == now.currency
-                && now.at.millis() - one.at.millis() < window
+                && now.is_within(window, **one)
                 && self.is_just_below(**one)
         });
-        let places: Vec<usize> = like.map(|(place, _)| place).collect();
-        let count = places.len() + 1;
-        (count >= rule.count).then(|| Suspicion {
+        let others: Vec<Movement> = like.copied().collect();
+        let count = others.len() + 1;
+        let found = count >= rule.count && may(AlertRule::Structuring, window);
+        found.then(|| Suspicion {
             rule: AlertRule::Structuring,
             severity: rule.severity,
             detail: format!(
@@ -157,37 +145,46 @@ impl Rules {
                 rule.days,
                 now.currency.display(Threshold::of(now.currency).amount)
             ),
-            places,
-            silent: window,
+            others,
         })
     }
 
-    fn fast(&self, now: Movement, before: &[Movement]) -> Option<Suspicion> {
+    fn fast(
+        &self,
+        now: Movement,
+        before: &[Movement],
+        may: impl Fn(AlertRule, i64) -> bool,
+    ) -> Option<Suspicion> {
         let rule = &self.velocity;
         let window = rule.hours * HOUR;
-        let recent = before.iter().take_while(|one| now.at.millis() - one.at.millis() < window);
-        let places: Vec<usize> = (0..recent.count()).collect();
-        let count = places.len() + 1;
-        (count >= rule.count).then(|| Suspicion {
+        let recent = || before.iter().rev().filter(|one| now.is_within(window, **one));
+        let count = recent().count() + 1;
+        let found = count >= rule.count && may(AlertRule::Velocity, window);
+        found.then(|| Suspicion {
             rule: AlertRule::Velocity,
             severity: rule.severity,
             detail: format!("{count} or more transactions in {} hours", rule.hours),
-            places,
-            silent: window,
+            others: recent().copied().collect(),
         })
     }
 
-    fn sudden(&self, now: Movement, before: &[Movement]) -> Option<Suspicion> {
+    fn sudden(
+        &self,
+        now: Movement,
+        before: &[Movement],
+        may: impl Fn(AlertRule, i64) -> bool,
+    ) -> Option<Suspicion> {
         let rule = &self.sudden_change;
         if !self.is_large(now) {
             return None;
         }
-        let alike = before.iter().filter(|one| one.currency == now.currency);
+        let alike = before.iter().rev().filter(|one| one.currency == now.currency);
         let usual: Vec<i128> = alike.take(rule.last).map(|one| i128::from(one.amount)).collect();
         let count = i128::try_from(usual.len()).unwrap_or(i128::MAX);
         let sum: i128 = usual.iter().sum();
         let beyond = i128::from(now.amount) * count >= sum * rule.times;
-        (usual.len() >= rule.at_least && beyond).then(|| Suspicion {
+        let found = usual.len() >= rule.at_least && beyond && may(AlertRule::SuddenChange, DAY);
+        found.then(|| Suspicion {
             rule: AlertRule::SuddenChange,
             severity: rule.severity,
             detail: format!(
@@ -195,20 +192,22 @@ impl Rules {
                 now.currency.display(now.amount),
                 rule.times
             ),
-            places: Vec::new(),
-            silent: DAY,
+            others: Vec::new(),
         })
     }
 
-    fn corridor(&self, country: Option<&str>) -> Option<Suspicion> {
+    fn corridor(
+        &self,
+        country: Option<&str>,
+        may: impl Fn(AlertRule, i64) -> bool,
+    ) -> Option<Suspicion> {
         let rule = &self.high_risk_corridor;
         let country = country.filter(|code| rule.countries.iter().any(|one| one == code))?;
-        Some(Suspicion {
+        may(AlertRule::HighRiskCorridor, rule.days * DAY).then(|| Suspicion {
             rule: AlertRule::HighRiskCorridor,
             severity: rule.severity,
             detail: format!("money to a bank in {country}"),
-            places: Vec::new(),
-            silent: rule.days * DAY,
+            others: Vec::new(),
         })
     }
 }
@@ -219,6 +218,7 @@ mod tests {
 
     fn movement(amount: i64, hours: i64) -> Movement {
         Movement {
+            of: AnyId { kind: Kind::Payout, bits: 1 },
             amount,
             currency: Currency::new("GBP").expect("a currency"),
             at: Timestamp::from_millis(1_000_000_000_000 + hours * HOUR),
@@ -226,7 +226,7 @@ mod tests {
     }
 
     fn found(now: Movement, before: &[Movement], country: Option<&str>) -> Vec<AlertRule> {
-        let judged = RULES.judge(now, before, country);
+        let judged = RULES.judge(now, before, country, |_, _| false);
         judged.iter().map(|one| one.rule).collect()
     }
 
@@ -239,18 +239,23 @@ mod tests {
         let then = [movement(below(), -24), movement(below(), -48)];
         assert_eq!(found(movement(below(), 0), &then, None), [AlertRule::Structuring]);
         assert_eq!(found(movement(below(), 0), &then[..1], None), []);
-        let long_ago = [movement(below(), -24), movement(below(), -24 * 6)];
-        assert_eq!(found(movement(below(), 0), &long_ago, None), []);
+        for far in [-24 * 6, 24 * 6] {
+            let then = [movement(below(), -24), movement(below(), far)];
+            assert_eq!(found(movement(below(), 0), &then, None), []);
+        }
         assert_eq!(found(movement(below() / 2, 0), &then, None), []);
     }
 
     #[test]
     fn forty_of_a_day_are_too_fast() {
         let then: Vec<Movement> = (1..40).map(|_| movement(100, -1)).collect();
-        let judged = RULES.judge(movement(100, 0), &then, None);
+        let judged = RULES.judge(movement(100, 0), &then, None, |_, _| false);
         assert_eq!(judged.len(), 1);
-        assert_eq!((judged[0].rule, judged[0].places.len()), (AlertRule::Velocity, 39));
+        assert_eq!((judged[0].rule, judged[0].others.len()), (AlertRule::Velocity, 39));
         assert_eq!(found(movement(100, 0), &then[1..], None), []);
+        // The rule is silent for as long as its window.
+        let silent = |rule, window| (rule, window) == (AlertRule::Velocity, DAY);
+        assert!(RULES.judge(movement(100, 0), &then, None, silent).is_empty());
     }
 
     #[test]
@@ -260,6 +265,10 @@ mod tests {
         assert_eq!(found(movement(usual * 10, 0), &then, None), [AlertRule::SuddenChange]);
         assert_eq!(found(movement(usual * 10 - 1, 0), &then, None), []);
         assert_eq!(found(movement(usual * 10, 0), &then[1..], None), []);
+        // Only the last twenty count.
+        let then: Vec<Movement> =
+            (0..30).map(|n| movement(if n < 10 { usual * 9 } else { usual }, -48)).collect();
+        assert_eq!(found(movement(usual * 10, 0), &then, None), [AlertRule::SuddenChange]);
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! Payouts held by confirmed alerts, and the findings of the monitoring of payouts and collections.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::{ALERTS, SUBJECTS, person, resolve, screen, screening};
-use crate::harness::Caller;
-use crate::harness::world::id;
+use crate::harness::world::{id, number};
+use crate::harness::{Caller, Server};
 
 /// A verified beneficiary of the first company, at a bank of this country.
 fn payee(caller: &Caller, account: &Value) -> String {
@@ -101,14 +103,8 @@ fn a_report_of_suspicious_activity_contains_confirmed_alerts() {
 #[test]
 fn several_payouts_just_below_the_threshold_are_structuring() {
     let caller = Caller::instant();
-    let transfer =
-        json!({"company_id": caller.company(0), "amount": 10_000_000_000_i64, "from": "owner"});
-    caller.post("/_sandbox/inbound/bank_transfer", &transfer).expect(200);
-    let body =
-        json!({"company_id": caller.company(0), "type": "large_transactions", "period": "2026-01"});
-    let report = caller.post("/api/business/regulatory-reports", &body).made();
-    let threshold = report["contents"]["thresholds"][0]["amount"].as_i64().unwrap();
-    let adaeze = local(&caller);
+    fund(&caller);
+    let (adaeze, threshold) = (local(&caller), threshold(&caller));
     let business = json!({"type": "business", "legal_name": "First Ltd", "country": "NG", "company_id": caller.company(0)});
     let first = caller.post(SUBJECTS, &business).made();
     for amount in [threshold - 1, threshold - 2] {
@@ -154,5 +150,97 @@ fn many_collections_of_a_day_are_too_fast() {
     let alerts = caller.all(ALERTS);
     assert_eq!(alerts.len(), 1, "{alerts:?}");
     assert_eq!(alerts[0]["rule"], "velocity");
+    caller.audit();
+}
+
+/// The reporting threshold of large transactions of the first company.
+fn threshold(caller: &Caller) -> i64 {
+    let body =
+        json!({"company_id": caller.company(0), "type": "large_transactions", "period": "2026-01"});
+    let report = caller.post("/api/business/regulatory-reports", &body).made();
+    number(&report["contents"]["thresholds"][0]["amount"])
+}
+
+/// Fills the wallet of the first company, so that it can pay several such amounts.
+fn fund(caller: &Caller) {
+    let transfer =
+        json!({"company_id": caller.company(0), "amount": 100_000_000_000_i64, "from": "owner"});
+    caller.post("/_sandbox/inbound/bank_transfer", &transfer).expect(200);
+}
+
+/// Pays by the standard rail, and cancels the payout before it is sent.
+fn pay_and_cancel(caller: &Caller, payee: &str, amount: i64) {
+    let body = json!({"company_id": caller.company(0), "wallet_id": wallet(caller), "beneficiary_id": payee,
+        "amount": amount, "currency": "NGN", "rail": "standard", "reference": "Flour"});
+    let waiting = caller.post("/api/payments/payouts", &body).made();
+    let cancelled =
+        caller.post(&format!("/api/payments/payouts/{}/cancel", id(&waiting)), &json!({}));
+    assert_eq!(cancelled.data()["status"], "cancelled");
+}
+
+fn rules_found(caller: &Caller) -> Vec<Value> {
+    caller.all(ALERTS).iter_mut().map(|alert| alert["rule"].take()).collect()
+}
+
+#[test]
+fn payouts_that_never_moved_money_are_not_structuring() {
+    let caller = Caller::manual();
+    fund(&caller);
+    let (adaeze, amount) = (local(&caller), threshold(&caller) - 1);
+    caller.advance(&json!({"by": "30s"}));
+    pay_and_cancel(&caller, &adaeze, amount);
+    let body = json!({"company_id": caller.company(0), "wallet_id": wallet(&caller), "beneficiary_id": adaeze,
+        "amount": amount, "currency": "NGN", "rail": "instant", "reference": "Flour"});
+    let request = caller.request("POST", "/api/payments/payouts").json(&body);
+    let failing =
+        caller.send(&request.header("Sandbox-Scenario", "payout.settle=rail_down")).made();
+    caller.advance(&json!({"by": "1h"}));
+    assert_eq!(payout(&caller, &failing)["status"], "failed");
+    let paid = pay(&caller, &adaeze, amount);
+    caller.advance(&json!({"by": "1h"}));
+    assert_eq!(payout(&caller, &paid)["status"], "paid");
+    assert_eq!(rules_found(&caller), [""; 0]);
+}
+
+#[test]
+fn cancelled_payouts_are_neither_fast_nor_usual() {
+    let caller = Caller::manual();
+    fund(&caller);
+    let (adaeze, large) = (local(&caller), threshold(&caller) / 2);
+    caller.advance(&json!({"by": "30s"}));
+    for _ in 0..39 {
+        pay_and_cancel(&caller, &adaeze, large);
+    }
+    for _ in 0..5 {
+        pay(&caller, &adaeze, large / 20);
+    }
+    caller.advance(&json!({"by": "1h"}));
+    assert_eq!(rules_found(&caller), [""; 0]);
+    pay(&caller, &adaeze, large);
+    caller.advance(&json!({"by": "1h"}));
+    assert_eq!(rules_found(&caller), ["sudden_change"]);
+    caller.audit();
+}
+
+#[test]
+fn wages_do_not_hide_earlier_payouts() {
+    let flags = ["--companies", "1", "--employees-per-company", "150", "--countries", "NG"];
+    let server = Server::start(&[&flags[..], &["--clock", "manual"]].concat());
+    let caller = Caller::of(&Arc::new(server));
+    fund(&caller);
+    let (adaeze, amount) = (local(&caller), threshold(&caller) - 1);
+    caller.advance(&json!({"by": "30s"}));
+    for _ in 0..2 {
+        pay(&caller, &adaeze, amount);
+    }
+    let run = caller.run_payroll(&caller.company(0), "2026-01");
+    caller.advance(&json!({"by": "1h"}));
+    let pay_now = json!({"to": "processing"});
+    caller.post(&format!("/_sandbox/resources/{}/transition", id(&run)), &pay_now).expect(200);
+    assert!(number(&caller.run(id(&run))["employee_count"]) > 64);
+    assert_eq!(rules_found(&caller), [""; 0]);
+    pay(&caller, &adaeze, amount);
+    caller.advance(&json!({"by": "1h"}));
+    assert_eq!(rules_found(&caller), ["structuring"]);
     caller.audit();
 }
