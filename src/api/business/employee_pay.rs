@@ -2,8 +2,9 @@
 //!
 //! The bank is asked when a check starts, and answers half a minute later.
 
-use crate::api::business::employee_verbs::enter_payroll;
+use crate::api::business::employee_verbs::{enter_payroll, verify_payroll};
 use crate::api::business::payment_account::{PaymentMethodInput, payment_method};
+use crate::api::identity::alert_facts;
 use crate::api::prelude::*;
 use crate::model::business::payroll_verification::{Check, CheckName, CheckStatus};
 use crate::model::business::{BankAnswer, PayrollStatus, PayrollVerification, VerificationStatus};
@@ -36,7 +37,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         summary: "Verify an employee for payroll",
         description: "Asks the bank whether the account is open and belongs to the employee, and \
             checks that a tax number and pay terms exist. `checks` selects among the three. After \
-            30 seconds `payroll_status` is `verified` if every check passed, otherwise `failed`.",
+            30 seconds `payroll_status` is `verified` if every check passed, otherwise `failed`. \
+            A confirmed alert about the employee prevents the verification (409).",
         success: 202,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &["employee.payroll_status_changed"],
@@ -97,6 +99,10 @@ fn verify_employee_payroll(
 ) -> Result<Single<PayrollVerification>> {
     let employee = world.get(input.employee_id)?;
     next(&employee, "verify")?;
+    if let Some(alert) = alert_facts::holding_pay(world, &employee) {
+        let detail = format!("{} about the employee is confirmed: wages stay on hold", alert.id);
+        return Err(refused(employee.id, employee.payroll_status, detail));
+    }
     let checks = input.checks.as_deref().unwrap_or(&CheckName::ALL);
     Ok(Data(Shown(begin(world, &employee, checks).1)))
 }
@@ -190,14 +196,14 @@ pub(crate) fn finish_verification(world: &mut World, id: Id<PayrollVerification>
     verification.checks = results.collect();
     let mut checks = verification.checks.iter();
     let passed = checks.all(|check| check.status == CheckStatus::Passed);
-    let (status, payroll) = if passed {
-        (VerificationStatus::Verified, PayrollStatus::Verified)
-    } else {
-        (VerificationStatus::Failed, PayrollStatus::Failed)
-    };
+    let status = if passed { VerificationStatus::Verified } else { VerificationStatus::Failed };
     verification.enter(status, world.now());
     world.record("bank_account_verification.completed", verification);
-    enter_payroll(world, &employee, payroll, None);
+    if passed {
+        verify_payroll(world, &employee);
+    } else {
+        enter_payroll(world, &employee, PayrollStatus::Failed, None);
+    }
 }
 
 /// Finishes a check with the bank's answer that passes or does not. Without a bank account no answer passes.

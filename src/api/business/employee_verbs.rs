@@ -7,6 +7,7 @@ use crate::api::business::pay_periods::containing;
 use crate::api::business::payroll_clock::get;
 use crate::api::business::payroll_people::Wanted;
 use crate::api::business::{leave_clock, payroll};
+use crate::api::identity::alert_facts;
 use crate::api::prelude::*;
 use crate::model::business::employee::FinalPay;
 use crate::model::business::{EmployeeStatus, HoldReason, PayrollStatus, RunType};
@@ -27,8 +28,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         path: "/api/business/employees/{employee_id}/activate",
         summary: "Activate an employee",
         description: "Starts work, or resumes it after leave or a suspension. Pay that the \
-            suspension put on hold becomes `verified` again. An employee must be active and \
-            verified to be paid.",
+            suspension put on hold becomes `verified` again, unless an alert about the employee is \
+            confirmed. An employee must be active and verified to be paid.",
         example: "{}",
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &["employee.activated", "employee.payroll_status_changed"],
@@ -121,7 +122,7 @@ pub(crate) fn activate(
     if !released {
         return Ok(employee);
     }
-    Ok(enter_payroll(world, &employee, PayrollStatus::Verified, None))
+    Ok(verify_payroll(world, &employee))
 }
 
 /// The first day of work has arrived.
@@ -266,6 +267,15 @@ pub(crate) fn not_ahead(world: &World, pointer: &str, day: Date) -> Result<()> {
     }
     let detail = format!("must not be in the future (today is {today})");
     Err(ApiError::of_member(pointer, "in_the_future", detail))
+}
+
+/// The employee is verified for payroll. A confirmed alert about the employee puts pay on hold at once.
+pub(crate) fn verify_payroll(world: &mut World, employee: &Employee) -> Arc<Employee> {
+    let employee = enter_payroll(world, employee, PayrollStatus::Verified, None);
+    if alert_facts::holding_pay(world, &employee).is_none() {
+        return employee;
+    }
+    enter_payroll(world, &employee, PayrollStatus::OnHold, Some(HoldReason::AmlAlert))
 }
 
 /// The employee with another payroll status, which the lifecycle allows, and the event about it.

@@ -2,7 +2,7 @@
 
 use crate::api::business::employee_pay::{begin, cancel_check, finish_as};
 use crate::api::business::employee_verbs::{
-    activate, close_payroll, enter_payroll, suspend, terminate_on,
+    activate, close_payroll, enter_payroll, suspend, terminate_on, verify_payroll,
 };
 use crate::api::business::leave::{self, LeaveDecision};
 use crate::api::business::{leave_clock, pay_schedules, tax_clock};
@@ -94,6 +94,9 @@ fn pay_status(world: &mut World, employee: &Arc<Employee>, to: PayrollStatus) {
                 Some(check) => {
                     take(world, Task::FinishVerification(check));
                     finish_as(world, check, to == PayrollStatus::Verified);
+                }
+                None if to == PayrollStatus::Verified => {
+                    verify_payroll(world, employee);
                 }
                 None => {
                     enter_payroll(world, employee, to, None);

@@ -94,6 +94,11 @@ pub(crate) fn confirmed_alert(world: &World, company: Id<Company>) -> bool {
     confirmed(world, company).any(|alert| alert.employee_id.is_none())
 }
 
+/// The confirmed alert that keeps an employee's wages on hold, if any.
+pub(crate) fn holding_pay(world: &World, employee: &Employee) -> Option<Arc<AmlAlert>> {
+    confirmed(world, employee.company_id).find(|alert| alert.employee_id == Some(employee.id))
+}
+
 fn about(world: &World, id: Id<Subject>) -> impl Iterator<Item = Arc<AmlAlert>> {
     let company = world.find(id).and_then(|subject| subject.company_id);
     world

@@ -244,3 +244,44 @@ fn wages_do_not_hide_earlier_payouts() {
     assert_eq!(rules_found(&caller), ["structuring"]);
     caller.audit();
 }
+
+fn person_at_work(caller: &Caller, person: &str) -> Value {
+    caller.get(&format!("/api/business/employees/{person}")).data()
+}
+
+#[test]
+fn wages_stay_on_hold_after_a_confirmed_alert() {
+    let caller = Caller::manual();
+    let people = caller.payable(&caller.company(0));
+    let act = |person: &str, verb: &str, body: &Value| {
+        caller.post(&format!("/api/business/employees/{person}/{verb}"), body)
+    };
+    let held = |person: &str| {
+        let employee = person_at_work(&caller, person);
+        assert_eq!(employee["payroll_status"], "on_hold");
+        assert_eq!(employee["payroll_hold"], "aml_alert");
+    };
+    // A new verification is refused.
+    let alert = confirm(&caller, &json!({"employee_id": people[0]}));
+    held(&people[0]);
+    let before = caller.digest();
+    let refused = act(&people[0], "verify-payroll", &json!({}));
+    let refused = refused.refused(409, "invalid_state_transition");
+    assert!(refused["detail"].as_str().unwrap().contains(&alert), "{refused}");
+    let by_hand = format!("/_sandbox/resources/{}/transition", people[0]);
+    caller.post(&by_hand, &json!({"to": "verified"})).refused(409, "invalid_state_transition");
+    assert_eq!(caller.digest(), before);
+    // A new account is checked, and wages stay on hold.
+    let account = json!({"type": "bank", "bank_code": "058", "account_number": "9999999900"});
+    let path = format!("/api/business/employees/{}/payment-method", people[0]);
+    caller.send(&caller.request("PUT", &path).json(&account)).expect(200);
+    assert_eq!(person_at_work(&caller, &people[0])["payroll_status"], "pending");
+    caller.advance(&json!({"by": "1m"}));
+    held(&people[0]);
+    // The end of a suspension does not release them.
+    act(&people[1], "suspend", &json!({"reason": "Enquiry"})).expect(200);
+    confirm(&caller, &json!({"employee_id": people[1]}));
+    act(&people[1], "activate", &json!({})).expect(200);
+    held(&people[1]);
+    caller.audit();
+}
