@@ -138,7 +138,8 @@ pub(crate) fn fall_due(world: &mut World, id: Id<Loan>, number: u32) {
     };
     watch(world, &loan, number + 1);
     if !loan.mark(number, InstalmentStatus::Due) {
-        return; // paid already
+        // It was paid before, or it was made late by hand and is still unpaid.
+        return repayments::autopay(world, &loan);
     }
     let row = loan.schedule.iter().find(|row| row.number == number);
     let over = row.map_or(world.today(), |row| row.due_on).plus_days(1);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{decided, loan, net, offer, respond, wallet};
+use super::{decided, led, loan, net, offer, respond, wallet};
 use crate::harness::Caller;
 use crate::harness::http::pointers;
 use crate::harness::world::{id, number};
@@ -84,6 +84,22 @@ fn autopay_debits_each_instalment_on_its_day_and_an_empty_wallet_makes_the_loan_
         repayments(&caller, &lent).iter().map(|row| number(&row["principal"])).sum();
     assert_eq!((principal, net(&caller, &company, "loans_payable")), (AMOUNT, 0));
     assert_eq!(net(&caller, &company, "interest_payable"), 0);
+    caller.audit();
+}
+
+#[test]
+fn autopay_debits_an_instalment_that_was_made_late_by_hand_on_its_day() {
+    let caller = Caller::instant();
+    let lent = lent(&caller, &json!({"method": "autopay"}));
+    led(&caller, id(&lent), "late");
+    assert_eq!(repayments(&caller, &lent).len(), 0);
+    to_noon(&caller, due(&lent, 0));
+    let paid = repayments(&caller, &lent);
+    assert_eq!(paid.len(), 1);
+    assert_eq!(paid[0]["amount"], lent["schedule"][0]["amount"]);
+    assert_eq!(paid[0]["created_at"], format!("{}T00:00:00.000Z", due(&lent, 0)));
+    let now = loan(&caller, id(&lent));
+    assert_eq!((&now["status"], &now["next_due"]["number"]), (&json!("active"), &json!(2)));
     caller.audit();
 }
 
