@@ -25,27 +25,13 @@ use crate::model::capital::{
     RiskScoreStatus, ScoreStatus,
 };
 use crate::model::identity::{CaseStatus, DocumentStatus, ScreeningStatus, TrustStatus};
+use crate::model::lifecycle::Entered;
 use crate::model::payments::{
     BeneficiaryStatus, CollectionStatus, DisputeStatus, EscrowStatus, FxTransferStatus,
     MandateStatus, PayoutStatus, QuoteStatus, RefundStatus, StatementStatus,
 };
-use crate::model::{Kind, State, Task, TaskKind};
+use crate::model::{Task, TaskKind};
 use crate::world::World;
-
-/// A state that a timer's subject can enter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Entered {
-    pub(crate) kind: Kind,
-    /// `status`, unless the kind has a second machine.
-    pub(crate) member: &'static str,
-    pub(crate) state: &'static str,
-}
-
-impl Entered {
-    fn of<S: State>(state: S) -> Self {
-        Self { kind: S::KIND, member: S::MEMBER, state: state.name() }
-    }
-}
 
 macro_rules! timers {
     ($(
@@ -354,7 +340,11 @@ timers! {
         leads [OfferStatus::Expired];
     DisburseLoan |world, loan| loan_clock::disburse(world, loan);
         emits &["loan.disbursed", "wallet.credited"],
-        starts [DisburseLoan, InstalmentDue, AccrueInterest],
+        starts [RetryDisbursement, InstalmentDue, AccrueInterest],
+        leads [LoanStatus::Active];
+    RetryDisbursement |world, loan| loan_clock::disburse(world, loan);
+        emits &["loan.disbursed", "wallet.credited"],
+        starts [RetryDisbursement, InstalmentDue, AccrueInterest],
         leads [LoanStatus::Active];
     AccrueInterest |world, loan, day| loan_clock::accrue_interest(world, loan, day);
         emits &["loan.interest_accrued"],

@@ -58,6 +58,21 @@ pub(crate) trait State: Listed + Copy + Eq + 'static {
     }
 }
 
+/// A state that a timer's subject can enter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Entered {
+    pub(crate) kind: Kind,
+    /// `status`, unless the kind has a second machine.
+    pub(crate) member: &'static str,
+    pub(crate) state: &'static str,
+}
+
+impl Entered {
+    pub(crate) fn of<S: State>(state: S) -> Self {
+        Self { kind: S::KIND, member: S::MEMBER, state: state.name() }
+    }
+}
+
 /// The target of a verb from a state, or the 409 that lists the states in which it may start.
 ///
 /// # Panics

@@ -220,6 +220,8 @@ timers! {
     ExpireOffer(Offer) "expire_offer" deadline;
     /// A loan's money is paid out.
     DisburseLoan(Loan) "disburse_loan";
+    /// A loan's money is paid out if nothing prevents it any longer.
+    RetryDisbursement(Loan) "retry_disbursement" deadline;
     /// The interest of a day accrues; days count from the disbursement.
     AccrueInterest(Loan, u32) "accrue_interest" deadline;
     /// An instalment is due.

@@ -1,5 +1,6 @@
 //! Timers of loans: the disbursement, due and late instalments, and the default.
 
+use crate::api::business::payroll_people::may_pay;
 use crate::api::capital::repayments;
 use crate::api::payments::wallets::room;
 use crate::api::prelude::*;
@@ -68,16 +69,16 @@ fn standing(world: &World, id: Id<Loan>, at: impl Fn(LoanStatus) -> bool) -> Opt
     loan.map(Arc::unwrap_or_clone)
 }
 
-/// The money is disbursed. If the wallet cannot hold it, it is tried again the next day.
+/// The money is disbursed. If the company may not pay, or the wallet cannot hold the money, it is tried again the next day.
 pub(crate) fn disburse(world: &mut World, id: Id<Loan>) {
     let Some(mut loan) = standing(world, id, |at| at == LoanStatus::PendingDisbursement) else {
         return;
     };
-    let wallet = world.find(loan.wallet_id);
-    let wallet = wallet.expect("a loan is made for a wallet, and nothing is deleted");
-    if room(world, &wallet, loan.amount).is_err() {
+    let found = world.find(loan.company_id).zip(world.find(loan.wallet_id));
+    let (company, wallet) = found.expect("a loan is made for a wallet, and nothing is deleted");
+    if may_pay(world, &company).is_err() || room(world, &wallet, loan.amount).is_err() {
         let tomorrow = world.today().plus_days(1).at_hour(9);
-        return world.remind_at(tomorrow, Task::DisburseLoan(id));
+        return world.remind_at(tomorrow, Task::RetryDisbursement(id));
     }
     let now = world.now();
     loan.enter(LoanStatus::Active, now);

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{
-    application, ask, decided, factor, lent, loan, net, offer, repay, respond, score, sell, wallet,
+    application, ask, decided, factor, lent, loan, moved, net, offer, repay, respond, score, sell,
+    wallet,
 };
 use crate::harness::Caller;
 use crate::harness::world::{id, number};
@@ -302,5 +303,34 @@ fn a_full_wallet_gets_the_money_when_there_is_room() {
     let came = caller.advance(&json!({"by": "5d"}));
     assert!(!came.contains(&"loan.disbursed".to_owned()), "{came:?}");
     assert_eq!(loan(&caller, id)["status"], "pending_disbursement");
+    caller.audit();
+}
+
+#[test]
+fn a_company_that_may_not_pay_receives_its_loan_when_it_may() {
+    let caller = Caller::manual();
+    let company = caller.company(0);
+    let made = ask(&caller, &company, AMOUNT, "approved").expect(201)["data"].take();
+    caller.advance(&json!({"by": "7d"}));
+    let offer = offer(&caller, &application(&caller, id(&made)));
+    let body = json!({"decision": "accept", "wallet_id": id(&wallet(&caller, &company))});
+    let taken = respond(&caller, &offer, &body).expect(200)["data"].take();
+    let id = taken["loan_id"].as_str().unwrap();
+    moved(&caller, &company, "suspended").expect(200);
+    moved(&caller, id, "active").refused(409, "invalid_state_transition");
+    // The loan waits for the company, and the world does not wait for the loan.
+    let came = caller.advance(&json!({"by": "5d"}));
+    assert!(!came.contains(&"loan.disbursed".to_owned()), "{came:?}");
+    caller.advance(&json!({"until": "idle"}));
+    let waiting = loan(&caller, id);
+    assert_eq!(waiting["status"], "pending_disbursement");
+    moved(&caller, &company, "active").expect(200);
+    let now = caller.now();
+    caller.advance(&json!({"by": "1d"}));
+    let disbursed = loan(&caller, id);
+    assert_eq!(disbursed["status"], "active");
+    let at = disbursed["disbursed_at"].as_str().unwrap();
+    assert!(at > now.as_str() && at.ends_with("T09:00:00.000Z"), "{at}");
+    assert_eq!(net(&caller, &company, "loans_payable"), -AMOUNT);
     caller.audit();
 }
