@@ -11,8 +11,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
     path: "/_sandbox/inputs",
     summary: "List the inputs of the world",
     description: "Returns seed, shape and clock of this key's world, and every call that changed it, with its body. The same \
-        calls make the same world in another sandbox, if no fault and no limit refuses one of them there. `fault_counters` has the counters of \
-        faults at each call. At most 500 calls are kept. `sandbox share` prints them as one line. A key without a \
+        calls lead to the same world in another sandbox, unless it refuses one of them. At most 500 calls are kept. `sandbox share` prints them as one line. A key without a \
         world is a 404, and stays without one.",
     errors: &[ErrorCode::ResourceNotFound, ErrorCode::InvalidStateTransition],
     existing: true,
