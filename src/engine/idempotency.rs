@@ -274,7 +274,7 @@ impl Answers {
     }
 
     fn add(&mut self, expires: Timestamp, key: IdempotencyKey, kept: Kept) {
-        // Later ones are rare: a request was answered later and stored earlier.
+        // Two replies are rarely stored in another order than that of their instants.
         let later = self.stored.iter().rev().take_while(|(other, _)| *other > expires).count();
         self.stored.insert(self.stored.len() - later, (expires, key.clone()));
         self.by_key.insert(key, Arc::new(kept));

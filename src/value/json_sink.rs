@@ -1,4 +1,4 @@
-//! The output of JSON, in memory, or of bytes to hash, to a function that takes one piece after another.
+//! The output of JSON, which is kept in memory, or of bytes to hash, which a function takes in pieces.
 //!
 //! Every resource is written to this type, so that its code is compiled once and not once per output.
 
@@ -29,7 +29,7 @@ impl<'a> JsonSink<'a> {
         Self { bytes, full: usize::MAX, next: None, marks: None }
     }
 
-    /// Passes pieces of a short form without names, which is only good for a hash, to a function. Uses this memory for a piece.
+    /// Writes the form for hashes, which has no names, and passes it to a function in pieces. Uses this memory for a piece.
     pub(crate) fn to_hash(next: Next<'a>, mut bytes: Vec<u8>) -> Self {
         bytes.clear();
         bytes.reserve(PIECE);

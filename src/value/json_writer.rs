@@ -3,8 +3,8 @@
 //! Most bytes of an answer are text without special characters. It is checked eight bytes at a time and copied whole. Text that needs
 //! escapes, and floats, are left to `serde_json`. A test compares both on random values.
 //!
-//! Bytes to hash are fewer, and no digits are calculated: the numbers of the machine, the length of a text before it, and the length of a
-//! member's name instead of the name. Two different values of a type have different bytes.
+//! The form for hashes is shorter, and quicker to write. A number is its bytes. Before a text is its length. A member has the length of its
+//! name instead of the name. Two different values of a type have different bytes.
 
 mod compound;
 mod escape;
