@@ -133,7 +133,7 @@ impl Memory {
     /// Drops cached answers that the last write may have changed; for a reset world, its idempotency answers,
     /// too.
     fn changed(&mut self, world: &World) {
-        world.hash_log_since(self.state.events);
+        world.end_hashes_since(self.state.events);
         self.reads.clear();
         let again = world.version() < self.state.version
             || world.log().len() < self.state.events

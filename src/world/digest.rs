@@ -46,6 +46,14 @@ impl World {
         length + STRETCH - MANY_EVENTS // so the next time is after that many further events
     }
 
+    /// Waits until the events since a position have hashes, if there are many. Called at the end of a call, which then takes longer, but the
+    /// digest after it takes no time.
+    pub(crate) fn end_hashes_since(&self, position: u64) {
+        if self.log.len() > position + MANY_EVENTS {
+            self.log.extend_hashes();
+        }
+    }
+
     /// Hashes the events of a long step while it continues, so that the digest after it is fast, too. If the step fails, the hashes before
     /// it are restored.
     pub(super) fn hash_long_step(&mut self) {
