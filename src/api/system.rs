@@ -7,6 +7,7 @@ use crate::api::operation::{Call, Effects};
 use crate::api::prelude::*;
 use crate::api::reply::Reply;
 use crate::api::{product, scripted, timers};
+use crate::model::Record;
 use crate::value::long_work;
 use crate::world::script::OutcomeRule;
 use crate::world::timers::Timer;
@@ -27,7 +28,7 @@ pub(crate) fn perform(
             let reply = call(world, input);
             match &reply {
                 Ok(_) => {
-                    held_to(world, operation.name, logged, operation.effects());
+                    held_to(world, operation.name, logged, operation.effects(), None);
                     world.commit();
                 }
                 Err(_) => world.roll_back(),
@@ -66,14 +67,26 @@ fn add<T: Copy + PartialEq>(to: &mut Vec<T>, more: &[T]) {
     }
 }
 
-/// Checks that a step emitted and started only what its row declares.
-fn held_to(world: &World, name: &str, logged: u64, effects: impl Iterator<Item = Effects> + Clone) {
+/// Checks that a step did only what its row declares: the events, the timers and, if it is a timer, the states of its subject.
+fn held_to(
+    world: &World,
+    name: &str,
+    logged: u64,
+    effects: impl Iterator<Item = Effects> + Clone,
+    timer: Option<Task>,
+) {
     for event in world.log().since(logged) {
         assert!(
             effects.clone().any(|it| it.emits.contains(&&*event.name)),
             "{name} emitted {}, which its row does not declare",
             event.name
         );
+        for change in event.changes() {
+            let task = timer.filter(|task| task.subject() == Some(change.id()));
+            if let (Some(task), Some(before)) = (task, change.before) {
+                held_to_states(task, before, change.after);
+            }
+        }
     }
     for task in world.timers_set().map(Task::kind) {
         let declared =
@@ -82,23 +95,15 @@ fn held_to(world: &World, name: &str, logged: u64, effects: impl Iterator<Item =
     }
 }
 
-/// Holds a timer to its row: its subject entered no state that the row does not declare.
-fn held_to_states(world: &World, task: Task, logged: u64) {
-    let changes = world.log().since(logged).flat_map(|event| event.changes());
-    for change in changes {
-        let Some(before) = change.before.filter(|_| task.subject() == Some(change.id())) else {
-            continue;
-        };
-        let states = change.after.states().into_iter().zip(before.states());
-        for ((member, state), _) in states.filter(|(after, before)| after != before) {
-            assert!(
-                timers::entered(task.kind())
-                    .iter()
-                    .any(|it| (it.member, it.state) == (member, state)),
-                "{} led to {member} {state}, which its row does not declare",
-                task.kind().name()
-            );
-        }
+/// Checks that the subject of a timer entered no state that the row does not declare.
+fn held_to_states(task: Task, before: &Record, after: &Record) {
+    let states = after.states().into_iter().zip(before.states());
+    for ((member, state), _) in states.filter(|(after, before)| after != before) {
+        assert!(
+            timers::entered(task.kind()).iter().any(|it| (it.member, it.state) == (member, state)),
+            "{} led to {member} {state}, which its row does not declare",
+            task.kind().name()
+        );
     }
 }
 
@@ -153,8 +158,8 @@ fn run(world: &mut World, take: impl FnOnce(&mut World) -> Option<Timer>) -> Opt
     let logged = world.log().len();
     timers::call(world, timer.task);
     let kind = timer.task.kind();
-    held_to(world, kind.name(), logged, core::iter::once(timers::effects(kind)));
-    held_to_states(world, timer.task, logged);
+    let effects = core::iter::once(timers::effects(kind));
+    held_to(world, kind.name(), logged, effects, Some(timer.task));
     world.commit();
     Some(timer.task)
 }

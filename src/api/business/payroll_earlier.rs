@@ -9,12 +9,13 @@ use crate::api::business::pay_periods::regular_day;
 use crate::api::business::payroll_clock::{get, items};
 use crate::api::business::payroll_past::Past;
 use crate::api::prelude::*;
+use crate::model::business::calculation_parts::needs_last_regular;
 use crate::model::business::kept_rates::KeptRates;
 use crate::model::business::tax_period::TaxYear;
 use crate::model::business::year_so_far::YearSoFar;
 use crate::model::business::{
-    Before, Calculation, Compensation, Deduction, HoursWorked, ItemStatus, PaySpan, PayrollItem,
-    PayrollRun, RunStatus,
+    Before, Calculation, Compensation, Component, Deduction, Extras, HoursWorked, ItemStatus,
+    PaySpan, PayrollItem, PayrollRun, RunStatus,
 };
 use crate::model::growth::workforce::Place;
 use crate::model::payroll::Pack;
@@ -165,8 +166,13 @@ impl EarlierPay {
     }
 
     /// Earlier pay of that employee in the tax year: before the world's start or, for a later hire, by earlier employers; and by other
-    /// runs.
-    pub(crate) fn of_employee(&self, world: &World, employee: &Employee) -> Earlier {
+    /// runs. The pay to calculate has these parts.
+    pub(crate) fn of_employee(
+        &self,
+        world: &World,
+        employee: &Employee,
+        (parts, extras): (&[Component], &Extras),
+    ) -> Earlier {
         let country = employee.payroll_country();
         let tax_year = TaxYear::of(country, self.pay_date);
         let mut year = self.opening(world, employee, &tax_year);
@@ -175,8 +181,7 @@ impl EarlierPay {
             self.leave_out_opening(world, employee, (&tax_year, day), &mut year);
         }
         let is_before = |pay_date: Date| begun.is_some_and(|day| pay_date < day);
-        let last_regular = self.last_regular(world, employee, tax_year.pack);
-        let mut earlier = Earlier { year, same_period: Vec::new(), last_regular };
+        let mut earlier = Earlier { year, ..Earlier::default() };
         let taken_back = self.taken_back.get(&employee.id).into_iter().flatten();
         let mut is_changed = false;
         for item in taken_back {
@@ -209,6 +214,9 @@ impl EarlierPay {
         let mut reversed = self.reversed.get(&employee.id).into_iter().flatten();
         if is_changed || reversed.any(|pay| tax_year.contains(pay)) {
             earlier.year.note_taken_back();
+        }
+        if !earlier.same_period.is_empty() || needs_last_regular(tax_year.pack, parts, extras) {
+            earlier.last_regular = self.last_regular(world, employee, tax_year.pack);
         }
         earlier
     }

@@ -37,7 +37,7 @@ pub(crate) fn calculate(
 ) -> Calculation {
     let due = due(world, run, employee, earlier);
     let inputs = earlier.employers.of(employee.payroll_country());
-    let before = earlier.of_employee(world, employee);
+    let before = earlier.of_employee(world, employee, (&due.parts, &due.extras));
     calculation(run, employee, (&before, earlier.regular_day), due, inputs)
 }
 

@@ -24,18 +24,20 @@ impl Calculation {
         let line = |(id, amount): &(Cow<'static, str>, i64)| {
             PayLine::plain(id.to_string(), label_of(id), *amount)
         };
-        let parts = self.earnings.iter().map(line);
-        let extras = self.extras().map(Extras::earning_lines);
-        let pack = self.pack();
-        let paid = |line: &PayLine| pack.is_cash(line.component(pack));
-        parts.chain(extras.into_iter().flatten().filter(paid)).collect()
+        self.earnings.iter().map(line).chain(self.lines_beside_salary(true)).collect()
     }
 
     /// Benefits that are taxed and not paid in money.
     pub(crate) fn benefit_lines(&self) -> Vec<PayLine> {
+        self.lines_beside_salary(false).collect()
+    }
+
+    /// Lines of gross pay other than the parts of the salary, of those that are paid in money or those that are not.
+    fn lines_beside_salary(&self, is_cash: bool) -> impl Iterator<Item = PayLine> {
         let pack = self.pack();
-        let lines = self.extras().map(Extras::earning_lines).unwrap_or_default();
-        lines.into_iter().filter(|line| !pack.is_cash(line.component(pack))).collect()
+        let lines = self.extras().into_iter().flat_map(Extras::earning_lines);
+        let lines = lines.filter(move |line| pack.is_cash(line.component(pack)) == is_cash);
+        lines.map(Cow::into_owned)
     }
 
     /// The pay as deductions by type find it.

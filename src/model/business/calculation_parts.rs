@@ -48,10 +48,18 @@ impl Calculation {
 
     /// Whether it contains pay that is not irregular.
     pub(crate) fn has_regular_pay(&self, pack: &Pack) -> bool {
-        let is_regular =
-            |(component, amount): &(Component, i64)| *amount > 0 && !pack.is_irregular(*component);
-        self.by_terms() > 0 || self.evaluated(pack).iter().any(is_regular)
+        self.by_terms() > 0 || is_regular(pack, &self.evaluated(pack))
     }
+}
+
+/// Whether there is pay that is not irregular.
+fn is_regular(pack: &Pack, earned: &[(Component, i64)]) -> bool {
+    earned.iter().any(|(component, amount)| *amount > 0 && !pack.is_irregular(*component))
+}
+
+/// Whether pay of these parts, alone or with earlier pays of its period, may be taxed on top of the last regular pay.
+pub(crate) fn needs_last_regular(pack: &Pack, parts: &[PayComponent], extras: &Extras) -> bool {
+    pack.has_irregular_pay() && !is_regular(pack, &earned(pack, parts, extras))
 }
 
 impl<'a> Before<'a> {

@@ -127,15 +127,24 @@ pub(super) fn earned(
     parts: &[Component],
     extras: &Extras,
 ) -> Vec<(payroll::Component, i64)> {
-    let is_late =
-        |line: &PayLine| line.id == Extras::ARREARS && line.kind.is_none() && line.amount > 0;
-    let (late, lines): (Vec<_>, Vec<_>) = extras.earning_lines().into_iter().partition(is_late);
-    let salary = parts.iter().map(|part| (pack.component(&part.id), part.amount));
-    let all = salary.chain(lines.iter().map(|line| (line.component(pack), line.amount)));
-    let (owed, paid): (Vec<_>, Vec<_>) = all.partition(|(_, amount)| *amount < 0);
-    let mut earned: Vec<_> = paid;
-    earned.extend(spread(pack, parts, late.iter().map(|line| line.amount).sum()));
-    take(pack, &mut earned, owed.iter().map(|(_, amount)| -amount).sum());
+    let (mut late, mut taken_back) = (0, 0);
+    let mut earned = Vec::with_capacity(parts.len());
+    let mut add = |component, amount: i64| match amount {
+        ..0 => taken_back -= amount,
+        _ => earned.push((component, amount)),
+    };
+    for part in parts {
+        add(pack.component(&part.id), part.amount);
+    }
+    for line in extras.earning_lines() {
+        if line.id == Extras::ARREARS && line.kind.is_none() && line.amount > 0 {
+            late += line.amount;
+        } else {
+            add(line.component(pack), line.amount);
+        }
+    }
+    earned.extend(spread(pack, parts, late));
+    take(pack, &mut earned, taken_back);
     earned
 }
 
@@ -172,8 +181,7 @@ pub(super) fn take_back_at_most_the_pay(pack: &Pack, parts: &[Component], extras
     if extras.arrears.iter().all(|arrears| arrears.amount >= 0) {
         return;
     }
-    let lines = extras.earning_lines();
-    let paid = lines.iter().filter(|line| pack.is_cash(line.component(pack)));
+    let paid = extras.earning_lines().filter(|line| pack.is_cash(line.component(pack)));
     let paid = paid.map(|line| line.amount.max(0)).sum::<i64>();
     let mut left = paid + parts.iter().map(|part| part.amount).sum::<i64>();
     for arrears in extras.arrears.iter_mut().filter(|arrears| arrears.amount < 0) {

@@ -5,7 +5,7 @@ mod attributes_of_pay;
 pub(crate) mod authority;
 pub(crate) mod calculation;
 mod calculation_lines;
-mod calculation_parts;
+pub(crate) mod calculation_parts;
 pub(crate) mod company;
 pub(crate) mod compliance_requirement;
 pub(crate) mod earnings;

@@ -99,14 +99,14 @@ impl Extras {
     }
 
     /// Lines of gross pay other than the parts of the salary.
-    pub(crate) fn earning_lines(&self) -> Vec<PayLine> {
+    pub(crate) fn earning_lines(&self) -> impl Iterator<Item = Cow<'_, PayLine>> {
         let arrears = self.arrears.iter().map(|arrears| {
             let label = format!("Arrears of {}", arrears.span());
             let kind = arrears.kind.clone();
             PayLine { kind, ..PayLine::plain(Self::ARREARS.to_owned(), label, arrears.amount) }
         });
-        let plain = self.allowances.iter().chain(&self.earnings).cloned();
-        plain.chain(arrears).collect()
+        let plain = self.allowances.iter().chain(&self.earnings).map(Cow::Borrowed);
+        plain.chain(arrears.map(Cow::Owned))
     }
 
     /// Adds deductions of a pay, with what the employer adds to them.
@@ -243,7 +243,8 @@ mod tests {
             ..Extras::default()
         };
         let negated = extras.negated();
-        assert_eq!(sum(&extras.earning_lines()) + sum(&negated.earning_lines()), 0);
+        let of = |extras: &Extras| extras.earning_lines().map(|line| line.amount).sum::<i64>();
+        assert_eq!(of(&extras) + of(&negated), 0);
         assert_eq!(extras.deductions() + negated.deductions(), 0);
         assert!(!extras.is_empty() && Extras::default().is_empty());
     }

@@ -8,7 +8,7 @@ use jiff::civil::Date;
 use super::error::PackError;
 use super::pack::Pack;
 
-/// A code, which is a file name of `fixtures/jurisdictions` and starts with the country, with its pack.
+/// A code, which is a file name of `fixtures/jurisdictions` and starts with the country, with its pack. The list is in the order of the codes.
 type Entry = (&'static str, LazyLock<Pack>);
 
 macro_rules! embedded {
@@ -110,9 +110,14 @@ impl Library {
     }
 
     fn country(self, country: &str) -> impl Iterator<Item = &'static Pack> {
-        let national = |pack: &&'static Pack| pack.region.is_none();
-        let packs = self.entries.iter().filter(move |(code, _)| is_of(code, country));
-        packs.map(|(_, pack)| &**pack).filter(national)
+        self.all_of(country).filter(|pack| pack.region.is_none())
+    }
+
+    /// The packs of a country and of its regions, which are in one place of the list.
+    fn all_of(self, country: &str) -> impl Iterator<Item = &'static Pack> {
+        let first = self.entries.partition_point(|(code, _)| *code < country);
+        let packs = self.entries[first..].iter().take_while(move |(code, _)| is_of(code, country));
+        packs.map(|(_, pack)| &**pack)
     }
 
     /// The packs of a country's regions that apply beside a national pack, each the one in force on the pay date or the nearest.
@@ -127,9 +132,8 @@ impl Library {
     /// The pack of a part of a country that is in force on the pay date, or else its nearest. `None` if it has none.
     #[must_use]
     pub fn of_region(self, country: &str, region: &str, pay_date: Date) -> Option<InForce> {
-        let packs = self.entries.iter().filter(|(code, _)| is_of(code, country));
-        let packs = packs.map(|(_, pack)| &**pack);
-        let of_region = packs.filter(|pack| pack.region.as_deref() == Some(region));
+        let is_of_region = |pack: &&Pack| pack.region.as_deref() == Some(region);
+        let of_region = self.all_of(country).filter(is_of_region);
         let nearest = of_region.min_by_key(|pack| (days_from(pack, pay_date), pack.effective_from));
         nearest.map(|pack| InForce { pack, fit: pack.fit(pay_date) })
     }
@@ -238,6 +242,7 @@ mod tests {
         let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name());
         let mut names: Vec<String> = files.map(|name| name.into_string().unwrap()).collect();
         names.sort();
+        assert!(library().packs().is_sorted_by_key(|pack| &pack.code), "a search needs the order");
         let mut codes: Vec<String> =
             library().packs().map(|pack| format!("{}.toml", pack.code)).collect();
         codes.sort();

@@ -150,7 +150,10 @@ fn anniversary(start: Date, date: Date) -> Date {
 
 /// Whole months from `start` to `date`, which must be less than a year later.
 fn months_between(start: Date, date: Date) -> u32 {
-    (0..12).rev().find(|&months| later_by_months(start, months) <= date).unwrap_or(0)
+    let [of_start, of_date] =
+        [start, date].map(|day| i32::from(day.year()) * 12 + i32::from(day.month()));
+    let months = u32::try_from(of_date - of_start).unwrap_or_default().min(11);
+    if later_by_months(start, months) <= date { months } else { months.saturating_sub(1) }
 }
 
 fn later_by_months(start: Date, months: u32) -> Date {

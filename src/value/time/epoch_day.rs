@@ -20,6 +20,9 @@ impl Date {
     }
 
     pub(super) fn of_epoch_day(day: i64) -> Option<Self> {
+        if let Some([year, month, day]) = near_date(day) {
+            return civil::Date::new(year as i16, month as i8, day as i8).ok().map(Self);
+        }
         let day = day.checked_add(719_468)?;
         let (era, of_era) = (day.div_euclid(146_097), day.rem_euclid(146_097));
         let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
