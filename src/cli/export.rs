@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  \
     sandbox export > acme.toml                     every company created since the start\n  \
-    sandbox export --company @ext:bakery           one company, also one that the seed produced (com_…)\n\n\
+    sandbox export --company @ext:bakery           one company, which can be a generated one (com_…)\n\n\
     Exit codes: 0 success, 1 failure, 2 wrong usage.")]
 pub(super) struct ExportArgs {
     /// Only this company, by its id or as `@ext:` and your own id

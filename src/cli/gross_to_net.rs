@@ -31,7 +31,7 @@ use crate::model::payroll::{
 /// numbers of the pack (money in minor units). Files and cases are in minor units.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct Args {
-    /// Country (ISO 3166-1 alpha-2): its current tax tables (a "pack"), or with --date those in force on that day
+    /// Country (ISO 3166-1 alpha-2); selects its current tax tables (a "pack"), or with --date the tables in force on that day
     #[arg(long, value_parser = Offered::COUNTRIES, hide_possible_values = true)]
     country: Option<String>,
     /// Code of a pack, such as GB-2025
@@ -65,9 +65,9 @@ pub struct Args {
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Read cases as NDJSON from a file, or from standard input as `-`, and print one JSON line for each. A case is
-    /// `{"pack": "GB", "gross": 300000}` with amounts in minor units; `period`, `k` (the number of the period), `attrs`,
-    /// `inputs` and `ytd` are optional. --pack or --country is the pack of cases without one
+    /// Read cases as NDJSON from a file (`-` for standard input), and print one JSON line for each case. A case is
+    /// `{"pack": "GB", "gross": 300000}` with amounts in minor units; `period`, `k` (the number of the period), `attrs`, `inputs` and `ytd`
+    /// are optional. --pack or --country sets the pack of cases without `pack`
     #[arg(
         long,
         value_name = "FILE",

@@ -1,4 +1,4 @@
-//! The end of `--help` of each command: examples and exit codes. Commands with an `after_help` of their own are not in the table.
+//! The text after the options in `--help` of each command: examples and exit codes. Commands with their own `after_help` are not in the table.
 
 use clap::Command;
 
@@ -40,8 +40,8 @@ const ROWS: &[Row] = &[
         "contract",
         &[
             "sandbox contract                             every assumption",
-            "sandbox contract --contract real.toml        with the replacements of a file",
-            "sandbox contract check real.toml             every mistake of a file",
+            "sandbox contract --contract real.toml        every assumption, with the replacements of a file",
+            "sandbox contract check real.toml             every mistake in a file",
             "sandbox contract learn real.har              what the real service does differently",
         ],
         "0 success, 1 a mistake, a difference or a failure, 2 wrong usage",
@@ -82,7 +82,7 @@ const ROWS: &[Row] = &[
         &[
             "sandbox scenario list                        the shipped scenarios",
             "sandbox scenario new mine.toml               a first file",
-            "sandbox scenario check mine.toml             every mistake of it",
+            "sandbox scenario check mine.toml             every mistake in it",
             "sandbox scenario test mine.toml              run its steps",
         ],
         "0 success, 1 a mistake or a result that differs, 2 wrong usage",
@@ -111,13 +111,13 @@ const ROWS: &[Row] = &[
     Row(
         "healthcheck",
         &["sandbox healthcheck", "sandbox healthcheck --host 127.0.0.1 --port 8080"],
-        "0 it serves, 1 it does not, 2 wrong usage",
+        "0 it serves requests, 1 it does not, 2 wrong usage",
     ),
     Row(
         "trigger",
         &[
             "sandbox trigger --list                       the types of events",
-            "sandbox trigger payout.returned --json       with all that happened on the way",
+            "sandbox trigger payout.returned --json       with all events that led to it",
         ],
         ASKED,
     ),
@@ -132,8 +132,8 @@ const ROWS: &[Row] = &[
     Row(
         "explain",
         &[
-            "sandbox explain psl_…                            the parts of net pay of a payslip",
-            "sandbox explain psl_… --pointer /taxes/0/amount  of one tax",
+            "sandbox explain psl_…                            the parts of the net pay of a payslip",
+            "sandbox explain psl_… --pointer /taxes/0/amount  the parts of one tax",
         ],
         ASKED,
     ),

@@ -54,9 +54,8 @@ use crate::cli::failure::{complain, failed};
 /// A seeded, in-memory simulator of a financial-infrastructure API: payroll, payments, accounting, compliance,
 /// identity and capital. No real money moves.
 ///
-/// Without a subcommand it serves. Each API key (`Authorization: Bearer KEY`) has its own world, generated
-/// from the seed: the same seed and
-/// the same calls return the same bytes.
+/// Without a subcommand, the program serves the API. Each API key (`Authorization: Bearer KEY`) has its own world, generated from the seed:
+/// the same seed and the same calls return the same bytes.
 #[derive(Debug, Parser)]
 #[command(
     name = "sandbox",
@@ -116,11 +115,11 @@ enum Command {
     World(world::PrintWorldArgs),
     /// Print the OpenAPI document
     Openapi(openapi::OpenapiArgs),
-    /// List every assumption about the real service, or check a file that replaces some
+    /// List every assumption about the real service, or check a file that replaces some of them
     Contract(contract::ContractArgs),
     /// Calculate net pay from gross pay by the tax tables of a country
     GrossToNet(Box<gross_to_net::Args>),
-    /// Repeat a recording and compare replies and digests; the first difference is printed
+    /// Repeat a recording, compare replies and digests, and print the first difference
     Replay(replay::ReplayArgs),
     /// Pack seed, scenarios and recording into one file for a bug report
     Bundle(bundle::BundleArgs),
@@ -136,7 +135,8 @@ enum Command {
     Scenario(scenario::ScenarioArgs),
     /// Run your app's command with injected failures and invalid webhooks, and check its effects on the ledger
     Exam(Box<exam::ExamArgs>),
-    /// Run an app with each answer that banks, authorities and others can give, and write the smallest failing set to a scenario file
+    /// Run an app with each possible answer of banks, authorities and others, and write the smallest set that makes the app fail to a scenario
+    /// file
     Explore(Box<explore::ExploreArgs>),
     /// Serve tools for language models (Model Context Protocol) over standard input and output
     Mcp(mcp::McpArgs),
@@ -144,9 +144,9 @@ enum Command {
     Import(Box<import::ImportArgs>),
     /// Write the companies of a running sandbox in the format of an import
     Export(export::ExportArgs),
-    /// Check that a running sandbox serves: exit code 0 or 1
+    /// Check whether a running sandbox serves requests: exit code 0 or 1
     Healthcheck(ask::SandboxArgs),
-    /// Cause an event in a running sandbox by making the API calls that lead to it
+    /// Cause an event in a running sandbox by making the API calls that lead to the event
     Trigger(trigger::TriggerArgs),
     /// Print the events of a running sandbox; with --follow, as they happen
     Events(events::EventsArgs),

@@ -1,4 +1,4 @@
-//! Values that a shell completes, though others are taken, too.
+//! Values that a shell completes, although other values are also accepted.
 
 use std::ffi::OsStr;
 

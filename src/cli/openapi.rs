@@ -21,7 +21,7 @@ pub(super) struct OpenapiArgs {
     /// Version of OpenAPI: 3.1, or 3.0 without webhooks
     #[arg(long, default_value = "3.1", value_parser = ["3.1", "3.0"], value_name = "VERSION")]
     openapi: String,
-    /// Keep only the operations of one domain: business, payments, identity or capital; of `--control`, of one tag
+    /// Keep only the operations of one domain: business, payments, identity or capital. With `--control`, keep only the operations of one tag
     #[arg(long, value_name = "DOMAIN")]
     domain: Option<String>,
     /// URL of the server in the document [default: `http://localhost:4747` and the base path of the contract]

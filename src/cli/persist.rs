@@ -41,7 +41,7 @@ pub(super) struct PersistArgs {
         conflicts_with_all = ["journal", "record"]
     )]
     pub(super) store: Option<String>,
-    /// Seconds after which other processes take the worlds of one that does not answer, 1 to 3600
+    /// Seconds after which other processes take over the worlds of a process that does not answer, 1 to 3600
     #[arg(
         long,
         env = "SANDBOX_STORE_LEASE",

@@ -25,16 +25,16 @@ const CHECKPOINT: Duration = Duration::from_millis(500);
 /// The flags.
 #[derive(Args, Clone, Debug)]
 pub(super) struct RoomArgs {
-    /// Unload a world that no request used for this time, such as 30m or 14d. With --journal it is reloaded when its key arrives; without, it
-    /// is lost
+    /// Unload a world that no request has used for this time, such as 30m or 14d. With --journal, the next request with its key reloads the
+    /// world; without --journal, the world is lost
     #[arg(long, env = "SANDBOX_IDLE_TTL", value_name = "TIME", value_parser = time)]
     idle_ttl: Option<Duration>,
     /// While the process uses more memory than this (512MiB, 2GiB), unload the least recently used worlds. Without --journal or --store,
-    /// changed worlds cannot be reloaded: they stay, and new worlds are refused
+    /// changed worlds cannot be reloaded: they stay in memory, and new worlds are refused
     #[arg(long, env = "SANDBOX_MAX_RESIDENT_BYTES", value_name = "BYTES", value_parser = bytes)]
     max_resident_bytes: Option<u64>,
-    /// What one key may use: requests such as 50/s, changes=N of its world, endpoints=N for webhooks, or several, separated by commas.
-    /// Further requests get 429
+    /// Limits of each key, separated by commas: requests such as 50/s, changes=N of its world, endpoints=N for webhooks. Requests beyond a
+    /// limit get 429
     #[arg(long, env = "SANDBOX_QUOTA", value_name = "QUOTA", value_parser = quota)]
     pub(super) quota: Option<Quota>,
 }

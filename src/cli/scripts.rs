@@ -29,11 +29,10 @@ pub(super) struct ScriptArgs {
     /// Start every world with companies and people of your own: a TOML file, or a folder of them; repeatable
     #[arg(long, env = "SANDBOX_IMPORT", value_delimiter = ',', value_name = "FILE|DIR")]
     import: Vec<String>,
-    /// Offer the scenario files (*.toml) of a folder by name, without running them
+    /// Make the scenario files (*.toml) of a folder available by name, without running them
     #[arg(long, env = "SANDBOX_SCENARIO_DIR", value_name = "DIR")]
     scenario_dir: Option<PathBuf>,
-    /// Read scenario files again when they change; a file with a mistake is reported and the old one stays
-    /// active
+    /// Read scenario files again when they change; a file with a mistake is reported, and its old version stays active
     #[arg(long, env = "SANDBOX_WATCH", value_parser = world_args::switch, conflicts_with_all = ["record", "journal"])]
     watch: bool,
 }

@@ -78,7 +78,7 @@ pub(super) struct ServeArgs {
     /// Worlds that can be open at the same time
     #[arg(long, env = "SANDBOX_MAX_WORLDS", default_value_t = 100_000, value_name = "N")]
     max_worlds: usize,
-    /// Events that each world keeps, 0.3 to 0.9 KB each; the oldest are dropped, the books never. 0 keeps all
+    /// Events that each world keeps, 0.3 to 0.9 KB each. The oldest events are dropped; journal entries are never dropped. 0 keeps all events
     #[arg(
         long,
         env = "SANDBOX_MAX_EVENTS",
@@ -106,7 +106,7 @@ pub(super) struct ServeArgs {
     /// Print only the ready line
     #[arg(long, short, env = "SANDBOX_QUIET", value_parser = world_args::switch)]
     quiet: bool,
-    /// End when the standard input closes, so that the server never outlives the program that started it
+    /// Stop when the standard input closes, so that the server ends together with the program that started it
     #[arg(long, env = "SANDBOX_EXIT_WITH_STDIN", value_parser = world_args::switch)]
     exit_with_stdin: bool,
     /// A further host name to accept; repeatable

@@ -23,11 +23,10 @@ pub(super) struct TriggerArgs {
     /// Print the event types that can be triggered
     #[arg(long, conflicts_with_all = ["event", "set"])]
     list: bool,
-    /// Print JSON: the event and all that led to it; with --list, the types
+    /// Print JSON: the event and all events that led to it; with --list, the types
     #[arg(long)]
     json: bool,
-    /// Replace a member of the call that causes it: `company_id=com_…`, `payroll_settings.pay_day=28`;
-    /// repeatable
+    /// Replace a member of the call that causes the event: `company_id=com_…`, `payroll_settings.pay_day=28`; repeatable
     #[arg(long, value_name = "PATH=VALUE")]
     set: Vec<String>,
     #[command(flatten)]

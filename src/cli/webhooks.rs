@@ -13,8 +13,7 @@ use crate::tester::signature::Secret;
 /// Webhook endpoints of every world.
 #[derive(Args, Debug)]
 pub(super) struct WebhookArgs {
-    /// Send the webhooks of every world there; repeatable. The events to send follow after `=`, by default
-    /// all:
+    /// Send the webhooks of every world to this URL; repeatable. The events to send follow after `=`; by default, all events are sent:
     /// `http://127.0.0.1:8080/hooks=payroll_run.*,payout.paid`
     #[arg(long, env = "SANDBOX_WEBHOOK", value_delimiter = ' ', value_name = "URL[=EVENT,…]")]
     webhook: Vec<Given>,

@@ -1,4 +1,4 @@
-//! The way of a request: its head is admitted or refused, its body answered, its reply put into the contract's dialect.
+//! The steps of a request: check its head, answer its body, and translate the reply into the contract's dialect.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -278,8 +278,7 @@ impl Engine {
         };
         if route.operation.path == "/_sandbox/ready" && !self.is_ready() {
             let id = request_id(self.base().key().with("unready"));
-            let detail =
-                "this process ends, or has lost its database: send requests to another one";
+            let detail = "this process is shutting down or has lost its database: send requests to another process";
             return problem::reply(&recording::moving(detail), &id);
         }
         let process = self.process();

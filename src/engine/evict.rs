@@ -1,4 +1,4 @@
-//! Which worlds leave memory, and when.
+//! Decides which worlds are unloaded from memory, and when.
 //!
 //! An unchanged world can always leave, because it can be grown again. A world whose inputs are stored leaves when there is no room; its next
 //! request replays it. Any other world stays until it is deleted, reset or idle for too long. Deliberately absent: clocks and the size of the

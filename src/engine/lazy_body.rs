@@ -11,7 +11,7 @@ use crate::api::reply::Reply;
 pub(super) struct LazyBody(Arc<LazyLock<Bytes, Box<dyn FnOnce() -> Bytes + Send>>>);
 
 impl LazyBody {
-    /// That of a successful reply. The reply may be written by another thread, because it needs no world.
+    /// The body of a successful reply. The reply may be written by another thread, because it needs no world.
     pub(super) fn of(reply: Reply) -> Self {
         let write = move || {
             let mut body = reply.into_bytes();

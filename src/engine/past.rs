@@ -1,4 +1,4 @@
-//! Earlier states of a world that were asked for, and the header that asks for one.
+//! Earlier states of a world that callers requested, and the header that requests one.
 //!
 //! The state of an event is that after the step that caused it, because a step is all or nothing. The copies of the steps before it are
 //! kept, too, because a slider goes back step by step. Deliberately absent: the replay, which is in `rewind`.
@@ -25,7 +25,7 @@ const HASHED: u64 = 20_000;
 /// The most earlier states of a world that are kept.
 const MOST: usize = 48;
 
-/// The earlier states of one world that were asked for, and those shortly before them.
+/// The earlier states of one world that callers requested, and the states shortly before them.
 #[derive(Default)]
 pub(super) struct Past(VecDeque<Moment>);
 
@@ -89,7 +89,7 @@ fn is_same_past(world: &World, present: &World) -> bool {
     is_same(one, other) && (!is_whole || world.log().hashes(end) == present.log().hashes(end))
 }
 
-/// The event whose state a read asks for.
+/// The event whose state a read requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AsOf {
     Sequence(u64),
@@ -130,9 +130,9 @@ impl AsOf {
         };
         found.ok_or_else(|| {
             let detail = if log.is_trimmed() {
-                "the log of this world has no such event, or has it no more"
+                "the log of this world does not contain this event, or no longer contains it"
             } else {
-                "the log of this world has no such event"
+                "the log of this world does not contain this event"
             };
             ApiError::of_member("/Sandbox-As-Of", "not_found", detail)
         })

@@ -63,7 +63,7 @@ pub(super) struct Trace {
 }
 
 impl Trace {
-    /// Of a request that arrived then.
+    /// The trace of a request that arrived at this time.
     pub(super) fn at(arrived_ms: u64) -> Self {
         Self { arrived_ms, ..Self::default() }
     }

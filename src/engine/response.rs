@@ -1,4 +1,4 @@
-//! What goes with a reply beside its bytes, and pages that are no operation.
+//! The data that accompany a reply besides its bytes, and pages that are not operations.
 
 use std::time::Duration;
 

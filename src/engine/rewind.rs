@@ -49,14 +49,14 @@ impl Engine {
         leading: impl FnOnce() -> Option<Leading>,
     ) -> Result<(World, TesterPart), ApiError> {
         let refused = |why: &str| {
-            let detail = format!("the state as of event {sequence} cannot be made again: {why}");
+            let detail = format!("the state as of event {sequence} cannot be reproduced: {why}");
             ApiError::of_member("/Sandbox-As-Of", "not_replayable", detail)
         };
         if let Some(found) = lock(past).find(present, sequence) {
             return Ok(found);
         }
         let leading = leading().ok_or_else(|| {
-            refused("only the latest inputs of a world are kept, at least 500, and a fork begins with its own")
+            refused("only the latest inputs of a world are kept (at least 500), and a fork keeps only its own inputs")
         })?;
         long_work::run(|| {
             // Others wait for this replay, which may have what they need.
@@ -66,7 +66,7 @@ impl Engine {
             }
             past.find(present, sequence)
         })
-        .ok_or_else(|| refused("its inputs lead to other events now"))
+        .ok_or_else(|| refused("its inputs now lead to other events"))
     }
 
     /// Replays the inputs that lead to an event.

@@ -59,7 +59,7 @@ pub(super) struct Slot {
     deliveries: Deliveries,
     /// The readers of its event stream.
     pub(super) readers: Readers,
-    /// Earlier states that were asked for.
+    /// Earlier states that callers requested.
     pub(super) past: Mutex<Past>,
     tag: WorldTag,
     /// The recorder of its inputs, if there is one.

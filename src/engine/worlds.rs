@@ -378,7 +378,7 @@ impl Worlds {
         if self.is_closed() && !is_listed {
             return Err(unauthorized(
                 ErrorCode::InvalidApiKey,
-                "this sandbox accepts only the keys that it was started with, and this key is none of them",
+                "this sandbox accepts only the keys that it was started with; this key is not one of them",
             ));
         }
         Ok(())

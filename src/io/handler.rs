@@ -1,4 +1,4 @@
-//! What the edge asks of the engine, and what becomes of a reply that is not to be sent.
+//! The interface between the edge and the engine, and the handling of a reply that must not be sent.
 
 use std::time::Duration;
 

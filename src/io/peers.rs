@@ -1,4 +1,4 @@
-//! How much of the server each peer uses: one client must not take all connections, or all places for slow bodies.
+//! Counts the server resources that each peer uses: one client must not use all connections, or all places for slow bodies.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};

@@ -169,7 +169,7 @@ impl JsonSchema for Account {
         let codes: Vec<String> = fixed.chain(owed).map(|account| account.to_string()).collect();
         json_schema!({
             "type": "string",
-            "description": "An account of the chart; `tax_payable:` names the authority.",
+            "description": "An account of the chart of accounts. `tax_payable:` is followed by the code of the authority.",
             "enum": codes,
         })
     }

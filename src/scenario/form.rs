@@ -212,7 +212,7 @@ pub(crate) static OUTCOME: Table = Table {
         key(
             "code",
             Takes::Text,
-            "A code of the payment's rail; one of another rail of the same direction stands for its reason.",
+            "A code of a rail of the same direction. The payment gets its own rail's code for the same reason.",
         ),
         key("after", SPAN, "A duration that replaces the normal one."),
     ],
@@ -313,7 +313,7 @@ pub(crate) static LIMITS: Table = Table {
         key(
             "monthly_fee",
             Takes::Count(0, MOST),
-            "What a company pays with its first fee of a month, in minor units of that currency.",
+            "The fixed amount that a company pays together with its first fee of a month, in minor units of that currency.",
         ),
     ],
 };

@@ -1,4 +1,4 @@
-//! When a row acts: its selectors, which of the times, and by what chance.
+//! When a row acts: its selectors, the occurrences (`nth`, `times`) and the probability.
 
 use toml::de::DeValue;
 

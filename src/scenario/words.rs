@@ -1,4 +1,4 @@
-//! The words that keys of a scenario file take.
+//! The values that keys of a scenario file accept.
 
 use crate::model::decision::DECISIONS;
 use crate::model::registry::{Machine, machines};

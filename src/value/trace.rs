@@ -31,8 +31,8 @@ pub(crate) struct TraceParent {
 }
 
 impl TraceParent {
-    /// Parses the header's value. Of a version after 00, only the parts that the standard promises are read: it is passed on as version 00,
-    /// with the flag `sampled`.
+    /// Parses the header's value. For a version after 00, only the parts that the standard guarantees are read. The header is passed on as
+    /// version 00, with the flag `sampled`.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (known, rest) = text.split_at_checked(55)?;
         let mut parts = known.split('-');

@@ -188,7 +188,7 @@ impl Grow for Employee {
     }
 }
 
-/// Where the wages of the person grown with this index go, if they are enrolled: a part of the record, for less than the whole.
+/// The payment method of the generated employee with this index, if the employee is enrolled. Only this part of the record is calculated.
 pub(crate) fn payment_method(base: &Base, index: u64) -> Option<PaymentMethod> {
     let size = base.shape().employees_per_company;
     let (plan, number) = (base.plan(index / size), index % size);

@@ -138,7 +138,7 @@ struct Made<'a> {
     purchases: &'a PurchaseHistory,
 }
 
-/// What a return declares. Of tax on sales, the tax on purchases is deducted.
+/// The amount that a return declares. For tax on sales, the tax on purchases is deducted.
 fn declared(layout: &Layout, plan: &Plan, made: Made<'_>, (month, due): (u64, DueTo)) -> i64 {
     let months = obligations::months(layout, plan.country.code, month, due);
     let of_month = |month: u64| {
@@ -152,7 +152,8 @@ fn declared(layout: &Layout, plan: &Plan, made: Made<'_>, (month, due): (u64, Du
     months.into_iter().flatten().map(of_month).sum()
 }
 
-/// What a return pays. Where the law carries tax on purchases beyond the tax on sales, a return pays nothing back, and later ones use the credit.
+/// The amount that a return pays. If the law carries an excess of tax on purchases forward, the return repays nothing, and later returns use
+/// the credit.
 fn paid(layout: &Layout, plan: &Plan, made: Made<'_>, (month, due): (u64, DueTo)) -> PaidReturn {
     let amount = declared(layout, plan, made, (month, due));
     let code = plan.country.code;

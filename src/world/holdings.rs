@@ -19,11 +19,11 @@ use crate::world::layout::{HISTORY_MONTHS, Layout, Plan};
 use crate::world::sales::SalesHistory;
 use crate::world::suppliers::scale;
 
-/// Of what is depreciated, the part that was depreciated before, at most: older assets were replaced.
+/// The maximum part of the assets that was depreciated before, in percent: older assets were replaced.
 const WORN_PERCENT: u64 = 55;
-/// Of the profits since the foundation, the part that was not paid out, in percent.
+/// The part of the profits since the foundation that was not paid out, in percent.
 const KEPT_PERCENT: u64 = 60;
-/// Of the equity, the part that may be retained earnings, in percent.
+/// The maximum part of the equity that can be retained earnings, in percent.
 const MOST_RETAINED_PERCENT: u64 = 90;
 /// Last year's profit, in percent of this year's.
 const LAST_YEAR_PERCENT: u64 = 90;
@@ -32,7 +32,7 @@ const LAST_YEAR_PERCENT: u64 = 90;
 #[derive(Debug)]
 pub(crate) struct Holdings {
     fixed: i64,
-    /// Of a month.
+    /// The depreciation of one month.
     depreciation: i64,
     depreciated: i64,
     /// At the beginning of each month, and at the end of the last one.
@@ -41,7 +41,7 @@ pub(crate) struct Holdings {
 }
 
 impl Holdings {
-    /// Those of the company of this plan.
+    /// Generates the values of the company of this plan.
     pub(crate) fn of(layout: &Layout, plan: &Plan, sales: &SalesHistory) -> Self {
         let assets = plan.industry.assets;
         let year = sales.average * HISTORY_MONTHS as i64;

@@ -1,4 +1,5 @@
-//! What the platform fee of a month is calculated from: the volume of each company and currency, and what the fixed fee came with.
+//! The data from which the platform fee of a month is calculated: the volume of each company and currency, and the resource with which the
+//! fixed fee was charged.
 //!
 //! An amount counts from the moment at which its fee is charged, and no longer if that fee is refunded. The log explains these sums, so they
 //! are in no digest. Deliberately absent: the price (`api::payments::platform_fee`).

@@ -26,7 +26,7 @@ impl World {
         self.transaction.undo.push(Undo::Volume { row, before });
     }
 
-    /// What the company's fixed fee of a month came with, if it was charged.
+    /// The resource with which the company's fixed fee of a month was charged, if it was charged.
     pub(crate) fn fixed_fee(&self, company: Id<Company>, month: Period) -> Option<AnyId> {
         self.metered.fixed((company.bits(), month))
     }

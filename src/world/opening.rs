@@ -27,7 +27,7 @@ pub(crate) struct Opening {
 }
 
 impl Opening {
-    /// Of the company of this plan. Its books are not written, because they are larger and few calls read them.
+    /// Generates the opening of the company of this plan. Its books are not written, because they are larger and few calls read them.
     pub(super) fn grow(layout: &Layout, plan: &Plan) -> Self {
         let Unwritten { payroll, sales, postings, .. } = Unwritten::grow(layout, plan);
         let mut sums = Sums::default();

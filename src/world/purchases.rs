@@ -29,7 +29,7 @@ const TERMS: [i32; 6] = [14, 30, 30, 45, 45, 45];
 /// The day of the month on which suppliers are paid, or the business day before.
 const VENDOR_DAY: i8 = 23;
 
-/// Which bill of a company.
+/// Identifies a bill of a company.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BillOf {
     /// Its month of history; −1 for the month before.
@@ -118,7 +118,7 @@ impl Billed {
 pub(crate) struct PurchaseHistory(Vec<Billed>);
 
 impl PurchaseHistory {
-    /// Those of the company of this plan.
+    /// Generates the values of the company of this plan.
     pub(crate) fn grow(layout: &Layout, plan: &Plan, sales: &SalesHistory) -> Self {
         let kinds = plan.industry.sells.iter().map(|sold| sold.kind);
         let sold = || kinds.clone().zip(sales.sold.iter().copied());

@@ -8,7 +8,7 @@ use crate::world::payroll_history::first_of_tax_year;
 /// What the people of one grown company have in common.
 #[derive(Debug)]
 pub(super) struct Workplace {
-    /// Of their e-mail addresses.
+    /// The domain of their e-mail addresses.
     pub(super) domain: String,
     pub(super) founded_on: Date,
     /// The last day on which people joined before the history. They are paid in its whole first tax year, so that their totals of the year

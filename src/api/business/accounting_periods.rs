@@ -12,8 +12,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
         path: "/api/business/accounting-periods",
         summary: "List accounting periods",
-        description: "Lists the months and years that a company has closed, in the order of their \
-            first closing, with those that were reopened. All other periods are open.",
+        description: "Lists the months and years that a company has closed at least once, in the \
+            order of the first closing. Reopened periods are included. All other periods are open.",
         ..operation!(read list_accounting_periods)
     },
     Operation {
@@ -21,7 +21,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         summary: "Close a month",
         description: "Closes an ended month of a company's books. After that, a journal entry that \
             is dated in the month is refused with 409 until the month is reopened. The current \
-            month and future months cannot be closed. Months are closed in any order.",
+            month and future months cannot be closed. Months can be closed in any order.",
         example: r#"{"company_id":"@company:1","period":"2025-11"}"#,
         success: 201,
         errors: &[ErrorCode::AccountingPeriodClosed],
@@ -38,10 +38,11 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
         path: "/api/business/accounting-years",
         summary: "Close a year",
-        description: "Closes an ended calendar year of a company's books. It posts one entry for \
-            each currency, dated on the last day, which moves the balances of revenue and expenses \
-            to `retained_earnings`. Profit and loss of the year stays as it is, because it leaves \
-            these entries out. Years are closed in order. Entries dated in the year are then \
+        description: "Closes an ended calendar year of a company's books. The call posts one \
+            closing entry for each currency, dated on the last day of the year. The closing \
+            entries move the balances of revenue and expenses to `retained_earnings`. The profit \
+            and loss report ignores the closing entries, so its figures for the year do not \
+            change. Years must be closed in order. Later entries with a date in the year are \
             refused with 409.",
         example: r#"{"company_id":"@company:1","year":2025}"#,
         success: 201,
@@ -53,9 +54,9 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
         path: "/api/business/accounting-periods/{accounting_period_id}/reopen",
         summary: "Reopen an accounting period",
-        description: "Reopens a closed month or year. The closing entries of a year are reversed on \
-            the last day of the year. A month of a closed year, and a year before another closed \
-            year or before a closed month, cannot be reopened: reopen the later period first.",
+        description: "Reopens a closed month or year. The closing entries of a year are reversed \
+            on the last day of the year. To reopen a month of a closed year, reopen the year \
+            first. To reopen a year, first reopen all closed months and years after it.",
         example: r#"{"reason":"An invoice was missing"}"#,
         errors: &[ErrorCode::InvalidStateTransition, ErrorCode::AccountingPeriodClosed],
         emits: &["accounting_period.reopened", "journal_entry.reversed"],

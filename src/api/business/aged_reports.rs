@@ -35,7 +35,8 @@ reports!(AgedReport);
 pub(crate) struct GetAgedReport {
     /// The company.
     company_id: Id<Company>,
-    /// The day; amounts are those at its end. For a future day, the amounts of now and the days overdue by then.
+    /// The day. The report shows the amounts at the end of this day. For a future day, it shows the current amounts, and the days overdue on
+    /// that day.
     as_of: Date,
 }
 

@@ -10,11 +10,11 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([Operation {
     path: "/api/business/reports/cash-flow",
     summary: "Cash flow",
     description: "Returns the cash flow of a range of days by the direct method. Cash is \
-        available, reserved, in transit or in escrow; moving it between these is not a flow. \
-        Receipts from customers contain the tax on sales, also in refunds and in payments of bad debts. \
-        `opening_cash` and `closing_cash` are equal to the balance sheet's. Flows in other \
-        currencies are translated at the rates of their days. `exchange_difference` is the effect \
-        of rates on the cash itself.",
+        available, reserved, in transit or in escrow; a transfer between these is not a cash flow. \
+        Receipts from customers include the tax on sales, also for refunds and for payments of bad \
+        debts. `opening_cash` and `closing_cash` are equal to the cash in the balance sheet. Flows \
+        in other currencies are translated at the rates of their days. `exchange_difference` is \
+        the effect of rates on the cash itself.",
     example: r#"{"company_id":"@company:1","from":"2025-12-01","to":"2025-12-31"}"#,
     long: true,
     ..operation!(read get_cash_flow)

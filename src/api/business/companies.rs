@@ -105,7 +105,7 @@ pub(crate) struct PayrollSettingsChange {
     speed: Option<Rail>,
     /// Whether a calculated run needs approval.
     approval_required: Option<bool>,
-    /// Whether a run pays the employees that the wallet can cover (true), or no employee unless it covers all (false).
+    /// If true, a run pays as many employees as the wallet covers. If false, a run pays no employee unless the wallet covers all of them.
     partial_runs: Option<bool>,
     /// Paid leave of employees without a setting of their own.
     paid_leave: Option<PaidLeaveInput>,

@@ -13,8 +13,9 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
         path: "/api/business/compliance-requirements",
         summary: "List compliance requirements",
-        description: "Lists what companies must provide, in creation order, with how to resolve it \
-            and the due date. A company with open `blocking` requirements cannot pay.",
+        description: "Lists compliance requirements in creation order: what a company must \
+            provide, how to resolve the requirement, and the due date. A company with open \
+            `blocking` requirements cannot pay.",
         ..operation!(read list_compliance_requirements)
     },
     Operation {

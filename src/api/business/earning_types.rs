@@ -14,8 +14,7 @@ pub(crate) struct EarningInput {
     /// taxed. Default: regular pay, or the type that the `id` names.
     #[serde(rename = "type")]
     kind: Option<TypeName>,
-    /// The method by which the payment is taxed, where the law leaves a choice: `flat` or `aggregate` in the United States. Default: the
-    /// pack's first one.
+    /// The method of taxation, if the law allows a choice: `flat` or `aggregate` in the United States. Default: the first method of the pack.
     method: Option<TypeName>,
 }
 

@@ -35,10 +35,10 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
         path: "/api/business/employees/{employee_id}/verify-payroll",
         summary: "Verify an employee for payroll",
-        description: "Asks the bank whether the account is open and belongs to the employee, and \
-            checks that a tax number and pay terms exist. `checks` selects among the three. After \
-            30 seconds `payroll_status` is `verified` if every check passed, otherwise `failed`. \
-            A confirmed alert about the employee prevents the verification (409).",
+        description: "Starts three checks: the bank account is open and belongs to the employee, a \
+            tax number exists, and pay terms exist. `checks` selects some of them. After 30 \
+            seconds `payroll_status` is `verified` if every check passed, otherwise `failed`. A \
+            confirmed alert about the employee prevents the verification (409).",
         success: 202,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &["employee.payroll_status_changed"],

@@ -17,8 +17,9 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         path: "/api/business/employees/{employee_id}/suspend",
         summary: "Suspend an employee",
         description: "Suspends an employee. Runs exclude the employee until `activateEmployee` is \
-            called. A `verified` payroll status becomes `on_hold`. A run that already includes \
-            the employee still pays them, except a draft that is calculated or approved later.",
+            called. A `verified` payroll status becomes `on_hold`. A run that already includes the \
+            employee still pays the employee, unless the run is a draft that is calculated or \
+            approved later.",
         example: r#"{"reason":"Investigation of expense claims"}"#,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &["employee.suspended", "employee.payroll_status_changed"],
@@ -27,9 +28,10 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
         path: "/api/business/employees/{employee_id}/activate",
         summary: "Activate an employee",
-        description: "Starts work, or resumes it after leave or a suspension. Pay that the \
-            suspension put on hold becomes `verified` again, unless an alert about the employee is \
-            confirmed. An employee must be active and verified to be paid.",
+        description: "Starts the employment, or resumes work after leave or a suspension. If the \
+            suspension set the payroll status to `on_hold`, the payroll status becomes `verified` \
+            again, unless an alert about the employee is confirmed. Runs pay employees who are \
+            `active` or `on_leave`, and `verified` for payroll.",
         example: "{}",
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &["employee.activated", "employee.payroll_status_changed"],
@@ -39,10 +41,11 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         path: "/api/business/employees/{employee_id}/terminate",
         summary: "Terminate an employment",
         description: "Ends an employment permanently. `final_pay` sets how the last days are paid: \
-            `off_cycle` in a separate run as soon as the employment ends, `next_run` in the \
-            regular run of that month. Payroll then closes with that payslip. Without final pay, \
-            payroll is `closed` at once: later runs exclude the employee, and a run that already \
-            includes the employee still pays them, except a draft that is calculated or approved later.",
+            `off_cycle` pays them in a separate run as soon as the employment ends, and `next_run` \
+            in the regular run of that month. The payroll status becomes `closed` after the final \
+            pay. Without final pay, the payroll status becomes `closed` at once, and later runs \
+            exclude the employee. A run that already includes the employee still pays the \
+            employee, unless the run is a draft that is calculated or approved later.",
         example: r#"{"reason":"Resignation","last_working_day":"2025-12-31"}"#,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &[
@@ -89,8 +92,8 @@ pub(crate) fn suspend(
 pub(crate) struct ActivateEmployee {
     /// The employee.
     employee_id: Id<Employee>,
-    /// The day on which work started or resumed; not in the future. Default: today. For a `pending` employee it becomes the first day of
-    /// work. If it is absent, an earlier first day of work stays.
+    /// The day on which work started or resumed; not in the future. Default: today. For a `pending` employee, this day becomes the first day
+    /// of work. If the member is absent, a first day of work in the past does not change.
     effective_on: Option<Date>,
 }
 
@@ -141,7 +144,7 @@ pub(crate) struct TerminateEmployee {
     employee_id: Id<Employee>,
     /// The reason, for the status history.
     reason: Text<500>,
-    /// The last day of work, not before the first. The employment ends after it; a future day waits for its date.
+    /// The last day of work, not before the first day of work. The employment ends at the end of this day, which may be in the future.
     last_working_day: Date,
     /// How the final pay is paid.
     final_pay: Option<FinalPayInput>,

@@ -21,17 +21,18 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         path: "/api/business/employees",
         contract: Contract::Published,
         summary: "List employees",
-        description: "Lists every employee of this key's world, of all companies, in creation \
-            order. Members and envelope are exactly those of the specification; query parameters \
-            are assumed.",
+        description: "Lists the employees of all companies in this key's world, in creation order. \
+            The members and the envelope are exactly as specified; the query parameters are \
+            assumed.",
         ..operation!(read list_employees)
     },
     Operation {
         path: "/api/business/employees",
         summary: "Hire an employee",
-        description: "Creates an employee, who is `pending` and `not_enrolled` for payroll. Runs \
-            pay the employee after `verifyEmployeePayroll`, and after activation: automatically \
-            on a future first day of work, or with `activateEmployee`.",
+        description: "Creates an employee with the status `pending` and the payroll status \
+            `not_enrolled`. Payroll runs include the employee after `verifyEmployeePayroll` and \
+            activation. If the first day of work is in the future, the clock activates the \
+            employee on that day; otherwise call `activateEmployee`.",
         example: r#"{"company_id":"@company:1","name":"Ada Obi","role":"Accountant","department":"Finance","start_date":"2026-02-02","compensation":{"amount":45000000,"currency":"NGN","interval":"month"},"tax_id":"1023456789"}"#,
         success: 201,
         errors: &[ErrorCode::CurrencyMismatch],

@@ -46,7 +46,7 @@ pub(crate) fn wrong_lines(world: &World, company: &Company, lines: &[EntryLine])
         }
         let before = *cash.get_or_insert(line);
         if (before.currency, before.direction) != (line.currency, line.direction) {
-            let detail = "an entry can change only one wallet, in one direction";
+            let detail = "an entry can change only one wallet, and only in one direction";
             add("account", "moves_twice", detail.to_owned());
         }
     }

@@ -20,8 +20,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         description: "Posts an entry. Debits must equal credits in every currency. A line on \
             `cash_available` changes the wallet in its currency and is shown on its statement. \
             Cash that is reserved, in transit or in escrow cannot be changed by manual entries. \
-            `effective_on` is the accounting date: not before the start of the books, not in the \
-            future, not in a closed period.",
+            `effective_on` is the accounting date. It must not be before the start of the books, \
+            in the future, or in a closed period.",
         example: r#"{"company_id":"@company:1","effective_on":"2026-01-01","memo":"Office rent, accrued","lines":[
             {"account":"rent","direction":"debit","amount":45000000,"currency":"NGN"},
             {"account":"refunds_payable","direction":"credit","amount":45000000,"currency":"NGN"}]}"#,
@@ -39,8 +39,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         path: "/api/business/journal-entries/{journal_entry_id}/reverse",
         summary: "Reverse a journal entry",
         description: "Reverses an entry that was posted by a call: posts the opposite entry and \
-            marks the original `reversed`. Entries are never edited. An entry of a run, a filing \
-            or a payment returns 409: reverse that resource instead.",
+            marks the original `reversed`. Entries are never edited. An entry that a run, a filing \
+            or a payment caused returns 409: reverse that resource instead.",
         success: 201,
         errors: &[
             ErrorCode::InvalidStateTransition,

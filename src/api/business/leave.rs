@@ -34,9 +34,9 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         path: "/api/business/leave-requests/{leave_request_id}/decide",
         summary: "Approve or decline a leave request",
         description: "Decides a leave request. Approved leave sets an active employee to \
-            `on_leave` on the first day and back to `active` on the day after the last. Leave \
-            that has already started takes effect at once. Past leave only counts: unpaid days \
-            reduce the pay of runs that are calculated afterwards.",
+            `on_leave` on the first day and back to `active` on the day after the last. Leave that \
+            has already started takes effect at once. Leave in the past does not change the \
+            status, but its unpaid days reduce the pay of runs that are calculated afterwards.",
         example: r#"{"decision":"approve","note":"Enjoy it"}"#,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &["leave_request.decided", "employee.leave_started"],

@@ -10,10 +10,10 @@ use crate::model::payroll;
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([Operation {
     path: "/api/business/employees/{employee_id}/leave-balance",
     summary: "Read an employee's balance of paid leave",
-    description: "Returns the days of paid leave that have accrued, that were taken and that are \
-        left at the end of a day. A twelfth of `days_per_year` accrues with each whole month. \
-        Approved `annual` leave reduces the balance by its business days. The run that pays the \
-        last days of an employment pays what is left.",
+    description: "Returns the accrued, taken and remaining days of paid leave at the end of a day. \
+        A twelfth of `days_per_year` accrues with each whole month. Approved `annual` leave \
+        reduces the balance by its business days. The run that pays the last days of an employment \
+        also pays the remaining days.",
     example: r#"{"employee_id":"@employee:1","as_of":"2026-01-31"}"#,
     ..operation!(read get_leave_balance)
 }]);
@@ -22,7 +22,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([Operation {
 pub(crate) struct GetLeaveBalance {
     /// The employee.
     employee_id: Id<Employee>,
-    /// The day; the balance is that at its end. Default: today. It ends with the last day of work.
+    /// The day at whose end the balance is calculated. Default: today. A day after the employment ends is replaced by the last day of work.
     as_of: Option<Date>,
 }
 

@@ -74,7 +74,7 @@ pub(crate) fn begin_leave(world: &mut World, id: Id<LeaveRequest>) {
     world.record("employee.leave_started", employee);
 }
 
-/// Sends an employee on leave that no request asked for: a tester's move.
+/// Sends an employee on leave without a leave request: a tester's move.
 pub(crate) fn leave_without_request(
     world: &mut World,
     mut employee: Employee,

@@ -10,7 +10,8 @@ pub(crate) struct PaidLeaveInput {
     /// Working days a year; 0 ends the accrual.
     #[schemars(range(min = 0, max = 366))]
     days_per_year: i64,
-    /// The first day of the accrual. Default: today. What accrued before counts no more: name it as opening days.
+    /// The first day of the accrual. Default: today. Days that accrued before this day are no longer counted: include them in
+    /// `opening_hundredths`.
     accrues_from: Option<Date>,
     /// Days that employees had on that day, in hundredths of a day. Default: 0.
     #[serde(default)]

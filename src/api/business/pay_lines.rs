@@ -25,7 +25,7 @@ pub(crate) struct DeductionInput {
     id: Option<LineId>,
     /// Its name on the payslip.
     label: Text<100>,
-    /// Minor units per month. An amount above the available pay is not deducted. Required without `rate_bp`.
+    /// Minor units per month. The part that exceeds the available pay is not deducted. Required without `rate_bp`.
     amount: Option<MonthlySum>,
     /// A part of the pay of each pay period, in hundredths of a percent, instead of an amount: 500 is 5 %.
     #[schemars(range(min = 1, max = 10_000))]
@@ -38,13 +38,12 @@ pub(crate) struct DeductionInput {
     /// Its type in the payroll pack of the country, such as `401k`, `pension_net_pay` or `rrsp`. The pack states what it reduces.
     #[serde(rename = "type")]
     kind: Option<TypeName>,
-    /// The least net pay of a pay period, in minor units, that it leaves to the employee, such as the protected earnings of a court order.
-    /// Pay terms state it for a month, and a run for its pay period. It requires a `type`.
+    /// The minimum net pay of a pay period, in minor units, that the deduction leaves to the employee, such as the protected earnings of a
+    /// court order. In pay terms, the amount is for a month; in a run, it is for the pay period of the run. Requires a `type`.
     protected: Option<MonthlySum>,
-    /// The most that deductions of its type take in a tax year, in minor units. The limit of the payroll pack applies, too. It requires a
-    /// `type`.
+    /// The maximum sum of deductions of this type in a tax year, in minor units. The limit of the payroll pack also applies. Requires a `type`.
     annual_limit: Option<MonthlySum>,
-    /// What the employer adds: a cost of the employer on the payslip, due to the same third party.
+    /// The amount that the employer adds. On the payslip, it is a cost of the employer; it is due to the same third party.
     employer: Option<EmployerInput>,
 }
 
@@ -56,25 +55,25 @@ struct EmployerInput {
     /// A part of pay in money, in hundredths of a percent: 300 is 3 %.
     #[schemars(range(min = 1, max = 100_000))]
     rate_bp: Option<i64>,
-    /// Parts of the employee's amount, each up to a part of pay. `[{"rate_bp": 10000, "upto_bp": 300}, {"rate_bp": 5000, "upto_bp": 500}]`
-    /// is all of the first 3 % of pay, and half of the next 2 %.
+    /// Tiers in which the employer matches the employee's amount. `[{"rate_bp": 10000, "upto_bp": 300}, {"rate_bp": 5000, "upto_bp": 500}]`
+    /// matches all of the first 3 % of pay, and half of the next 2 %.
     #[serde(rename = "match")]
     #[schemars(length(min = 1, max = 5))]
     tiers: Option<Vec<TierInput>>,
     /// The earnings that count as pay, by their name in the payroll pack, such as `qualifying` in the United Kingdom. Default: all pay in
     /// money.
     earnings: Option<TypeName>,
-    /// The most of a tax year, in minor units.
+    /// The maximum amount in a tax year, in minor units.
     annual_limit: Option<MonthlySum>,
 }
 
-/// A part of a match.
+/// A tier of a match.
 #[derive(Deserialize, JsonSchema)]
 struct TierInput {
     /// The part of the employee's amount, in hundredths of a percent: 5000 is half.
     #[schemars(range(min = 1, max = 100_000))]
     rate_bp: i64,
-    /// The part of pay up to which the employee's amount counts, in hundredths of a percent. Each tier counts what is above the one before.
+    /// The upper end of the tier, in hundredths of a percent of pay. The tier begins at the upper end of the previous tier.
     #[schemars(range(min = 1, max = 10_000))]
     upto_bp: i64,
 }

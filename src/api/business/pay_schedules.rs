@@ -23,11 +23,12 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         path: "/api/business/pay-schedules",
         summary: "Create a pay schedule",
         description: "Sets how often a company pays, from `first_day` on. A regular run then pays \
-            one pay period: the first unpaid one that ends in the month of the run. Monthly \
-            amounts of pay terms, allowances and deductions are converted by the number of pay \
-            periods in a year. Days that no schedule covers are paid by the month. An active \
-            schedule ends after its last pay period before `first_day`. With \
-            `draft_days_before`, the clock drafts each run for all payable employees.",
+            one pay period: the first unpaid pay period that ends in the month of the run. Monthly \
+            amounts of pay terms, allowances and deductions are multiplied by 12 and divided by \
+            the number of pay periods in a year. Days that no schedule covers are paid monthly. If \
+            the company already has an active schedule, that schedule ends with its last pay \
+            period before `first_day`. With `draft_days_before`, the clock drafts each run for all \
+            payable employees.",
         example: r#"{"company_id":"@company:3","frequency":"monthly","first_day":"2026-02-01","pay_days_after":0,"draft_days_before":5}"#,
         success: 201,
         emits: &["pay_schedule.created", "pay_schedule.ended"],
@@ -50,9 +51,9 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
         path: "/api/business/pay-schedules/{pay_schedule_id}/end",
         summary: "End a pay schedule",
-        description: "Ends a schedule after its current pay period, or after that with \
-            `last_day`. The pay periods until then can still be run. Later days are paid by the \
-            month, or by another schedule.",
+        description: "Ends a schedule after its current pay period, or after the pay period that \
+            contains `last_day`. Payroll can still be run for the pay periods until then. Later \
+            days are paid monthly, or by another schedule.",
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &["pay_schedule.ended"],
         ..operation!(write end_pay_schedule)
@@ -167,7 +168,7 @@ fn faults(world: &World, company: &Company, input: &CreatePaySchedule) -> Vec<Vi
         fault("overlaps", format!("must be after {last}, the last day of the earlier schedule"));
     }
     if let Some(last) = paid_until(world, company).filter(|last| first <= *last) {
-        fault("already_run", format!("must be after {last}: regular runs pay until that day"));
+        fault("already_run", format!("must be after {last}, the last day that a regular run pays"));
     }
     wrong
 }
@@ -189,7 +190,7 @@ pub(crate) struct ListPayPeriods {
 pub(crate) struct PayPeriodOfSchedule {
     #[serde(flatten)]
     days: PaySpan,
-    /// The month that runs of this pay period name.
+    /// The month that is the `period` of a run for this pay period.
     period: Period,
     /// The day on which wages are due.
     pay_date: Date,
@@ -269,7 +270,7 @@ pub(crate) fn end(
     }
     let last = schedule.containing(day).map_or(schedule.first_day.plus_days(-1), |span| span.end);
     if let Some(paid) = last_run(world, &schedule).filter(|paid| *paid > last) {
-        let detail = format!("must be on or after {paid}: regular runs pay until that day");
+        let detail = format!("must be on or after {paid}, the last day that a regular run pays");
         return Err(ApiError::of_member("/last_day", "already_run", detail));
     }
     Ok(end_after(world, schedule, last))

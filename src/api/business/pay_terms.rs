@@ -13,10 +13,10 @@ Operation {
     method: Method::Put,
     path: "/api/business/employees/{employee_id}/compensation",
     summary: "Set an employee's pay terms",
-    description: "Sets the pay terms from `effective_from` up to the next terms. Terms with the \
-        same first day are replaced. `compensation` shows the terms in force today, and \
-        `compensation_history` all terms if there are several. Future terms wait for their first \
-        day. Runs calculated from now on use the new terms; earlier calculations stay.",
+    description: "Sets the pay terms from `effective_from` until the next terms begin. Existing \
+        terms with the same first day are replaced. `compensation` shows the terms in force today; \
+        `compensation_history` shows all terms if there are several. Runs that are calculated from \
+        now on use the new terms; earlier calculations do not change.",
     example: r#"{"amount":52000000,"currency":"NGN","interval":"month","allowances":[{"label":"Fuel","amount":1500000}]}"#,
     errors: &[ErrorCode::CurrencyMismatch, ErrorCode::InvalidStateTransition],
     emits: &["employee.compensation_changed"],
@@ -29,9 +29,9 @@ Operation {
 pub(crate) struct CompensationInput {
     /// Gross pay for one interval, in minor units.
     amount: Amount,
-    /// Its currency: the company's, or that of the country of employment.
+    /// The currency of the amount: the company's currency, or the currency of the country of employment.
     currency: Currency,
-    /// The interval. A yearly amount is paid in twelfths. A month has a twelfth of 52 weeks of 40 hours.
+    /// The interval. A yearly amount is paid in twelve equal parts. For an hourly amount, a month has one twelfth of 52 weeks of 40 hours.
     interval: PayInterval,
     /// Monthly additions to gross pay, which are taxable. Replaces the whole list; none if absent.
     #[serde(default)]

@@ -31,7 +31,7 @@ pub(crate) struct PaymentMethodInput {
 #[derive(Deserialize, JsonSchema)]
 #[schemars(rename = "PaymentSplitInput")]
 struct SplitInput {
-    /// Minor units of the employee's currency, or the remaining net pay if that is less.
+    /// A fixed amount, in minor units of the employee's currency. If less net pay remains, the account receives the remaining net pay.
     amount: Option<Amount>,
     /// A part of the net pay, in hundredths of a percent: 2500 is a quarter. It is rounded down.
     #[schemars(range(min = 1, max = WHOLE_BP))]

@@ -22,9 +22,9 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         summary: "Run payroll",
         description: "Creates, calculates, approves and submits one regular run. Without \
             `employees` it includes all payable employees. An employee can be in at most one \
-            regular run per period. Path, method, headers and members are those of the \
-            specification; the response is assumed. The response shows the accepted run, and the \
-            later steps follow as the clock moves.",
+            regular run per period. The path, method, headers and members are as specified; the \
+            response is assumed. The response shows the accepted run. The later steps happen when \
+            the clock moves.",
         example: r#"{"company_id":"@company:1","period":"2026-01"}"#,
         success: 201,
         errors: &[
@@ -48,8 +48,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
         path: "/api/business/payroll-runs/{payroll_run_id}",
         summary: "Read a payroll run",
-        description: "Returns a run with totals, funding, blockers, warnings and status history, \
-            and with `expand=items` its items.",
+        description: "Returns a run with its totals, funding, blockers, warnings and status \
+            history. `expand=items` adds its items.",
         long: true,
         ..operation!(read get_payroll_run)
     },

@@ -16,10 +16,10 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         path: "/api/business/payroll-runs",
         summary: "Draft a payroll run",
         description: "Creates a draft run. `regular` pays the salary of its employees, once per \
-            period. `off_cycle` and `correction` pay only the amounts set with \
-            `updatePayrollRun`. `termination` pays leaving employees what no other run of the \
-            month has paid. Without `employee_ids`, a regular run includes all payable employees, \
-            and the other types start empty. Next: calculate it, check it, approve it.",
+            period. `off_cycle` and `correction` pay only the amounts set with `updatePayrollRun`. \
+            `termination` pays employees who leave the amount that no other run of the month has \
+            paid. Without `employee_ids`, a regular run includes all payable employees, and the \
+            other types start empty. Then calculate, check and approve the run.",
         example: r#"{"company_id":"@company:2","period":"2026-01","type":"off_cycle","employee_ids":["@employee:27"],"notes":"Bonuses of the year"}"#,
         success: 201,
         errors: &[
@@ -35,8 +35,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         method: Method::Patch,
         path: "/api/business/payroll-runs/{payroll_run_id}",
         summary: "Edit a drafted payroll run",
-        description: "Replaces the given members. `items` sets what single employees are paid or \
-            deducted in addition to their terms; each entry replaces the previous one, and adds \
+        description: "Replaces the given members. `items` sets additional pay and deductions of \
+            single employees. Each entry replaces the previous entry of that employee, and adds \
             the employee to the run if necessary. A calculated run becomes a draft again, without \
             totals.",
         example: r#"{"items":[{"employee_id":"@employee:27","earnings":[{"label":"Bonus","amount":5000000}]}]}"#,
@@ -53,10 +53,11 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
         path: "/api/business/payroll-runs/{payroll_run_id}/calculate",
         summary: "Calculate a drafted payroll run",
-        description: "Calculates gross to net for all its employees within two seconds: totals, \
-            items and `warnings`. A pay date whose cut-off has passed becomes the next one that can \
-            be met. Nothing is posted. The item of an employee who can no longer be \
-            paid is `blocked`, and is excluded at approval.",
+        description: "Calculates net pay from gross pay for all employees of the run, within two \
+            seconds. The results are the totals, the items and `warnings`. If the cut-off of the \
+            pay date has passed, the pay date becomes the next possible day. No journal entry is \
+            posted. If an employee can no longer be paid, the item becomes `blocked`, and approval \
+            excludes the employee.",
         success: 202,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &["payroll_run.updated"],

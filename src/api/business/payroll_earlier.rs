@@ -1,6 +1,6 @@
 //! Earlier pay of the employees of a run: totals of the tax year, pays of the same pay period, and regular pay by month.
 //!
-//! Pay counts as it was calculated, in any run and order, unless its run was cancelled, failed or reversed.
+//! All calculated pay counts, in every type of run and independent of the order of the runs, unless the run was cancelled, failed or reversed.
 
 use std::collections::BTreeSet;
 

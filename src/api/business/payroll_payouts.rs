@@ -21,7 +21,7 @@ pub(crate) struct Wages {
 }
 
 impl Wages {
-    /// Those of this payout; none if it pays something else.
+    /// The wages that this payout pays; none if it pays something else.
     pub(crate) fn of(world: &World, payout: &Payout) -> Option<Self> {
         let source = payout.source.filter(|_| payout.pays() == Pays::Wages)?;
         let item = get(world, Id::<PayrollItem>::from_bits(source.bits));
@@ -29,7 +29,7 @@ impl Wages {
         Some(Self { item, run })
     }
 
-    /// The account that owes what a payout pays, by its wages.
+    /// The payable account that a payout settles, by its wages.
     pub(crate) fn payable(of: Option<&Self>) -> Account {
         of.map_or(Account::WagesPayable, |wages| posting::payable(&wages.item.calculation))
     }

@@ -14,12 +14,12 @@ use crate::model::posting::{self, RunCost};
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([Operation {
     path: "/api/business/payroll-runs/{payroll_run_id}/items/{payroll_item_id}/retry",
     summary: "Send an item's wages again",
-    description: "Creates a new payout after the previous one failed or was returned. It goes at \
-        once to the account that is on record now. If the net pay is split, only the parts that \
-        failed or were returned are sent again. The money is still reserved; for an item that \
-        the wallet did not cover, it is reserved now, and the platform fee is charged. When the \
-        last item is paid, a `partially_paid` run becomes `paid`. A run that failed as a whole \
-        has ended: create another run.",
+    description: "Creates a new payout after the previous payout failed or was returned. The new \
+        payout is sent at once to the employee's current account. If the net pay is split, only \
+        the parts that failed or were returned are sent again. The money is still reserved, unless \
+        the wallet did not cover the item: then the money is reserved now, and the platform fee is \
+        charged. When the last item is paid, a `partially_paid` run becomes `paid`. If the whole \
+        run failed, create another run instead.",
     errors: &[
         ErrorCode::InvalidStateTransition,
         ErrorCode::EmployeeNotPayable,

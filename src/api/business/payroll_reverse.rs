@@ -22,9 +22,10 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([Operation {
     path: "/api/business/payroll-runs/{payroll_run_id}/reverse",
     summary: "Reverse a payroll run",
     description: "Reverses the run, or only the items of `employee_ids`. Returns a new run of type \
-        `correction`: wages are recalled into the wallet, payslips are `voided`, and liabilities \
-        to authorities are lowered, also in prepared returns. Amounts already paid to an authority become a credit there: a \
-        negative liability. The employees can then be in another regular run of the period.",
+        `correction`. The wages return to the wallet, the payslips become `voided`, and the tax \
+        liabilities are reduced, also in prepared returns. An amount that was already paid to an \
+        authority becomes a credit: a liability with a negative amount. The employees can then be \
+        in another regular run of the period.",
     example: r#"{"reason":"Paid by mistake"}"#,
     errors: &[ErrorCode::InvalidStateTransition],
     emits: &[
@@ -60,7 +61,8 @@ fn reverse_payroll_run(world: &mut World, input: ReversePayrollRun) -> Result<Si
     let run = world.get(input.payroll_run_id)?;
     let status = step("reverse", "the run", run.id, run.status)?;
     if run.reverses.is_some() {
-        let detail = "this run is a reversal itself: run its employees again instead".to_owned();
+        let detail =
+            "this run is itself a reversal: create a new run for its employees instead".to_owned();
         return Err(refused(run.id, run.status, detail));
     }
     if run.settlement.pending > 0 {

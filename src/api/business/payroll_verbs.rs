@@ -12,11 +12,12 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
         path: "/api/business/payroll-runs/{payroll_run_id}/approve",
         summary: "Approve a payroll run",
-        description: "Approves a run of a company with `approval_required`. Wages and taxes \
-            accrue. The money is reserved at the cut-off, and the run continues as with \
-            `runPayroll`. If the cut-off of its pay date has passed, the pay date becomes the next \
-            day that can be met, and the run is calculated for that day. In a drafted run, an employee \
-            who can no longer be paid is excluded, and one who leaves is calculated again.",
+        description: "Approves a run of a company with `approval_required`. Approval accrues wages \
+            and taxes. The money is reserved at the cut-off, and the run continues as after \
+            `runPayroll`. If the cut-off of the pay date has passed, the pay date becomes the next \
+            possible day, and the run is calculated again for that day. In a drafted run, \
+            employees who can no longer be paid are excluded, and the pay of employees who leave \
+            is calculated again.",
         example: r#"{"approver":"Ada Obi","note":"Checked against the rota"}"#,
         errors: &[
             ErrorCode::InvalidStateTransition,
@@ -53,8 +54,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         path: "/api/business/payroll-runs/{payroll_run_id}/retry-funding",
         summary: "Retry a run's funding",
         description: "Tries again to reserve the money after `funding_failed`. The response shows \
-            the result: `processing`, or `funding_failed` again with the missing amount. The pay date and \
-            the amounts stay those of the approval.",
+            the result: `processing`, or `funding_failed` again with the missing amount. The pay \
+            date and the amounts do not change.",
         errors: &[ErrorCode::InvalidStateTransition],
         // The same work as the timer's, done by a call.
         emits: payroll_funding::EMITS,

@@ -19,9 +19,10 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         path: "/api/business/regulatory-reports",
         summary: "Compile a regulatory report",
         description: "Compiles a report from the company's current records of a month that has \
-            started. `payroll_summary` and `pension_schedule`: what its runs have paid. \
-            `large_transactions`: wallet transactions at or above the currency's threshold. \
-            `suspicious_activity`: findings of simple rules, which may be empty.",
+            started. `payroll_summary` and `pension_schedule` contain the amounts that the \
+            company's runs have paid. `large_transactions` contains wallet transactions at or \
+            above the currency's threshold. `suspicious_activity` contains the findings of simple \
+            rules, and can be empty.",
         example: r#"{"company_id":"@company:1","type":"payroll_summary","period":"2025-12"}"#,
         success: 201,
         emits: &["regulatory_report.compiled"],

@@ -12,14 +12,16 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
         path: "/api/business/reports/profit-and-loss",
         summary: "Profit and loss",
-        description: "Returns revenue and expenses of a range of days. `basis=cash` counts amounts \
-            received and paid instead of earned and owed: receipts from customers are sales, less \
-            sales tax paid to the authority. A paid bill counts as the expenses of the bill, each \
-            with the tax on it. Debts of payroll to others count when they are paid: as employer \
-            contributions in the proportion of the runs until that day, otherwise as wages. Amounts in other currencies are translated at the reference rate of their accounting date. What \
-            balances in other currencies gain or lose by later rates is in `exchange_gains` or \
-            `exchange_losses` (IAS 21.28), on the accrual basis only. They are shown in another \
-            `currency` at the rate of the last day.",
+        description: "Returns revenue and expenses of a range of days. With `basis=cash`, amounts \
+            count when they are received or paid. Sales are then the receipts from customers, less \
+            the sales tax paid to the authority. A paid bill counts as the expenses of the bill, \
+            including their tax. Taxes, pensions and deductions of payroll count when they are \
+            paid: partly as employer contributions, in the proportion of the runs until that day, \
+            and partly as wages. Amounts in other currencies are translated at the reference rate \
+            of their accounting date. Gains and losses on balances in other currencies are in \
+            `exchange_gains` and `exchange_losses` (IAS 21.28), on the accrual basis only. If the \
+            report has another `currency`, these gains and losses are translated at the rate of \
+            the last day.",
         example: r#"{"company_id":"@company:1","from":"2025-12-01","to":"2025-12-31"}"#,
         long: true,
         ..operation!(read get_profit_and_loss)
@@ -28,11 +30,12 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         path: "/api/business/reports/balance-sheet",
         summary: "Balance sheet",
         description: "Returns assets, liabilities and equity at the end of a day; for a future \
-            day, as of now. Earnings are part of equity: those of closed years in \
-            `retained_earnings`, the others in `current_earnings`. Other currencies are translated: \
-            balances at the rate of the day, earnings and paid-in equity at the rates of their \
-            own days. The difference is an exchange gain or loss, and part of earnings. In another \
-            `currency` than the company's, the effect of the translation is a line of equity.",
+            day, as of now. Equity includes earnings: `retained_earnings` has the earnings of \
+            closed years, and `current_earnings` has all others. Balances in other currencies are \
+            translated at the rate of the day; earnings and paid-in equity are translated at the \
+            rates of their own days. The difference is an exchange gain or loss, which is part of \
+            earnings. If the report has another `currency` than the company's, the effect of that \
+            translation is a line of equity.",
         example: r#"{"company_id":"@company:1","as_of":"2025-12-31"}"#,
         long: true,
         ..operation!(read get_balance_sheet)
@@ -72,8 +75,8 @@ pub(crate) enum Basis {
     Cash,
 }
 
-/// The days to compare with. `previous_period`: whole months are compared with as many whole months before them, and other days with as many
-/// days before them. `previous_year`: the same days a year earlier; whole months stay whole, also in leap years.
+/// The days to compare with. `previous_period`: the period of the same length directly before, counted in months if the days are whole months,
+/// otherwise in days. `previous_year`: the same days one year earlier; whole months are compared with whole months, also in leap years.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "ComparisonPeriod")]
@@ -288,7 +291,7 @@ fn lines(nets: &BTreeMap<Account, i128>, kind: AccountType) -> Vec<ReportLine> {
 pub(crate) struct GetBalanceSheet {
     /// The company.
     company_id: Id<Company>,
-    /// The day; balances are those at its end.
+    /// The day. The report shows the balances at the end of this day.
     as_of: Date,
     /// The currency of the report. Default: the company's.
     currency: Option<Currency>,
@@ -315,12 +318,12 @@ pub(crate) struct BalanceSheet {
     total_liabilities: i64,
     /// By account.
     equity: Vec<ReportLine>,
-    /// Earnings since the last closed year that ends by then, in minor units.
+    /// Earnings after the last closed year that ends on or before the day, in minor units.
     current_earnings: i64,
     /// The effect of showing the report in another currency than the company's, in minor units (IAS 21.39): assets and liabilities are
     /// translated at this day's rate, earnings and paid-in equity at the rates of their own days. 0 in the company's currency.
     translation_difference: i64,
-    /// Equity including current earnings and the difference: assets less liabilities.
+    /// Equity including current earnings and the translation difference: assets less liabilities.
     total_equity: i64,
     /// Currencies without a reference rate, whose amounts are not included; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -7,11 +7,11 @@ use crate::model::business::{FilingLine, FilingStatus, TaxFiling};
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([Operation {
     path: "/api/business/tax-filings/{tax_filing_id}/amend",
     summary: "Amend a tax filing",
-    description: "Creates a new filing that replaces a filed or rejected one, with the same \
-        amounts or with adjustments. Earlier payments count for it: submitting it pays only the \
-        additional amount. An amount taken away stays with the authority as a credit, which the \
-        next filing to it uses. Tax on sales is repaid when the new filing is accepted, except in \
-        Kenya and Nigeria.",
+    description: "Creates a new filing that replaces a filed or rejected filing, with the same \
+        amounts or with adjustments. Earlier payments count for the new filing: its submission \
+        pays only the additional amount. If the new amount is lower, the authority keeps the \
+        difference as a credit, which the next filing to that authority uses. A difference in tax \
+        on sales is repaid when the new filing is accepted, except in Kenya and Nigeria.",
     example: r#"{"reason":"The authority rejected the return"}"#,
     success: 201,
     errors: &[ErrorCode::InvalidStateTransition],
@@ -97,12 +97,15 @@ fn adjust(
         let only = known.first().filter(|_| known.len() == 1);
         let named = input.authority.map(Text::into_string);
         let authority = named.or_else(|| only.cloned()).ok_or_else(|| {
-            let detail = format!("the filing declares to {}: name one of them", known.join(", "));
+            let detail = format!(
+                "the filing declares amounts to {}: give one of these authorities",
+                known.join(", ")
+            );
             ApiError::of_member(at("authority"), "required", detail)
         })?;
         let line = lines.iter_mut().find(|line| line.authority == authority);
         let line = line.ok_or_else(|| {
-            let detail = format!("the filing declares to {}", known.join(", "));
+            let detail = format!("the filing declares amounts only to {}", known.join(", "));
             ApiError::of_member(at("authority"), "unknown_authority", detail)
         })?;
         if input.amount == 0 {
@@ -138,7 +141,7 @@ fn not_below_zero(
         let lowers = |it: &Adjustment| it.authority == after.authority && it.amount < 0;
         let place = adjustments.iter().rposition(lowers).unwrap_or_default();
         let detail = format!(
-            "the filing declares {} to {}: an amendment takes back at most that",
+            "the filing declares {} to {}: an amendment cannot reduce the amount below 0",
             before.amount, before.authority
         );
         return Err(ApiError::of_member(

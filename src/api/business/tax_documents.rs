@@ -23,9 +23,9 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
         path: "/api/business/tax-documents",
         summary: "List tax documents",
-        description: "Lists the forms that can be made from a company's payslips: by form, then \
-            by period, then by employee. A form of the employee or contractor has one document \
-            for each of them. Voided payslips and fees that did not arrive do not count.",
+        description: "Lists the forms that can be made from a company's payslips, ordered by form, \
+            period and employee. A form for employees or contractors has one document for each \
+            person. Voided payslips, and contractor fees that did not arrive, do not count.",
         example: r#"{"company_id":"@company:1"}"#,
         long: true,
         ..operation!(read list_tax_documents)
@@ -33,10 +33,10 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
         path: "/api/business/tax-documents/{form}",
         summary: "Read a tax document",
-        description: "Returns a form with its boxes, added up from the payslips of the period that \
-            are not voided. It is not stored, and changes with the payslips until the period is \
-            over. Amounts are in the currency of the payslips. With `Accept: application/pdf` it \
-            returns a PDF.",
+        description: "Returns a form with its boxes. The amounts are sums of the payslips of the \
+            period, without voided payslips. The form is not stored: it changes with the payslips \
+            until the period is over. Amounts are in the currency of the payslips. With `Accept: \
+            application/pdf` it returns a PDF.",
         example: r#"{"form":"H1","company_id":"@company:1","period":"2025"}"#,
         pdf: Some(page),
         long: true,
@@ -84,7 +84,7 @@ pub(crate) struct GetTaxDocument {
     /// The company.
     company_id: Id<Company>,
     /// The period: a tax year by the calendar year in which it begins (`2025`), a quarter (`2026-Q1`), a month (`2026-01`), a pay date
-    /// (`2026-01-23`). Optional for a form about the end of an employment, where it is the last day of work.
+    /// (`2026-01-23`). Optional for a form about the end of an employment, whose period is the last day of work.
     period: Option<Text<10>>,
     /// The employee; required for a form of the employee.
     employee_id: Option<Id<Employee>>,
@@ -111,9 +111,9 @@ pub(crate) struct TaxDocumentEntry {
     company_id: Id<Company>,
     /// The employee, for a form of the employee or contractor.
     employee_id: Option<Id<Employee>>,
-    /// The number of payslips, with the pays of a tax year before the world's history.
+    /// The number of payslips, including the pays of the tax year before the world's history.
     payslip_count: u64,
-    /// Whether the form must be filed, if small totals need not be.
+    /// Whether the form must be filed; only for a form that is not required for small totals.
     #[serde(skip_serializing_if = "Option::is_none")]
     reporting: Option<Reporting>,
 }
@@ -123,7 +123,7 @@ pub(crate) struct TaxDocumentEntry {
 pub(crate) struct TaxDocument {
     #[serde(flatten)]
     pub(crate) entry: TaxDocumentEntry,
-    /// Whether the period is over. Before, more payslips can follow.
+    /// Whether the period is over. Until then, more payslips can follow.
     complete: bool,
     /// The currency of every amount.
     pub(crate) currency: Currency,
@@ -217,11 +217,11 @@ fn get_tax_document(world: &World, input: GetTaxDocument) -> Result<Data<TaxDocu
     let employee = of_company(world, &company, input.employee_id)?;
     let employee = match (form.recipient, employee) {
         (Recipient::Employer, Some(_)) => {
-            let detail = format!("form {} is about the company: leave it out", form.name);
+            let detail = format!("form {} is about the company: omit employee_id", form.name);
             return Err(ApiError::of_member("/employee_id", "not_allowed", detail));
         }
         (Recipient::Employee | Recipient::Contractor, None) => {
-            let detail = format!("form {} is about one person: name the employee", form.name);
+            let detail = format!("form {} is about one person: give an employee_id", form.name);
             return Err(ApiError::of_member("/employee_id", "required", detail));
         }
         (_, employee) => employee,
@@ -229,7 +229,7 @@ fn get_tax_document(world: &World, input: GetTaxDocument) -> Result<Data<TaxDocu
     let days = days(world, (country, form), input.period.as_ref(), employee.as_deref())?;
     if left_before(form, &days, employee.as_ref()) {
         let detail = format!(
-            "form {} is for those who are employed on {}, the last day of the period",
+            "form {} is only for employees who are still employed on {}, the last day of the period",
             form.name, days.last
         );
         return Err(ApiError::of_member("/employee_id", "employment_ended", detail));
@@ -335,7 +335,7 @@ fn days(
     let ended = employee.and_then(|it| it.end_date).filter(|day| *day <= world.today());
     if form.period != FormPeriod::Employment {
         let Some(name) = period else {
-            let detail = format!("form {} declares a period: name it", form.name);
+            let detail = format!("form {} requires a period", form.name);
             return Err(ApiError::of_member("/period", "required", detail));
         };
         return Days::read(country, form, name.as_str());
@@ -371,7 +371,9 @@ fn no_payslips(
     };
     if !paid(None, None) {
         let whose = match form.recipient {
-            Recipient::Contractor => "has not paid a contractor of that country as a company of it",
+            Recipient::Contractor => {
+                "is not a company of that country that has paid a contractor there"
+            }
             _ => "has no payslip of that country",
         };
         let detail = format!("{} is a form of {country}, and the company {whose}", form.name);

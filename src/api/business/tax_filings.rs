@@ -15,21 +15,23 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
         path: "/api/business/tax-filings",
         summary: "List tax filings",
-        description: "Lists filings in creation order, starting with the twelve months before the \
-            world's start: one for each authority. The last ones are \
-            `pending`, and become `late` after their day.",
+        description: "Lists filings in creation order, starting with the filings of the twelve \
+            months before the world's start. The latest of these are `pending`, and become `late` \
+            after their due date.",
         ..operation!(read list_tax_filings)
     },
     Operation {
         path: "/api/business/tax-filings",
         summary: "Prepare a tax filing",
-        description: "Creates a filing with the liabilities of a month to one `authority` of \
-            `listTaxLiabilities`, with one form, that no filing contains yet. If the form is paid \
-            by the quarter or the year, or for `vat`, they are those of the whole period with that \
-            month. Such a return for `vat` takes up the later tax of its period until it is submitted, \
-            so there is one for a period and currency. It has the due date of the country's law. It is `blocked` while the money of a run is not reserved. \
-            A negative amount is a credit with the authority, which the next filing uses. If it is \
-            tax on sales, the authority pays it when it accepts the filing, except in Kenya and Nigeria.",
+        description: "Creates a filing for one `authority` of `listTaxLiabilities`, one form and \
+            one month. The filing contains the liabilities that no other filing contains yet. If \
+            the form is paid quarterly or yearly, and for `vat`, the filing contains the \
+            liabilities of the whole period that includes the month. Until a filing for `vat` is \
+            submitted, later tax of its period is added to it, so there is one filing for each \
+            period and currency. The due date follows the country's law. The filing is `blocked` \
+            until the money of its runs is reserved. A negative amount is a credit with the \
+            authority, which the next filing uses. A negative amount of tax on sales is repaid \
+            when the authority accepts the filing, except in Kenya and Nigeria.",
         example: r#"{"company_id":"@company:1","tax_type":"SIRS","period":"2026-01","jurisdiction":"NG"}"#,
         success: 201,
         emits: &["tax_filing.created", "tax_filing.blocked"],
@@ -50,7 +52,7 @@ list! {
         from |world, input| filings(world, input.company_id, input.period), of company_id;
     filter
         company_id: Id<Company>,
-        /// Filter by type.
+        /// Filter by authority.
         tax_type: Text<32>,
         /// Filter by month.
         period: Period,
@@ -65,11 +67,11 @@ pub(crate) struct CreateTaxFiling {
     company_id: Id<Company>,
     /// The authority that the amounts are due to: the `authority` of the liabilities, such as `HMRC`, `SIRS`, `pension`.
     tax_type: Text<32>,
-    /// The form of the liabilities. Default: of the authority's forms with such liabilities, the first in the list.
+    /// The form of the liabilities. Default: the form of the first such liability in `listTaxLiabilities`.
     form: Option<Text<64>>,
-    /// The month in which the wages were paid; if one payment covers more months, any of them.
+    /// The month in which the wages were paid. If one payment covers several months, give any of these months.
     period: Period,
-    /// The country of the authority, ISO 3166-1 alpha-2: the company's, or that of employees abroad.
+    /// The country of the authority, ISO 3166-1 alpha-2: the company's country, or the country in which employees work.
     jurisdiction: Country,
 }
 
@@ -203,8 +205,8 @@ fn nothing_owed(tax_type: &str, period: Period, open: &[Arc<TaxLiability>]) -> A
     others.sort_unstable();
     others.dedup();
     let others = match others.as_slice() {
-        [] => "nothing is due: run payroll or send an invoice first, or find the filing that contains it".to_owned(),
-        some => format!("due are: {}", some.join(", ")),
+        [] => "run payroll or send an invoice first, or find the filing that already contains the liability".to_owned(),
+        some => format!("amounts are due to {}", some.join(", ")),
     };
     let detail = format!("nothing is due to {tax_type} for {period} without a filing; {others}");
     ApiError::of_member("/tax_type", "nothing_owed", detail)

@@ -7,9 +7,10 @@ use crate::model::business::{LiabilityStatus, PayrollRun, TaxFiling, TaxLiabilit
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([Operation {
     path: "/api/business/tax-liabilities",
     summary: "List tax liabilities",
-    description: "Lists what each run owes to each authority with each form, and the tax on sales \
-        of each return period less the tax on purchases, in creation order. For months before \
-        the world's start, see the filings of those months.",
+    description: "Lists tax liabilities in creation order. There is one liability for each run, \
+        authority and form. For each return period, there is one liability for the tax on sales \
+        less the tax on purchases. For months before the world's start, see the filings of those \
+        months.",
     ..operation!(read list_tax_liabilities)
 }]);
 

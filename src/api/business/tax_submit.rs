@@ -10,11 +10,12 @@ use crate::model::business::{
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([Operation {
     path: "/api/business/tax-filings/{tax_filing_id}/submit",
     summary: "Submit a tax filing",
-    description: "Pays and submits the filing. The money comes from the reserves of the runs; \
-        sales tax and amendments come from the available balance; a credit with the authority is \
-        used first. The authority acknowledges the filing within an hour, and answers two \
-        business days later. A `blocked` filing is checked again. A return of tax on sales is \
-        refused with 409 until its period is over.",
+    description: "Pays and submits the filing. The taxes of runs are paid from the money that the \
+        runs reserved. Sales tax and amendments are paid from the available balance. A credit with \
+        the authority is used first. The authority acknowledges the filing within an hour, and \
+        answers two business days later. If the filing is `blocked`, the call checks again whether \
+        it can be submitted. A return of tax on sales is refused with 409 until its period is \
+        over.",
     example: r#"{"declaration":"Ada Obi, finance manager"}"#,
     success: 202,
     errors: &[ErrorCode::InvalidStateTransition, ErrorCode::InsufficientFunds],
@@ -36,7 +37,8 @@ pub(crate) struct SubmitTaxFiling {
     tax_filing_id: Id<TaxFiling>,
     /// Name of the person who declares the report correct.
     declaration: Text<200>,
-    /// The wallet to debit. Default: the company's wallet in the filing's currency, the only one accepted. A filing that pays nothing needs none.
+    /// The wallet to debit. Only the company's wallet in the filing's currency is accepted, and it is the default. A filing that pays nothing
+    /// needs no wallet.
     wallet_id: Option<Id<Wallet>>,
 }
 
@@ -103,8 +105,12 @@ fn paid_from(
     let own = wallet.as_ref().map(|wallet| wallet.id);
     if named.is_some_and(|named| Some(named.id) != own) {
         let detail = match own {
-            Some(own) => format!("the {currency} wallet of {company} is {own}"),
-            None => format!("{company} has no {currency} wallet, and this filing needs none"),
+            Some(own) => {
+                format!("the filing must be paid from {own}, the {currency} wallet of {company}")
+            }
+            None => format!(
+                "{company} has no {currency} wallet, and this filing needs no wallet: omit wallet_id"
+            ),
         };
         return Err(ApiError::of_member("/wallet_id", "foreign_wallet", detail));
     }
@@ -119,7 +125,7 @@ fn period_is_over(world: &World, filing: &TaxFiling) -> Result<()> {
         return Ok(());
     }
     let detail = format!(
-        "the return period ends on {last}, and today is {}: submit the return after it",
+        "the return period ends on {last}: submit the return after that day (today is {})",
         world.today()
     );
     Err(refused(filing.id, filing.status, detail))

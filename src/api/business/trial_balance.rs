@@ -20,7 +20,7 @@ reports!(TrialBalance);
 pub(crate) struct GetTrialBalance {
     /// The company.
     company_id: Id<Company>,
-    /// The day; balances are those at its end.
+    /// The day. The report shows the balances at the end of this day.
     as_of: Date,
 }
 

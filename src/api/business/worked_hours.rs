@@ -10,14 +10,15 @@ use crate::model::payroll::{self, Pack};
 /// Hours of one type that an employee worked.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct HoursInput {
-    /// `regular`, or a type of earnings of the country's payroll pack such as `overtime`. Regular hours replace the pay of hourly terms.
+    /// `regular`, or a type of earnings of the country's payroll pack such as `overtime`. The pay for regular hours replaces the usual pay by
+    /// hourly terms.
     #[serde(rename = "type")]
     kind: TypeName,
     /// The time worked, in minutes: 90 is one hour and a half.
     #[schemars(range(min = 1, max = 45_000))]
     minutes: u32,
-    /// The pay of an hour, in percent of the hourly rate. Default: that of the payroll pack, such as 150 for overtime in the United States, or
-    /// else 100.
+    /// The pay of an hour, in percent of the hourly rate. Default: the rate of the payroll pack, such as 150 for overtime in the United
+    /// States, otherwise 100.
     #[schemars(range(min = 1, max = 1_000))]
     rate_percent: Option<u32>,
 }

@@ -18,11 +18,11 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([
     Operation {
         path: "/api/capital/credit-scores",
         summary: "Score a company's credit",
-        description: "Requests a score from 300 to 850, higher is better, calculated five seconds \
-            later from the company's own books, payroll, taxes and loans. The score is the sum of \
-            its `factors`, and each factor names the calls that show its value. A company with \
-            less than thirty days of revenue or expenses gets no score: `failed`, \
-            `insufficient_data`.",
+        description: "Requests a score from 300 to 850; a higher score is better. The score is \
+            calculated five seconds later from the company's own books, payroll, taxes and loans. \
+            The score is the sum of its `factors`, and each factor names the calls that show its \
+            value. A company with less than thirty days of revenue or expenses gets no score: the \
+            status becomes `failed` with the code `insufficient_data`.",
         example: r#"{"company_id":"@company:1","purpose":"working capital"}"#,
         success: 202,
         emits: &["credit_score.created"],

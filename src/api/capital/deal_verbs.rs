@@ -17,13 +17,13 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([
         path: "/api/capital/deals/{deal_id}/advance",
         summary: "Advance a deal",
         description: "Moves a deal to the next stage; `to_stage`, if given, must be that stage. \
-            Requirements: `screening` needs a verified business (`kyb_approved`), `term_sheet` \
-            also no confirmed alert (`aml_clear`) and a completed due diligence case \
-            (`due_diligence_completed`), `closing` a readiness assessment that is sufficient for \
-            the instrument (`readiness`). A 409 `stage_guard_failed` names each missing \
-            requirement and how to meet it. At `screening` the investor is asked, and replies \
-            within two business days. At `due_diligence` a case is opened, unless the deal has \
-            one.",
+            Every stage after `sourced` requires a verified business (`kyb_approved`). \
+            `term_sheet` also requires that no alert is confirmed (`aml_clear`) and that the due \
+            diligence case is completed (`due_diligence_completed`). `closing` also requires a \
+            readiness assessment that is sufficient for the instrument (`readiness`). A 409 \
+            `stage_guard_failed` names each missing requirement and how to meet it. At `screening` \
+            the investor is asked, and replies within two business days. At `due_diligence` a case \
+            is opened, unless the deal has one.",
         example: r#"{"to_stage":"screening","note":"A first call went well"}"#,
         errors: &[ErrorCode::InvalidStateTransition, ErrorCode::StageGuardFailed],
         emits: &[
@@ -37,10 +37,10 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([
     Operation {
         path: "/api/capital/deals/{deal_id}/close",
         summary: "Close a deal",
-        description: "Closes a deal. `won` is possible only from `closing`: the `amount` is in the \
-            company's wallet at once, as equity (`equity`, `safe`) or as debt (`debt`, \
-            `revenue_share`). `lost` or `withdrawn` are possible from any stage, without an \
-            amount.",
+        description: "Closes a deal. `won` is possible only at the stage `closing`. The `amount` \
+            is credited to the company's wallet at once, as equity (`equity`, `safe`) or as debt \
+            (`debt`, `revenue_share`). `lost` and `withdrawn` are possible at any stage, without \
+            an amount.",
         example: r#"{"outcome":"withdrawn","reason":"The owners changed their minds"}"#,
         errors: &[
             ErrorCode::InvalidStateTransition,
@@ -71,7 +71,7 @@ fn advance_deal(world: &mut World, input: AdvanceDeal) -> Result<Single<Deal>> {
     still_open(&deal)?;
     let Some(next) = deal.stage.next() else {
         let detail =
-            "the deal is at closing, the last stage: close it as won, lost or withdrawn".to_owned();
+            "closing is the last stage: close the deal as won, lost or withdrawn".to_owned();
         return Err(refused(deal.id, deal.stage, detail));
     };
     if let Some(to) = input.to_stage.filter(|to| *to != next) {

@@ -284,7 +284,7 @@ pub(crate) struct CreateDueDiligenceRequest {
     title: Text<200>,
     /// The due date, not in the past. Default: in seven days.
     due_on: Option<Date>,
-    /// Whether the case waits for it. Default: true.
+    /// Whether the request must be accepted or waived before the case is completed. Default: true.
     mandatory: Option<bool>,
     /// Key-value pairs set by the caller.
     metadata: Option<Metadata>,

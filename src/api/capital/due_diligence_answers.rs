@@ -145,9 +145,11 @@ impl ReportReferenceInput {
                 wrong.push(Violation::new(format!("/report_ref/{name}"), code, detail));
             };
             match day {
-                None if is_taken => fault("required", "this report requires it".to_owned()),
+                None if is_taken => {
+                    fault("required", "this report requires this member".to_owned());
+                }
                 Some(_) if !is_taken => {
-                    fault("not_taken", "this report does not use it".to_owned());
+                    fault("not_taken", "this report does not use this member".to_owned());
                 }
                 Some(day) if day > today => {
                     fault("in_the_future", format!("{day} is in the future: today is {today}"));

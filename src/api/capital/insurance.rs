@@ -17,10 +17,10 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([
     Operation {
         path: "/api/capital/insurance-risk-scores",
         summary: "Score an insurance risk",
-        description: "Requests a score from 0 to 100, higher is riskier, calculated five seconds \
-            later from the company's industry, books, payroll and taxes. It includes the \
-            insurer's tier and the premium for one year. The premium is an estimate, not an \
-            offer.",
+        description: "Requests a score from 0 to 100; a higher score means a higher risk. The \
+            score is calculated five seconds later from the company's industry, books, payroll and \
+            taxes. The result includes the insurer's tier and the premium for one year. The \
+            premium is an estimate, not an offer.",
         example: r#"{"company_id":"@company:1","line":"group_life"}"#,
         success: 202,
         errors: &[ErrorCode::CurrencyMismatch],
@@ -48,7 +48,7 @@ const CALCULATION: Span = Span::seconds(5);
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct CreateInsuranceRiskScore {
-    /// The company whose risk it is.
+    /// The company whose risk is scored.
     company_id: Id<Company>,
     /// The line of cover.
     line: LineOfCover,

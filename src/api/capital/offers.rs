@@ -13,10 +13,10 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([Operation {
     path: "/api/capital/offers/{offer_id}/respond",
     summary: "Accept or decline an offer",
     description: "Answers an offer. `accept` requires the `wallet_id` that receives the money: a \
-        wallet of the company in the offer's currency. The loan is created at once (`loan_id`) \
-        and paid out one business day later. `repayment` chooses how it is repaid: by calls, by \
-        `autopay` from the wallet, or by a share of sales (`revenue_share`). `decline` must not have a wallet. An offer without \
-        an answer expires after 14 days.",
+        wallet of the company in the offer's currency. The loan is created at once (`loan_id`) and \
+        paid out one business day later. `repayment` sets how the loan is repaid: by calls, by \
+        `autopay` from the wallet, or by a share of sales (`revenue_share`). With `decline`, \
+        `wallet_id` must be absent. An offer without an answer expires after 14 days.",
     example: r#"{"decision":"accept","wallet_id":"@wallet:1"}"#,
     errors: &[
         ErrorCode::InvalidStateTransition,

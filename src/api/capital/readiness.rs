@@ -19,9 +19,10 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([
     Operation {
         path: "/api/capital/readiness-assessments",
         summary: "Assess investment readiness",
-        description: "Requests a score from 0 to 100, higher is readier, calculated five seconds \
-            later from the company's books, payroll, taxes, verification and record. It has five \
-            pillars, the gaps that cost points, and the operations that close them.",
+        description: "Requests a score from 0 to 100; a higher score is better. The score is \
+            calculated five seconds later from the company's books, payroll, taxes, verification \
+            and record. The result has five pillars, the gaps that cost points, and the operations \
+            that close the gaps.",
         example: r#"{"company_id":"@company:1","stage":"series_a"}"#,
         success: 202,
         errors: &[ErrorCode::CurrencyMismatch],

@@ -20,11 +20,12 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([
     Operation {
         path: "/api/capital/loans/{loan_id}/repayments",
         summary: "Repay a loan",
-        description: "Repays a loan; the amount is debited at once. It pays the due instalments and \
-            that of the current month in order, interest first. The remainder lowers the balance and \
-            the later instalments. The `settlement_amount` of `getLoan` repays the loan completely; a \
-            larger amount is refused. Without a call, only the `repayment` method of the loan debits \
-            something: `autopay` or `revenue_share`.",
+        description: "Repays a loan; the amount is debited at once. The amount pays the due \
+            instalments and the instalment of the current month, in order, interest first. The \
+            remainder lowers the balance and the later instalments. The `settlement_amount` of \
+            `getLoan` repays the loan completely; a larger amount is refused. Without this call, \
+            only the methods `autopay` and `revenue_share` of the loan's `repayment` debit the \
+            wallet.",
         example: r#"{"amount":4000000,"wallet_id":"@wallet:1"}"#,
         success: 201,
         errors: &[

@@ -44,7 +44,7 @@ const DERIVED: [&str; 3] = ["amount_refunded", "refund_status", "tax_amount"];
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "CanonicalDiff")]
 pub(crate) struct Canonical {
-    /// Created and changed resources, without those in a state without effect and without balances.
+    /// Created and changed resources, without balances. Resources in a state without effect are left out.
     objects: Vec<CanonicalObject>,
     /// Sums of journal lines that are not zero.
     money: Vec<MoneySum>,
@@ -57,7 +57,7 @@ struct CanonicalObject {
     id: String,
     /// Its kind.
     kind: &'static str,
-    /// Whether it is new, and moves money or obliges a party to.
+    /// Whether the resource is new, and moves money or obliges a party to move money.
     obligation: bool,
     /// The name of the recipient or payer; null without one.
     counterparty: Option<String>,

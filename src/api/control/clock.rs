@@ -64,8 +64,7 @@ pub(crate) struct Due {
 /// A delivery that is in flight or waiting.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct DueDelivery {
-    /// When it can be attempted, after those that it waits for: virtual time if retries follow the virtual clock, otherwise wall-clock
-    /// time.
+    /// When it can be attempted, after the deliveries before it: virtual time if retries follow the virtual clock, otherwise wall-clock time.
     at: Timestamp,
     /// The delivery.
     id: String,

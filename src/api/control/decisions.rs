@@ -18,8 +18,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
     Operation {
         path: "/_sandbox/magic-values",
         summary: "List magic values",
-        description: "Lists reserved values that choose a result. Generated and ordinary data \
-            never contains one.",
+        description: "Lists the reserved values that choose a result. Generated data never contains a reserved value.",
         ..operation!(read list_magic_values)
     },
 ]);

@@ -75,7 +75,7 @@ pub(crate) struct WebhookDelivery {
     reason: Option<String>,
     /// The change that a scenario makes to it.
     shaped: Option<Shaping>,
-    /// When the next attempt can be made, after those of the deliveries that it waits for: virtual time if retries follow the virtual clock,
+    /// When the next attempt can be made, after the attempts of the deliveries before it: virtual time if retries follow the virtual clock,
     /// otherwise wall-clock time. Null after the delivery has ended.
     next_at: Option<Timestamp>,
     /// All attempts, in order.

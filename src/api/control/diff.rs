@@ -13,10 +13,11 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
     method: Method::Get,
     path: "/_sandbox/diff",
     summary: "Compare two states of the world",
-    description: "Compares a snapshot with another snapshot or with the current state. Returns \
-        what was created, changed or removed, by resource and member, wallets with their \
-        balances, ordered by kind and id. `meta` counts them, and the events between the two states. \
-        A key without a world is a 404, and stays without one.",
+    description: "Compares a snapshot with another snapshot or with the current state. Returns the \
+        resources that were created, changed or removed, with the changed members, ordered by kind \
+        and id. Wallets are shown with their balances. `meta` counts the differences, and the \
+        events between the two states. A key without a world returns 404; the call does not create \
+        a world.",
     errors: &[ErrorCode::ResourceNotFound],
     existing: true,
     long: true,

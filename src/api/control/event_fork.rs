@@ -8,9 +8,11 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
     method: Method::Post,
     path: "/_sandbox/events/{event_id}/fork",
     summary: "Fork the world as of an event",
-    description: "Opens another key with the world after the step that caused the event. The two worlds are independent from then \
-        on. Rules, faults and scenarios are those of that time, with their counters. The state is made again from the inputs, so it needs no snapshot; \
-        only the latest inputs of a world are kept, at least 500. The key is never shown.",
+    description: "Creates a world for another key: the state after the step that caused the event. \
+        The two worlds are independent from then on. The new world has the rules, faults and \
+        scenarios of that time, with their counters. The state is reproduced from the stored \
+        inputs, so no snapshot is necessary. Only the latest inputs of a world are kept, at least \
+        500. The response does not contain the key.",
     example: r#"{"key":"test_past"}"#,
     success: 201,
     errors: &[ErrorCode::DuplicateReference],

@@ -20,13 +20,13 @@ use crate::world::{Base, ClockMode, Event, EventShape};
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
     path: "/_sandbox/events/stream",
     summary: "Follow what happens",
-    description: "Sends what happens in this key's world as Server-Sent Events, until the caller \
-        leaves. The name of a frame is its kind. `event`: an event as in the list, with its \
+    description: "Sends what happens in this key's world as Server-Sent Events, until the client \
+        disconnects. The name of a frame is its kind. `event`: an event as in the list, with its \
         `sequence` as the frame's `id`. `request`: a request as in the request log. `delivery`: an \
         attempt to deliver a webhook. `clock`: the time and the number of waiting timers, at the \
         start and after each change. `reset`: the world was reset, restored or replaced; read it \
-        again. `lost`: the number of frames of a `kind` that were dropped before this reader \
-        read them. A comment keeps an idle stream open. `Last-Event-ID` continues after that event.",
+        again. `lost`: the number of frames of a `kind` that were dropped before this reader read \
+        them. A comment keeps an idle stream open. `Last-Event-ID` continues after that event.",
     streams: true,
     ..operation!(read stream_events)
 }]);

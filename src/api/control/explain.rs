@@ -13,10 +13,10 @@ use crate::value::id::parse;
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
     path: "/_sandbox/explain/{id}",
     summary: "Explain an amount",
-    description: "Returns the parts of an amount; they sum to it. A payslip has its lines, each \
-        with the rules of the payroll pack, its base and its sources, and totals of the year have \
-        their payslips. A wallet and a ledger account have their entries, an invoice its lines, a \
-        run its people, a loan its repayments, and a score its factors.",
+    description: "Returns the parts of an amount; the parts sum to the amount. The parts of a \
+        payslip are its lines, each with the rules of the payroll pack, the base and the sources. \
+        The parts of a total of the year are payslips. A wallet or a ledger account has entries, \
+        an invoice has lines, a run has employees, a loan has repayments, and a score has factors.",
     example: r#"{"id":"@payslip:1","pointer":"/net"}"#,
     errors: &[ErrorCode::ResourceNotFound],
     long: true,
@@ -153,8 +153,8 @@ fn explain_amount(world: &World, input: ExplainAmount) -> Result<Plain<Explained
 
 /// The refusal of a resource without an amount of its own that can be explained.
 fn without_amount(text: &str, kind: Kind) -> ApiError {
-    const WITH_AMOUNTS: &str = "payslips, wallets, ledger accounts, invoices, payroll runs, loans, \
-        completed scores and assessments have some";
+    const WITH_AMOUNTS: &str = "only payslips, wallets, ledger accounts, invoices, payroll runs, \
+     loans, completed scores and assessments have such amounts";
     let kind = kind.name().replace('_', " ");
     let detail = format!("{text} ({kind}) has no amount that can be explained: {WITH_AMOUNTS}");
     ApiError::of_member("/id", "unexplained", detail)

@@ -316,7 +316,7 @@ pub(crate) struct RemoveFault {
     fault_id: Text<64>,
 }
 
-/// How many faults, rules or logged requests were removed.
+/// Number of faults, rules or logged requests that were removed.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "RemovedCount")]
 pub(crate) struct Removed {

@@ -1,4 +1,4 @@
-//! What all moves by hand share: the typed target, the refusal, and a timer that runs now.
+//! Code shared by all manual transitions: the typed target, the refusal, and running a timer now.
 
 use crate::api::timers::{self, entered};
 use crate::model::{AnyId, Record, State, Task, TaskKind, registry};
@@ -50,7 +50,7 @@ pub(super) fn cannot_become(
     to: &str,
     allowed: Vec<&'static str>,
 ) -> ApiError {
-    let detail = format!("{id} is {current}, and cannot become {to:?} from there");
+    let detail = format!("{id} is {current} and cannot become {to:?}");
     refused(id, current, allowed, detail)
 }
 
@@ -81,7 +81,7 @@ pub(super) fn by_timer(world: &mut World, id: AnyId, to: &str) -> Result<(), Api
     let allowed: Vec<&'static str> = next_states(id, member, current)
         .filter(|state| timers().any(|task| leads(&task, state)))
         .collect();
-    // Of two timers that lead there, the one that leads nowhere else.
+    // If two timers lead to the target, take the timer that leads to fewer other states.
     let leading = timers().filter(|task| allowed.contains(&to) && leads(task, to));
     let task = leading.min_by_key(|task| entered(task.kind()).len());
     run_now(world, task.ok_or_else(|| cannot_become(id, current, to, allowed))?);
@@ -105,7 +105,7 @@ fn next_states(
     })
 }
 
-/// Holds a move to its target: the engine takes a refused one back.
+/// Checks that a move has reached its target. If not, the engine undoes the move.
 pub(super) fn held_to(
     id: AnyId,
     before: &Record,

@@ -17,9 +17,10 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
         method: Method::Post,
         path: "/_sandbox/import",
         summary: "Import companies",
-        description: "Creates companies, wallets, employees and customers of your own by ordinary calls, all or none of them. A text with \
-            mistakes is refused with the report of `sandbox import --check`. The import belongs to the start of this key's world: a reset \
-            repeats it.",
+        description: "Creates companies, wallets, employees and customers of your own by ordinary \
+            calls. If one of the calls is refused, nothing is imported. A text with mistakes is \
+            refused with the report of `sandbox import --check`. The import belongs to the start \
+            of this key's world: a reset repeats it.",
         example: r#"{"text":"[[company]]\nid = \"bakery\"\nlegal_name = \"Lagos Bakery Ltd\"\ncountry = \"NG\"\ncurrency = \"NGN\"\n\n[[wallet]]\ncompany = \"bakery\"\nbalance = 250000000\n"}"#,
         success: 201,
         long: true,

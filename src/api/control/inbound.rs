@@ -94,8 +94,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
     Operation {
         path: "/_sandbox/inbound/watchlist_hit",
         summary: "Simulate a watchlist hit",
-        description: "Adds a name to a watchlist, of a subject or any other. Later and repeated \
-            screenings find it.",
+        description: "Adds a name to a watchlist: the name of a subject, or any other name. Later \
+            screenings and repeated screenings find the name.",
         example: r#"{"list":"pep","name":"Ada Eze"}"#,
         emits: &["watchlist_entry.added"],
         ..operation!(write simulate_watchlist_hit)

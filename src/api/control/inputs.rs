@@ -10,9 +10,10 @@ use crate::world::{ClockMode, Shape, WORLD_VERSION};
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
     path: "/_sandbox/inputs",
     summary: "List the inputs of the world",
-    description: "Returns seed, shape and clock of this key's world, and every call that changed it, with its body. The same \
-        calls lead to the same world in another sandbox, unless it refuses one of them. At most 500 calls are kept. `sandbox share` prints them as one line. A key without a \
-        world is a 404, and stays without one.",
+    description: "Returns seed, shape and clock of this key's world, and every call that changed \
+        it, with its body. The same calls lead to the same world in another sandbox, unless it \
+        refuses one of them. At most 500 calls are kept. `sandbox share` prints them as one line. \
+        A key without a world returns 404; the call does not create a world.",
     errors: &[ErrorCode::ResourceNotFound, ErrorCode::InvalidStateTransition],
     existing: true,
     long: true,
@@ -22,7 +23,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
 /// A world as its inputs.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct WorldInputs {
-    /// The version of what seeds grow into.
+    /// The version of the data that seeds generate.
     world_version: u32,
     /// The seed.
     seed: u64,
@@ -79,7 +80,10 @@ impl InputShape {
 
 fn get_inputs(session: &mut Session<'_>, _: Nothing) -> Result<Plain<WorldInputs>> {
     let (base, clock, inputs) = session.tester.inputs.all(session.world).map_err(|why| {
-        let detail = format!("this world cannot be made again from its inputs: {why}; use `sandbox --record FILE` and `sandbox bundle`");
+        let detail = format!(
+            "this world cannot be reproduced from its inputs: {why}; use `sandbox \
+            --record FILE` and `sandbox bundle`"
+        );
         ApiError::new(ErrorCode::InvalidStateTransition, detail)
     })?;
     let (imports, scenarios): (Vec<_>, Vec<_>) =

@@ -49,9 +49,9 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
         summary: "Move a resource along its lifecycle",
         description: "Moves a resource to another status, with all effects (postings, items, \
             payslips, events). A transition that the lifecycle does not allow returns 409 with the \
-            allowed ones. Some kinds are moved by their operations alone: invoices, bills, journal \
-            entries and accounting periods. Others follow from their parts: payroll items, \
-            payslips, payroll verifications and subjects. For those, `allowed` is empty, and \
+            allowed transitions. Only their own operations can move invoices, bills, journal \
+            entries and accounting periods. Payroll items, payslips, payroll verifications and \
+            subjects follow other resources. For all of these kinds, `allowed` is empty, and \
             `detail` says what moves them.",
         example: r#"{"resource_id":"@employee:1","to":"suspended","reason":"asked by a test"}"#,
         errors: &[
@@ -88,7 +88,8 @@ pub(crate) struct Matched {
 pub(crate) struct Answered {
     /// The name of the choice.
     pub(super) then: Text<64>,
-    /// A code of the payment's rail, if the choice can have one. A code of another rail of the same direction stands for its reason.
+    /// A code of the payment's rail, if the choice can have one. A code of another rail of the same direction is replaced by the payment's own
+    /// code for the same reason.
     pub(super) code: Option<Text<32>>,
     /// Replaces the normal delay, if the choice can have one.
     pub(super) after: Option<Span>,
@@ -224,7 +225,7 @@ fn create_rule(session: &mut Session<'_>, input: CreateRule) -> Result<Plain<Rul
         return shaping::add(session, wanted).map(Plain);
     }
     if shape.is_some() && matched.event.is_some() && matched.resource.is_some() {
-        let detail = "a change of deliveries matches events: use where with the kind of the resource, such as company";
+        let detail = "not allowed with match.event: select the resource with where and its kind, such as company";
         return Err(ApiError::of_member("/match/resource", "unexpected", detail));
     }
     if shape.is_some() || delay.is_some() || matched.event.is_some() {
@@ -245,8 +246,8 @@ fn create_rule(session: &mut Session<'_>, input: CreateRule) -> Result<Plain<Rul
         }
         (None, Some(fault), None, Some(operation)) => {
             if matched.resource.is_some() {
-                let detail = "a fault matches calls, because their subject is not known yet: use \
-                    where with members of the call";
+                let detail =
+                    "not allowed with a fault: select the calls with where and members of the call";
                 return Err(ApiError::of_member("/match/resource", "unexpected", detail));
             }
             let fault = fault.on(operation.clone(), matched.r#where.clone(), nth, times);
@@ -320,8 +321,9 @@ pub(crate) struct TransitionResource {
     to: Text<64>,
     /// The reason, stored in the status history or in a payout's failure.
     reason: Option<Text<200>>,
-    /// The code of a payout, collection or refund that fails or is returned. A code of another rail of the same direction stands for its reason.
-    /// Default: the rail's code for an account that does not exist, for missing money, or for a closed account.
+    /// The code of a payout, collection or refund that fails or is returned. A code of another rail of the same direction is replaced by the
+    /// payment's own code for the same reason. Default: the rail's code for an account that does not exist, for missing money, or for a closed
+    /// account.
     return_code: Option<Text<32>>,
 }
 

@@ -17,9 +17,10 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
         method: Method::Put,
         path: "/_sandbox/limits",
         summary: "Set the limits",
-        description: "Replaces all limits. An absent member means no limit, and the standard \
-            platform fee. Above the rate, product calls return 429 with `Retry-After`. Every \
-            reply then has the headers `RateLimit` and `RateLimit-Policy`.",
+        description: "Replaces all limits. An absent member removes its limit; without \
+            `platform_fee`, the standard fee applies. Above the rate, product calls return 429 \
+            with `Retry-After`. Every reply then has the headers `RateLimit` and \
+            `RateLimit-Policy`.",
         example: r#"{"rate":"100000/min"}"#,
         ..operation!(tester set_limits)
     },
@@ -36,7 +37,7 @@ pub(crate) struct SetLimits {
     spread: Option<Span>,
     /// The fee for moving money: `standard` (default), `off`, or tiers of the monthly volume in ascending order, the first from 0.
     platform_fee: Option<PlatformFee>,
-    /// What a company pays with its first fee of a month, in minor units of that currency. Default: 0.
+    /// The fixed amount that a company pays together with its first fee of a month, in minor units of that currency. Default: 0.
     #[schemars(range(min = 0, max = 1_000_000_000_000_000_i64))]
     monthly_fee: Option<i64>,
 }
@@ -94,7 +95,7 @@ pub(crate) struct Limits {
     spread: Option<Span>,
     /// The service's fee for moving money.
     platform_fee: PlatformFee,
-    /// What a company pays with its first fee of a month.
+    /// The fixed amount that a company pays together with its first fee of a month.
     monthly_fee: i64,
 }
 

@@ -17,7 +17,7 @@ pub(super) fn payout(world: &mut World, id: Id<Payout>, to: &str, wanted: Wanted
     let by_hand = |state| match payout.pays() {
         Pays::Wages => !matches!(state, PayoutStatus::Cancelled | PayoutStatus::Queued),
         Pays::Escrow => state != PayoutStatus::Cancelled,
-        // Those of the months before the world's start are over.
+        // Payouts of the months before the world's start are final.
         Pays::Vendor => payout.beneficiary_id.is_some(),
     };
     let to = target(AnyId::of(id), payout.status, to, by_hand)?;

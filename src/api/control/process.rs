@@ -74,7 +74,7 @@ pub(crate) struct Info {
     name: &'static str,
     /// The program's version.
     version: &'static str,
-    /// The version of grown data. Seed 42 gives the same world as long as it does not change.
+    /// The version of generated data. Seed 42 gives the same world as long as it does not change.
     world_version: u32,
     /// The seed of a new world.
     seed: u64,

@@ -12,8 +12,9 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
     path: "/_sandbox/reset",
     summary: "Reset the world",
     description: "Resets this key's world to its start, or replaces it with the world of another \
-        seed, shape or scenario. Each member that is absent keeps its current value. Rules, faults and \
-        limits of calls go; imports, and the rows and limits of scenarios, stay.",
+        seed, shape or scenario. Each member that is absent keeps its current value. Rules, faults \
+        and limits that calls have added are removed. Imports, and the rows and limits of \
+        scenarios, are kept.",
     example: "{}",
     errors: &[ErrorCode::UnknownScenario],
     long: true,
@@ -51,7 +52,7 @@ fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(member: D) -> Result<Op
 /// The world after a reset.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Reset {
-    /// The seed it is grown from.
+    /// The seed from which it is generated.
     seed: u64,
     /// Number of companies.
     companies: u64,

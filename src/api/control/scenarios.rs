@@ -51,8 +51,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
     Operation {
         path: "/_sandbox/scenarios/coverage",
         summary: "Read the coverage",
-        description: "Lists every row of the running scenarios with its counters. A row with zero \
-            hits may be unable to act.",
+        description: "Lists every row of the running scenarios with its counters. A row with zero hits had no effect so far.",
         long: true,
         ..operation!(tester get_coverage)
     },
@@ -67,7 +66,7 @@ pub(crate) struct ScenarioSummary {
     title: String,
     /// A description.
     about: String,
-    /// Whether it runs in this key's world.
+    /// Whether the scenario is running in this key's world.
     running: bool,
     /// Whether it defines a world, so that loading it replaces the current one unless `keep_world` is true.
     sets_world: bool,
@@ -95,7 +94,7 @@ const MOST_OWN: usize = 100;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct AddScenario {
-    /// Its name, to load it again.
+    /// The name with which the scenario can be loaded again.
     #[schemars(regex(pattern = r"^[a-z0-9][a-z0-9_-]*$"), length(min = 1, max = 64))]
     name: Text<64>,
     /// The text of a scenario file, in TOML.

@@ -112,7 +112,7 @@ fn inside(value: &Value, part: &str) -> Option<Value> {
 /// An earlier call had another result than the situation needs, because of the state of the world, an override or a rule.
 fn missing(reference: &str) -> ApiError {
     let detail = format!(
-        "the calls left nothing for {reference}: the override, a rule or the state of the world prevented it"
+        "no earlier call returned {reference}: the override, a rule or the state of the world prevented it"
     );
     ApiError::of_member("/type", NOT_CAUSED, detail)
 }
@@ -158,7 +158,7 @@ fn of_world(
         "count" => world.log_length().to_string().into(),
         "reference" => format!("TRIGGERED-{}", world.log_length()).into(),
         "free_day" => free_day(world).to_string().into(),
-        // Of the named company, or of the new company of `companies.toml`.
+        // The currency of the named company, or of the new company of `companies.toml`.
         "currency" => match company {
             Some(company) => json!(world.get(company)?.currency),
             None => "GBP".into(),

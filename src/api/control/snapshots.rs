@@ -33,9 +33,10 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
         method: Method::Post,
         path: "/_sandbox/snapshots/{snapshot_id}/fork",
         summary: "Fork a snapshot",
-        description: "Opens another key with a copy of the snapshot. The two worlds are \
-            independent from then on. The new key starts without snapshots; `answers` and \
-            `endpoints` say what else it takes along. The key is never shown.",
+        description: "Creates a world for another key as a copy of the snapshot. The two worlds \
+            are independent from then on. The new world has no snapshots. `answers` and \
+            `endpoints` set whether stored replies and webhook endpoints are copied. The response \
+            does not contain the key.",
         example: r#"{"key":"test_fork"}"#,
         success: 201,
         errors: &[ErrorCode::DuplicateReference],

@@ -15,9 +15,9 @@ use crate::world::{Changed, Event, RequestRef};
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
     path: "/_sandbox/trace/{id}",
     summary: "Read the chain of a trace",
-    description: "Returns the requests, the events that they caused at once and later, and the attempts \
-        to deliver these, in the order of virtual time. `id` is the trace id of a `traceparent`, or the id \
-        of a request, an event, a delivery or a resource.",
+    description: "Returns the requests, the events that they caused at once and later, and the \
+        attempts to deliver these events, in the order of virtual time. `id` is the trace id of a \
+        `traceparent`, or the id of a request, an event, a delivery or a resource.",
     errors: &[ErrorCode::ResourceNotFound],
     long: true,
     ..operation!(tester get_trace)

@@ -1,4 +1,4 @@
-//! One verb for every machine: the tester moves a resource along its lifecycle, with all that follows from it.
+//! One operation for all state machines: the tester moves a resource along its lifecycle, with all effects.
 //!
 //! A move runs the timer that waits for the resource, or calls the function of the operation that leads there. Where neither
 //! leads to the target, a short function takes the typed target. A transition that only the resource's own arithmetic makes (a
@@ -117,7 +117,11 @@ fn apply(world: &mut World, id: AnyId, to: &str, wanted: Wanted) -> Result<()> {
         | Kind::Event
         | Kind::AuditLog
         | Kind::Request => {
-            let detail = format!("{} is not moved by hand: {}", one(id.kind), moved_by(id.kind));
+            let detail = format!(
+                "{} cannot be moved by this operation: {}",
+                one(id.kind),
+                moved_by(id.kind)
+            );
             Err(refused(id, "", Vec::new(), detail))
         }
     }
@@ -142,7 +146,7 @@ const fn moved_by(kind: Kind) -> &'static str {
             "closeAccountingPeriod, closeAccountingYear and reopenAccountingPeriod move it"
         }
         Kind::PayrollItem | Kind::Payslip => "its run and its payouts move it",
-        Kind::PayrollVerification => "a move of its employee's `payroll_status` moves it",
+        Kind::PayrollVerification => "a change of its employee's `payroll_status` moves it",
         Kind::Subject => "its verification moves it",
         _ => "its status never changes, or it has none",
     }

@@ -9,12 +9,12 @@ use crate::api::{control, product, system};
 use crate::world::situation::Situation;
 use crate::world::{Event, EventShape, Why};
 
-pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
-Operation {
+pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
     path: "/_sandbox/trigger",
     summary: "Trigger an event",
-    description: "Makes the real calls, and lets the clock's work on them happen now, until an event of that type has happened. \
-        `override` replaces members of the call's input. An unknown type is a 422 that suggests the nearest.",
+    description: "Makes real calls, and runs the timers that they set at once, until an event of \
+        the given type has happened. `override` replaces members of the input of the last call. An \
+        unknown type returns 422 with the nearest type.",
     example: r#"{"type":"payroll_run.paid"}"#,
     errors: &[
         ErrorCode::ResourceNotFound,
@@ -31,7 +31,7 @@ Operation {
 pub(crate) struct TriggerEvent {
     /// The event's type: `payout.returned`.
     r#type: Text<64>,
-    /// Members that replace those of the call that is made.
+    /// Members that replace members of the input of the last call.
     #[serde(default)]
     r#override: Map<String, Value>,
 }
@@ -39,12 +39,12 @@ pub(crate) struct TriggerEvent {
 /// The most timers that run for one event. Some start the next of their kind for ever, such as those of a pay schedule without employees.
 const MOST_TIMERS: u32 = 10_000;
 
-/// What was made to happen.
+/// The event that was caused, and the events that led to it.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Triggered {
     /// The requested event: the first of its type.
     event: EventShape,
-    /// Everything that happened on the way to it, in order.
+    /// All events that led to it, in order.
     events: Vec<EventShape>,
 }
 

@@ -159,8 +159,8 @@ pub(crate) struct Verified {
     matched: u64,
     /// Ids of the matches in order, at most 100.
     ids: Vec<String>,
-    /// Number of dropped items, which could not be checked. At least 1 if it is unknown, because the sandbox was restarted or the world had
-    /// left memory: delete the request log to begin anew.
+    /// Number of dropped items, which could not be checked. At least 1 if the number is unknown because the sandbox was restarted or the world
+    /// was unloaded: delete the request log to start a complete log.
     evicted: u64,
     /// The item with the fewest differences, if too few match.
     nearest: Option<Nearest>,

@@ -109,7 +109,7 @@ pub(crate) struct Fingerprint {
     log_begins_at: Option<u64>,
     /// The program's version.
     program_version: &'static str,
-    /// The version of grown data.
+    /// The version of generated data.
     world_version: u32,
 }
 

@@ -32,10 +32,12 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Identity.table([
         path: "/api/identity/aml-alerts/{alert_id}/resolve",
         summary: "Resolve an alert",
         description: "Resolves an alert. `false_positive` dismisses it: its screening becomes \
-            `clear`. `true_positive` confirms it: its screening becomes a `confirmed_match`, its \
-            subject `declined`, and payouts are frozen. Waiting payouts become `on_hold`, and new \
-            ones when they would be sent. If the subject is an employee, only payouts to that \
-            employee are frozen, otherwise all of the company. `escalate` passes it on.",
+            `clear`. `true_positive` confirms the alert: its screening becomes a \
+            `confirmed_match`, its subject becomes `declined`, and payouts are frozen. Waiting \
+            payouts become `on_hold` at once. New payouts become `on_hold` when they are due to be \
+            sent. If the subject is an employee, only payouts to that employee are frozen; \
+            otherwise all payouts of the company are frozen. `escalate` sets the status to \
+            `escalated`.",
         example: r#"{"resolution":"false_positive","note":"Another date of birth"}"#,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: RESOLVES,

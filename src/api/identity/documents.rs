@@ -11,9 +11,10 @@ pub(crate) const EXAMINATION: Span = Span::seconds(60);
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Identity.table([Operation {
     path: "/api/identity/subjects/{subject_id}/documents",
     summary: "Add a document",
-    description: "Adds a document by its token; there are no files. It is `accepted` or `rejected` \
-        after 60 seconds, and rejected when `expires_on` has passed. The tokens `tok_blurry`, \
-        `tok_expired` and `tok_forged` are rejected; all others are accepted.",
+    description: "Adds a document. A token represents the document; no file is uploaded. The \
+        document is `accepted` or `rejected` after 60 seconds, and `rejected` when `expires_on` \
+        has passed. The tokens `tok_blurry`, `tok_expired` and `tok_forged` are rejected; all \
+        others are accepted.",
     example: r#"{"type":"cac_certificate","document_token":"tok_ok"}"#,
     success: 201,
     emits: &["document.received"],
@@ -24,7 +25,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Identity.table([Operation {
 /// A new document.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct AddSubjectDocument {
-    /// The subject that it belongs to.
+    /// The subject that the document belongs to.
     subject_id: Id<Subject>,
     /// The type of document.
     #[serde(rename = "type")]

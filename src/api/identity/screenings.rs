@@ -27,10 +27,10 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Identity.table([
     Operation {
         path: "/api/identity/aml-screenings",
         summary: "Screen a subject",
-        description: "Screens a subject against the shipped watchlists, whose names are all \
-            invented, and the entries added to them (`watchlist_hit`). The result arrives after 5 \
-            seconds: `clear`, or `needs_review` with an alert. An `ongoing` screening is repeated \
-            every day for a year.",
+        description: "Searches for the subject in the shipped watchlists, and in the entries that \
+            `watchlist_hit` added. All names on the shipped watchlists are invented. The result \
+            arrives after 5 seconds: `clear`, or `needs_review` with an alert. An `ongoing` \
+            screening is repeated every day for a year.",
         example: r#"{"subject_id":"@subject:1","ongoing":true}"#,
         success: 202,
         starts: &[TaskKind::CompleteScreening],

@@ -17,8 +17,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Identity.table([
         path: "/api/identity/subjects",
         summary: "Register a subject",
         description: "Creates a subject. A person requires a `name`, a business a `legal_name`. A \
-            business with a `company_id` is that company: an approved verification activates the \
-            company. A person with an `employee_id` is that employee.",
+            business with a `company_id` represents that company: an approved verification \
+            activates the company. A person with an `employee_id` represents that employee.",
         example: r#"{"type":"business","legal_name":"Lagos Bakery Ltd","country":"NG","company_id":"@company:1","id_numbers":[{"type":"rc_number","value":"RC1234567","country":"NG"}],"external_id":"bakery-1"}"#,
         success: 201,
         emits: &["subject.created"],
@@ -35,9 +35,9 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Identity.table([
         method: Method::Patch,
         path: "/api/identity/subjects/{subject_id}",
         summary: "Update a subject",
-        description: "Changes only the given members. A new name, address or id number of an \
-            `approved` subject makes it `reverify_required`; if a case is being decided, after \
-            that case approves it.",
+        description: "Changes only the given members. If the name, the address or an id number of \
+            an `approved` subject changes, the subject becomes `reverify_required`. If a case is \
+            being decided, this happens when the case approves the subject.",
         example: r#"{"phone":"+2348000000000"}"#,
         emits: &["subject.updated"],
         ..operation!(write update_subject)
@@ -182,11 +182,11 @@ fn name_faults(kind: SubjectType, name: bool, legal_name: bool) -> Vec<Violation
         SubjectType::Business => "a business",
     };
     if !needed.1 {
-        let detail = format!("{who} requires it");
+        let detail = format!("{who} requires this member");
         wrong.push(Violation::new(needed.0, "required", detail));
     }
     if other.1 {
-        let detail = format!("{who} must not have it");
+        let detail = format!("{who} must not have this member");
         wrong.push(Violation::new(other.0, "unexpected", detail));
     }
     wrong
@@ -200,7 +200,11 @@ fn only_of_people(input: &CreateSubject, today: Date) -> Vec<Violation> {
             ("/employee_id", input.employee_id.is_some()),
         ];
         for (pointer, _) in members.iter().filter(|(_, present)| *present) {
-            wrong.push(Violation::new(*pointer, "unexpected", "a business must not have it"));
+            wrong.push(Violation::new(
+                *pointer,
+                "unexpected",
+                "a business must not have this member",
+            ));
         }
     } else if input.date_of_birth.is_some_and(|born| born.day() > today) {
         let detail = format!("must not be in the future (today is {today})");
@@ -243,7 +247,7 @@ fn update_subject(world: &mut World, input: UpdateSubject) -> Result<Single<Subj
         SubjectType::Business => input.name.is_some().then_some("/name"),
     };
     if let Some(pointer) = foreign {
-        let detail = "this type of subject must not have it";
+        let detail = "this type of subject must not have this member";
         return Err(ApiError::of_member(pointer, "unexpected", detail));
     }
     let mut subject = (*before).clone();

@@ -21,10 +21,10 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Identity.table([
     Operation {
         path: "/api/identity/trust-scores",
         summary: "Score a subject's trust",
-        description: "Requests a score from 0 to 1000, higher is safer, calculated after 2 seconds \
-            from past events of the subject and its company. The score is the sum of its \
-            `reasons`. If its band differs from that of the previous score in the same context, \
-            `trust_score.changed` is emitted.",
+        description: "Requests a score from 0 to 1000; a higher score means a lower risk. The \
+            score is calculated after 2 seconds from past events of the subject and its company. \
+            The score is the sum of its `reasons`. If the band differs from the band of the \
+            previous score in the same context, `trust_score.changed` is emitted.",
         example: r#"{"subject_id":"@subject:1","context":"payout"}"#,
         success: 202,
         emits: &["trust_score.created"],

@@ -21,8 +21,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Identity.table([
         path: "/api/identity/verifications",
         summary: "Open a verification",
         description: "Opens a case: `kyc` for a person, `kyb` for a business. The level determines \
-            the checks and the required documents. It expires after 24 hours without a \
-            submission. A subject can have one open case at a time.",
+            the checks and the required documents. The case expires if it is not submitted within \
+            24 hours. A subject can have one open case at a time.",
         example: r#"{"subject_id":"@subject:1","type":"kyb","level":"basic"}"#,
         success: 201,
         errors: &[ErrorCode::InvalidStateTransition],

@@ -11,11 +11,12 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([Operation {
     path: "/api/payments/invoices/{invoice_id}/write-off",
     summary: "Write off an invoice",
     description: "Writes off the outstanding amount of an overdue invoice as a bad debt: posts \
-        `bad_debts` against `accounts_receivable`. Where the law gives back the tax, it lowers the \
-        liability to `vat` of the current return period instead of being a loss: at once, or at \
-        `write_off.tax_relief_on` (Value Added Tax Act 1994, section 36). A customer can still \
-        pay the open collection, or one by `createCollection`: the amount is booked against \
-        `bad_debts`, its tax is due again, and the invoice is `paid` when all is recovered.",
+        `bad_debts` against `accounts_receivable`. If the law returns the tax on bad debts, the \
+        tax lowers the liability to `vat` of the current return period instead of being a loss. \
+        This happens at once, or on `write_off.tax_relief_on` (Value Added Tax Act 1994, section \
+        36). A customer can still pay the open collection, or another collection from \
+        `createCollection`. The amount is booked against `bad_debts`, and its tax is due again. \
+        The invoice is `paid` when the whole amount is recovered.",
     example: r#"{"reason":"The customer is insolvent"}"#,
     errors: &[ErrorCode::InvalidStateTransition],
     emits: &[

@@ -24,12 +24,13 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
         path: "/api/payments/bank-statements",
         summary: "Import a bank statement",
         description: "Imports `lines`, or a bank's file as `content` or `content_base64`: MT940, \
-            camt.053, OFX, BAI2, or CSV with its columns. The `format` is detected if it is absent. \
-            A file of several statements is imported as one; name the `account` if the file has \
-            several. Without either, the sandbox simulates the bank: it writes the statement from the wallet's \
-            transactions, with fees, merged lines, shifted days, cut references, duplicates and \
-            missing lines. After five seconds the statement is `imported`, and every line is a \
-            row of the reconciliation. A file with a mistake is refused with its line and column.",
+            camt.053, OFX, BAI2, or CSV with its columns. The `format` is detected if it is \
+            absent. Several statements in a file are imported as one statement. If the file has \
+            several accounts, name the `account`. Without `lines` and a file, the sandbox \
+            simulates the bank: it generates the statement from the wallet's transactions, with \
+            fees, merged lines, shifted days, cut references, duplicates and missing lines. After \
+            five seconds the statement is `imported`, and every line is a row of the \
+            reconciliation. A file with a mistake is refused with its line and column.",
         example: r#"{"company_id":"@company:1","wallet_id":"@wallet:1","from":"2025-12-01","to":"2025-12-31"}"#,
         success: 202,
         emits: &["bank_statement.created"],
@@ -62,10 +63,10 @@ pub(crate) struct ImportBankStatement {
     lines: Option<Vec<ImportLine>>,
     /// The text of a bank's file.
     content: Option<FileText>,
-    /// The bytes of a bank's file in Base64, instead of `content`. They are decoded as the file declares, or as UTF-8, or else as
-    /// Windows-1252.
+    /// The bytes of a bank's file in Base64, instead of `content`. They are decoded by the encoding that the file declares. Without a
+    /// declaration, they are decoded as UTF-8, or as Windows-1252 if they are not valid UTF-8.
     content_base64: Option<FileBytes>,
-    /// The file's format. If it is absent, it is detected, and `csv` means CSV.
+    /// The file's format. If it is absent, the format is detected; if the member `csv` is given, the format is CSV.
     format: Option<StatementFormat>,
     /// The account whose statements are imported, as the file writes it. Required if the file has statements of several accounts.
     account: Option<Text<100>>,

@@ -28,12 +28,12 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
     Operation {
         path: "/api/payments/beneficiaries",
         summary: "Add a beneficiary",
-        description: "Creates a beneficiary. The account number must be valid in its country: \
-            IBAN, NUBAN, routing number, sort code, or length only. The bank then checks \
-            the name of the holder, and answers after 30 seconds: the beneficiary is `verified` if the names \
-            match at least partly, otherwise `rejected`. With `verification` `micro_deposits` the bank \
-            checks nothing: `sendMicroDeposits` sends two small amounts, and `confirmMicroDeposits` \
-            confirms them. The reserved numbers `9999999900` to \
+        description: "Creates a beneficiary. The account number must be valid by the rules of its \
+            country, such as the check digits of an IBAN. The bank then checks the name of the \
+            holder, and answers after 30 seconds: the beneficiary is `verified` if the names match \
+            at least partly, otherwise `rejected`. With `verification` `micro_deposits` the bank \
+            checks nothing: `sendMicroDeposits` sends two small amounts, and \
+            `confirmMicroDeposits` confirms them. The reserved numbers `9999999900` to \
             `9999999999` are accepted in every country, and choose the result of a payout.",
         example: r#"{"company_id":"@company:1","name":"Adaeze Supplies Ltd","type":"business","account":{"bank_code":"011","account_number":"0000014579","country":"NG","currency":"NGN"}}"#,
         success: 201,
@@ -186,7 +186,7 @@ pub(super) fn reason(code: &str) -> &'static str {
     match code {
         "name_mismatch" => "the account is open but its holder has another name",
         "account_closed" => "the account is closed",
-        "amounts_not_confirmed" => "the amounts that were sent were given wrongly too often",
+        "amounts_not_confirmed" => "wrong amounts were given too often",
         "confirmation_expired" => "the amounts that were sent were not confirmed in time",
         _ => "the bank does not know this account",
     }

@@ -29,7 +29,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
         path: "/api/payments/bills",
         summary: "Draft a bill",
         description: "Creates a draft of a supplier's bill. A line without `tax_rate` has the \
-            standard rate of the company's country, and one without `account` is booked to \
+            standard rate of the company's country. A line without `account` is booked to \
             `purchases`. Tax is calculated once per rate and rounded half to even. A draft has no \
             journal entries.",
         example: r#"{"company_id":"@company:1","vendor":{"name":"Lagos Power Ltd"},"number":"LP-1077","currency":"NGN","lines":[{"description":"Electricity, December","quantity":1,"unit_amount":20000000}],"issued_on":"2026-01-01","due_date":"2026-01-31"}"#,
@@ -47,11 +47,11 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
     Operation {
         path: "/api/payments/bills/{bill_id}/approve",
         summary: "Approve a bill",
-        description: "Approves a draft: posts the expense and the recoverable tax against \
-            `accounts_payable`, dated on the date of the bill. The tax lowers the liability to \
-            `vat` of the current return period. The tax that is not deducted, such as that for \
-            exempt sales, is part of the expense. After the due date, a bill with an \
-            outstanding amount is `overdue`.",
+        description: "Approves a draft. The call posts the expense and the recoverable tax against \
+            `accounts_payable`, with the date of the bill. The recoverable tax lowers the \
+            liability to `vat` of the current return period. Tax that cannot be deducted, for \
+            example because the company's sales are exempt, is part of the expense. After the due \
+            date, a bill with an outstanding amount is `overdue`.",
         example: "{}",
         errors: &[
             ErrorCode::AccountingPeriodClosed,
@@ -70,8 +70,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
     Operation {
         path: "/api/payments/bills/{bill_id}/void",
         summary: "Void a bill",
-        description: "Voids a draft or a bill without payments. An entry of today with the opposite \
-            sides takes its journal entry back, and its tax is no longer deducted.",
+        description: "Voids a draft, or a bill without payments. A journal entry dated today \
+            reverses the entry of the bill, and its tax is no longer deducted.",
         example: r#"{"reason":"The goods were returned"}"#,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &[
@@ -108,7 +108,7 @@ list! {
     filter
         company_id: Id<Company>,
         status: BillStatus,
-        /// Filter by the beneficiary that the supplier is.
+        /// Filter by the beneficiary that represents the supplier.
         beneficiary_id: Id<Beneficiary> = vendor.beneficiary_id,
         overdue: bool,
         /// Only bills due before this day.
@@ -134,7 +134,7 @@ fn bought(world: &World, company: Option<Id<Company>>) -> Candidates<'_, Bill> {
 pub(crate) struct NewVendor {
     /// The name. Default: that of the beneficiary.
     name: Option<Text<140>>,
-    /// The beneficiary that the supplier is.
+    /// The beneficiary that represents the supplier.
     beneficiary_id: Option<Id<Beneficiary>>,
 }
 

@@ -22,14 +22,14 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
     Operation {
         path: "/api/payments/collections",
         summary: "Create a collection",
-        description: "Requests money from a payer. By card the payer pays at `checkout_url`, by \
-            bank transfer to `virtual_account`, by direct debit automatically, and by mobile \
+        description: "Requests money from a payer. A card payer pays at `checkout_url`. A bank \
+            transfer goes to `virtual_account`. A direct debit is paid automatically, and mobile \
             money after a prompt on the phone. The paid amount is `pending` in the wallet of its \
-            currency, which is created at first use. It is available one business day later, less \
-            the platform fee. If the payer pays too little, `amount_received` shows the paid \
-            amount. By direct debit, `mandate_id` names an active mandate, whose payer pays. After \
-            its payment, the payer's bank can send a direct debit back (`collection.return`), \
-            within the window of the return code of its rail.",
+            currency, which is created at first use. The amount is available one business day \
+            later, less the platform fee. If the payer pays too little, `amount_received` shows \
+            the paid amount. For a direct debit, `mandate_id` can name an active mandate: the \
+            payer of the mandate pays. The payer's bank can send a paid direct debit back \
+            (`collection.return`) until the time limit of the return code ends.",
         example: r#"{"company_id":"@company:1","amount":250000,"currency":"NGN","method":"card","reference":"ORDER-1001","payer":{"name":"Ngozi Eze","email":"ngozi@example.com"}}"#,
         success: 201,
         errors: &[
@@ -47,8 +47,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
     Operation {
         path: "/api/payments/collections/{collection_id}",
         summary: "Read a collection",
-        description: "Returns a collection with its status, payments and refunds so far, and with \
-            `expand=refunds` its refunds.",
+        description: "Returns a collection with its status and the amounts paid and refunded so \
+            far. `expand=refunds` adds its refunds.",
         ..operation!(read get_collection)
     },
     Operation {
@@ -102,9 +102,10 @@ pub(crate) struct CreateCollection {
     currency: Currency,
     /// How the payer pays.
     method: CollectionMethod,
-    /// The payer. Default: that of the mandate.
+    /// The payer. It must be absent if `mandate_id` is given, because the payer of the mandate pays.
     payer: Option<Payer>,
-    /// The mandate to debit by, with `method` `direct_debit`. It must be active, and belong to the company and currency.
+    /// The mandate for a direct debit; requires `method` `direct_debit`. The mandate must be active, belong to the company and have the same
+    /// currency.
     mandate_id: Option<Id<Mandate>>,
     /// The company's reference, unique among its open collections.
     reference: Text<140>,
@@ -168,11 +169,12 @@ fn faults_of_mandate(input: &CreateCollection, mandate: &Mandate) -> Vec<Violati
         fault("/currency", "currency", detail);
     }
     if input.method != CollectionMethod::DirectDebit {
-        let detail = "a mandate is for collections by direct_debit".to_owned();
+        let detail = "must be direct_debit if mandate_id is given".to_owned();
         fault("/method", "not_a_direct_debit", detail);
     }
     if input.payer.is_some() {
-        let detail = "the payer is that of the mandate".to_owned();
+        let detail =
+            "must be absent if mandate_id is given: the payer of the mandate pays".to_owned();
         fault("/payer", "contradiction", detail);
     }
     wrong

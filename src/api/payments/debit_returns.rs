@@ -54,10 +54,10 @@ pub(crate) fn kept(world: &World, collection: &Collection, refusal: Refusal) -> 
         return Some("only a direct debit is sent back by the payer's bank".to_owned());
     }
     if collection.disputed {
-        return Some("the collection is disputed: the decision comes first".to_owned());
+        return Some("the collection is disputed: wait for the decision".to_owned());
     }
     if collection.left() <= 0 {
-        return Some("all of it has gone back to the payer".to_owned());
+        return Some("the whole amount has already been returned to the payer".to_owned());
     }
     let mut paid = collection.status_history.iter();
     let paid = paid.find(|change| change.status == CollectionStatus::Succeeded)?.at.date();

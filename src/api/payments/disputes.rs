@@ -29,9 +29,9 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
         summary: "Contest or accept a dispute",
         description: "Responds to a dispute. `contest` requires `evidence`, and is decided two \
             weeks later. `accept` ends the dispute at once. A dispute without a response within \
-            seven days is lost. If a chargeback is won, the withheld amount is available again. \
-            If it is lost, any additional amount is debited from the wallet, and owed \
-            (`refunds_payable`) if the wallet is short.",
+            seven days is lost. If a chargeback is won, the withheld amount is available again. If \
+            it is lost, the amount that was not withheld is debited from the wallet. The part that \
+            the wallet does not cover becomes a debt (`refunds_payable`).",
         example: r#"{"action":"contest","evidence":{"delivery_note":"Signed for on 12 January"}}"#,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &[

@@ -46,8 +46,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
         path: "/api/payments/escrows/{escrow_id}/refund",
         summary: "Refund an escrow",
         description: "Refunds everything that is held to the buyer's wallet. An unfunded escrow \
-            becomes `cancelled`. Refunding a disputed escrow means that the seller gives in: the \
-            dispute is `won`.",
+            becomes `cancelled`. Refunding a disputed escrow means that the seller accepts the \
+            claim: the dispute is `won`.",
         example: r#"{"reason":"The order was cancelled"}"#,
         errors: &[ErrorCode::InvalidStateTransition, ErrorCode::LimitExceeded],
         emits: &["escrow.refunded", "escrow.cancelled", "wallet.credited", "dispute.won"],

@@ -20,7 +20,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
             seller. No money moves until it is funded. The milestones, if any, must sum to the \
             amount. At `auto_release_at` the held amount is released to the seller. At \
             `expires_at` an unfunded escrow becomes `expired`, and a held amount is refunded to \
-            the buyer. A dispute stops both.",
+            the buyer. A dispute prevents both.",
         example: r#"{"company_id":"@company:1","buyer_wallet_id":"@wallet:1","seller_beneficiary_id":"@beneficiary:1","amount":900000,"currency":"NGN","conditions":"Delivered and tested","milestones":[{"name":"Design","amount":300000},{"name":"Delivery","amount":600000}],"expires_at":"2027-01-01T00:00:00Z"}"#,
         success: 201,
         errors: &[ErrorCode::CurrencyMismatch],

@@ -8,9 +8,10 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([Operation {
     path: "/api/payments/fx-rates",
     summary: "List exchange rates",
     description: "Lists the reference rates of a day for every pair of currencies, ordered by \
-        source and target, with the spread of a quote. They are monthly rates of a customs \
-        authority with a random path of the seed between them, not market quotes. Before the \
-        first and after the last published month, the nearest rate applies.",
+        source and target, with the spread that a quote deducts. The rates are monthly rates of a \
+        customs authority, not market quotes. Between two months, the rate follows a random path \
+        that depends on the seed. Before the first and after the last published month, the nearest \
+        rate applies.",
     example: r#"{"source_currency":"GBP","target_currency":"NGN"}"#,
     ..operation!(read list_fx_rates)
 }]);

@@ -55,13 +55,14 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
     Operation {
         path: "/api/payments/invoices/{invoice_id}/send",
         summary: "Send an invoice",
-        description: "Sends a draft: assigns a number (`INV-2026-0001`, by company and year, \
-            without gaps), posts revenue, tax and the receivable, adds the tax to the liability of \
-            the current return period, and creates a collection by \
-            bank transfer. The collection has the number as its reference, or `INV-2026-0001-2` if \
-            another open collection has that one, and expires 60 days after the due date. If the customer pays too little, the invoice is `partially_paid`: \
-            collect the rest with `createCollection`. After the due date, an invoice with an \
-            outstanding amount is `overdue`.",
+        description: "Sends a draft. The call assigns a number (`INV-2026-0001`, by company and \
+            year, without gaps), and posts revenue, tax and the receivable. The tax is added to \
+            the liability of the current return period. The call also creates a collection by bank \
+            transfer, which expires 60 days after the due date. The reference of the collection is \
+            the invoice number, or `INV-2026-0001-2` if another open collection already has that \
+            reference. If the customer pays too little, the invoice is `partially_paid`: collect \
+            the rest with `createCollection`. After the due date, an invoice with an outstanding \
+            amount is `overdue`.",
         example: "{}",
         errors: &[
             ErrorCode::ComplianceBlocked,
@@ -87,9 +88,9 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
     Operation {
         path: "/api/payments/invoices/{invoice_id}/void",
         summary: "Void an invoice",
-        description: "Voids a draft or an invoice without payments. An entry of today with the \
-            opposite sides takes its journal entry back, its number stays used, and its \
-            collection is cancelled.",
+        description: "Voids a draft, or an invoice without payments. A journal entry dated today \
+            reverses the entry of the invoice, and its collection is cancelled. Its number is not \
+            used again.",
         example: r#"{"reason":"Sent to the wrong customer"}"#,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &[

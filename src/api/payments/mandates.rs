@@ -17,11 +17,10 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
         path: "/api/payments/mandates",
         summary: "Create a mandate",
         description: "Registers a payer's authorisation to collect by direct debit. The payer's \
-            bank confirms it after the time of the rail: at once, or two business days later in \
-            the United Kingdom. Then it is `active`, and `createCollection` with `method` \
-            `direct_debit` and its `mandate_id` debits the payer. Without `expires_on`, the rule of \
-            the rail applies: a mandate that is not used for 36 months (SEPA) or 13 months \
-            (Bacs) expires.",
+            bank confirms the mandate at once, or two business days later in the United Kingdom. \
+            The mandate is then `active`: `createCollection` with `method` `direct_debit` and this \
+            `mandate_id` debits the payer. Without `expires_on`, the rule of the rail applies: a \
+            mandate that is not used for 36 months (SEPA) or 13 months (Bacs) expires.",
         example: r#"{"company_id":"@company:1","currency":"NGN","payer":{"name":"Ngozi Eze","account_number":"0123456789"},"reference":"MANDATE-1001"}"#,
         success: 201,
         errors: &[ErrorCode::DuplicateReference],

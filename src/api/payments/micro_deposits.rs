@@ -22,10 +22,11 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
         path: "/api/payments/beneficiaries/{beneficiary_id}/micro-deposits",
         summary: "Send micro-deposits",
         description: "Sends two amounts of 1 to 99 minor units to the account of a pending \
-            beneficiary with `verification` `micro_deposits`, once. They are debited from the \
-            wallet at once as `fees`, and arrive after the time of the standard rail. They must \
-            be confirmed within ten business days after that; otherwise the beneficiary is \
-            `rejected`. `GET /_sandbox/beneficiaries/{beneficiary_id}/micro-deposits` shows the amounts.",
+            beneficiary with `verification` `micro_deposits`. This is possible only once. The \
+            amounts are debited from the wallet at once as `fees`, and arrive after the normal \
+            time of the standard rail. If they are not confirmed within ten business days after \
+            they arrive, the beneficiary is `rejected`. `GET \
+            /_sandbox/beneficiaries/{beneficiary_id}/micro-deposits` shows the amounts.",
         example: r#"{"wallet_id":"@wallet:1"}"#,
         errors: &[
             ErrorCode::ComplianceBlocked,

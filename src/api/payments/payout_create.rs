@@ -14,13 +14,13 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
 Operation {
     path: "/api/payments/payouts",
     summary: "Pay a beneficiary",
-    description: "Creates a payout. The amount and the platform fee are debited at once; the \
-        banks' steps follow over time. `instant` is sent at any time. `same_day` and `standard` \
-        are sent until the cut-off of a business day (usually 16:00), and otherwise at 09:00 of \
-        the next one. The payout is `pending_approval` if the company's `payment_settings` \
-        require approval. A cancelled or failed payout is refunded with its fee, a returned one \
-        without it. Two payouts may have the same reference: an Idempotency-Key prevents sending \
-        one twice.",
+    description: "Creates a payout. The amount and the platform fee are debited at once; the banks \
+        process the payout later. An `instant` payout is sent at any time. A `same_day` or \
+        `standard` payout is sent before the cut-off of a business day (usually 16:00), otherwise \
+        at 09:00 of the next business day. The payout is `pending_approval` if the company's \
+        `payment_settings` require approval. If a payout is cancelled or fails, the amount and the \
+        fee are refunded. If it is returned, only the amount is refunded. Two payouts may have the \
+        same reference: use an Idempotency-Key to prevent a duplicate payout.",
     example: r#"{"company_id":"@company:1","wallet_id":"@wallet:1","beneficiary_id":"@beneficiary:1","amount":250000,"currency":"NGN","rail":"instant","reference":"Invoice 2026-014"}"#,
     success: 201,
     errors: &[

@@ -14,8 +14,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
     Operation {
         path: "/api/payments/payouts/{payout_id}/approve",
         summary: "Approve a payout",
-        description: "Approves a payout of a company whose `payment_settings` require it. The \
-            requester (`maker`) cannot approve it, if both are named.",
+        description: "Approves a payout of a company whose `payment_settings` require it. If \
+            `maker` and `approver` are both given, they must be different people.",
         example: r#"{"approver":"Grace Bello"}"#,
         errors: &[
             ErrorCode::Forbidden,

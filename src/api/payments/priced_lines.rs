@@ -16,7 +16,8 @@ pub(crate) struct NewPricedLine {
     quantity: i64,
     /// Price of one unit in minor units, without tax.
     unit_amount: Amount,
-    /// Tax rate in basis points, 750 for 7.5 %. Default: the standard rate of the company's country, or of its region if that has one.
+    /// Tax rate in basis points, 750 for 7.5 %. Default: the standard rate of the company's country, or of its region if the region has its
+    /// own rate.
     #[schemars(range(min = 0, max = 10_000))]
     tax_rate: Option<u32>,
 }

@@ -12,9 +12,10 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
     Operation {
         path: "/api/payments/reconciliation-matches",
         summary: "List reconciliation matches",
-        description: "Lists one row per line of every imported statement, in order. After the \
-            lines of a statement follow its missing transactions (`side: ledger`). A confidence \
-            of 95 or more is a match; a lower one is a suggestion.",
+        description: "Lists the rows of all imported statements, in order: one row for each line, \
+            and then one row (`side: ledger`) for each transaction that is missing on the \
+            statement. A confidence of 95 or more is a match; a confidence from 60 to 94 is a \
+            suggestion.",
         ..operation!(read list_reconciliation_matches)
     },
     Operation {
@@ -22,8 +23,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
         summary: "Resolve a reconciliation match",
         description: "Resolves a row: `confirm` a suggestion; `reject` a suggestion or a match; \
             `match` a line with transactions of its wallet whose sum is the line's amount; \
-            `ignore` a row that needs nothing. A transaction without a line can only be ignored: \
-            match the line instead.",
+            `ignore` a row that needs no action. A row without a bank line can only be ignored: to \
+            match its transaction, resolve the row of the line.",
         example: r#"{"action":"ignore","note":"The bank's own fee"}"#,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &["reconciliation_match.resolved"],
@@ -116,7 +117,7 @@ pub(crate) fn resolve(
         let mut error = refused(
             id,
             row.status,
-            "the row has no bank line: match the line's own row instead".to_owned(),
+            "this row has no bank line: match the row of the line instead".to_owned(),
         );
         let ignore = error.allowed.take().unwrap_or_default();
         error.allowed = Some(ignore.into_iter().filter(|to| *to == "ignored").collect());
@@ -168,7 +169,8 @@ fn taken(world: &World, transaction: Id<WalletTransaction>) -> Option<Id<Reconci
 fn all_free(world: &World, row: &ReconciliationMatch) -> Result<()> {
     for &transaction in &row.transaction_ids {
         if let Some(other) = taken(world, transaction) {
-            let detail = format!("{transaction} is now matched by {other}: reject one of the two");
+            let detail =
+                format!("{transaction} is already matched in {other}: reject one of the two rows");
             return Err(refused(row.id, row.status, detail));
         }
     }

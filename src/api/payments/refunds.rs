@@ -12,11 +12,11 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
     Operation {
         path: "/api/payments/collections/{collection_id}/refunds",
         summary: "Refund a collection",
-        description: "Refunds everything that remains of a paid collection, or a part. It can be \
-            repeated while an amount remains. The amount is debited and reserved at once, and \
-            arrives one to five business days later; a failed refund returns it. It is booked \
-            against sales, and the platform fee is not refunded. A disputed collection cannot be \
-            refunded.",
+        description: "Refunds a part of a paid collection, or everything that remains. A \
+            collection can be refunded several times while an amount remains. The amount is \
+            debited and reserved at once, and arrives one to five business days later. If the \
+            refund fails, the amount returns to the wallet. A refund is booked against sales; the \
+            platform fee is not refunded. A disputed collection cannot be refunded.",
         example: r#"{"amount":1000,"reason":"Damaged on the way"}"#,
         success: 201,
         errors: &[ErrorCode::InsufficientFunds, ErrorCode::InvalidStateTransition],
@@ -166,10 +166,12 @@ fn refunds_of(world: &World, collection: &Collection) -> Vec<(i64, i64)> {
 fn refundable(collection: &Collection) -> Result<i64> {
     let refuse = |detail: String| Err(refused(collection.id, collection.status, detail));
     if !collection.status.is_paid() {
-        return refuse("only what was paid can be refunded".to_owned());
+        return refuse("only a paid collection can be refunded".to_owned());
     }
     if collection.disputed {
-        return refuse("the collection is disputed: its payer's bank decides first".to_owned());
+        return refuse(
+            "the collection is disputed: wait for the decision of the payer's bank".to_owned(),
+        );
     }
     Ok(collection.left())
 }

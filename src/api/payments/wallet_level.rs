@@ -15,7 +15,8 @@ pub(crate) struct PaymentSettingsChange {
     /// Smallest amount that needs approval, in minor units of the company's currency; 0 means every payout.
     #[schemars(range(min = 0, max = Amount::MAX))]
     approval_threshold: Option<i64>,
-    /// Available balance in minor units below which a payment out, or this change, emits `wallet.low_balance`; 0 means never.
+    /// A limit in minor units. If the available balance is below the limit after an outgoing payment, or after this change,
+    /// `wallet.low_balance` is emitted. 0 means never.
     #[schemars(range(min = 0, max = Amount::MAX))]
     low_balance: Option<i64>,
 }

@@ -18,7 +18,7 @@ use crate::value::diagnostic::nearest;
 #[command(after_help = "Example:\n  \
         sandbox exam -- python3 pay_suppliers.py\n\n\
         The command gets SANDBOX_URL, SANDBOX_KEY, SANDBOX_NOW (the world's time) and SANDBOX_EXAM_DIR (a folder for its own \
-        database).\nIt ends with 0 if its work is done, with 75 if it must be started again, and with another number if it failed.\n\n\
+        database).\nThe command must exit with 0 if its work is done, with 75 if it must be started again, and with another code if it failed.\n\n\
         Exit codes: 0 no case failed, 1 a case failed, 2 nothing could be judged or wrong usage.")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(in crate::cli) struct ExamArgs {
@@ -33,7 +33,7 @@ pub(in crate::cli) struct ExamArgs {
     /// Also inject failures into reads (GET)
     #[arg(long)]
     reads: bool,
-    /// Where the command receives webhooks. `{port}` in it is a free port of each run
+    /// Where the command receives webhooks. `{port}` is replaced by a free port in each run
     #[arg(long, value_name = "URL")]
     pub(super) webhook: Option<String>,
     /// How long the command may run

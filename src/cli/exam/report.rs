@@ -94,9 +94,9 @@ impl Report {
         );
         let exercised = self.cases.len() - self.count(Verdict::NotExercised);
         let verdict = if self.has_failed() {
-            "In the passed ones, money did not move twice and no debt stayed unpaid unnoticed."
+            "In the passed cases, no money moved twice and no unpaid debt went unnoticed."
         } else {
-            "In none of them did money move twice or a debt stay unpaid unnoticed."
+            "In no case did money move twice or an unpaid debt go unnoticed."
         };
         let _ = writeln!(
             text,

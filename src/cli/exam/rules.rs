@@ -32,7 +32,7 @@ macro_rules! rules {
 const KEEP: &str = "make the key once for one purchase, store it before the first attempt, send it again on every retry";
 const SEND: &str = "send an Idempotency-Key with every write, and the same one on a retry";
 const LOOK_UP: &str =
-    "look up what happened, or retry with the same key, before another way is tried";
+    "look up what happened, or retry with the same key, before you try another way";
 const UNKNOWN: &str = "treat a 5xx and silence as \"not known\", not as failed";
 const SAY_SO: &str = "report \"not known\" (exit 75) while the outcome is not known";
 
@@ -48,8 +48,8 @@ rules! {
     FRESH_KEY "retry.fresh_key" Fail KEEP;
     OTHER_WAY "retry.other_way" Fail UNKNOWN;
     IGNORES_RETRY_AFTER "retry.ignores_retry_after" Fail "wait as long as Retry-After says";
-    NO_BACK_OFF "retry.no_back_off" Fail "double the pause after every attempt, and add chance to it";
-    ACCEPTS_BAD_SIGNATURE "hook.accepts_bad_signature" Fail "check webhook-signature before the body is read";
+    NO_BACK_OFF "retry.no_back_off" Fail "double the pause after every attempt, and add a random part";
+    ACCEPTS_BAD_SIGNATURE "hook.accepts_bad_signature" Fail "check webhook-signature before you read the body";
     ACCEPTS_STALE "hook.accepts_stale" Fail "refuse a webhook-timestamp that is older than five minutes";
     STATE_DIFFERS "state.differs" Warn KEEP;
     SAYS_FAILED_BUT_PAID "app.says_failed_but_paid" Warn UNKNOWN;
@@ -58,7 +58,7 @@ rules! {
 /// What prevents the money rules of webhook cases.
 pub(super) const HOOK_FIXES: [(&str, &str); 4] = [
     ("hook_duplicate", "remember webhook-id, and act once for each"),
-    ("hook_late", "compare sequence before a state is taken over"),
-    ("hook_order", "compare sequence before a state is taken over"),
+    ("hook_late", "compare sequence before you store a state"),
+    ("hook_order", "compare sequence before you store a state"),
     ("hook_before_reply", "accept a webhook that comes before its reply"),
 ];

@@ -16,12 +16,12 @@ use crate::world::ClockMode;
 #[command(after_help = "Example:\n  \
         sandbox explore --check 'python3 check.py' -- python3 pay_suppliers.py\n\n\
         The command gets SANDBOX_URL, SANDBOX_KEY, SANDBOX_NOW (the world's time) and SANDBOX_EXAM_DIR (a folder for its own \
-        database), and the check gets the same.\n\n\
+        database), and the check gets the same variables.\n\n\
         Exit codes: 0 nothing was found, 1 an outcome makes the command or the check fail, 2 nothing could be explored or wrong usage.")]
 pub(in crate::cli) struct ExploreArgs {
     #[command(flatten)]
     pub(super) lab: LabArgs,
-    /// A shell command that ends with another code than 0 if the state is wrong. Without it, the exit code of COMMAND decides
+    /// A shell command that must exit with 0 if the state is right. Without --check, the exit code of COMMAND decides
     #[arg(long, value_name = "COMMAND")]
     check: Option<String>,
     /// Stop after this time, or after this number of outcomes

@@ -1,4 +1,4 @@
-//! From an outcome that fails to the smallest one that fails in the same way.
+//! Reduces an outcome that fails to the smallest outcome that fails in the same way.
 
 use std::sync::Arc;
 

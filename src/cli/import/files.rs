@@ -1,4 +1,4 @@
-//! The files of an import: found, read and checked. They are used by commands that start worlds, too.
+//! Finds, reads and checks the files of an import. Commands that start worlds also use this module.
 
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;

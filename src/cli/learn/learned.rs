@@ -1,4 +1,4 @@
-//! What was learned: for each assumption whether it is confirmed or different, and the contract that follows.
+//! The result of learning: whether each assumption is confirmed or different, and the resulting contract.
 
 use std::collections::BTreeMap;
 

@@ -34,7 +34,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
         sandbox share --api-key test_key          print the world of a running sandbox as one line\n  \
         sandbox open sandbox-1.xZNbb9o…           serve the same world elsewhere\n\n\
         The line contains the bodies of all calls that changed the world. --redact replaces names, e-mail addresses, references, metadata and other\n\
-        free text. Ids, dates, amounts, codes and numbers of accounts stay.\n\n\
+        free text. It does not replace ids, dates, amounts, codes and account numbers.\n\n\
         Exit codes: 0 success, 1 failure, 2 wrong usage, such as a key without a world.")]
 pub(super) struct ShareArgs {
     #[command(flatten)]
@@ -54,7 +54,8 @@ pub(super) fn run(args: &ShareArgs) -> Result<(), Failure> {
     let mut shared = Shared::of_inputs(&inputs["data"])?;
     let made = play::play(&shared, play::KEY)?;
     if !made.digest.starts_with(&shared.digest) {
-        let why = "the inputs of this world do not make the same world again, so it cannot be shared as a line: use sandbox --record FILE and sandbox bundle";
+        let why = "the inputs of this world do not reproduce the world, so it cannot be shared as \
+         a line: use sandbox --record FILE and sandbox bundle";
         return Err(Failure::Impossible(why.to_owned()));
     }
     if args.redact && !shared.imports.is_empty() {

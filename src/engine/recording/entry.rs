@@ -80,8 +80,7 @@ impl Header {
     pub(crate) fn check(&self) -> Result<(), String> {
         if self.format != FORMAT {
             return Err(format!(
-                "it has format {} (written by sandbox {}), but this is sandbox {}, which reads \
-                    format {FORMAT}",
+                "it has format {} (written by sandbox {}), but this sandbox {} reads format {FORMAT}",
                 self.format,
                 self.engine,
                 env!("CARGO_PKG_VERSION")

@@ -12,7 +12,7 @@ const WORLD: KeyHash = KeyHash::EMPTY;
 #[derive(Debug, Default)]
 struct Full {
     notes: Mutex<Vec<Note>>,
-    /// What the next questions for stored inputs are answered.
+    /// The answers to the next questions about stored inputs.
     holds: Mutex<Vec<bool>>,
 }
 

@@ -1,7 +1,7 @@
 //! Claims a world: makes this process the one that serves it.
 //!
-//! A world that a living process serves is asked for: that process sees the wish, stores what is pending, and gives the world back. The end
-//! of a lease is an act: a process that is late may renew its lease as long as no other has ended it.
+//! If a running process serves the world, this process requests the world: the other process sees the request, stores pending inputs, and
+//! releases the world. A lease does not end by itself: a late process may renew its lease until another process has ended it.
 
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
@@ -55,7 +55,7 @@ impl SharedLog {
         let mut state = self.state();
         loop {
             if state.phase != Phase::Live {
-                return Err(moving("this process ends; repeat the request"));
+                return Err(moving("this process is shutting down; repeat the request"));
             }
             if !self.lease.is_alive() {
                 return Err(unavailable(
@@ -114,7 +114,8 @@ impl SharedLog {
                     std::thread::sleep(PAUSE);
                 }
                 Ok(Attempt::Held) => {
-                    let detail = "another process serves the world of this key, and was asked for it; nothing was changed";
+                    let detail = "another process serves the world of this key and was asked to \
+                        release it; nothing was changed";
                     return Err(moving(detail));
                 }
                 Err(fault) => {

@@ -85,8 +85,8 @@ fn removals(old: &Path, index: &Index) -> Result<Vec<(u64, KeyHash)>, String> {
     Ok(found)
 }
 
-/// Copies the frames that lead to the worlds, in their order in the file, so that a fork comes after its source, and a new world after the
-/// deletion of the one that led to a fork.
+/// Copies the frames that lead to the worlds, in their order in the file. So a fork comes after its source, and a new world comes after the
+/// deletion of the world that led to the fork.
 fn copy<W: Write>(old: &Path, index: &Index, new: &mut Rewritten<W>) -> Result<(), String> {
     let mut needed: BTreeMap<u64, KeyHash> = BTreeMap::new();
     let mut last: BTreeSet<KeyHash> = BTreeSet::new();

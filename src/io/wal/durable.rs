@@ -1,4 +1,4 @@
-//! What replies and webhooks wait for: that an input is stored.
+//! Waiting for storage: replies and webhooks wait until an input is stored.
 
 use std::sync::Arc;
 use std::time::Duration;

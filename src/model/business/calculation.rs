@@ -219,8 +219,8 @@ impl Calculation {
         self.gross - self.taxes - self.employee_contributions
     }
 
-    /// An employer withholds at most the pay. What the pay does not cover is left out: first of loans and orders, then of taxes, then of
-    /// contributions, each from the last line. Totals of the year do not contain it, so that cumulative lines take it later.
+    /// An employer cannot withhold more than the pay. If the pay is too low, amounts are left out: first loans and orders, then taxes, then
+    /// contributions, each from the last line. The totals of the year do not contain these amounts, so cumulative lines take them later.
     fn leave_nothing_owed(&mut self) {
         let mut short = -self.left();
         if short <= 0 {

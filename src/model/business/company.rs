@@ -98,7 +98,8 @@ pub(crate) struct PaymentSettings {
     /// Smallest amount that needs approval, in minor units; 0 means every payout.
     #[schemars(range(min = 0))]
     pub(crate) approval_threshold: i64,
-    /// Available balance in minor units below which a payment out emits `wallet.low_balance`; 0 means never.
+    /// A limit in minor units. If the available balance is below the limit after an outgoing payment, `wallet.low_balance` is emitted. 0 means
+    /// never.
     #[schemars(range(min = 0))]
     pub(crate) low_balance: i64,
 }
@@ -106,15 +107,15 @@ pub(crate) struct PaymentSettings {
 /// How and when a company pays its employees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct PayrollSettings {
-    /// The day of the month on which wages are due, 1–31. In a shorter month it is the last day. If it falls on a weekend, it is the
-    /// business day before.
+    /// The day of the month on which wages are due, 1–31. In a shorter month, wages are due on its last day. If the day is a weekend or a
+    /// holiday, wages are due on the business day before.
     #[schemars(range(min = 1, max = 31))]
     pub(crate) pay_day: i8,
     /// The rail used for wage payouts.
     pub(crate) speed: Rail,
     /// Whether a calculated run needs approval.
     pub(crate) approval_required: bool,
-    /// Whether a run pays the employees that the wallet can cover (true), or no employee unless it covers all (false).
+    /// If true, a run pays as many employees as the wallet covers. If false, a run pays no employee unless the wallet covers all of them.
     pub(crate) partial_runs: bool,
     /// Paid leave of employees without a setting of their own.
     #[serde(default, skip_serializing_if = "Option::is_none")]

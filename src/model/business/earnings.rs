@@ -21,10 +21,10 @@ pub(crate) struct PayLine {
     /// The method by which a payment of this type is taxed, if one was chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) method: Option<String>,
-    /// The least net pay that a deduction leaves to the employee, if it has one.
+    /// The minimum net pay that the deduction leaves to the employee, if it has such a minimum.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) protected: Option<i64>,
-    /// The most that a deduction of this type takes in a tax year, if it has a limit of its own.
+    /// The maximum sum of deductions of this type in a tax year, if the deduction has its own limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) annual_limit: Option<i64>,
 }

@@ -75,7 +75,7 @@ resource! {
         final_pay: Option<FinalPay>,
         /// The pay terms in force today, or the first ones if all are in the future.
         compensation: Option<Compensation>,
-        /// All pay terms, including future ones, ordered by their first day. Absent if there are none other than `compensation`.
+        /// All pay terms, including future ones, ordered by their first day. Absent if there are no terms other than `compensation`.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         compensation_history: Vec<Compensation>,
         /// What the employee was paid earlier in the tax year, if it was provided.
@@ -85,8 +85,8 @@ resource! {
         payment_method: Option<PaymentMethod>,
         /// The employee's number at the tax authority.
         tax_id: Option<String>,
-        /// Attributes for the country's payroll pack that are in force today, such as tax code and filing status. Absent ones use the pack's
-        /// defaults.
+        /// Attributes for the country's payroll pack that are in force today, such as tax code and filing status. Absent attributes have the
+        /// pack's defaults.
         tax_attributes: Arc<BTreeMap<String, String>>,
         /// All tax attributes by the first day on which they apply, including future ones. Absent if they never changed.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -95,8 +95,8 @@ resource! {
 }
 
 impl Employee {
-    /// The totals that the employee brought into the tax year of a pack that begins on that day. Those of earlier employers contain only what
-    /// counts by the law of the pack.
+    /// The totals that the employee brought into the tax year of a pack that begins on that day. The totals of earlier employers contain only
+    /// what counts by the law of the pack.
     pub(crate) fn totals_of(&self, pack: &Pack, tax_year: Date) -> Option<YearToDate> {
         let told = self.brought_in.as_ref().filter(|told| told.tax_year_start == tax_year)?;
         let mut totals = YearToDate::from_names(pack, &told.totals).ok()?;

@@ -12,23 +12,23 @@ pub(crate) struct EmployerPart {
     /// A part of pay, in hundredths of a percent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) rate_bp: Option<i64>,
-    /// Parts of what the employee pays, each up to a part of pay.
+    /// Tiers in which the employer matches the employee's amount.
     #[serde(rename = "match", default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) tiers: Vec<MatchTier>,
     /// The earnings that count as pay, by their name in the payroll pack; absent for all pay in money.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) earnings: Option<String>,
-    /// The most of a tax year, in minor units.
+    /// The maximum amount in a tax year, in minor units.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) annual_limit: Option<i64>,
 }
 
-/// A part of a match.
+/// A tier of a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct MatchTier {
     /// The part of the employee's amount that the employer adds, in hundredths of a percent.
     pub(crate) rate_bp: i64,
-    /// The part of pay, in hundredths of a percent, up to which the employee's amount counts. What earlier parts counted does not count again.
+    /// The upper end of the tier, in hundredths of a percent of pay. The tier begins at the upper end of the previous tier.
     pub(crate) upto_bp: i64,
 }
 

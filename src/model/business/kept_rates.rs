@@ -49,7 +49,7 @@ impl KeptRates {
         self.value = value;
     }
 
-    /// What the present value would take from pay under earlier ones in addition to what they take, by line.
+    /// The amount, by line, by which the present value would exceed what earlier values take from the pay under those values.
     pub(super) fn excess(
         &self,
         pack: &Pack,

@@ -8,7 +8,7 @@ use crate::model::business::tax_return::DueTo;
 use crate::model::fx_quoting::Rate;
 use crate::model::prelude::*;
 
-/// The conversion for pay in another currency than the company's. Its rates are those of the calculation day.
+/// The currency conversion of pay that is not in the company's currency. The rates are the rates of the calculation day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct PayConversion {
     /// The company's currency.

@@ -53,9 +53,9 @@ pub(crate) struct NextDraft {
 pub(crate) struct PaySpan {
     /// The first day.
     pub(crate) start: Date,
-    /// The last day. It decides the month of the pay.
+    /// The last day. It determines the month of the pay.
     pub(crate) end: Date,
-    /// How often the company pays. It decides the tax tables.
+    /// How often the company pays. This determines the tax tables.
     pub(crate) frequency: PayPeriod,
 }
 

@@ -23,7 +23,7 @@ pub(crate) struct Compensation {
     pub(crate) amount: i64,
     /// Its currency.
     pub(crate) currency: Currency,
-    /// The interval. A yearly amount is paid in twelfths. A month has a twelfth of 52 weeks of 40 hours.
+    /// The interval. A yearly amount is paid in twelve equal parts. For an hourly amount, a month has one twelfth of 52 weeks of 40 hours.
     pub(crate) interval: PayInterval,
     /// The parts of a month's gross pay, in minor units. Their sum is the gross pay.
     pub(crate) components: Vec<Component>,
@@ -113,10 +113,10 @@ pub(crate) struct Deduction {
     /// Its type in the payroll pack, which decides what it reduces.
     #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
     pub(crate) kind: Option<String>,
-    /// The least net pay, in minor units, that it leaves to the employee.
+    /// The minimum net pay, in minor units, that the deduction leaves to the employee.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) protected: Option<i64>,
-    /// The most that deductions of its type take in a tax year, in minor units.
+    /// The maximum sum of deductions of this type in a tax year, in minor units.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) annual_limit: Option<i64>,
     /// What the employer adds.

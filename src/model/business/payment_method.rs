@@ -43,7 +43,7 @@ pub(crate) struct WageAccount {
 /// An account that receives a part of the net pay: a fixed amount or a rate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct PaymentSplit {
-    /// Minor units of each net pay, or the remaining net pay if that is less.
+    /// A fixed amount of each net pay, in minor units. If less net pay remains, the account receives the remaining net pay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) amount: Option<i64>,
     /// A part of each net pay, in hundredths of a percent. It is rounded down.

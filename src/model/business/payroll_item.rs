@@ -117,7 +117,7 @@ shown! {
         employee_contributions: i64 = it.calculation.employee_contributions;
         /// Taxes, contributions and benefits that the employer pays in addition to gross pay.
         employer_contributions: i64 = it.calculation.on_top();
-        /// The part of it that the employer adds to deductions; absent if there is none.
+        /// The part of `employer_contributions` that the employer adds to deductions; absent if there is none.
         #[serde(skip_serializing_if = "Option::is_none")]
         employer_benefits: Option<i64> = Some(it.calculation.employer_benefits()).filter(|sum| *sum != 0);
         /// Deductions other than taxes and contributions.

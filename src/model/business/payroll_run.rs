@@ -254,7 +254,7 @@ pub(crate) struct Funding {
     /// run fails.
     #[serde(default)]
     pub(crate) platform_fee: i64,
-    /// The amount that the wallet was short of at the last funding attempt.
+    /// The amount that was missing in the wallet at the last funding attempt.
     pub(crate) shortfall: i64,
 }
 
@@ -262,10 +262,10 @@ pub(crate) struct Funding {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "RunSettlement")]
 pub(crate) struct Settlement {
-    /// Number of payouts that settled. Pay of zero needs no payout, and is in none of these numbers.
+    /// Number of employees whose wages have arrived. An employee with a net pay of zero is not counted in any of these numbers.
     pub(crate) paid: u64,
-    /// Number of payouts that failed or were returned.
+    /// Number of employees whose wages failed or were returned.
     pub(crate) failed: u64,
-    /// Number of payouts that are in progress.
+    /// Number of employees whose wages are in progress.
     pub(crate) pending: u64,
 }

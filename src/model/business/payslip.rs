@@ -106,10 +106,10 @@ shown! {
         currency: Currency;
         /// The payroll pack that was applied, and whether it was in force on the pay date.
         pack: PackUsed = it.calculation.pack_used();
-        /// The payroll pack of the employee's region, such as a state, which was applied beside it.
+        /// The payroll pack of the employee's region, such as a state, which was also applied.
         #[serde(skip_serializing_if = "Option::is_none")]
         regional_pack: Option<PackUsed> = it.calculation.regional_pack_used();
-        /// The employee's tax attributes on the pay date. Absent ones had the pack's defaults.
+        /// The employee's tax attributes on the pay date. Absent attributes had the pack's defaults.
         #[serde(skip_serializing_if = "BTreeMap::is_empty")]
         tax_attributes: &'a BTreeMap<String, String> = &it.calculation.tax_attributes;
         /// The parts of gross pay.
@@ -119,7 +119,7 @@ shown! {
         benefits: Vec<PayLine> = it.calculation.benefit_lines();
         /// Taxes withheld.
         taxes: Vec<PayLine> = it.calculation.tax_lines();
-        /// Social contributions withheld, and loans and orders that the payroll pack takes.
+        /// Social contributions that were withheld, and deductions for loans and orders by the rules of the payroll pack.
         contributions: Vec<PayLine> = it.calculation.contribution_lines();
         /// Taxes, contributions and parts of deductions that the employer pays in addition.
         employer_contributions: Vec<PayLine> = it.calculation.employer_lines();

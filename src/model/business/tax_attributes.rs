@@ -8,7 +8,7 @@ use crate::model::prelude::*;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "DatedTaxAttributes")]
 pub(crate) struct DatedTaxAttributes {
-    /// The first day. A payslip shows what is in force on its pay date.
+    /// The first day on which the values apply. A payslip shows the values in force on its pay date.
     pub(crate) effective_from: Date,
     /// All values from that day on.
     pub(crate) values: Arc<BTreeMap<String, String>>,

@@ -51,7 +51,7 @@ pub(crate) struct FilledRow {
 pub(crate) struct Reporting {
     /// The total of the period, in minor units.
     pub(crate) total: i64,
-    /// The least total that must be filed, in minor units.
+    /// The minimum total that must be filed, in minor units.
     pub(crate) threshold: i64,
     /// Whether the total reaches the threshold.
     pub(crate) required: bool,

@@ -4,7 +4,7 @@ use crate::model::business::TaxLiability;
 use crate::model::prelude::*;
 
 states! {
-    /// Status of a filing. To correct a rejected filing, submit an amendment, which is a filing of its own.
+    /// Status of a filing. To correct a rejected filing, submit an amendment, which is a separate filing.
     FilingStatus {
         Pending "pending", Blocked "blocked", Submitted "submitted", Filed "filed", Rejected "rejected", Amended "amended",
     }
@@ -23,7 +23,7 @@ pub(crate) struct FilingLine {
     pub(crate) authority: String,
     /// Amount in minor units; negative if the authority owes the company.
     pub(crate) amount: i64,
-    /// The part that is paid, by this filing and by those it amends.
+    /// The part that is paid, by this filing and by the filings that it amends.
     pub(crate) amount_paid: i64,
 }
 
@@ -56,10 +56,10 @@ resource! {
         status: FilingStatus,
         /// The total amount declared, in minor units.
         amount: i64,
-        /// The amount paid in money, by this filing and by those it amends. An amount above `amount` is a credit, which the next filing to the
-        /// same authority uses. Negative if the authority has repaid tax on purchases.
+        /// The amount paid in money, by this filing and by the filings that it amends. An amount above `amount` is a credit, which the next
+        /// filing to the same authority uses. Negative if the authority has repaid tax on purchases.
         amount_paid: i64,
-        /// The part that was paid with such a credit.
+        /// The part that was paid with an earlier credit.
         credit_used: i64,
         /// The currency of all amounts.
         currency: Currency,
@@ -67,7 +67,7 @@ resource! {
         lines: Vec<FilingLine>,
         /// The last day to submit and pay, if the country's payroll pack defines it.
         due_on: Option<Date>,
-        /// Whether it was submitted after that day, or was not submitted by then.
+        /// Whether the filing was submitted after `due_on`, or was not submitted by `due_on`.
         late: bool,
         /// The liabilities that it declares. Empty before the world's start.
         tax_liability_ids: Vec<Id<TaxLiability>>,

@@ -28,14 +28,15 @@ resource! {
         payroll_run_id: Option<Id<PayrollRun>>,
         /// The authority that it is due to.
         authority: String,
-        /// The form of its payment, if the country's payroll pack defines it. An authority may have several.
+        /// The form of its payment, if the country's payroll pack defines it. An authority may have several forms.
         #[serde(default)]
         form: Option<String>,
         /// The country, ISO 3166-1 alpha-2.
         jurisdiction: String,
-        /// The month of the pay date, whose return declares it; a tax month has the name of the month in which it begins. For tax on sales, the last month of the return period.
+        /// The month of the pay date. The return of this month declares the liability. A tax month has the name of the month in which it
+        /// begins. For tax on sales, the last month of the return period.
         period: Period,
-        /// The last day to pay, if the law of the country that the product knows defines it.
+        /// The last day to pay, if the sandbox has the rule of the country's law.
         due_on: Option<Date>,
         /// Whether it is due and paid.
         status: LiabilityStatus,
@@ -44,11 +45,11 @@ resource! {
         /// Amount in minor units; negative if the authority owes the company: after the reversal of a run, or if the tax on purchases
         /// exceeds the tax on sales.
         amount: i64,
-        /// The tax on purchases in a liability for tax on sales, in minor units: the amount is the tax on sales less this. 0 for a run.
+        /// The tax on purchases in a liability for tax on sales, in minor units. `amount` is the tax on sales less `input_tax`. 0 for a run.
         #[serde(default)]
         input_tax: i64,
-        /// The part of a negative amount that later filings have used, if there is one. What remains lowers the next payment to the
-        /// authority; if nothing does, the status is `paid`.
+        /// The part of a negative amount that later filings have used, if the amount is negative. The remaining part lowers the next payment
+        /// to the authority. If nothing remains, the status is `paid`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         credit_used: Option<i64>,
         /// Currency of the amount.

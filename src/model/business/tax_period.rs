@@ -14,7 +14,7 @@ pub(crate) struct TaxYear {
 }
 
 impl TaxYear {
-    /// Of a pay in that country.
+    /// The tax year of a pay in that country.
     pub(crate) fn of(country: &str, pay_date: Date) -> Self {
         let pack = payroll::library().in_force(country, pay_date.civil()).pack;
         Self { pack, first: tax_year(pack, pay_date) }

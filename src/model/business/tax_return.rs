@@ -101,7 +101,7 @@ pub(crate) struct CarriedTo {
     pub(crate) due_on: Date,
 }
 
-/// Where the law carries a small amount for the pay of `month` that is due on `today`; none if it must be paid now.
+/// The later date to which the law carries a small amount for the pay of `month` that is due on `today`; none if it must be paid now.
 pub(crate) fn carried_to(
     country: &str,
     code: &str,

@@ -52,7 +52,7 @@ resource! {
     CreditScore: ScoreStatus {
         /// The company that is scored.
         company_id: Id<Company>,
-        /// The subject in the request, if it was not the company itself.
+        /// The subject that the request named, if it did not name the company.
         subject_id: Option<Id<Subject>>,
         /// Current status.
         status: ScoreStatus,

@@ -71,7 +71,7 @@ impl Template {
 pub(crate) struct Progress {
     /// Number of requests.
     pub(crate) total: u32,
-    /// Number of mandatory requests. The case waits for these.
+    /// Number of mandatory requests. All of them must be accepted or waived before the case is completed.
     pub(crate) mandatory: u32,
     /// Number of mandatory requests that are accepted or waived.
     pub(crate) mandatory_settled: u32,

@@ -105,7 +105,7 @@ pub(crate) struct DueDiligenceRequest {
     pub(crate) category: Category,
     /// What the company must provide.
     pub(crate) title: String,
-    /// Whether the case waits for it.
+    /// Whether the request must be accepted or waived before the case is completed.
     pub(crate) mandatory: bool,
     /// The due date.
     pub(crate) due_on: Date,

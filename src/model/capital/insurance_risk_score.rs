@@ -53,7 +53,7 @@ pub(crate) enum Tier {
 resource! {
     /// A company's insurance risk on one day.
     InsuranceRiskScore: RiskScoreStatus {
-        /// The company whose risk it is.
+        /// The company whose risk is scored.
         company_id: Id<Company>,
         /// Current status.
         status: RiskScoreStatus,

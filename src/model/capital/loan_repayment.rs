@@ -25,7 +25,7 @@ pub(crate) struct LoanRepayment {
     pub(crate) wallet_id: Id<Wallet>,
     /// How it was made: by a call, by autopay, or as a share of a collection.
     pub(crate) method: RepaymentMethod,
-    /// The collection of which it is a share; null for others.
+    /// The collection from which the share was taken; null for other methods.
     pub(crate) collection_id: Option<Id<Collection>>,
     /// Always `received`.
     pub(crate) status: RepaymentStatus,
@@ -33,8 +33,8 @@ pub(crate) struct LoanRepayment {
     pub(crate) amount: i64,
     /// Currency of the amount.
     pub(crate) currency: Currency,
-    /// The part that paid interest. The interest of each instalment is paid first. Below zero if the last repayment credits interest that was
-    /// paid and has not accrued.
+    /// The part that paid interest. The interest of each instalment is paid first. Negative if the last repayment returns interest that was
+    /// paid but has not accrued.
     pub(crate) interest: i64,
     /// The part that lowered the principal.
     pub(crate) principal: i64,

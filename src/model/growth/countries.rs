@@ -167,7 +167,7 @@ pub(crate) enum Dates {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CorporateTax {
-    /// Of the profit.
+    /// The rate in percent of the profit.
     pub(crate) percent: u64,
     /// The months in which it is paid. A single one pays the tax of the last year, several pay that of the year so far.
     pub(crate) paid: Vec<i8>,
@@ -206,7 +206,7 @@ pub(crate) struct Pension {
     pub(crate) kind: &'static str,
     /// The earnings of the pack that count.
     pub(crate) earnings: &'static str,
-    /// Of these earnings, in hundredths of a percent: what the worker pays, and what the employer adds.
+    /// The contributions of the worker and of the employer, in hundredths of a percent of these earnings.
     pub(crate) worker_bp: i64,
     pub(crate) employer_bp: i64,
     /// How many of ten workers have opted out.

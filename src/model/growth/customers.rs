@@ -32,9 +32,9 @@ pub(crate) struct CustomerKind {
     pub(crate) customers: u64,
     /// Fewest and most days from an invoice to its payment.
     pub(crate) pays: [u64; 2],
-    /// Of 100 invoices, those that are paid late.
+    /// The number of invoices out of 100 that are paid late.
     pub(crate) late: u64,
-    /// Of 100 invoices, those that are never paid.
+    /// The number of invoices out of 100 that are never paid.
     pub(crate) never: u64,
 }
 

@@ -75,7 +75,7 @@ pub(crate) struct Assets {
 pub(crate) struct PartTime {
     /// The highest grade.
     pub(crate) grades: u8,
-    /// Of ten people.
+    /// The number of part-time workers out of ten people.
     pub(crate) of_ten: u64,
 }
 

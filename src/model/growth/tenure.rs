@@ -10,7 +10,7 @@ use crate::value::Key;
 
 /// The standings of employees who may have joined within the history: active and verified.
 const JOINERS: [u8; 6] = [11, 12, 13, 14, 15, 16];
-/// Of ten role slots of such a standing, fewest and most who joined within the history.
+/// The smallest and largest number of joiners in ten role slots of such a standing.
 const JOINED_OF_TEN: (u64, u64) = (1, 8);
 /// The standing of employees who have left.
 const LEAVER: u8 = 24;
@@ -32,12 +32,12 @@ pub(crate) struct Tenure {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Paid {
     workforce: Workforce,
-    /// Without an employee in common.
+    /// The parts have no employee in common.
     parts: [Selection; 2 + JOINERS.len()],
 }
 
 impl Tenure {
-    /// Of the company with that key, with so many pays in its history.
+    /// The tenure of the company with that key. Its history has this number of pays.
     pub(crate) const fn new(company: Key, pays: u64) -> Self {
         Self { key: company.with("tenure"), pays }
     }

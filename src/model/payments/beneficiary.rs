@@ -90,7 +90,7 @@ pub(crate) struct MicroDeposits {
     pub(crate) expires_at: Option<Timestamp>,
     /// The sum of both, in minor units.
     pub(crate) total: i64,
-    /// How often the amounts may still be given.
+    /// Number of remaining attempts to confirm the amounts.
     pub(crate) attempts_left: u8,
 }
 

@@ -26,7 +26,7 @@ impl BillStatus {
 pub(crate) struct Vendor {
     /// The name.
     pub(crate) name: String,
-    /// The beneficiary that the supplier is, if any.
+    /// The beneficiary that represents the supplier, if any.
     pub(crate) beneficiary_id: Option<Id<Beneficiary>>,
 }
 

@@ -153,7 +153,7 @@ resource! {
         status: CollectionStatus,
         /// How the payer pays.
         method: CollectionMethod,
-        /// The payment rail by which the payment travels. It follows from the method, the company's country, and the currency.
+        /// The payment rail of the payment. The method, the company's country and the currency determine the rail.
         payment_rail: RailId,
         /// Amount requested, in minor units.
         amount: i64,
@@ -181,7 +181,7 @@ resource! {
         reference: String,
         /// The invoice that it collects for.
         invoice_id: Option<Id<Invoice>>,
-        /// The mandate by which it debits the payer; absent if there is none.
+        /// The mandate that authorises the direct debit; absent if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         mandate_id: Option<Id<Mandate>>,
         /// The return by the payer's bank after the payment; absent if there is none. `failure` has its code.

@@ -77,7 +77,7 @@ pub(crate) struct WriteOff {
     pub(crate) tax: i64,
     /// The part of the amount that the customer paid later, in minor units.
     pub(crate) recovered: i64,
-    /// The day from which the law gives the tax back; none if the law of the country does not.
+    /// The day from which the authority returns the tax; null if the country's law does not allow it.
     pub(crate) tax_relief_on: Option<Date>,
     /// The tax taken back from the authority, less the part that later payments returned to it, in minor units.
     pub(crate) tax_relieved: i64,

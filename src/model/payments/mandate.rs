@@ -27,16 +27,16 @@ resource! {
         status: MandateStatus,
         /// The payer.
         payer: CollectionPayer,
-        /// The payment rail of its collections. It follows from the company's country and the currency.
+        /// The payment rail of its collections. The company's country and the currency determine the rail.
         payment_rail: RailId,
         /// The currency of its collections.
         currency: Currency,
         /// The company's reference of the mandate. It is unique among the company's pending and active mandates.
         reference: String,
-        /// The day at whose end it expires. Null if it does not expire by itself.
+        /// The last day on which the mandate is valid. Null if it does not expire by itself.
         expires_on: Option<Date>,
-        /// The number of months after the latest collection in which it must be used again: by the rule of the rail, each collection moves
-        /// `expires_on`. Null if the rail has no such rule, or the caller set the day.
+        /// By the rule of the rail, the mandate expires if it is not used for this number of months. Each collection moves `expires_on`. Null
+        /// if the rail has no such rule, or if the caller set `expires_on`.
         unused_months: Option<i32>,
     }
 }

@@ -64,14 +64,14 @@ resource! {
         fee: Option<i64>,
         /// The speed.
         rail: Rail,
-        /// The payment rail by which it travels. It follows from the speed, the country of the account, and the currency.
+        /// The payment rail of the payout. The speed, the country of the account and the currency determine the rail.
         payment_rail: RailId,
         /// When it should arrive if the receiving bank is not late.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         estimated_arrival: Option<Timestamp>,
         /// The recipient. Only the last four characters of account numbers are shown.
         recipient: Arc<Recipient>,
-        /// The place of the recipient's account among the `splits` of the employee's payment method, from 1. Absent for the account that
+        /// The position of the recipient's account in the `splits` of the employee's payment method, from 1. Absent for the account that
         /// receives the rest, and for other payouts.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         split: Option<u32>,

@@ -19,7 +19,7 @@ resource! {
         collection_id: Id<Collection>,
         /// Current status.
         status: RefundStatus,
-        /// The payment rail by which the money travels back.
+        /// The payment rail of the refund.
         payment_rail: RailId,
         /// Minor units.
         amount: i64,

@@ -32,7 +32,7 @@ struct Reduced {
     /// ISO 3166-1 alpha-2; every country if there are none.
     #[serde(default)]
     countries: Vec<String>,
-    /// Those of them in which the sale is exempt, not taxed at 0 %.
+    /// The countries in which the sale is exempt, not taxed at 0 %.
     #[serde(default)]
     exempt: Vec<String>,
     /// The last day on which it was exempt, by country.
@@ -67,7 +67,7 @@ pub(crate) struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    /// Of a company, by its address.
+    /// The place of a company, by its address.
     pub(crate) fn of(company: &'a Company) -> Self {
         let address = company.address.as_ref();
         Self {

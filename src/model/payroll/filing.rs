@@ -36,7 +36,7 @@ pub struct Filing {
 }
 
 /// The form that the payment of a line belongs to: one of the authority's forms that name the line, or that name no line and have a day of
-/// payment. Of several, the one that is paid first.
+/// payment. If there are several, the form that is paid first.
 pub(super) fn payment_form(filings: &[Filing], line: &str, authority: &str) -> Option<String> {
     let of_authority = filings.iter().filter(|filing| filing.authority == authority);
     let reports = of_authority.filter(|filing| match filing.lines.as_slice() {

@@ -69,8 +69,9 @@ fn of_requests() -> [Row; 8] {
         (
             "Sandbox-Fault",
             false,
-            "A fault of this exchange: `status=503;retry_after=1s`, `status=500;after_commit=true`, `lose=request`, \
-             `lose=reply`, `latency=2s`, `body=truncated`, `body=garbage` or `body=slow`. An unknown one is refused with 400.",
+            "A fault to inject into this exchange: `status=503;retry_after=1s`, \
+             `status=500;after_commit=true`, `lose=request`, `lose=reply`, `latency=2s`, \
+             `body=truncated`, `body=garbage` or `body=slow`. An unknown one is refused with 400.",
             text(255),
         ),
         (
@@ -89,8 +90,10 @@ fn of_requests() -> [Row; 8] {
         (
             "Sandbox-As-Of",
             false,
-            "The id or the sequence of a past event: the answer shows the world after the step that caused it. A reply header of the same \
-             name has the number of events up to there. An unknown event, and one whose state cannot be made again, is refused with 422.",
+            "The id or the sequence of a past event: the answer shows the world after the step \
+             that caused it. A reply header of the same name has the number of events up to there. \
+             An unknown event is refused with 422, and so is an event whose state can no longer be \
+             reproduced.",
             text(64),
         ),
         (
@@ -114,8 +117,9 @@ fn of_webhooks() -> [Row; 3] {
         (
             "webhook-signature",
             true,
-            "`v1,` and the base64 of HMAC-SHA256 over `id.timestamp.body` (Standard Webhooks). Two, with a space between, while \
-             a secret is being rotated.",
+            "`v1,` and the base64 of HMAC-SHA256 over `id.timestamp.body` (Standard Webhooks). \
+             While a secret is being rotated, the header has two signatures with a space between \
+             them.",
             text(1_024),
         ),
     ]
@@ -143,12 +147,13 @@ pub(crate) fn components() -> Map<String, Value> {
         ),
         (
             "Idempotent-Replayed",
-            "`true` where this is the stored answer to an earlier request with the same `Idempotency-Key`.",
+            "`true` if this reply is the stored reply to an earlier request with the same `Idempotency-Key`.",
             json!({ "type": "string", "enum": ["true"] }),
         ),
         (
             "Sandbox-Decision",
-            "The decisions about this request that do not belong to the world: `fault=` and the source of the fault.",
+            "The decisions of the outside world about this request, each with its reason. If a \
+             fault was applied: `fault=` and the source of the fault.",
             text("fault=rule flt_09nq3t8c5ywka"),
         ),
         (

@@ -48,7 +48,7 @@ fn webhook(kind: &EventKind, event: &Value) -> Value {
 /// What causes an event, by the ids of operations.
 pub(super) fn caused_by(operations: &[String]) -> String {
     if operations.is_empty() {
-        return "No operation causes it here; the clock and the test tools may.".to_owned();
+        return "No operation of this document causes this event, but the clock and the test tools can cause it.".to_owned();
     }
     let causes: Vec<String> = operations.iter().map(|id| format!("`{id}`")).collect();
     format!("Caused by {}, at once or later by the clock.", causes.join(", "))

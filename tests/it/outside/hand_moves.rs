@@ -351,11 +351,20 @@ fn a_kind_that_is_not_moved_by_hand_names_the_operations_that_move_it() {
     let month = json!({"company_id": company, "period": "2025-11"});
     let month = caller.post("/api/business/accounting-periods", &month).made();
     for (resource, said) in [
-        (first("/api/payments/invoices"), "an invoice is not moved by hand: sendInvoice"),
-        (first("/api/payments/bills"), "a bill is not moved by hand: approveBill"),
-        (id(&month).to_owned(), "an accounting period is not moved by hand: closeAccountingPeriod"),
-        (first("/api/business/journal-entries"), "a journal entry is not moved by hand: reverse"),
-        (first("/api/business/payslips"), "a payslip is not moved by hand: its run"),
+        (
+            first("/api/payments/invoices"),
+            "an invoice cannot be moved by this operation: sendInvoice",
+        ),
+        (first("/api/payments/bills"), "a bill cannot be moved by this operation: approveBill"),
+        (
+            id(&month).to_owned(),
+            "an accounting period cannot be moved by this operation: closeAccountingPeriod",
+        ),
+        (
+            first("/api/business/journal-entries"),
+            "a journal entry cannot be moved by this operation: reverse",
+        ),
+        (first("/api/business/payslips"), "a payslip cannot be moved by this operation: its run"),
     ] {
         let path = format!("/_sandbox/resources/{resource}/transition");
         let refusal = caller.post(&path, &json!({"to": "paid"}));

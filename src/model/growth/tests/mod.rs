@@ -1,4 +1,4 @@
-//! The tables are whole, what grows from them is right by other code than grew it, and stays what it is.
+//! Tests that the tables are complete, that independent code accepts the generated data, and that the data does not change.
 
 mod data;
 mod distinct;

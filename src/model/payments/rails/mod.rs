@@ -107,9 +107,9 @@ pub(crate) struct PaymentRail {
     pub(crate) cut_off: String,
     /// When it settles.
     pub(crate) settlement: String,
-    /// The services that travel by it, with the time from sending to the result.
+    /// The services that use the rail, with the time from sending to the result.
     pub(crate) serves: Services,
-    /// The code of a refusal with a reason for which the rail has no code.
+    /// The code of a refusal if the rail has no code for the reason.
     pub(crate) default: String,
     /// The time from sending to a return. Absent if the rail refuses at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]

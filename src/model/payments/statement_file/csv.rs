@@ -13,24 +13,24 @@ use crate::model::TransactionType;
 use crate::model::prelude::*;
 use crate::value::Text;
 
-/// The columns of a CSV file. A column is named by its head, or by its number from 1 if the file has no heads.
+/// The columns of a CSV file. A column is given by its name in the header row, or by its number from 1 if the file has no header row.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct CsvMapping {
     /// The character between two fields.
     #[serde(default)]
     pub(crate) delimiter: Delimiter,
-    /// The character before the decimals. The other one of comma and point, a space or an apostrophe may separate groups of three digits
-    /// before it, such as `1,234,567.89`.
+    /// The character before the decimals. Groups of three digits may be separated by a space, an apostrophe, or the other of comma and point,
+    /// such as `1,234,567.89`.
     #[serde(default)]
     pub(crate) decimal_mark: DecimalMark,
-    /// The order and the marks of a day, from `YYYY` or `YY`, `MM` and `DD`, such as `DD.MM.YYYY`. A time may follow after a space or `T`.
+    /// The format of a day: `YYYY` or `YY`, `MM` and `DD` with separators, such as `DD.MM.YYYY`. A time may follow after a space or `T`.
     #[serde(default = "iso_days")]
     pub(crate) date_format: DateFormat,
-    /// Number of lines before the heads, or before the first row if there are no heads.
+    /// Number of lines before the header row, or before the first row if there is no header row.
     #[serde(default)]
     #[schemars(range(max = 100))]
     pub(crate) skip_lines: u32,
-    /// Whether the first row has the heads of the columns.
+    /// Whether the first row is a header row with the names of the columns.
     #[serde(default = "yes")]
     pub(crate) has_heads: bool,
     /// The columns that are read. Others are ignored.
