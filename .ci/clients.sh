@@ -72,6 +72,7 @@ test_go() {
 test_ruby() {
     cd clients/ruby
     ruby -w -I "$PWD/lib" test/twelve_steps_test.rb
+    ruby -w -I "$PWD/lib" test/cases_test.rb
     rspec -I "$PWD/lib" test/world_spec.rb
 }
 

@@ -131,7 +131,10 @@ func (c *Client) exchange(request *http.Request) (*Reply, *Problem) {
 		detail := fmt.Sprintf("%s %s: %v", request.Method, request.URL.Path, err)
 		return &Problem{Code: code, Detail: detail, Retryable: request.Context().Err() == nil}
 	}
-	answer, err := c.HTTP.Do(request)
+	// net/http would follow a redirect of a POST with a GET, and return that as the success of the POST.
+	once := *c.HTTP
+	once.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	answer, err := once.Do(request)
 	if err != nil {
 		return nil, lost("no_reply", err)
 	}
@@ -140,11 +143,17 @@ func (c *Client) exchange(request *http.Request) (*Reply, *Problem) {
 	if err != nil {
 		return nil, lost("no_reply", err)
 	}
-	if answer.StatusCode < 400 {
-		if strings.Contains(answer.Header.Get("Content-Type"), "json") && !json.Valid(body) {
+	status := answer.StatusCode
+	if status >= 300 && status < 400 && status != 304 {
+		detail := fmt.Sprintf("%s %s: the reply redirects to %s", request.Method, request.URL.Path, answer.Header.Get("Location"))
+		return nil, &Problem{Status: status, Code: "redirect", Detail: detail}
+	}
+	if status < 400 {
+		hasContent := request.Method != "HEAD" && status != 204 && status != 304
+		if hasContent && strings.Contains(answer.Header.Get("Content-Type"), "json") && !json.Valid(body) {
 			return nil, lost("invalid_reply", errors.New("the body is not JSON"))
 		}
-		return &Reply{answer.StatusCode, answer.Header, body}, nil
+		return &Reply{status, answer.Header, body}, nil
 	}
 	return nil, problemOf(answer, body)
 }

@@ -67,17 +67,22 @@ export class Client {
     let reply, bytes;
     try {
       const signal = AbortSignal.timeout(this.timeoutMs);
-      reply = await fetch(url, { method, headers, body: body === undefined ? undefined : JSON.stringify(body), signal });
+      reply = await fetch(url, { method, headers, body: body === undefined ? undefined : JSON.stringify(body), signal, redirect: 'manual' });
       bytes = Buffer.from(await reply.arrayBuffer());
     } catch (cause) {
       throw new Problem(0, { code: 'no_reply', detail: `${method} ${url.pathname}: ${cause.cause?.message ?? cause.message}` }, 0, cause);
     }
-    const isJson = /[/+]json/.test(reply.headers.get('content-type') ?? '');
+    const { status } = reply;
+    const hasContent = method !== 'HEAD' && status !== 204 && status !== 304;
+    const isJson = hasContent && /[/+]json/.test(reply.headers.get('content-type') ?? '');
     const parsed = isJson ? parse(bytes) : bytes;
-    if (reply.ok && parsed !== undefined) return { status: reply.status, headers: reply.headers, body: parsed };
-    if (reply.ok) throw new Problem(0, { code: 'invalid_reply', detail: `${method} ${url.pathname}: the body is not JSON` }, 0);
+    if (status >= 300 && status < 400 && status !== 304) {
+      throw new Problem(status, { code: 'redirect', detail: `${method} ${url.pathname}: the reply redirects to ${reply.headers.get('location') ?? ''}` }, 0);
+    }
+    if (status < 400 && parsed !== undefined) return { status, headers: reply.headers, body: parsed };
+    if (status < 400) throw new Problem(0, { code: 'invalid_reply', detail: `${method} ${url.pathname}: the body is not JSON` }, 0);
     const problem = [parsed?.error, parsed].find(isObject) ?? { detail: bytes.toString() };
-    throw new Problem(reply.status, problem, seconds(reply.headers.get('retry-after') ?? ''));
+    throw new Problem(status, problem, seconds(reply.headers.get('retry-after') ?? ''));
   }
 }
 

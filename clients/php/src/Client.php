@@ -106,6 +106,7 @@ final class Client
         $curl = curl_init($url);
         curl_setopt_array($curl, [
             CURLOPT_CUSTOMREQUEST => $method,
+            CURLOPT_NOBODY => $method === 'HEAD',
             CURLOPT_RETURNTRANSFER => true,
             CURLOPT_TIMEOUT => $this->timeout,
             CURLOPT_HTTPHEADER => array_map(static fn ($name, $value): string => "$name: $value", array_keys($headers), $headers),
@@ -128,10 +129,14 @@ final class Client
         if ($body === false) {
             throw new Problem(0, ['code' => 'no_reply', 'detail' => "$method $url: " . curl_error($curl)]);
         }
-        $isJson = str_contains($received['content-type'] ?? '', 'json');
+        $hasContent = $method !== 'HEAD' && !in_array($status, [204, 304], true);
+        $isJson = $hasContent && str_contains($received['content-type'] ?? '', 'json');
         $parsed = $isJson ? json_decode($body, true) : $body;
+        if ($status >= 300 && $status < 400 && $status !== 304) {
+            throw new Problem($status, ['code' => 'redirect', 'detail' => "$method $url: the reply redirects to " . ($received['location'] ?? '')]);
+        }
         if ($status >= 400) {
-            $problem = is_array($parsed) ? $parsed : ['detail' => $body];
+            $problem = is_array($parsed) && !array_is_list($parsed) ? $parsed : ['detail' => $body];
             throw new Problem($status, is_array($problem['error'] ?? null) ? $problem['error'] : $problem, self::seconds($received['retry-after'] ?? ''));
         }
         if ($parsed === null) {

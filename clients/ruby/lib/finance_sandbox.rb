@@ -62,7 +62,8 @@ module FinanceSandbox
     def request(method, path, body: nil, query: {}, headers: {}, idempotency_key: SecureRandom.uuid)
       uri = URI(@base_url + path)
       uri.query = URI.encode_www_form(query.compact) unless query.compact.empty?
-      sent = { "Authorization" => "Bearer #{@api_key}", "Accept" => "application/json", **@headers }
+      # Of a compressed reply, net/http does not say whether it is complete.
+      sent = { "Authorization" => "Bearer #{@api_key}", "Accept" => "application/json", "Accept-Encoding" => "identity", **@headers }
       sent["Idempotency-Key"] = idempotency_key if method.to_s.casecmp?("post")
       # Without it, net/http would name the type of a form, also for a POST without a body.
       sent["Content-Type"] = "application/json" if body || sent.key?("Idempotency-Key")
@@ -89,11 +90,19 @@ module FinanceSandbox
       http.use_ssl = uri.scheme == "https"
       http.open_timeout = http.read_timeout = http.write_timeout = @timeout
       http.max_retries = 0 # the rule above decides about retries
-      reply = http.start { http.request(call) }
+      # The time limits of net/http begin again with each part of a reply.
+      reply = Timeout.timeout(@timeout) { http.start { http.request(call) } }
       content = reply.body.to_s
       status = reply.code.to_i
-      is_json = reply["Content-Type"].to_s.include?("json")
+      has_content = call.method != "HEAD" && ![204, 304].include?(status)
+      raise EOFError, "the body is not complete" if has_content && content.bytesize < reply.content_length.to_i
+
+      is_json = has_content && reply["Content-Type"].to_s.include?("json")
       parsed = is_json ? parse(content) : content
+      if (300...400).cover?(status) && status != 304
+        detail = "#{call.method} #{uri.path}: the reply redirects to #{reply["Location"]}"
+        raise Problem.new(status, { "code" => "redirect", "detail" => detail })
+      end
       if status >= 400
         problem = parsed.is_a?(Hash) ? parsed : { "detail" => content }
         problem = problem["error"] if problem["error"].is_a?(Hash)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import email.utils
+import functools
 import http.client
 import json
 import random
@@ -17,7 +18,18 @@ from typing import Any, Iterator, Mapping
 
 # A server of this machine is called without the proxy of the environment.
 _LOCAL = re.compile(r"(localhost|127\.[\d.]+|\[::1\])(:|$)")
-_DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+class _Unfollowed(urllib.request.HTTPRedirectHandler):
+    """A redirect is an error: urllib would send the API key to the other host, and read where it should write."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+@functools.lru_cache(maxsize=None)
+def _opener(is_local: bool) -> urllib.request.OpenerDirector:
+    return urllib.request.build_opener(_Unfollowed, *([urllib.request.ProxyHandler({})] if is_local else []))
 
 
 class Problem(Exception):
@@ -46,7 +58,10 @@ class Reply:
 
 
 class Client:
-    """Calls the API with a key; in the sandbox the key selects the world. `retries` follow the first attempt."""
+    """Calls the API with a key; in the sandbox the key selects the world. `retries` follow the first attempt.
+
+    `timeout` is the time limit of an attempt in seconds. `headers` are sent with every request.
+    """
 
     def __init__(self, base_url: str = "http://127.0.0.1:4747", api_key: str = "test_key", retries: int = 3,
                  timeout: float = 30, headers: Mapping[str, str] | None = None) -> None:  # fmt: skip
@@ -101,21 +116,26 @@ class Client:
             attempt += 1
 
     def _exchange(self, request: urllib.request.Request) -> Reply:
+        deadline = time.monotonic() + self.timeout
         try:
             try:
-                reply = (_DIRECT.open if _LOCAL.match(request.host) else urllib.request.urlopen)(request, timeout=self.timeout)
+                reply = _opener(bool(_LOCAL.match(request.host))).open(request, timeout=self.timeout)
             except urllib.error.HTTPError as refused:
                 reply = refused
             with reply:
-                content = reply.read()
+                content = _content(reply, deadline)
         except (OSError, http.client.HTTPException) as lost:
             raise Problem(0, {"code": "no_reply", "detail": f"{request.method} {request.selector}: {lost}"}) from lost
         parsed: Any = content
-        if "json" in reply.headers.get_content_type():
+        has_content = request.method != "HEAD" and reply.status not in (204, 304)
+        if has_content and "json" in reply.headers.get_content_type():
             try:
                 parsed = json.loads(content)
             except ValueError:
                 parsed = None
+        if 300 <= reply.status < 400 and reply.status != 304:
+            detail = f"{request.method} {request.selector}: the reply redirects to {reply.headers.get('Location', '')}"
+            raise Problem(reply.status, {"code": "redirect", "detail": detail})
         if reply.status >= 400:
             problem = parsed if isinstance(parsed, dict) else {"detail": content.decode(errors="replace")}
             inner = problem.get("error")
@@ -123,6 +143,18 @@ class Client:
         if parsed is None:
             raise Problem(0, {"code": "invalid_reply", "detail": f"{request.method} {request.selector}: the body is not JSON"})
         return Reply(reply.status, reply.headers, parsed)
+
+
+def _content(reply: Any, deadline: float) -> bytes:
+    """The body. The timeout of urllib begins again with each part of it."""
+    expected, content = reply.length, bytearray()
+    while part := reply.read1(65536):
+        content += part
+        if time.monotonic() > deadline:
+            raise TimeoutError("the reply is not complete within the time limit")
+    if expected is not None and len(content) < expected:
+        raise http.client.IncompleteRead(bytes(content), expected - len(content))
+    return bytes(content)
 
 
 def _seconds(retry_after: str) -> float:

@@ -1,6 +1,5 @@
 package financesandbox;
 
-import java.io.IOException;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
@@ -16,7 +15,11 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.IntFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -86,7 +89,7 @@ public final class Client {
         }
         sent.putAll(headers);
         URI uri = URI.create(baseUrl + path + (parameters.isEmpty() ? "" : "?" + parameters));
-        HttpRequest.Builder builder = HttpRequest.newBuilder(uri).timeout(timeout);
+        HttpRequest.Builder builder = HttpRequest.newBuilder(uri);
         sent.forEach(builder::header);
         builder.method(method, body == null ? BodyPublishers.noBody() : BodyPublishers.ofString(Json.write(body)));
         for (int attempt = 0; ; attempt++) {
@@ -104,32 +107,44 @@ public final class Client {
         }
     }
 
-    private static Reply exchange(HttpRequest request) {
+    private Reply exchange(HttpRequest request) {
         String call = request.method() + " " + request.uri().getPath() + ": ";
         HttpResponse<byte[]> reply;
+        // The timeout of a request would end with the headers of the reply.
+        CompletableFuture<HttpResponse<byte[]>> pending = HTTP.sendAsync(request, BodyHandlers.ofByteArray());
         try {
-            reply = HTTP.send(request, BodyHandlers.ofByteArray());
-        } catch (IOException lost) {
-            throw new Problem(0, Map.of("code", "no_reply", "detail", call + lost), 0, lost);
+            reply = pending.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (ExecutionException | TimeoutException lost) {
+            pending.cancel(true);
+            Throwable cause = lost instanceof ExecutionException ? lost.getCause() : lost;
+            throw new Problem(0, Map.of("code", "no_reply", "detail", call + cause), 0, cause);
         } catch (InterruptedException interrupted) {
+            pending.cancel(true);
             Thread.currentThread().interrupt();
             throw new Problem(0, Map.of("code", "interrupted", "detail", call + interrupted, "retryable", false), 0, interrupted);
         }
+        int status = reply.statusCode();
+        String text = new String(reply.body(), StandardCharsets.UTF_8);
+        boolean hasContent = !request.method().equals("HEAD") && status != 204 && status != 304;
         Object json = null;
-        if (reply.headers().firstValue("Content-Type").orElse("").contains("json")) {
+        if (hasContent && reply.headers().firstValue("Content-Type").orElse("").contains("json")) {
             try {
-                json = Json.parse(new String(reply.body(), StandardCharsets.UTF_8));
+                json = Json.parse(text);
             } catch (IllegalArgumentException wrong) {
-                if (reply.statusCode() < 400) {
+                if (status < 300) {
                     throw new Problem(0, Map.of("code", "invalid_reply", "detail", call + "the body is not JSON"), 0, wrong);
                 }
             }
         }
-        if (reply.statusCode() < 400) {
-            return new Reply(reply.statusCode(), reply.headers(), reply.body(), json);
+        if (status < 300 || status == 304) {
+            return new Reply(status, reply.headers(), reply.body(), json);
         }
-        Object body = Json.at(json, "/error") instanceof Map<?, ?> error ? error : json;
-        throw new Problem(reply.statusCode(), body, Problem.seconds(reply.headers().firstValue("Retry-After").orElse("")), null);
+        if (status < 400) {
+            String detail = call + "the reply redirects to " + reply.headers().firstValue("Location").orElse("");
+            throw new Problem(status, Map.of("code", "redirect", "detail", detail), 0, null);
+        }
+        Map<?, ?> body = Json.at(json, "/error") instanceof Map<?, ?> error ? error : json instanceof Map<?, ?> map ? map : Map.of("detail", text);
+        throw new Problem(status, body, Problem.seconds(reply.headers().firstValue("Retry-After").orElse("")), null);
     }
 
     private static String encoded(Object value) {

@@ -28,12 +28,15 @@ public final class Problem extends RuntimeException {
     final boolean explicit;
     /** Seconds of the header {@code Retry-After}; 0 without it. */
     public final long retryAfter;
+    /** The refusal; {@code detail} is the text of one that is not a JSON object. */
+    public final transient Map<?, ?> body;
     /** Each violation with {@code pointer}, {@code code} and {@code detail}. */
     public final transient List<Map<String, Object>> errors;
 
-    Problem(int status, Object body, long retryAfter, Throwable cause) {
+    Problem(int status, Map<?, ?> body, long retryAfter, Throwable cause) {
         super(message(status, body), cause);
         this.status = status;
+        this.body = body;
         this.retryAfter = retryAfter;
         code = text(body, "/code", "unknown");
         detail = text(body, "/detail", text(body, "/title", "no detail"));

@@ -1,0 +1,48 @@
+// The cases of `clients/cases.json`, which all six clients share.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import test from 'node:test';
+
+import { Client, Problem } from '../client.js';
+
+const cases = JSON.parse(readFileSync(new URL('../../cases.json', import.meta.url)));
+
+/** Answers each request with the bytes of `reply`, and keeps the request. */
+const stub = { reply: '', slow: false, requests: [] };
+const server = createServer((socket) => {
+  let received = '';
+  socket.on('error', () => {}); // the client does not wait for the rest
+  socket.on('data', async (bytes) => {
+    received += bytes;
+    const [head, body] = received.split('\r\n\r\n');
+    if (body === undefined || body.length < Number(/^content-length: (\d+)/im.exec(head)?.[1] ?? 0)) return;
+    stub.requests.push(head);
+    const [start, content] = stub.reply.split('\r\n\r\n');
+    socket.write(`${start}\r\n\r\n`);
+    for (const part of stub.slow ? content : [content]) {
+      socket.write(part);
+      if (stub.slow) await new Promise((resume) => setTimeout(resume, 100));
+    }
+    socket.end();
+  });
+});
+test.before(() => new Promise((resolve) => server.listen(0, '127.0.0.1', resolve)));
+test.after(() => server.close());
+const client = (options) => new Client({ baseUrl: `http://127.0.0.1:${server.address().port}`, retries: 0, ...options });
+
+for (const { name, method, reply, slow = false, status, problem } of cases.replies) {
+  test(name, async () => {
+    Object.assign(stub, { reply, slow, requests: [] });
+    const result = await client({ timeoutMs: 1_000 }).request(method, '/').catch((error) => error);
+    assert.equal(result.status, status);
+    if (problem) {
+      assert.ok(result instanceof Problem);
+      assert.deepEqual([result.code, result.retryable], [problem.code, problem.retryable]);
+      assert.ok(result.detail.includes(problem.detail), result.detail);
+    } else {
+      assert.equal(result.body.length, 0);
+    }
+    assert.equal(stub.requests.length, 1);
+  });
+}
