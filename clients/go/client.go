@@ -97,7 +97,11 @@ func (c *Client) Do(ctx context.Context, method, path string, query url.Values, 
 	}
 	target := c.BaseURL + path
 	if len(query) > 0 {
-		target += "?" + query.Encode()
+		separator := "?"
+		if strings.Contains(path, "?") {
+			separator = "&"
+		}
+		target += separator + query.Encode()
 	}
 	for attempt := 0; ; attempt++ {
 		request, err := http.NewRequestWithContext(ctx, method, target, bytes.NewReader(content))

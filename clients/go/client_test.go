@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"strings"
 	"testing"
@@ -27,6 +29,13 @@ var cases struct {
 			Code, Detail string
 			Retryable    bool
 		}
+	}
+	Requests []struct {
+		Name, Method, Path string
+		Query              map[string]any
+		Headers, Sent      map[string]string
+		ClientHeaders      map[string]string `json:"client_headers"`
+		Target             string
 	}
 }
 
@@ -103,6 +112,54 @@ func TestReplies(t *testing.T) {
 		}
 		equal(t, row.Name, len(heads), 1)
 	}
+}
+
+func TestRequests(t *testing.T) {
+	for _, row := range cases.Requests {
+		if row.ClientHeaders != nil {
+			continue // a client has no headers of its own
+		}
+		query, header := url.Values{}, http.Header{}
+		for name, value := range row.Query {
+			switch value := value.(type) {
+			case nil:
+			case []any:
+				for _, one := range value {
+					query.Add(name, fmt.Sprint(one))
+				}
+			default:
+				query.Add(name, fmt.Sprint(value))
+			}
+		}
+		for name, value := range row.Headers {
+			header[name] = []string{value}
+		}
+		var body any
+		if row.Method == "POST" {
+			body = map[string]any{}
+		}
+		client, heads := stub(t, "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n", false)
+		if _, err := client.Do(context.Background(), row.Method, row.Path, query, body, header); err != nil {
+			t.Fatal(row.Name, err)
+		}
+		head := <-heads
+		equal(t, row.Name, strings.Fields(head[0])[1], row.Target)
+		for name, value := range row.Sent {
+			var found []string
+			for _, line := range head {
+				if given, sent, _ := strings.Cut(line, ": "); strings.EqualFold(given, name) {
+					found = append(found, sent)
+				}
+			}
+			equal(t, row.Name, fmt.Sprint(found), fmt.Sprint([]string{value}))
+		}
+	}
+}
+
+func TestABodyThatJSONCannotExpressIsNotSent(t *testing.T) {
+	_, err := sandbox.New("http://127.0.0.1:9", "test_key").Post(context.Background(), "/", math.NaN())
+	var problem *sandbox.Problem
+	equal(t, "NaN", err != nil && !errors.As(err, &problem), true)
 }
 
 func equal(t *testing.T, name string, actual, expected any) {

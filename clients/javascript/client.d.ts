@@ -20,7 +20,9 @@ export class Problem extends Error {
   readonly body: Record<string, unknown>;
 }
 
-export type Query = Record<string, string | number | boolean | null | undefined>;
+type Value = string | number | boolean | null | undefined;
+/** A list repeats the name. */
+export type Query = Record<string, Value | Value[]>;
 
 export interface Options {
   query?: Query;

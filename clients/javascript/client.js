@@ -45,14 +45,17 @@ export class Client {
   async request(verb, path, { query = {}, body, headers = {}, idempotencyKey = randomUUID() } = {}) {
     const method = verb.toUpperCase();
     const url = new URL(this.baseUrl + path);
-    for (const [name, value] of Object.entries(query)) if (value != null) url.searchParams.append(name, value);
-    const sent = { authorization: `Bearer ${this.apiKey}`, accept: 'application/json', ...this.headers };
-    if (method === 'POST') sent['idempotency-key'] = idempotencyKey;
-    if (body !== undefined) sent['content-type'] = 'application/json';
-    for (const [name, value] of Object.entries(headers)) sent[name.toLowerCase()] = value;
+    // A list repeats the name; null is left out.
+    for (const [name, value] of Object.entries(query)) for (const one of [value].flat()) if (one != null) url.searchParams.append(name, one);
+    const sent = new Headers({ authorization: `Bearer ${this.apiKey}`, accept: 'application/json' });
+    if (body !== undefined) sent.set('content-type', 'application/json');
+    for (const [name, value] of Object.entries(this.headers)) sent.set(name, value);
+    if (method === 'POST') sent.set('idempotency-key', idempotencyKey);
+    for (const [name, value] of Object.entries(headers)) sent.set(name, value);
+    const content = body === undefined ? undefined : JSON.stringify(body, finite);
     for (let attempt = 0; ; attempt += 1) {
       try {
-        return await this.#exchange(method, url, sent, body);
+        return await this.#exchange(method, url, sent, content);
       } catch (problem) {
         // A PATCH has no idempotency key: without an answer of the API, the client cannot know whether it took effect.
         const unsafe = method === 'PATCH' && problem.body.retryable === undefined;
@@ -67,7 +70,7 @@ export class Client {
     let reply, bytes;
     try {
       const signal = AbortSignal.timeout(this.timeoutMs);
-      reply = await fetch(url, { method, headers, body: body === undefined ? undefined : JSON.stringify(body), signal, redirect: 'manual' });
+      reply = await fetch(url, { method, headers, body, signal, redirect: 'manual' });
       bytes = Buffer.from(await reply.arrayBuffer());
     } catch (cause) {
       throw new Problem(0, { code: 'no_reply', detail: `${method} ${url.pathname}: ${cause.cause?.message ?? cause.message}` }, 0, cause);
@@ -88,6 +91,12 @@ export class Client {
 
 function isObject(value) {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !Buffer.isBuffer(value);
+}
+
+/** JSON would write NaN and Infinity as null. */
+function finite(name, value) {
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError(`${name} of the body is ${value}, which JSON does not have`);
+  return value;
 }
 
 /** The seconds of a `Retry-After`, which is a number or a date. */

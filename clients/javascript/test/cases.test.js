@@ -46,3 +46,19 @@ for (const { name, method, reply, slow = false, status, problem } of cases.repli
     assert.equal(stub.requests.length, 1);
   });
 }
+
+for (const { name, method, path, query, headers, client_headers, target, sent = {}, unsent } of cases.requests) {
+  test(name, async () => {
+    Object.assign(stub, { reply: 'HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n', slow: false, requests: [] });
+    await client({ headers: client_headers }).request(method, path, { query, headers, body: method === 'POST' ? {} : undefined });
+    const [first, ...lines] = stub.requests[0].split('\r\n');
+    assert.equal(first.split(' ')[1], target);
+    const found = lines.map((line) => line.split(': ')).map(([header, value]) => [header.toLowerCase(), value]);
+    for (const [header, value] of Object.entries(sent)) assert.deepEqual(found.filter(([given]) => given === header), [[header, value]]);
+    assert.ok(!found.some(([, value]) => value === unsent));
+  });
+}
+
+test('a body that JSON cannot express is not sent', async () => {
+  await assert.rejects(client().post('/', { amounts: [1, NaN] }), TypeError);
+});

@@ -13,7 +13,7 @@ const it = withWorld(test);
 
 it('types', async (world) => {
   const client: Client = world.client;
-  const page = await client.get<Page<Employee>>('/api/business/employees', { per_page: 2 });
+  const page = await client.get<Page<Employee>>('/api/business/employees', { per_page: 2, status: ['active', 'pending'], is_new: true });
   const total: number = page.body.meta.total;
   for await (const person of client.paginate<Employee>('/api/business/employees')) console.log(person.name, total);
   const receiver = await world.receiver('payroll_run.*');

@@ -74,16 +74,17 @@ final class Client
         ?string $idempotencyKey = null,
     ): Reply {
         $method = strtoupper($method);
-        $query = array_filter($query, static fn (mixed $value): bool => $value !== null);
-        $url = $this->baseUrl . $path . ($query === [] ? '' : '?' . http_build_query($query));
-        $sent = ['Authorization' => "Bearer $this->apiKey", 'Accept' => 'application/json'] + ['Expect' => ''];
-        if ($method === 'POST') {
-            $sent['Idempotency-Key'] = $idempotencyKey ?? bin2hex(random_bytes(16));
-        }
+        $parameters = self::parameters($query);
+        $url = $this->baseUrl . $path . ($parameters === '' ? '' : (str_contains($path, '?') ? '&' : '?') . $parameters);
+        $sent = ['authorization' => "Bearer $this->apiKey", 'accept' => 'application/json', 'expect' => ''];
         if ($body !== null || $method === 'POST') {
-            $sent['Content-Type'] = 'application/json';
+            $sent['content-type'] = 'application/json';
         }
-        $sent = array_merge($sent, $this->headers, $headers);
+        $sent = array_merge($sent, array_change_key_case($this->headers));
+        if ($method === 'POST') {
+            $sent['idempotency-key'] = $idempotencyKey ?? bin2hex(random_bytes(16));
+        }
+        $sent = array_merge($sent, array_change_key_case($headers));
         $content = $body === null ? '' : json_encode($body, JSON_THROW_ON_ERROR);
         for ($attempt = 0; ; $attempt++) {
             try {
@@ -143,6 +144,20 @@ final class Client
             throw new Problem(0, ['code' => 'invalid_reply', 'detail' => "$method $url: the body is not JSON"]);
         }
         return new Reply($status, $received, $parsed);
+    }
+
+    /** A list repeats the name; null is left out. */
+    private static function parameters(array $query): string
+    {
+        $pairs = [];
+        foreach ($query as $name => $value) {
+            foreach (is_array($value) ? $value : [$value] as $one) {
+                if ($one !== null) {
+                    $pairs[] = urlencode((string) $name) . '=' . urlencode(is_bool($one) ? json_encode($one) : (string) $one);
+                }
+            }
+        }
+        return implode('&', $pairs);
     }
 
     /** The seconds of a `Retry-After`, which is a number or a date. */

@@ -80,6 +80,11 @@ final class CasesTest extends TestCase
         return self::rows('replies');
     }
 
+    public static function requests(): array
+    {
+        return self::rows('requests');
+    }
+
     /** @dataProvider replies */
     public function testReplies(array $row): void
     {
@@ -95,5 +100,25 @@ final class CasesTest extends TestCase
         }
         $this->assertSame($row['status'], $result->status);
         $this->assertSame(1, substr_count(file_get_contents(self::$folder . '/heads'), "\r\n\r\n"));
+    }
+
+    /** @dataProvider requests */
+    public function testRequests(array $row): void
+    {
+        self::answer("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n");
+        $client = new Client(self::$url, retries: 0, headers: $row['client_headers'] ?? []);
+        $client->request($row['method'], $row['path'], $row['method'] === 'POST' ? ['a' => 1] : null, $row['query'] ?? [], $row['headers'] ?? []);
+        $lines = explode("\r\n", rtrim(file_get_contents(self::$folder . '/heads')));
+        $this->assertSame($row['target'], explode(' ', array_shift($lines))[1]);
+        foreach ($row['sent'] ?? [] as $name => $value) {
+            $this->assertSame(["$name: $value"], array_values(preg_grep("~^$name:~i", $lines)));
+        }
+        $this->assertStringNotContainsString($row['unsent'] ?? '-none-', implode("\n", $lines));
+    }
+
+    public function testABodyThatJsonCannotExpressIsNotSent(): void
+    {
+        $this->expectException(JsonException::class);
+        (new Client('http://127.0.0.1:9'))->post('/', ['amount' => NAN]);
     }
 }

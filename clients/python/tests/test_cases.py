@@ -59,3 +59,22 @@ def test_replies(stub: Stub, case: dict[str, Any]) -> None:
         assert (problem.status, problem.code, problem.retryable) == (case["status"], expected["code"], expected["retryable"])
         assert expected["detail"] in str(problem.detail)
     assert len(stub.heads) == 1
+
+
+@pytest.mark.parametrize("case", CASES["requests"], ids=lambda case: case["name"])
+def test_requests(stub: Stub, case: dict[str, Any]) -> None:
+    stub.reply, stub.slow, stub.heads = b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n", False, []
+    client = Client(stub.url, retries=0, headers=case.get("client_headers"))
+    body = {} if case["method"] == "POST" else None
+    client.request(case["method"], case["path"], body, query=case.get("query"), headers=case.get("headers"))
+    first, *lines = stub.heads[0].splitlines()
+    assert first.split()[1] == case["target"]
+    headers = [(name.lower(), value) for name, value in (line.split(": ", 1) for line in lines)]
+    for name, value in case.get("sent", {}).items():
+        assert [sent for given, sent in headers if given == name] == [value]
+    assert case.get("unsent", "-") not in [value for _, value in headers]
+
+
+def test_a_body_that_json_cannot_express_is_not_sent() -> None:
+    with pytest.raises(ValueError):
+        Client("http://127.0.0.1:9").post("/", {"amount": float("nan")})

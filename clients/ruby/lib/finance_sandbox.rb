@@ -47,7 +47,7 @@ module FinanceSandbox
     def paginate(path, **query)
       return enum_for(:paginate, path, **query) unless block_given?
 
-      page = query.fetch(:page, 1)
+      page = Integer(query.fetch(:page, 1))
       seen = 0
       loop do
         body = get(path, **query, page: page).body
@@ -61,13 +61,17 @@ module FinanceSandbox
     # Sends a request. A POST has an `Idempotency-Key`, which is the same in every retry.
     def request(method, path, body: nil, query: {}, headers: {}, idempotency_key: SecureRandom.uuid)
       uri = URI(@base_url + path)
-      uri.query = URI.encode_www_form(query.compact) unless query.compact.empty?
+      # A list repeats the name; nil is left out.
+      pairs = query.flat_map { |name, value| [value].flatten.compact.map { |one| [name, one] } }
+      uri.query = [uri.query, URI.encode_www_form(pairs)].compact.join("&") unless pairs.empty?
+      is_post = method.to_s.casecmp?("post")
       # Of a compressed reply, net/http does not say whether it is complete.
-      sent = { "Authorization" => "Bearer #{@api_key}", "Accept" => "application/json", "Accept-Encoding" => "identity", **@headers }
-      sent["Idempotency-Key"] = idempotency_key if method.to_s.casecmp?("post")
+      sent = { "authorization" => "Bearer #{@api_key}", "accept" => "application/json", "accept-encoding" => "identity" }
       # Without it, net/http would name the type of a form, also for a POST without a body.
-      sent["Content-Type"] = "application/json" if body || sent.key?("Idempotency-Key")
-      call = Net::HTTP.const_get(method.to_s.capitalize).new(uri, sent.merge(headers))
+      sent["content-type"] = "application/json" if is_post || !body.nil?
+      sent.update(lower(@headers))
+      sent["idempotency-key"] = idempotency_key if is_post
+      call = Net::HTTP.const_get(method.to_s.capitalize).new(uri, sent.update(lower(headers)))
       call.body = JSON.generate(body) unless body.nil?
       attempt = 0
       begin
@@ -84,6 +88,8 @@ module FinanceSandbox
     end
 
     private
+
+    def lower(headers) = headers.transform_keys { |name| name.to_s.downcase }
 
     def exchange(uri, call)
       http = Net::HTTP.new(uri.host, uri.port)

@@ -60,4 +60,27 @@ class CasesTest < Minitest::Test
       assert_equal 1, STUB.heads.size
     end
   end
+
+  CASES["requests"].each do |row|
+    define_method("test_#{row["name"]}") do
+      body = row["method"] == "POST" ? {} : nil
+      options = { query: row["query"], headers: row["headers"] }.compact
+      client(headers: row.fetch("client_headers", {})).request(row["method"], row["path"], body: body, **options)
+      first, *lines = STUB.heads[0].split("\r\n")
+      assert_equal row["target"], first.split[1]
+      headers = lines.map { |line| line.split(": ", 2) }.map { |name, value| [name.downcase, value] }
+      row.fetch("sent", {}).each { |name, value| assert_equal [[name, value]], headers.select { |given, _| given == name } }
+      refute_includes headers.map(&:last), row.fetch("unsent", "-")
+    end
+  end
+
+  def test_a_page_can_be_a_text
+    STUB.reply = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n{\"data\":[]}"
+    assert_empty client.paginate("/list", page: "2").to_a
+    assert_match(%r{\AGET /list\?page=2 }, STUB.heads[0])
+  end
+
+  def test_a_body_that_json_cannot_express_is_not_sent
+    assert_raises(JSON::GeneratorError) { client.post("/", { amount: Float::NAN }) }
+  end
 end

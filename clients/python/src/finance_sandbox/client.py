@@ -94,15 +94,16 @@ class Client:
                 headers: Mapping[str, str] | None = None, idempotency_key: str | None = None) -> Reply:  # fmt: skip
         """Sends a request. A POST has an `Idempotency-Key`, which is the same in every retry."""
         method = method.upper()
-        given = {name: value for name, value in (query or {}).items() if value is not None}
-        url = self.base_url + path + ("?" + urllib.parse.urlencode(given, doseq=True) if given else "")
-        sent = {"Authorization": f"Bearer {self.api_key}", "Accept": "application/json", **self.headers}
-        if method == "POST":
-            sent["Idempotency-Key"] = idempotency_key or str(uuid.uuid4())
+        parameters = urllib.parse.urlencode(_pairs(query or {}))
+        url = self.base_url + path + (("&" if "?" in path else "?") + parameters if parameters else "")
+        sent = {"authorization": f"Bearer {self.api_key}", "accept": "application/json"}
         if body is not None:
-            sent["Content-Type"] = "application/json"
-        sent.update(headers or {})
-        data = None if body is None else json.dumps(body).encode()
+            sent["content-type"] = "application/json"
+        sent.update(_lower(self.headers))
+        if method == "POST":
+            sent["idempotency-key"] = idempotency_key or str(uuid.uuid4())
+        sent.update(_lower(headers or {}))
+        data = None if body is None else json.dumps(body, allow_nan=False).encode()
         attempt = 0
         while True:
             try:
@@ -143,6 +144,16 @@ class Client:
         if parsed is None:
             raise Problem(0, {"code": "invalid_reply", "detail": f"{request.method} {request.selector}: the body is not JSON"})
         return Reply(reply.status, reply.headers, parsed)
+
+
+def _pairs(query: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """The parameters of a query. A list repeats the name; None is left out."""
+    listed = [(name, one) for name, value in query.items() for one in (value if isinstance(value, (list, tuple)) else [value])]
+    return [(name, str(one).lower() if isinstance(one, bool) else one) for name, one in listed if one is not None]
+
+
+def _lower(headers: Mapping[str, str]) -> dict[str, str]:
+    return {name.lower(): value for name, value in headers.items()}
 
 
 def _content(reply: Any, deadline: float) -> bytes:

@@ -9,11 +9,12 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -77,10 +78,12 @@ public final class Client {
     /** Sends a request. A POST has an Idempotency-Key, which is the same in every retry; {@code headers} may set it. */
     public Reply request(String verb, String path, Object body, Map<String, ?> query, Map<String, String> headers) {
         String method = verb.toUpperCase(Locale.ROOT);
+        // A list repeats the name; null is left out.
         String parameters = query.entrySet().stream()
-            .map(one -> encoded(one.getKey()) + "=" + encoded(one.getValue()))
+            .flatMap(one -> Json.items(one.getValue()).stream().filter(Objects::nonNull).map(item -> encoded(one.getKey()) + "=" + encoded(item)))
             .collect(Collectors.joining("&"));
-        Map<String, String> sent = new HashMap<>(Map.of("Authorization", "Bearer " + apiKey, "Accept", "application/json"));
+        Map<String, String> sent = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+        sent.putAll(Map.of("Authorization", "Bearer " + apiKey, "Accept", "application/json"));
         if (method.equals("POST")) {
             sent.put("Idempotency-Key", UUID.randomUUID().toString());
         }
@@ -88,7 +91,7 @@ public final class Client {
             sent.put("Content-Type", "application/json");
         }
         sent.putAll(headers);
-        URI uri = URI.create(baseUrl + path + (parameters.isEmpty() ? "" : "?" + parameters));
+        URI uri = URI.create(baseUrl + path + (parameters.isEmpty() ? "" : (path.contains("?") ? "&" : "?") + parameters));
         HttpRequest.Builder builder = HttpRequest.newBuilder(uri);
         sent.forEach(builder::header);
         builder.method(method, body == null ? BodyPublishers.noBody() : BodyPublishers.ofString(Json.write(body)));

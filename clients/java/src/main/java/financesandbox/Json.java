@@ -1,10 +1,13 @@
 package financesandbox;
 
+import java.lang.reflect.Array;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
 
 /** JSON as plain objects: Map, List, String, Long, BigDecimal, Boolean and null. Java has no JSON of its own. */
 public final class Json {
@@ -52,17 +55,39 @@ public final class Json {
         return found;
     }
 
-    /** Writes maps, iterables, texts, numbers, truth values and null. */
+    /** The items of an iterable or an array; of anything else, the value itself. */
+    static List<Object> items(Object value) {
+        List<Object> items = new ArrayList<>();
+        if (value instanceof Iterable<?> iterable) {
+            iterable.forEach(items::add);
+        } else if (value != null && value.getClass().isArray()) {
+            for (int index = 0; index < Array.getLength(value); index++) {
+                items.add(Array.get(value, index));
+            }
+        } else {
+            items.add(value);
+        }
+        return items;
+    }
+
+    /**
+     * Writes maps, iterables, arrays, optionals, texts, numbers, truth values and null; of any other object its text. Throws
+     * IllegalArgumentException for NaN and infinity, which JSON does not have.
+     */
     public static String write(Object value) {
         if (value instanceof Map<?, ?> map) {
             List<String> members = new ArrayList<>();
             map.forEach((name, member) -> members.add(write(name.toString()) + ":" + write(member)));
             return "{" + String.join(",", members) + "}";
         }
-        if (value instanceof Iterable<?> items) {
-            List<String> written = new ArrayList<>();
-            items.forEach(item -> written.add(write(item)));
-            return "[" + String.join(",", written) + "]";
+        if (value instanceof Iterable || value != null && value.getClass().isArray()) {
+            return items(value).stream().map(Json::write).collect(Collectors.joining(",", "[", "]"));
+        }
+        if (value instanceof Optional<?> optional) {
+            return write(optional.orElse(null));
+        }
+        if ((value instanceof Double || value instanceof Float) && !Double.isFinite(((Number) value).doubleValue())) {
+            throw new IllegalArgumentException("JSON does not have " + value);
         }
         if (value == null || value instanceof Number || value instanceof Boolean) {
             return String.valueOf(value);

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
+import java.math.BigDecimal;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -20,9 +21,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
 /** The cases of {@code clients/cases.json}, which all six clients share. */
@@ -120,5 +123,49 @@ class CasesTest {
                 assertEquals(1, stub.heads.size());
             }
         });
+    }
+
+    @TestFactory
+    Stream<DynamicTest> requests() {
+        // A client has no headers of its own.
+        return each("requests", row -> {
+            if (row.containsKey("client_headers")) {
+                return;
+            }
+            try (Stub stub = new Stub("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n", false)) {
+                String method = (String) row.get("method");
+                Object body = method.equals("POST") ? Map.of() : null;
+                Client client = new Client(stub.url(), "test_key", 0, Duration.ofSeconds(5));
+                client.request(method, (String) row.get("path"), body, map(row, "query"), map(row, "headers"));
+                List<String> head = stub.heads.get(0);
+                assertEquals(row.get("target"), head.get(0).split(" ")[1]);
+                map(row, "sent").forEach((name, value) -> {
+                    Stream<String> lines = head.stream().filter(line -> line.toLowerCase(Locale.ROOT).startsWith(name + ": "));
+                    assertEquals(List.of(value), lines.map(line -> line.substring(name.length() + 2)).toList());
+                });
+            }
+        });
+    }
+
+    @Test
+    void aBodyThatJsonCannotExpressIsNotSent() {
+        Client client = new Client("http://127.0.0.1:9", "test_key");
+        assertThrows(IllegalArgumentException.class, () -> client.post("/", Map.of("amount", Double.NaN)));
+        assertThrows(IllegalArgumentException.class, () -> Json.write(List.of(Float.NEGATIVE_INFINITY)));
+    }
+
+    @Test
+    void arraysAndOptionalsAreWrittenAsTheirValues() {
+        Object[] values = {new String[] {"a", null}, new int[] {1, 2}, new Object[0], Optional.of("b"), Optional.empty(), 1.5};
+        assertEquals("[[\"a\",null],[1,2],[],\"b\",null,1.5]", Json.write(values));
+        assertEquals("1e+400", Json.write(new BigDecimal("1e400")).toLowerCase(Locale.ROOT));
+    }
+
+    @Test
+    void anArrayInAQueryIsAList() throws IOException {
+        try (Stub stub = new Stub("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n", false)) {
+            new Client(stub.url(), "test_key").get("/list", Map.of("status", new String[] {"draft", "paid"}));
+            assertEquals("GET /list?status=draft&status=paid HTTP/1.1", stub.heads.get(0).get(0));
+        }
     }
 }
