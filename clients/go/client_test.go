@@ -37,6 +37,12 @@ var cases struct {
 		ClientHeaders      map[string]string `json:"client_headers"`
 		Target             string
 	}
+	Now      int64
+	Webhooks []struct {
+		Name, Secret, Timestamp, Signature string
+		Body                               []byte
+		Right                              bool
+	}
 }
 
 func TestMain(m *testing.M) {
@@ -153,6 +159,15 @@ func TestRequests(t *testing.T) {
 			}
 			equal(t, row.Name, fmt.Sprint(found), fmt.Sprint([]string{value}))
 		}
+	}
+}
+
+func TestWebhooks(t *testing.T) {
+	for _, row := range cases.Webhooks {
+		webhook := sandbox.NewWebhook(row.Secret)
+		webhook.Now = func() time.Time { return time.Unix(cases.Now, 0) }
+		header := http.Header{"Webhook-Id": {"evt_1"}, "Webhook-Timestamp": {row.Timestamp}, "Webhook-Signature": {row.Signature}}
+		equal(t, row.Name, webhook.Verify(header, row.Body) == nil, row.Right)
 	}
 }
 

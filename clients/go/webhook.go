@@ -4,11 +4,13 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Webhook checks deliveries by Standard Webhooks. It has one secret, or several while a secret is replaced.
@@ -23,19 +25,19 @@ func NewWebhook(secrets ...string) Webhook {
 	return Webhook{secrets, 5 * time.Minute, time.Now}
 }
 
-// Verify returns an error unless the signature and the time are right. The body is the bytes as received.
+// Verify returns an error unless the signature and the time are right and the body is a JSON object. The body is the bytes as received.
 func (w Webhook) Verify(header http.Header, body []byte) error {
 	timestamp := header.Get("Webhook-Timestamp")
-	seconds, err := strconv.ParseInt(timestamp, 10, 64)
+	seconds, err := strconv.ParseUint(timestamp, 10, 40)
 	if err != nil {
 		return errors.New("webhook-timestamp is missing or no number")
 	}
-	if age := w.Now().Sub(time.Unix(seconds, 0)); age > w.Tolerance || age < -w.Tolerance {
+	if age := w.Now().Sub(time.Unix(int64(seconds), 0)); age > w.Tolerance || age < -w.Tolerance {
 		return errors.New("webhook-timestamp is too old or in the future")
 	}
 	for _, secret := range w.Secrets {
 		key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
-		if err != nil || len(key) == 0 { // with an empty key, anyone could sign
+		if err != nil || len(key) == 0 || strings.ContainsAny(secret, "\r\n") { // with an empty key, anyone could sign
 			return errors.New("the secret is empty or not base64")
 		}
 		mac := hmac.New(sha256.New, key)
@@ -44,6 +46,10 @@ func (w Webhook) Verify(header http.Header, body []byte) error {
 		wanted := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 		for _, given := range strings.Fields(header.Get("Webhook-Signature")) {
 			if hmac.Equal([]byte(given), []byte(wanted)) {
+				var event map[string]json.RawMessage
+				if !utf8.Valid(body) || json.Unmarshal(body, &event) != nil || event == nil {
+					return errors.New("the body is no JSON object")
+				}
 				return nil
 			}
 		}

@@ -113,7 +113,7 @@ function parse(bytes) {
   }
 }
 
-/** A delivery whose signature or time is wrong. */
+/** A delivery whose signature, time or body is wrong. */
 export class WebhookError extends Error {}
 
 /**
@@ -121,19 +121,22 @@ export class WebhookError extends Error {}
  * or several while a secret is replaced.
  */
 export function verifyWebhook(secrets, headers, body, { toleranceSeconds = 300, now = Date.now() / 1_000 } = {}) {
-  const header = (name) => (typeof headers.get === 'function' ? headers.get(name) : Object.entries(headers).find(([given]) => given.toLowerCase() === name)?.[1]) ?? '';
+  const header = (name) => String((typeof headers.get === 'function' ? headers.get(name) : Object.entries(headers).find(([given]) => given.toLowerCase() === name)?.[1]) ?? '');
   const [id, timestamp] = [header('webhook-id'), header('webhook-timestamp')];
-  if (!/^\d+$/.test(timestamp)) throw new WebhookError('webhook-timestamp is missing or no number');
+  if (!/^\d{1,12}$/.test(timestamp)) throw new WebhookError('webhook-timestamp is missing or no number');
   if (Math.abs(now - Number(timestamp)) > toleranceSeconds) throw new WebhookError('webhook-timestamp is too old or in the future');
-  const signed = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), Buffer.from(body)]);
-  const given = header('webhook-signature').split(' ').filter((one) => one.startsWith('v1,')).map((one) => Buffer.from(one.slice(3), 'base64'));
+  const bytes = Buffer.from(body);
+  const signed = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), bytes]);
+  const given = header('webhook-signature').split(/\s+/).map((one) => Buffer.from(one));
   const isRight = [secrets].flat().some((secret) => {
     const text = secret.replace(/^whsec_/, '').replace(/=+$/, '');
     const key = Buffer.from(text, 'base64'); // skips what is not base64
     if (key.length === 0 || key.toString('base64').replace(/=+$/, '') !== text) throw new WebhookError('the secret is empty or not base64'); // with an empty key, anyone could sign
-    const wanted = createHmac('sha256', key).update(signed).digest();
+    const wanted = Buffer.from(`v1,${createHmac('sha256', key).update(signed).digest('base64')}`);
     return given.some((one) => one.length === wanted.length && timingSafeEqual(one, wanted));
   });
   if (!isRight) throw new WebhookError('webhook-signature is wrong');
-  return JSON.parse(Buffer.from(body).toString());
+  const event = Buffer.from(bytes.toString()).equals(bytes) ? parse(bytes) : undefined; // only UTF-8
+  if (!isObject(event)) throw new WebhookError('the body is no JSON object');
+  return event;
 }

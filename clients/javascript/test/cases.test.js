@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import test from 'node:test';
 
-import { Client, Problem } from '../client.js';
+import { Client, Problem, WebhookError, verifyWebhook } from '../client.js';
 
 const cases = JSON.parse(readFileSync(new URL('../../cases.json', import.meta.url)));
 
@@ -56,6 +56,15 @@ for (const { name, method, path, query, headers, client_headers, target, sent = 
     const found = lines.map((line) => line.split(': ')).map(([header, value]) => [header.toLowerCase(), value]);
     for (const [header, value] of Object.entries(sent)) assert.deepEqual(found.filter(([given]) => given === header), [[header, value]]);
     assert.ok(!found.some(([, value]) => value === unsent));
+  });
+}
+
+for (const { name, secret, timestamp, signature, body, right } of cases.webhooks) {
+  test(name, () => {
+    const headers = { 'webhook-id': 'evt_1', 'webhook-timestamp': timestamp, 'webhook-signature': signature };
+    const verify = () => verifyWebhook(secret, headers, Buffer.from(body, 'base64'), { now: cases.now });
+    if (right) assert.deepEqual(verify(), { id: 'evt_1' });
+    else assert.throws(verify, WebhookError);
   });
 }
 

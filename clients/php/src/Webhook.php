@@ -19,7 +19,7 @@ final class Webhook
     {
         $headers = array_change_key_case($headers);
         $timestamp = $headers['webhook-timestamp'] ?? '';
-        if (!ctype_digit($timestamp)) {
+        if (!preg_match('/^\d{1,12}$/D', $timestamp)) {
             throw new WebhookError('webhook-timestamp is missing or no number');
         }
         if (abs(($now ?? time()) - (int) $timestamp) > $tolerance) {
@@ -28,13 +28,14 @@ final class Webhook
         $signed = ($headers['webhook-id'] ?? '') . ".$timestamp.$body";
         foreach ((array) $secrets as $secret) {
             $key = base64_decode(preg_replace('/^whsec_/', '', $secret), true);
-            if ($key === false || $key === '') { // with an empty key, anyone could sign
+            if ($key === false || $key === '' || preg_match('/\s/', $secret)) { // with an empty key, anyone could sign
                 throw new WebhookError('the secret is empty or not base64');
             }
             $wanted = 'v1,' . base64_encode(hash_hmac('sha256', $signed, $key, true));
-            foreach (explode(' ', $headers['webhook-signature'] ?? '') as $given) {
+            foreach (preg_split('/\s+/', $headers['webhook-signature'] ?? '') as $given) {
                 if (hash_equals($wanted, $given)) {
-                    return json_decode($body, true, 512, JSON_THROW_ON_ERROR);
+                    $event = str_starts_with(ltrim($body), '{') ? json_decode($body, true) : null;
+                    return $event ?? throw new WebhookError('the body is no JSON object');
                 }
             }
         }

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace FinanceSandbox;
 
-/** A delivery whose signature or time is wrong. */
+/** A delivery whose signature, time or body is wrong. */
 final class WebhookError extends \RuntimeException
 {
 }

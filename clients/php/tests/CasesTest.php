@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 use FinanceSandbox\Client;
 use FinanceSandbox\Problem;
+use FinanceSandbox\Webhook;
+use FinanceSandbox\WebhookError;
 use PHPUnit\Framework\TestCase;
 
 /** The cases of `clients/cases.json`, which all six clients share. */
@@ -85,6 +87,11 @@ final class CasesTest extends TestCase
         return self::rows('requests');
     }
 
+    public static function webhooks(): array
+    {
+        return self::rows('webhooks');
+    }
+
     /** @dataProvider replies */
     public function testReplies(array $row): void
     {
@@ -114,6 +121,17 @@ final class CasesTest extends TestCase
             $this->assertSame(["$name: $value"], array_values(preg_grep("~^$name:~i", $lines)));
         }
         $this->assertStringNotContainsString($row['unsent'] ?? '-none-', implode("\n", $lines));
+    }
+
+    /** @dataProvider webhooks */
+    public function testWebhooks(array $row): void
+    {
+        $now = json_decode(file_get_contents(__DIR__ . '/../../cases.json'), true)['now'];
+        $headers = ['webhook-id' => 'evt_1', 'webhook-timestamp' => $row['timestamp'], 'webhook-signature' => $row['signature']];
+        if (!$row['right']) {
+            $this->expectException(WebhookError::class);
+        }
+        $this->assertSame(['id' => 'evt_1'], Webhook::verify($row['secret'], $headers, base64_decode($row['body']), now: $now));
     }
 
     public function testABodyThatJsonCannotExpressIsNotSent(): void

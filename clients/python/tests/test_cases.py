@@ -1,5 +1,6 @@
 """The cases of `clients/cases.json`, which all six clients share."""
 
+import base64
 import json
 import socket
 import threading
@@ -9,7 +10,7 @@ from typing import Any, Iterator
 
 import pytest
 
-from finance_sandbox import Client, Problem
+from finance_sandbox import Client, Problem, WebhookError, verify_webhook
 
 CASES = json.loads((Path(__file__).parents[2] / "cases.json").read_text(encoding="utf-8"))
 
@@ -73,6 +74,17 @@ def test_requests(stub: Stub, case: dict[str, Any]) -> None:
     for name, value in case.get("sent", {}).items():
         assert [sent for given, sent in headers if given == name] == [value]
     assert case.get("unsent", "-") not in [value for _, value in headers]
+
+
+@pytest.mark.parametrize("case", CASES["webhooks"], ids=lambda case: case["name"])
+def test_webhooks(case: dict[str, Any]) -> None:
+    headers = {"webhook-id": "evt_1", "webhook-timestamp": case["timestamp"], "webhook-signature": case["signature"]}
+    body = base64.b64decode(case["body"])
+    if case["right"]:
+        assert verify_webhook(case["secret"], headers, body, now=float(CASES["now"])) == {"id": "evt_1"}
+    else:
+        with pytest.raises(WebhookError):
+            verify_webhook(case["secret"], headers, body, now=float(CASES["now"]))
 
 
 def test_a_body_that_json_cannot_express_is_not_sent() -> None:

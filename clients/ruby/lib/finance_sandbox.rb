@@ -137,15 +137,15 @@ module FinanceSandbox
     end
   end
 
-  # A delivery whose signature or time is wrong.
+  # A delivery whose signature, time or body is wrong.
   class WebhookError < StandardError; end
 
   # Checks a delivery by Standard Webhooks and returns its event. `body` is the bytes as received. `secrets` is one
   # secret, or several while a secret is replaced.
   def self.verify_webhook(secrets, headers, body, tolerance: 300, now: Time.now)
-    found = headers.to_h.transform_keys { |name| name.to_s.downcase }
+    found = headers.to_h.to_h { |name, value| [name.to_s.downcase, value.to_s.b] } # any byte can arrive
     timestamp = found["webhook-timestamp"].to_s
-    raise WebhookError, "webhook-timestamp is missing or no number" unless timestamp.match?(/\A\d+\z/)
+    raise WebhookError, "webhook-timestamp is missing or no number" unless timestamp.match?(/\A\d{1,12}\z/)
     raise WebhookError, "webhook-timestamp is too old or in the future" if (now.to_i - timestamp.to_i).abs > tolerance
 
     given = found["webhook-signature"].to_s.split
@@ -158,6 +158,10 @@ module FinanceSandbox
     end
     raise WebhookError, "webhook-signature is wrong" unless right
 
-    JSON.parse(body)
+    text = body.dup.force_encoding("UTF-8")
+    event = JSON.parse(text) rescue nil if text.valid_encoding?
+    raise WebhookError, "the body is no JSON object" unless event.is_a?(Hash)
+
+    event
   end
 end

@@ -74,6 +74,24 @@ class CasesTest < Minitest::Test
     end
   end
 
+  CASES["webhooks"].each do |row|
+    define_method("test_#{row["name"]}") do
+      headers = { "webhook-id" => "evt_1", "webhook-timestamp" => row["timestamp"], "webhook-signature" => row["signature"] }
+      verify = -> { FinanceSandbox.verify_webhook(row["secret"], headers, row["body"].unpack1("m"), now: CASES["now"]) }
+      if row["right"]
+        assert_equal({ "id" => "evt_1" }, verify.call)
+      else
+        assert_raises(FinanceSandbox::WebhookError, &verify)
+      end
+    end
+  end
+
+  def test_headers_of_a_webhook_can_have_any_bytes
+    headers = { "webhook-timestamp" => CASES["now"].to_s, "webhook-signature" => "v1,\xFF" }
+    assert_raises(FinanceSandbox::WebhookError) { FinanceSandbox.verify_webhook("whsec_AAAA", headers, "{}", now: CASES["now"]) }
+    assert_raises(FinanceSandbox::WebhookError) { FinanceSandbox.verify_webhook("whsec_AAAA", { "webhook-timestamp" => "\xFF" }, "{}") }
+  end
+
   def test_a_page_can_be_a_text
     STUB.reply = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n{\"data\":[]}"
     assert_empty client.paginate("/list", page: "2").to_a

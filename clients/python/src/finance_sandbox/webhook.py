@@ -6,12 +6,13 @@ import base64
 import hashlib
 import hmac
 import json
+import re
 import time
 from typing import Any, Iterable, Mapping
 
 
 class WebhookError(Exception):
-    """A delivery whose signature or time is wrong."""
+    """A delivery whose signature, time or body is wrong."""
 
 
 def verify_webhook(
@@ -23,7 +24,7 @@ def verify_webhook(
     """
     found = {name.lower(): value for name, value in headers.items()}
     timestamp = found.get("webhook-timestamp", "")
-    if not timestamp.isdecimal():
+    if not re.fullmatch("[0-9]{1,12}", timestamp):
         raise WebhookError("webhook-timestamp is missing or no number")
     if abs((time.time() if now is None else now) - int(timestamp)) > tolerance:
         raise WebhookError("webhook-timestamp is too old or in the future")
@@ -33,8 +34,18 @@ def verify_webhook(
         key = _key(secret)
         wanted = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
         if any(hmac.compare_digest(wanted.encode(), one.encode()) for one in given):
-            return json.loads(body)
+            return _event(body)
     raise WebhookError("webhook-signature is wrong")
+
+
+def _event(body: bytes) -> Any:
+    try:
+        event = json.loads(body.decode())
+    except ValueError:
+        event = None
+    if not isinstance(event, dict):
+        raise WebhookError("the body is no JSON object")
+    return event
 
 
 def _key(secret: str) -> bytes:

@@ -1,5 +1,7 @@
 package financesandbox;
 
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
@@ -24,7 +26,6 @@ public record Webhook(List<String> secrets, Duration tolerance) {
         return verify(header, body, Instant.now());
     }
 
-    @SuppressWarnings("unchecked")
     Map<String, Object> verify(UnaryOperator<String> header, byte[] body, Instant now) throws WebhookException {
         String timestamp = header.apply("webhook-timestamp");
         if (timestamp == null || !timestamp.matches("\\d{1,12}")) {
@@ -37,13 +38,26 @@ public record Webhook(List<String> secrets, Duration tolerance) {
         String id = header.apply("webhook-id");
         for (String secret : secrets) {
             byte[] wanted = ("v1," + sign(key(secret), id + "." + timestamp + ".", body)).getBytes(StandardCharsets.UTF_8);
-            for (String given : (signatures == null ? "" : signatures).split(" ")) {
+            for (String given : (signatures == null ? "" : signatures).split("\\s+")) {
                 if (MessageDigest.isEqual(wanted, given.getBytes(StandardCharsets.UTF_8))) {
-                    return (Map<String, Object>) Json.parse(new String(body, StandardCharsets.UTF_8));
+                    return event(body);
                 }
             }
         }
         throw new WebhookException("webhook-signature is wrong");
+    }
+
+    @SuppressWarnings("unchecked")
+    private static Map<String, Object> event(byte[] body) throws WebhookException {
+        try {
+            String text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(body)).toString();
+            if (Json.parse(text) instanceof Map<?, ?> event) {
+                return (Map<String, Object>) event;
+            }
+        } catch (CharacterCodingException | IllegalArgumentException wrong) {
+            // refused below, as a body of another type
+        }
+        throw new WebhookException("the body is no JSON object");
     }
 
     private static SecretKeySpec key(String secret) throws WebhookException {

@@ -1,6 +1,6 @@
 package financesandbox;
 
-/** A delivery whose signature or time is wrong. */
+/** A delivery whose signature, time or body is wrong. */
 public final class WebhookException extends Exception {
     private static final long serialVersionUID = 1;
 

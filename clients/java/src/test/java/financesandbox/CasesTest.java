@@ -17,7 +17,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -143,6 +145,21 @@ class CasesTest {
                     Stream<String> lines = head.stream().filter(line -> line.toLowerCase(Locale.ROOT).startsWith(name + ": "));
                     assertEquals(List.of(value), lines.map(line -> line.substring(name.length() + 2)).toList());
                 });
+            }
+        });
+    }
+
+    @TestFactory
+    Stream<DynamicTest> webhooks() {
+        return each("webhooks", row -> {
+            Map<String, Object> headers = Map.of("webhook-id", "evt_1", "webhook-timestamp", row.get("timestamp"), "webhook-signature", row.get("signature"));
+            Webhook webhook = new Webhook((String) row.get("secret"));
+            byte[] body = Base64.getDecoder().decode((String) row.get("body"));
+            Instant now = Instant.ofEpochSecond((Long) Json.at(CASES, "/now"));
+            if (row.get("right").equals(true)) {
+                assertEquals(Map.of("id", "evt_1"), webhook.verify(name -> (String) headers.get(name), body, now));
+            } else {
+                assertThrows(WebhookException.class, () -> webhook.verify(name -> (String) headers.get(name), body, now));
             }
         });
     }
