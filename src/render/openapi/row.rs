@@ -185,6 +185,7 @@ fn success(row: &Operation, output: Value, sample: &Sample, schemas: &mut Schema
         ("ETag", single && row.success != 201 && is_product(row)),
         ("Location", row.success == 201),
         ("Idempotent-Replayed", is_keyed(row)),
+        ("Sandbox-Decision", is_product(row) && row.method != Method::Get),
         ("Sandbox-Waiting", is_product(row) && row.method != Method::Get),
     ];
     for (name, _) in also.into_iter().filter(|(_, sends)| *sends) {
