@@ -21,7 +21,8 @@ pub(crate) use crate::api::sort::{Sort, SortKey};
 pub(crate) use crate::model::business::{Company, Employee};
 pub(crate) use crate::model::payments::Wallet;
 pub(crate) use crate::model::{
-    AnyId, Kind, Object, State, Stateful, StatusChange, Task, TaskKind, refused, step,
+    AnyId, Kind, Object, State, Stateful, StatusChange, StatusHistory, Task, TaskKind, refused,
+    step,
 };
 pub(crate) use crate::value::{
     Amount, ApiError, Currency, Date, ErrorCode, Id, Metadata, Period, Prefixed, Result, Span,

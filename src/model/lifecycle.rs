@@ -2,6 +2,7 @@
 
 use core::fmt;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -139,6 +140,9 @@ pub(crate) struct StatusChange<S> {
     pub(crate) reason: Option<Cow<'static, str>>,
 }
 
+/// The statuses of a resource, oldest first. Versions of the resource with the same statuses share them.
+pub(crate) type StatusHistory<S> = Arc<[StatusChange<S>]>;
+
 impl<S> StatusChange<S> {
     /// A change at that time, without a reason.
     pub(crate) const fn plain(status: S, at: Timestamp) -> Self {
@@ -168,8 +172,8 @@ pub(crate) trait Stateful {
         if let Some(updated_at) = standing.updated_at {
             *updated_at = at;
         }
-        standing.history.reserve_exact(1); // the world keeps every state of a resource
-        standing.history.push(StatusChange { status, at, reason: reason.map(Cow::Owned) });
+        let change = StatusChange { status, at, reason: reason.map(Cow::Owned) };
+        *standing.history = standing.history.iter().cloned().chain([change]).collect();
     }
 }
 
@@ -178,7 +182,7 @@ pub(crate) struct Standing<'a, S> {
     pub(crate) status: &'a mut S,
     /// None if the resource reads it from its history.
     pub(crate) updated_at: Option<&'a mut Timestamp>,
-    pub(crate) history: &'a mut Vec<StatusChange<S>>,
+    pub(crate) history: &'a mut StatusHistory<S>,
 }
 
 /// Declares where a resource stores its status: `status`, `status_history` and, unless it reads it from there, `updated_at`.

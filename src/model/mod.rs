@@ -29,7 +29,9 @@ pub(crate) use self::ledger::{
     Account, AccountType, Direction, EntryLine, EntryStatus, JournalEntry, TransactionType,
     WalletTransaction,
 };
-pub(crate) use self::lifecycle::{State, Stateful, StatusChange, refused, stateful, states, step};
+pub(crate) use self::lifecycle::{
+    State, Stateful, StatusChange, StatusHistory, refused, stateful, states, step,
+};
 pub(crate) use self::object::{AnyId, Object, Wire};
 pub(crate) use self::registry::{Entity, Record};
 pub(crate) use self::resource::{resource, shown};

@@ -10,7 +10,7 @@ pub(crate) use serde::{Deserialize, Serialize};
 
 pub(crate) use crate::model::business::Company;
 pub(crate) use crate::model::{
-    AnyId, Kind, Object, Stateful, StatusChange, resource, shown, stateful, states,
+    AnyId, Kind, Object, Stateful, StatusChange, StatusHistory, resource, shown, stateful, states,
 };
 pub(crate) use crate::value::{
     Amount, Currency, Date, Id, Metadata, Period, Prefixed, Span, Timestamp,

@@ -80,6 +80,11 @@ macro_rules! kinds {
                 match self { $(Self::$kind(record) => record.id.bits(),)* }
             }
 
+            /// Its id, with its kind.
+            pub(crate) fn any_id(&self) -> $crate::model::AnyId {
+                $crate::model::AnyId { kind: self.kind(), bits: self.bits() }
+            }
+
             /// Its kind.
             pub(crate) const fn kind(&self) -> Kind {
                 match self { $(Self::$kind(_) => Kind::$kind,)* }

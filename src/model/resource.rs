@@ -31,7 +31,7 @@ macro_rules! resource {
             /// Key-value pairs set by the caller.
             pub(crate) metadata: $crate::value::Metadata,
             /// Every status the resource has had, oldest first.
-            pub(crate) status_history: Vec<$crate::model::StatusChange<$status>>,
+            pub(crate) status_history: $crate::model::StatusHistory<$status>,
         }
 
         $crate::model::lifecycle::stateful!($name: $status);

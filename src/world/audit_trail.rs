@@ -143,7 +143,7 @@ impl AuditRow {
             operation: cause.map(|request| camel_case(&request.operation)),
             event: event.name.to_string(),
             event_id: event_id(event),
-            resource: event.subject,
+            resource: event.subject(),
             changed_fields: event.subject_before().map(changed).unwrap_or_default(),
         }
     }

@@ -71,7 +71,7 @@ impl World {
             code: answer.code.and_then(Refusal::code).map(|code| Cow::Borrowed(&*code.code)),
             after: answer.after,
             why,
-            source,
+            source: source.map(String::into_boxed_str),
         });
         self.decided.push_back(Arc::clone(&decided));
         let dropped =

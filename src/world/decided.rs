@@ -85,5 +85,5 @@ pub(crate) struct Decided {
     pub(crate) after: Option<Span>,
     pub(crate) why: Why,
     /// The row, header or value that decided.
-    pub(crate) source: Option<String>,
+    pub(crate) source: Option<Box<str>>,
 }

@@ -43,7 +43,6 @@ impl World {
             at: self.now,
             name: Cow::Borrowed(name),
             id: event_key.hash(),
-            subject,
             company: company.bits(),
             object,
             before,

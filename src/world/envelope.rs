@@ -89,7 +89,7 @@ impl DecisionShape {
             code: decided.code.as_deref().map(str::to_owned),
             after: decided.after,
             why: decided.why,
-            source: decided.source.clone(),
+            source: decided.source.as_deref().map(str::to_owned),
         }
     }
 }

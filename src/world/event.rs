@@ -26,7 +26,6 @@ pub(crate) struct Event {
     /// The bits of the event's id. They depend on the subject and its own number of events, not on the sequence, so an unrelated event
     /// changes no id.
     pub(crate) id: u64,
-    pub(crate) subject: AnyId,
     /// The subject's company, or the value for no company.
     pub(crate) company: u64,
     /// The subject after the event.
@@ -64,6 +63,11 @@ impl Event {
         own.into_iter().chain(all.iter().map(Changed::of))
     }
 
+    /// The subject's id.
+    pub(crate) fn subject(&self) -> AnyId {
+        self.object.any_id()
+    }
+
     /// The subject's company, if it has one.
     pub(crate) fn company_id(&self) -> Option<Id<Company>> {
         Some(Id::from_bits(self.company)).filter(|id| *id != Id::UNKNOWN)
@@ -81,7 +85,7 @@ impl Event {
 
     /// Whether a change is of the subject.
     pub(crate) fn is_of_subject(&self, change: Changed<'_>) -> bool {
-        change.id() == self.subject
+        change.id() == self.subject()
     }
 
     /// The subject before the event; nothing if it is new.
@@ -113,14 +117,14 @@ impl From<Vec<Change>> for Changes {
 impl Serialize for Event {
     /// With all changes in full.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { sequence, at, name, id, subject, company, object, before, .. } = self;
+        let Self { sequence, at, name, id, company, object, before, .. } = self;
         let Self { request, cause, decision, changes: _, .. } = self;
         let mut members = serializer.serialize_struct("Event", 12)?;
         members.serialize_field("sequence", sequence)?;
         members.serialize_field("at", at)?;
         members.serialize_field("name", name)?;
         members.serialize_field("id", id)?;
-        members.serialize_field("subject", subject)?;
+        members.serialize_field("subject", &self.subject())?;
         members.serialize_field("company", company)?;
         members.serialize_field("object", object)?;
         if let Some(before) = before {
@@ -183,7 +187,7 @@ impl<'a> Changed<'a> {
     }
 
     pub(crate) fn id(self) -> AnyId {
-        AnyId { kind: self.kind(), bits: self.after.bits() }
+        self.after.any_id()
     }
 
     /// The changed members with their old and new values; for a new record, nothing and the whole record.

@@ -10,6 +10,8 @@
     reason = "a shape bounds every index to 10^9 by twelve months; draws are below small bounds"
 )]
 
+use std::sync::Arc;
+
 use crate::model::business::{
     Address, Company, CompanyStatus, Compensation, Contact, Employee, EmployeeStatus,
     EmploymentType, PaySchedule, PaymentMethod, PaymentMethodType, PayrollSettings, PayrollStatus,
@@ -22,7 +24,7 @@ use crate::model::growth::{accounts, identity, people};
 use crate::model::kind::{for_each_kind, typed};
 use crate::model::ledger::JournalEntry;
 use crate::model::payments::Wallet;
-use crate::model::{Kind, Object, StatusChange};
+use crate::model::{Kind, Object, StatusChange, StatusHistory};
 use crate::value::{Date, Key, Metadata, Timestamp};
 use crate::world::layout::ENTRIES_A_COMPANY;
 use crate::world::pay_calendar::PAY_DAYS_AFTER;
@@ -120,7 +122,7 @@ impl Grow for Company {
             created_at,
             updated_at: created_at,
             metadata: Metadata::default(),
-            status_history: vec![StatusChange::plain(CompanyStatus::Active, created_at)],
+            status_history: [StatusChange::plain(CompanyStatus::Active, created_at)].into(),
         })
     }
 }
@@ -170,10 +172,10 @@ impl Grow for Employee {
             brought_in: None,
             paid_leave: None,
             payment_method: (payroll_status != PayrollStatus::NotEnrolled)
-                .then(|| paid_to(&plan, key, name.clone())),
+                .then(|| Arc::new(paid_to(&plan, key, name.clone()))),
             name,
             tax_id: Some(identity::personal_tax_id(plan.country, key)),
-            tax_attributes: std::sync::Arc::new(people::tax_attributes(
+            tax_attributes: Arc::new(people::tax_attributes(
                 plan.country,
                 plan.key,
                 place.role,
@@ -250,17 +252,17 @@ fn status_history(
     (status, left_on): (EmployeeStatus, Option<Date>),
     start_date: Date,
     created_at: Timestamp,
-) -> Vec<StatusChange<EmployeeStatus>> {
+) -> StatusHistory<EmployeeStatus> {
     let last_days = base.shape().start.date().plus_days(-1 - key.with("left").below(4) as i32);
     let since = |first, then: Timestamp| {
-        vec![StatusChange::plain(first, created_at), StatusChange::plain(status, then)]
+        [StatusChange::plain(first, created_at), StatusChange::plain(status, then)].into()
     };
     match status {
         EmployeeStatus::Active if start_date > base.first_day() => {
             since(EmployeeStatus::Pending, start_date.at_hour(9))
         }
         EmployeeStatus::Active | EmployeeStatus::Pending => {
-            vec![StatusChange::plain(status, created_at)]
+            [StatusChange::plain(status, created_at)].into()
         }
         _ => since(EmployeeStatus::Active, left_on.unwrap_or(last_days).at_hour(17)),
     }
@@ -312,7 +314,7 @@ impl Grow for PaySchedule {
             created_at,
             updated_at: created_at,
             metadata: Metadata::default(),
-            status_history: vec![StatusChange::plain(ScheduleStatus::Active, created_at)],
+            status_history: [StatusChange::plain(ScheduleStatus::Active, created_at)].into(),
         })
     }
 }

@@ -387,6 +387,6 @@ pub(crate) fn wallet(layout: &Layout, index: u64) -> Option<Wallet> {
         created_at,
         updated_at: created_at,
         metadata: Metadata::default(),
-        status_history: vec![StatusChange::plain(WalletStatus::Active, created_at)],
+        status_history: [StatusChange::plain(WalletStatus::Active, created_at)].into(),
     })
 }

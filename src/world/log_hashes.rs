@@ -194,9 +194,9 @@ impl Known {
         let mut log = Sink::after(self.log);
         let mut changed: BTreeMap<Kind, BTreeMap<u64, &Record>> = BTreeMap::new();
         for event in events {
-            let Event { sequence, at, name, id, subject, company, .. } = &**event;
+            let Event { sequence, at, name, id, company, .. } = &**event;
             let Event { request, cause, decision, .. } = &**event;
-            log.add(&(sequence, at, name, id, subject, company, request, cause, decision));
+            log.add(&(sequence, at, name, id, event.subject(), company, request, cause, decision));
             for change in event.changes() {
                 let records = changed.entry(change.kind()).or_default();
                 records.insert(change.after.bits(), change.after);

@@ -15,7 +15,7 @@ use crate::model::business::{
 use crate::model::growth::accounts;
 use crate::model::payments::rails::route;
 use crate::model::payments::{Payout, PayoutStatus, Rail, Recipient, Service};
-use crate::model::{Kind, Object, StatusChange};
+use crate::model::{Kind, Object, StatusChange, StatusHistory};
 use crate::value::{Metadata, Timestamp};
 use crate::world::base::Grow;
 use crate::world::grow::{Face, face, person_key};
@@ -92,7 +92,7 @@ impl Grow for PayrollRun {
             created_at: times.created,
             updated_at: times.paid,
             metadata: Metadata::default(),
-            status_history: steps.map(|(status, at)| StatusChange::plain(status, at)).to_vec(),
+            status_history: steps.map(|(status, at)| StatusChange::plain(status, at)).into(),
         })
     }
 }
@@ -166,7 +166,7 @@ impl Grow for PayrollItem {
             payslip_id: Some(base.id_at(index)),
             failure: None,
             created_at: paid.times.created,
-            status_history: steps.map(|(status, at)| StatusChange::plain(status, at)).to_vec(),
+            status_history: steps.map(|(status, at)| StatusChange::plain(status, at)).into(),
             calculation: paid.calculation,
         })
     }
@@ -190,7 +190,7 @@ impl Grow for Payslip {
             currency: paid.plan.currency,
             created_at: paid.times.paid,
             calculation: paid.calculation,
-            changes: Vec::new(),
+            changes: StatusHistory::default(),
         })
     }
 }
@@ -239,7 +239,7 @@ fn salary_payout(base: &Base, index: u64, paid: &PastPay) -> Payout {
             account.bank_code.as_str(),
             &account.account_number,
         )),
-        reference: format!("Salary {}", paid.times.span.period()),
+        reference: format!("Salary {}", paid.times.span.period()).into(),
         source: Some(base.any_at(Kind::PayrollItem, base.item(paid.run, paid.employee))),
         maker: None,
         approver: None,
@@ -251,7 +251,7 @@ fn salary_payout(base: &Base, index: u64, paid: &PastPay) -> Payout {
         created_at: paid.times.funded,
         updated_at: paid.times.paid,
         metadata: Metadata::default(),
-        status_history: steps.map(|(status, at)| StatusChange::plain(status, at)).to_vec(),
+        status_history: steps.map(|(status, at)| StatusChange::plain(status, at)).into(),
     }
 }
 
@@ -285,7 +285,7 @@ fn vendor_payout(base: &Base, index: u64, month: u64, company: u64, vendor: u64)
             account.bank_code.as_str(),
             &account.account_number,
         )),
-        reference: format!("{what} {}", bill.period(base)),
+        reference: format!("{what} {}", bill.period(base)).into(),
         source: Some(bill.id(base, company)),
         maker: None,
         approver: None,
@@ -297,6 +297,6 @@ fn vendor_payout(base: &Base, index: u64, month: u64, company: u64, vendor: u64)
         created_at: at,
         updated_at: at,
         metadata: Metadata::default(),
-        status_history: steps.map(|status| StatusChange::plain(status, at)).to_vec(),
+        status_history: steps.map(|status| StatusChange::plain(status, at)).into(),
     })
 }

@@ -15,7 +15,7 @@ use crate::model::payments::{
     Collection, CollectionMethod, CollectionPayer, CollectionStatus, Customer, Invoice,
     InvoiceLine, InvoiceStatus, RefundStanding, VirtualAccount,
 };
-use crate::model::{Kind, Object, StatusChange};
+use crate::model::{Kind, Object, StatusChange, StatusHistory};
 use crate::value::{Date, Metadata, Timestamp};
 use crate::world::history::POSTING_HOUR;
 use crate::world::sales::{InvoiceDays, TERMS};
@@ -89,7 +89,7 @@ impl Sale {
     }
 
     /// The steps that had happened when the world began.
-    fn past<S>(&self, steps: impl IntoIterator<Item = (S, Option<Date>)>) -> Vec<StatusChange<S>> {
+    fn past<S>(&self, steps: impl IntoIterator<Item = (S, Option<Date>)>) -> StatusHistory<S> {
         let past = steps.into_iter().filter_map(|(status, day)| Some((status, day?)));
         let past = past.filter(|(_, day)| *day < self.start);
         past.map(|(status, day)| StatusChange::plain(status, self.at(day))).collect()

@@ -239,7 +239,7 @@ fn begun(
         created_at: now,
         updated_at: now,
         metadata: Metadata::default(),
-        status_history: vec![StatusChange::plain(PeriodStatus::Closed, now)],
+        status_history: [StatusChange::plain(PeriodStatus::Closed, now)].into(),
     }
 }
 

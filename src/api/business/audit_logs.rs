@@ -32,9 +32,9 @@ list! {
     filter
         company_id: Id<Company> => |company, event| event.company_id() == Some(*company),
         /// Filter by resource type, such as `payout`.
-        resource_type: Text<64> => |kind, event| kind.as_str() == event.subject.kind.name(),
+        resource_type: Text<64> => |kind, event| kind.as_str() == event.subject().kind.name(),
         /// Filter by resource.
-        resource_id: Text<64> = subject,
+        resource_id: Text<64> => |id, event| id.accepts(&event.subject()),
         /// Filter by operation, such as `runPayroll`. Includes later effects by timers.
         operation: Text<64> => |operation, event| {
             let cause = event.request.as_ref().or(event.cause.as_ref());

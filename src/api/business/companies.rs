@@ -157,7 +157,7 @@ fn create_company(world: &mut World, input: CreateCompany) -> Result<Data<Compan
             created_at: now,
             updated_at: now,
             metadata: input.metadata.unwrap_or_default(),
-            status_history: vec![StatusChange::plain(CompanyStatus::Pending, now)],
+            status_history: [StatusChange::plain(CompanyStatus::Pending, now)].into(),
         },
     );
     world.wallet_for(company.id, company.currency);

@@ -139,7 +139,7 @@ pub(crate) fn require(world: &mut World, wanted: Requirement) -> Arc<ComplianceR
             created_at: now,
             updated_at: now,
             metadata: Metadata::default(),
-            status_history: vec![StatusChange::plain(RequirementStatus::Open, now)],
+            status_history: [StatusChange::plain(RequirementStatus::Open, now)].into(),
         },
     );
     let over = due_on.plus_days(1).at_hour(0);

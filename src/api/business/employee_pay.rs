@@ -68,7 +68,7 @@ fn set_employee_payment_method(
     let mut employee = (*world.get(input.employee_id)?).clone();
     let method = payment_method(&employee.country, input.method, &employee.name, "")?;
     next(&employee, "set_payment_method")?;
-    employee.payment_method = Some(method);
+    employee.payment_method = Some(Arc::new(method));
     employee.updated_at = world.now();
     let employee = Arc::new(employee);
     cancel_check(world, employee.id);
@@ -144,7 +144,7 @@ fn begin_check(
         checks: checks.map(|name| Check::pending(*name)).collect(),
         answer,
         created_at: now,
-        status_history: vec![StatusChange::plain(VerificationStatus::Pending, now)],
+        status_history: [StatusChange::plain(VerificationStatus::Pending, now)].into(),
     });
     world.put(&verification);
     world.settle_after(after.unwrap_or(CHECKS), Task::FinishVerification(verification.id));

@@ -204,9 +204,9 @@ fn create_employee(world: &mut World, input: CreateEmployee) -> Result<Single<Em
         final_pay: None,
         compensation,
         compensation_history: Vec::new(),
-        brought_in,
+        brought_in: brought_in.map(Box::new),
         paid_leave,
-        payment_method,
+        payment_method: payment_method.map(Arc::new),
         name,
         tax_id: input.tax_id.map(Text::into_string),
         tax_attributes: Arc::default(),
@@ -214,7 +214,7 @@ fn create_employee(world: &mut World, input: CreateEmployee) -> Result<Single<Em
         created_at: now,
         updated_at: now,
         metadata: input.metadata.unwrap_or_default(),
-        status_history: vec![StatusChange::plain(EmployeeStatus::Pending, now)],
+        status_history: [StatusChange::plain(EmployeeStatus::Pending, now)].into(),
     };
     tax_attributes::set(&mut employee, attributes, today);
     let employee = world.record("employee.created", employee);
@@ -310,7 +310,7 @@ fn update_employee(world: &mut World, input: UpdateEmployee) -> Result<Single<Em
         _ => today,
     };
     if let Some(totals) = input.year_to_date {
-        employee.brought_in = brought_in(employee.payroll_country(), day, totals)?;
+        employee.brought_in = brought_in(employee.payroll_country(), day, totals)?.map(Box::new);
     }
     if let Some(attributes) = input.tax_attributes {
         let changes = tax_attributes(employee.payroll_country(), day, attributes)?;

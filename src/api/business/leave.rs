@@ -100,7 +100,7 @@ fn create_leave_request(
         created_at: now,
         updated_at: now,
         metadata: input.metadata.unwrap_or_default(),
-        status_history: vec![StatusChange::plain(LeaveStatus::Pending, now)],
+        status_history: [StatusChange::plain(LeaveStatus::Pending, now)].into(),
     };
     Ok(Data(Shown(world.record("leave_request.created", request))))
 }

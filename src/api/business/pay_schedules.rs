@@ -132,7 +132,7 @@ fn create_pay_schedule(world: &mut World, input: CreatePaySchedule) -> Result<Si
         created_at: now,
         updated_at: now,
         metadata: input.metadata.unwrap_or_default(),
-        status_history: vec![StatusChange::plain(ScheduleStatus::Active, now)],
+        status_history: [StatusChange::plain(ScheduleStatus::Active, now)].into(),
     };
     plan_draft(world, &company, &mut schedule, input.first_day);
     Ok(Data(Shown(world.record("pay_schedule.created", schedule))))

@@ -108,7 +108,7 @@ pub(crate) fn submit(
 ) -> Arc<PayrollRun> {
     let run = PayrollRun {
         status: RunStatus::Calculating,
-        status_history: vec![StatusChange::plain(RunStatus::Calculating, world.now())],
+        status_history: [StatusChange::plain(RunStatus::Calculating, world.now())].into(),
         ..new_run(world, wanted, employees)
     };
     let run = world.stage(run);
@@ -150,7 +150,7 @@ pub(crate) fn new_run(
         created_at: now,
         updated_at: now,
         metadata: Metadata::default(),
-        status_history: vec![StatusChange::plain(RunStatus::Draft, now)],
+        status_history: [StatusChange::plain(RunStatus::Draft, now)].into(),
     }
 }
 

@@ -206,7 +206,7 @@ fn item(
         payslip_id: None,
         failure: None,
         created_at: world.now(),
-        status_history: vec![StatusChange::plain(ItemStatus::Ready, world.now())],
+        status_history: [StatusChange::plain(ItemStatus::Ready, world.now())].into(),
     }
 }
 

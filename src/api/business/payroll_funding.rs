@@ -291,7 +291,7 @@ pub(crate) type SalaryPart = (Part, Option<PayConversion>);
 /// What a payment of wages needs of an employee.
 pub(crate) struct Payee {
     country: Cow<'static, str>,
-    method: PaymentMethod,
+    method: Arc<PaymentMethod>,
 }
 
 impl Payee {
@@ -301,7 +301,7 @@ impl Payee {
         let (country, method) = match (world.touched(id), base.index_of(id)) {
             (None, Some(index)) => {
                 let country = base.plan(index / base.shape().employees_per_company).country.code;
-                (country.into(), grow::payment_method(base, index))
+                (country.into(), grow::payment_method(base, index).map(Arc::new))
             }
             (employee, _) => {
                 let employee = employee.expect("a payroll item names an employee that exists");
@@ -347,7 +347,7 @@ pub(crate) fn salary(
         status: PayoutStatus::Queued,
         amount,
         currency: item.currency,
-        fx,
+        fx: fx.map(Box::new),
         fee: None,
         rail,
         payment_rail: route(service, &payee.country, item.currency),
@@ -358,7 +358,7 @@ pub(crate) fn salary(
             &account.account_number,
         )),
         split,
-        reference: format!("Salary {}", item.period),
+        reference: format!("Salary {}", item.period).into(),
         source: Some(AnyId::of(item.id)),
         maker: None,
         approver: None,
@@ -369,6 +369,6 @@ pub(crate) fn salary(
         created_at: now,
         updated_at: now,
         metadata: Metadata::default(),
-        status_history: vec![StatusChange::plain(PayoutStatus::Queued, now)],
+        status_history: [StatusChange::plain(PayoutStatus::Queued, now)].into(),
     }
 }

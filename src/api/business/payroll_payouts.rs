@@ -158,7 +158,7 @@ pub(crate) fn issue(
         currency: item.currency,
         calculation: Arc::clone(&item.calculation),
         created_at: world.now(),
-        changes: Vec::new(),
+        changes: StatusHistory::default(),
     };
     // A correction without an amount changes no earlier payslip.
     let corrects = run.kind == RunType::Correction && item.calculation.employer_cost() != 0;

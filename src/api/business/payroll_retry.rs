@@ -143,7 +143,8 @@ fn replace_bounced(
             continue;
         }
         let part = Part { split: old.split, amount: old.amount };
-        let mut payout = salary(world, item, wallet, rail, (&payee, (part, old.fx)));
+        let mut payout =
+            salary(world, item, wallet, rail, (&payee, (part, old.fx.as_deref().copied())));
         payout.supersedes = Some(old.id);
         let mut old = (*old).clone();
         old.superseded_by = Some(payout.id);

@@ -177,7 +177,7 @@ fn reversal(
     reversal.reverses = Some(run.id);
     reversal.notes = Some(reason.to_owned());
     reversal.status = RunStatus::Paid;
-    reversal.status_history = vec![StatusChange::plain(RunStatus::Paid, now)];
+    reversal.status_history = [StatusChange::plain(RunStatus::Paid, now)].into();
     let needed_payment = |item: &&Arc<PayrollItem>| item.status != ItemStatus::Skipped;
     let paid = chosen.iter().filter(needed_payment).count() as u64;
     reversal.settlement = Settlement { paid, ..Settlement::default() };
@@ -200,7 +200,7 @@ fn reversal(
             payslip_id: None,
             failure: None,
             created_at: now,
-            status_history: vec![StatusChange::plain(status, now)],
+            status_history: [StatusChange::plain(status, now)].into(),
             ..(**item).clone()
         };
         world.stage(negated);

@@ -92,7 +92,7 @@ fn create_regulatory_report(
         created_at: now,
         updated_at: now,
         metadata: Metadata::default(),
-        status_history: vec![StatusChange::plain(ReportStatus::Compiled, now)],
+        status_history: [StatusChange::plain(ReportStatus::Compiled, now)].into(),
     };
     let report = world.record("regulatory_report.compiled", report);
     Ok(Data(Shown(report)))

@@ -10,7 +10,7 @@ use crate::model::business::regulatory_report::{
     Contents, Finding, LargeTransaction, PaidSums, PensionEntry, Rule, RunSummary, is_pension,
 };
 use crate::model::business::{
-    ItemStatus, PaymentMethod, PayrollItem, PayrollRun, ReportType, RunStatus, Threshold,
+    ItemStatus, PayrollItem, PayrollRun, ReportType, RunStatus, Threshold,
 };
 use crate::model::identity::AmlAlert;
 use crate::model::payments::{Payout, PayoutStatus};
@@ -227,7 +227,7 @@ fn shared_accounts(world: &World, company: &Company) -> Result<Vec<Finding>> {
     let mut owners: BTreeMap<(String, String), Vec<AnyId>> = BTreeMap::new();
     for employee in grown.chain(since) {
         let method = employee.payment_method.iter();
-        let accounts = method.flat_map(PaymentMethod::accounts);
+        let accounts = method.flat_map(|method| method.accounts());
         let accounts: BTreeSet<_> = accounts
             .map(|account| (account.bank_code.clone(), account.account_number.clone()))
             .collect();

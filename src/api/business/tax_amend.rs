@@ -69,7 +69,7 @@ fn amend_tax_filing(world: &mut World, input: AmendTaxFiling) -> Result<Single<T
         rejection_reason: None,
         created_at: now,
         updated_at: now,
-        status_history: vec![StatusChange::plain(FilingStatus::Pending, now)],
+        status_history: [StatusChange::plain(FilingStatus::Pending, now)].into(),
         ..(*old).clone()
     };
     for id in &new.tax_liability_ids {

@@ -126,7 +126,7 @@ fn payslip_of(employee: &Employee, currency: Currency, pay: &EarlierPay) -> Pays
         currency,
         created_at: pay.pay_date.at_hour(0),
         calculation: Arc::clone(&pay.calculation),
-        changes: Vec::new(),
+        changes: StatusHistory::default(),
     }
 }
 

@@ -120,7 +120,7 @@ fn create_tax_filing(world: &mut World, input: CreateTaxFiling) -> Result<Single
         created_at: now,
         updated_at: now,
         metadata: Metadata::default(),
-        status_history: vec![StatusChange::plain(FilingStatus::Pending, now)],
+        status_history: [StatusChange::plain(FilingStatus::Pending, now)].into(),
     };
     for liability in &owed {
         let mut liability = (***liability).clone();

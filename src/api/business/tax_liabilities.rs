@@ -67,7 +67,7 @@ pub(crate) fn accrue(world: &mut World, new: Accrual) -> Id<TaxLiability> {
         created_at: now,
         updated_at: now,
         metadata: Metadata::default(),
-        status_history: vec![StatusChange::plain(LiabilityStatus::Accrued, now)],
+        status_history: [StatusChange::plain(LiabilityStatus::Accrued, now)].into(),
     };
     if let Some(filing) = new.filing {
         let mut filing = (*filing).clone();

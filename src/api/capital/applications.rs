@@ -105,7 +105,7 @@ fn create_application(world: &mut World, input: CreateApplication) -> Result<Sin
         created_at: now,
         updated_at: now,
         metadata: input.metadata.unwrap_or_default(),
-        status_history: vec![StatusChange::plain(ApplicationStatus::Submitted, now)],
+        status_history: [StatusChange::plain(ApplicationStatus::Submitted, now)].into(),
     };
     let application = world.record("application.submitted", application);
     world.settle_after(QUEUE, Task::ReviewApplication(application.id));

@@ -118,7 +118,7 @@ fn blank(world: &World, company: &Company) -> CreditScore {
         created_at: now,
         updated_at: now,
         metadata: Metadata::default(),
-        status_history: vec![StatusChange::plain(ScoreStatus::Processing, now)],
+        status_history: [StatusChange::plain(ScoreStatus::Processing, now)].into(),
     }
 }
 

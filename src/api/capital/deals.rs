@@ -124,7 +124,7 @@ fn create_deal(world: &mut World, input: CreateDeal) -> Result<Single<Deal>> {
         created_at: now,
         updated_at: now,
         metadata: input.metadata.unwrap_or_default(),
-        status_history: vec![StatusChange::plain(DealStatus::Open, now)],
+        status_history: [StatusChange::plain(DealStatus::Open, now)].into(),
     };
     Ok(Data(Shown(world.record("deal.created", deal))))
 }

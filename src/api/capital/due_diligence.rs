@@ -180,7 +180,7 @@ fn drawn_up(
         created_at: now,
         updated_at: now,
         metadata: Metadata::default(),
-        status_history: vec![StatusChange::plain(CaseStatus::Open, now)],
+        status_history: [StatusChange::plain(CaseStatus::Open, now)].into(),
     }
 }
 
@@ -231,7 +231,7 @@ impl Asked {
             created_at: now,
             updated_at: now,
             metadata: self.metadata,
-            status_history: vec![StatusChange::plain(RequestStatus::Requested, now)],
+            status_history: [StatusChange::plain(RequestStatus::Requested, now)].into(),
         }
     }
 }

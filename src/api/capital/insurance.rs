@@ -91,7 +91,7 @@ fn create_insurance_risk_score(
         created_at: now,
         updated_at: now,
         metadata: input.metadata.unwrap_or_default(),
-        status_history: vec![StatusChange::plain(RiskScoreStatus::Processing, now)],
+        status_history: [StatusChange::plain(RiskScoreStatus::Processing, now)].into(),
     };
     let score = world.record("insurance_risk_score.created", score);
     world.settle_after(CALCULATION, Task::CompleteRiskScore(score.id));

@@ -53,7 +53,7 @@ pub(super) fn drawn_up(
         created_at: now,
         updated_at: now,
         metadata: Metadata::default(),
-        status_history: vec![StatusChange::plain(LoanStatus::PendingDisbursement, now)],
+        status_history: [StatusChange::plain(LoanStatus::PendingDisbursement, now)].into(),
     }
 }
 

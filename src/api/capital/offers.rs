@@ -59,7 +59,7 @@ pub(super) fn drawn_up(world: &World, application: &Application, terms: &Terms) 
         created_at: now,
         updated_at: now,
         metadata: Metadata::default(),
-        status_history: vec![StatusChange::plain(OfferStatus::Pending, now)],
+        status_history: [StatusChange::plain(OfferStatus::Pending, now)].into(),
     }
 }
 

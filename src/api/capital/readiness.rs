@@ -95,7 +95,7 @@ fn create_readiness_assessment(
         created_at: now,
         updated_at: now,
         metadata: input.metadata.unwrap_or_default(),
-        status_history: vec![StatusChange::plain(AssessmentStatus::Processing, now)],
+        status_history: [StatusChange::plain(AssessmentStatus::Processing, now)].into(),
     };
     let assessment = world.record("readiness_assessment.created", assessment);
     world.settle_after(CALCULATION, Task::CompleteAssessment(assessment.id));

@@ -138,7 +138,7 @@ fn receive(
         created_at: now,
         updated_at: now,
         metadata: metadata.unwrap_or_default(),
-        status_history: vec![StatusChange::plain(RepaymentStatus::Received, now)],
+        status_history: [StatusChange::plain(RepaymentStatus::Received, now)].into(),
     };
     let repayment = world.stage(repayment);
     let posting = lending::loan_repaid(

@@ -329,7 +329,7 @@ impl Follow {
 
     fn wants(&self, event: &Event) -> bool {
         self.name.as_ref().is_none_or(|name| named(name.as_str(), &event.name))
-            && self.subject.as_ref().is_none_or(|id| id.accepts(&event.subject))
+            && self.subject.as_ref().is_none_or(|id| id.accepts(&event.subject()))
             && self.company.is_none_or(|company| event.company_id() == Some(company))
     }
 

@@ -58,7 +58,7 @@ list! {
         /// Filter by event type; `payroll_run.*` for all types of a resource.
         name as "type": Text<64> => |name, event| named(name.as_str(), &event.name),
         /// Filter by the resource that the event is about.
-        subject_id: Text<64> = subject;
+        subject_id: Text<64> => |id, event| id.accepts(&event.subject());
 }
 
 /// Refuses a filter of event types that no event can have.

@@ -252,7 +252,7 @@ fn shown(step: &Placed<'_>) -> TraceStep {
         Of::Event(event) => TraceStep {
             cause_id: event.origin().map(|request| request.id.clone()),
             later: Some(event.request.is_none()),
-            subject_id: Some(event.subject.to_string()),
+            subject_id: Some(event.subject().to_string()),
             decision: event.decision.as_deref().map(DecisionShape::of),
             journal_entry_ids: entries(event),
             ..blank(event_id(event), Some(event.name.to_string()))

@@ -55,7 +55,7 @@ pub(crate) fn open(world: &mut World, new: NewAlert<'_>) -> Arc<AmlAlert> {
         created_at: now,
         updated_at: now,
         metadata: Metadata::default(),
-        status_history: vec![StatusChange::plain(AlertStatus::Open, now)],
+        status_history: [StatusChange::plain(AlertStatus::Open, now)].into(),
     };
     world.record("aml_alert.opened", alert)
 }

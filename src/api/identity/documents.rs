@@ -58,7 +58,7 @@ fn add_subject_document(world: &mut World, input: AddSubjectDocument) -> Result<
         created_at: now,
         updated_at: now,
         metadata: input.metadata.unwrap_or_default(),
-        status_history: vec![StatusChange::plain(DocumentStatus::Received, now)],
+        status_history: [StatusChange::plain(DocumentStatus::Received, now)].into(),
     };
     let document = world.record("document.received", document);
     world.settle_after(EXAMINATION, Task::ExamineDocument(document.id));

@@ -119,7 +119,7 @@ fn begin(world: &mut World, subject: &Subject, wanted: Wanted) -> Arc<AmlScreeni
         created_at: now,
         updated_at: now,
         metadata: wanted.metadata,
-        status_history: vec![StatusChange::plain(ScreeningStatus::Processing, now)],
+        status_history: [StatusChange::plain(ScreeningStatus::Processing, now)].into(),
     };
     let screening = world.stage(screening);
     let answer = ask(world, &screening, subject);

@@ -166,7 +166,7 @@ fn create_subject(world: &mut World, input: CreateSubject) -> Result<Single<Subj
         created_at: now,
         updated_at: now,
         metadata: input.metadata.unwrap_or_default(),
-        status_history: vec![StatusChange::plain(KycStatus::Unverified, now)],
+        status_history: [StatusChange::plain(KycStatus::Unverified, now)].into(),
     };
     Ok(Data(Shown(world.record("subject.created", subject))))
 }

@@ -99,7 +99,7 @@ fn create_trust_score(world: &mut World, input: CreateTrustScore) -> Result<Sing
         created_at: now,
         updated_at: now,
         metadata: input.metadata.unwrap_or_default(),
-        status_history: vec![StatusChange::plain(TrustStatus::Processing, now)],
+        status_history: [StatusChange::plain(TrustStatus::Processing, now)].into(),
     };
     let score = world.record("trust_score.created", score);
     world.settle_after(CALCULATION, Task::CompleteTrustScore(score.id));

@@ -140,7 +140,7 @@ fn create_verification(
         created_at: now,
         updated_at: now,
         metadata: input.metadata.unwrap_or_default(),
-        status_history: vec![StatusChange::plain(CaseStatus::Created, now)],
+        status_history: [StatusChange::plain(CaseStatus::Created, now)].into(),
     };
     let case = world.record("verification.created", case);
     world.remind_at(expires_at, Task::ExpireCase(case.id));

@@ -84,7 +84,7 @@ pub(super) fn ask(world: &mut World, company: &Company, asked: Asked) -> Arc<Col
         created_at: now,
         updated_at: now,
         metadata: asked.metadata,
-        status_history: vec![StatusChange::plain(CollectionStatus::Pending, now)],
+        status_history: [StatusChange::plain(CollectionStatus::Pending, now)].into(),
     };
     let collection = world.record("collection.created", collection);
     collection_clock::follow(world, &collection);

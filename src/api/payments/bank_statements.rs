@@ -218,7 +218,7 @@ pub(crate) fn open(
         created_at: now,
         updated_at: now,
         metadata,
-        status_history: vec![StatusChange::plain(StatementStatus::Processing, now)],
+        status_history: [StatusChange::plain(StatementStatus::Processing, now)].into(),
     };
     world.record("bank_statement.created", statement)
 }

@@ -114,7 +114,7 @@ fn create_beneficiary(world: &mut World, input: CreateBeneficiary) -> Result<Sin
         created_at: now,
         updated_at: now,
         metadata: input.metadata.unwrap_or_default(),
-        status_history: vec![StatusChange::plain(BeneficiaryStatus::Pending, now)],
+        status_history: [StatusChange::plain(BeneficiaryStatus::Pending, now)].into(),
     };
     if beneficiary.verification == AccountCheck::MicroDeposits {
         return Ok(Data(Shown(world.record("beneficiary.created", beneficiary))));

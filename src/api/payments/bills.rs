@@ -226,7 +226,7 @@ fn create_bill(world: &mut World, input: CreateBill) -> Result<Single<Bill>> {
         created_at: now,
         updated_at: now,
         metadata: input.metadata.unwrap_or_default(),
-        status_history: vec![StatusChange::plain(BillStatus::Draft, now)],
+        status_history: [StatusChange::plain(BillStatus::Draft, now)].into(),
     };
     Ok(Data(Shown(world.record("bill.created", bill))))
 }

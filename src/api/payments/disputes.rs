@@ -162,7 +162,7 @@ pub(crate) fn open(world: &mut World, new: NewDispute) -> Arc<Dispute> {
         created_at: now,
         updated_at: now,
         metadata: Metadata::default(),
-        status_history: vec![StatusChange::plain(DisputeStatus::NeedsResponse, now)],
+        status_history: [StatusChange::plain(DisputeStatus::NeedsResponse, now)].into(),
     };
     if withheld > 0 {
         let posting = posting::reserved("Dispute opened", AnyId::of(id), new.currency, withheld);

@@ -157,7 +157,7 @@ fn create_escrow(world: &mut World, input: CreateEscrow) -> Result<Single<Escrow
         created_at: now,
         updated_at: now,
         metadata: input.metadata.unwrap_or_default(),
-        status_history: vec![StatusChange::plain(EscrowStatus::Created, now)],
+        status_history: [StatusChange::plain(EscrowStatus::Created, now)].into(),
     };
     let escrow = world.record("escrow.created", escrow);
     if let Some(expires) = escrow.expires_at {

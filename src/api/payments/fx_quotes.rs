@@ -69,7 +69,7 @@ fn create_fx_quote(world: &mut World, input: CreateFxQuote) -> Result<Single<FxQ
         created_at: now,
         updated_at: now,
         metadata: input.metadata.unwrap_or_default(),
-        status_history: vec![StatusChange::plain(QuoteStatus::Open, now)],
+        status_history: [StatusChange::plain(QuoteStatus::Open, now)].into(),
     };
     let quote = world.record("fx_quote.created", quote);
     world.remind_at(expires_at, Task::ExpireFxQuote(quote.id));

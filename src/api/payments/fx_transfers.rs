@@ -177,7 +177,7 @@ fn begun(
         created_at: now,
         updated_at: now,
         metadata,
-        status_history: vec![StatusChange::plain(FxTransferStatus::Processing, now)],
+        status_history: [StatusChange::plain(FxTransferStatus::Processing, now)].into(),
     }
 }
 

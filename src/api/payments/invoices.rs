@@ -200,7 +200,7 @@ fn create_invoice(world: &mut World, input: CreateInvoice) -> Result<Single<Invo
         created_at: now,
         updated_at: now,
         metadata: input.metadata.unwrap_or_default(),
-        status_history: vec![StatusChange::plain(InvoiceStatus::Draft, now)],
+        status_history: [StatusChange::plain(InvoiceStatus::Draft, now)].into(),
     };
     Ok(Data(Shown(world.record("invoice.created", invoice))))
 }

@@ -114,7 +114,7 @@ fn create_mandate(world: &mut World, input: CreateMandate) -> Result<Single<Mand
         created_at: now,
         updated_at: now,
         metadata: input.metadata.unwrap_or_default(),
-        status_history: vec![StatusChange::plain(MandateStatus::Pending, now)],
+        status_history: [StatusChange::plain(MandateStatus::Pending, now)].into(),
     };
     let mandate = world.record("mandate.created", mandate);
     let reply = world.decide(&MANDATE_REPLY, AnyId::of(mandate.id), None);

@@ -83,12 +83,12 @@ fn create_payout(world: &mut World, input: CreatePayout) -> Result<Single<Payout
     }
     let mut payout = parties.payout(world, amount, input.rail, input.reference.into_string());
     payout.fee = Some(fee.amount);
-    payout.maker = input.maker.map(Text::into_string);
+    payout.maker = input.maker.map(|maker| maker.into_string().into());
     payout.metadata = input.metadata.unwrap_or_default();
     if wallet_level::needs_approval(world, &company, amount, input.currency) {
         payout.status = PayoutStatus::PendingApproval;
         payout.estimated_arrival = None;
-        payout.status_history = vec![StatusChange::plain(payout.status, world.now())];
+        payout.status_history = [StatusChange::plain(payout.status, world.now())].into();
     }
     let payout = open(world, payout);
     fee_month.charged(world, AnyId::of(payout.id), fee);
@@ -184,7 +184,7 @@ impl Parties<'_> {
             payment_rail,
             estimated_arrival: Some(arrival(world, company, (payment_rail, rail), leaves)),
             recipient: Arc::clone(&self.beneficiary.0.recipient),
-            reference,
+            reference: reference.into(),
             source: None,
             maker: None,
             approver: None,
@@ -196,7 +196,7 @@ impl Parties<'_> {
             created_at: now,
             updated_at: now,
             metadata: Metadata::default(),
-            status_history: vec![StatusChange::plain(PayoutStatus::Queued, now)],
+            status_history: [StatusChange::plain(PayoutStatus::Queued, now)].into(),
         }
     }
 }

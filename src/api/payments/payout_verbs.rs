@@ -75,7 +75,7 @@ pub(crate) fn approve(world: &mut World, id: Id<Payout>, approver: Option<String
     payout.estimated_arrival =
         Some(arrival(world, payout.company_id, (payout.payment_rail, payout.rail), leaves));
     let reason = approver.as_ref().map(|approver| format!("by {approver}"));
-    payout.approver = approver;
+    payout.approver = approver.map(Arc::from);
     payout.enter_because(PayoutStatus::Queued, world.now(), reason);
     let payout = world.record("payout.approved", payout);
     queue(world, &payout);

@@ -121,7 +121,7 @@ fn create_refund(world: &mut World, input: CreateRefund) -> Result<Single<Refund
         created_at: now,
         updated_at: now,
         metadata: input.metadata.unwrap_or_default(),
-        status_history: vec![StatusChange::plain(RefundStatus::Pending, now)],
+        status_history: [StatusChange::plain(RefundStatus::Pending, now)].into(),
     };
     let mut collection = (*collection).clone();
     collection.amount_refund_pending += amount;

@@ -74,7 +74,7 @@ fn references(world: &World, transaction: &WalletTransaction) -> Vec<String> {
     ];
     if transaction.source.kind == Kind::Payout {
         let payout = world.find(Id::<Payout>::from_bits(transaction.source.bits));
-        references.extend(payout.map(|payout| payout.reference.clone()));
+        references.extend(payout.map(|payout| payout.reference.to_string()));
     }
     references
 }
@@ -169,7 +169,7 @@ fn blank(world: &World, statement: &BankStatement, side: Side) -> Reconciliation
         created_at: now,
         updated_at: now,
         metadata: Metadata::default(),
-        status_history: vec![StatusChange::plain(MatchStatus::Unmatched, now)],
+        status_history: [StatusChange::plain(MatchStatus::Unmatched, now)].into(),
     }
 }
 

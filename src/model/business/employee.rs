@@ -80,9 +80,9 @@ resource! {
         compensation_history: Vec<Compensation>,
         /// What the employee was paid earlier in the tax year, if it was provided.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        brought_in: Option<BroughtIn>,
+        brought_in: Option<Box<BroughtIn>>,
         /// The account that wages are paid to.
-        payment_method: Option<PaymentMethod>,
+        payment_method: Option<Arc<PaymentMethod>>,
         /// The employee's number at the tax authority.
         tax_id: Option<String>,
         /// Attributes for the country's payroll pack that are in force today, such as tax code and filing status. Absent attributes have the

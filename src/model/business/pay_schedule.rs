@@ -235,7 +235,7 @@ mod tests {
             created_at: at,
             updated_at: at,
             metadata: Metadata::default(),
-            status_history: Vec::new(),
+            status_history: StatusHistory::default(),
         })
     }
 

@@ -49,7 +49,7 @@ pub(crate) struct PayrollItem {
     /// Boxed like that of a payout, because few have one and every state of an item is kept.
     pub(crate) failure: Option<Box<Failure>>,
     pub(crate) created_at: Timestamp,
-    pub(crate) status_history: Vec<StatusChange<ItemStatus>>,
+    pub(crate) status_history: StatusHistory<ItemStatus>,
 }
 
 impl PayrollItem {

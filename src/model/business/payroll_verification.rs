@@ -130,7 +130,7 @@ pub(crate) struct PayrollVerification {
     /// The bank's answer, not shown until it arrives; none if there is no account to check.
     pub(crate) answer: Option<BankAnswer>,
     pub(crate) created_at: Timestamp,
-    pub(crate) status_history: Vec<StatusChange<VerificationStatus>>,
+    pub(crate) status_history: StatusHistory<VerificationStatus>,
 }
 
 stateful!(PayrollVerification: VerificationStatus, without updated_at);

@@ -53,8 +53,8 @@ pub(crate) struct Payslip {
     pub(crate) calculation: Arc<Calculation>,
     pub(crate) created_at: Timestamp,
     /// Status changes since it was issued.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) changes: Vec<StatusChange<PayslipStatus>>,
+    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
+    pub(crate) changes: StatusHistory<PayslipStatus>,
 }
 
 impl crate::model::lifecycle::Stateful for Payslip {

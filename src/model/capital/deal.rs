@@ -202,7 +202,7 @@ pub(crate) struct Deal {
     /// Key-value pairs set by the caller.
     pub(crate) metadata: Metadata,
     /// Every status of the deal, oldest first; `reason` says why it ended.
-    pub(crate) status_history: Vec<StatusChange<DealStatus>>,
+    pub(crate) status_history: StatusHistory<DealStatus>,
 }
 
 impl Deal {

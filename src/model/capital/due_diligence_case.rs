@@ -217,7 +217,7 @@ pub(crate) struct DueDiligenceCase {
     /// Key-value pairs set by the caller.
     pub(crate) metadata: Metadata,
     /// Every status the resource has had, oldest first.
-    pub(crate) status_history: Vec<StatusChange<CaseStatus>>,
+    pub(crate) status_history: StatusHistory<CaseStatus>,
 }
 
 stateful!(DueDiligenceCase: CaseStatus);

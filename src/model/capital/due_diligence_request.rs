@@ -124,7 +124,7 @@ pub(crate) struct DueDiligenceRequest {
     /// Key-value pairs set by the caller.
     pub(crate) metadata: Metadata,
     /// Every status of the request, oldest first; `reason` is the reviewer's note.
-    pub(crate) status_history: Vec<StatusChange<RequestStatus>>,
+    pub(crate) status_history: StatusHistory<RequestStatus>,
 }
 
 impl DueDiligenceRequest {

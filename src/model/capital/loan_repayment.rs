@@ -47,5 +47,5 @@ pub(crate) struct LoanRepayment {
     /// Key-value pairs set by the caller.
     pub(crate) metadata: Metadata,
     /// Every status the resource has had, oldest first.
-    pub(crate) status_history: Vec<StatusChange<RepaymentStatus>>,
+    pub(crate) status_history: StatusHistory<RepaymentStatus>,
 }

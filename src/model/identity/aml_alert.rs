@@ -79,7 +79,7 @@ pub(crate) struct AmlAlert {
     /// Always empty.
     pub(crate) metadata: Metadata,
     /// Every status the resource has had, oldest first.
-    pub(crate) status_history: Vec<StatusChange<AlertStatus>>,
+    pub(crate) status_history: StatusHistory<AlertStatus>,
 }
 
 impl AmlAlert {

@@ -105,7 +105,7 @@ pub(crate) struct Subject {
     pub(crate) created_at: Timestamp,
     pub(crate) updated_at: Timestamp,
     pub(crate) metadata: Metadata,
-    pub(crate) status_history: Vec<StatusChange<KycStatus>>,
+    pub(crate) status_history: StatusHistory<KycStatus>,
 }
 
 impl Subject {

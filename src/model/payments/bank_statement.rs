@@ -175,7 +175,7 @@ pub(crate) struct BankStatement {
     pub(crate) created_at: Timestamp,
     pub(crate) updated_at: Timestamp,
     pub(crate) metadata: Metadata,
-    pub(crate) status_history: Vec<StatusChange<StatementStatus>>,
+    pub(crate) status_history: StatusHistory<StatementStatus>,
 }
 
 stateful!(BankStatement: StatementStatus);

@@ -39,7 +39,7 @@ pub(crate) struct Beneficiary {
     pub(crate) created_at: Timestamp,
     pub(crate) updated_at: Timestamp,
     pub(crate) metadata: Metadata,
-    pub(crate) status_history: Vec<StatusChange<BeneficiaryStatus>>,
+    pub(crate) status_history: StatusHistory<BeneficiaryStatus>,
 }
 
 /// The account that receives the beneficiary's money.

@@ -161,7 +161,7 @@ mod tests {
             created_at: Timestamp::EPOCH,
             updated_at: Timestamp::EPOCH,
             metadata: Metadata::default(),
-            status_history: Vec::new(),
+            status_history: StatusHistory::default(),
         }
     }
 

@@ -58,7 +58,7 @@ resource! {
         currency: Currency,
         /// The currency conversion, for wages in another currency than the wallet's.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        fx: Option<PayConversion>,
+        fx: Option<Box<PayConversion>>,
         /// The platform's fee, debited from the wallet in addition to the amount. Only for payouts to a beneficiary.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fee: Option<i64>,
@@ -76,15 +76,15 @@ resource! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         split: Option<u32>,
         /// The reference on the recipient's statement.
-        reference: String,
+        reference: Arc<str>,
         /// The resource that it pays for, if any.
         source: Option<AnyId>,
         /// The person who requested it, if given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        maker: Option<String>,
+        maker: Option<Arc<str>>,
         /// The person who approved it, if given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        approver: Option<String>,
+        approver: Option<Arc<str>>,
         /// Why it failed or was returned.
         failure: Option<Box<Failure>>,
         /// Other details of the account, reported by the receiving bank after the money arrived: a notification of change.

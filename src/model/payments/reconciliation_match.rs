@@ -151,7 +151,7 @@ pub(crate) struct ReconciliationMatch {
     /// Always empty.
     pub(crate) metadata: Metadata,
     /// Every status the resource has had, oldest first.
-    pub(crate) status_history: Vec<StatusChange<MatchStatus>>,
+    pub(crate) status_history: StatusHistory<MatchStatus>,
 }
 
 stateful!(ReconciliationMatch: MatchStatus);

@@ -53,7 +53,7 @@ impl Wallet {
             created_at: now,
             updated_at: now,
             metadata: Metadata::default(),
-            status_history: vec![StatusChange::plain(WalletStatus::Active, now)],
+            status_history: [StatusChange::plain(WalletStatus::Active, now)].into(),
         }
     }
 }

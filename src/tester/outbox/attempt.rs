@@ -237,7 +237,7 @@ fn settle(
         lane.put(delivery);
         return Status::Failed;
     };
-    let subject = delivery.event.subject;
+    let subject = delivery.event.subject();
     lane.end(delivery, status, reason);
     lane.let_go(order, subject, now);
     status

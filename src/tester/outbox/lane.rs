@@ -280,7 +280,7 @@ impl Lane {
     /// Releases deliveries that a scenario delayed until a later one of their resource was sent.
     pub(crate) fn let_go(&mut self, gone: u64, subject: AnyId, now: Timestamp) {
         let is_same = |order: &u64| {
-            self.pending.get(order).is_some_and(|delivery| delivery.event.subject == subject)
+            self.pending.get(order).is_some_and(|delivery| delivery.event.subject() == subject)
         };
         let held: Vec<u64> = self.held.range(..gone).copied().filter(is_same).collect();
         for order in held {

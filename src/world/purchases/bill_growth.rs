@@ -4,7 +4,7 @@
 
 use crate::model::payments::invoice::TaxOfRate;
 use crate::model::payments::{Bill, BillLine, BillStatus, Vendor};
-use crate::model::{Kind, Object, StatusChange};
+use crate::model::{Kind, Object, StatusChange, StatusHistory};
 use crate::value::{Date, Metadata, Timestamp};
 use crate::world::history::POSTING_HOUR;
 use crate::world::purchases::{BillOf, vendor_day};
@@ -27,7 +27,7 @@ impl Grow for Bill {
             (BillStatus::Paid, paid_on.map(|day| at(day, PAYMENT_HOUR))),
         ];
         let past = steps.into_iter().filter_map(|(status, at)| Some((status, at?)));
-        let status_history: Vec<_> =
+        let status_history: StatusHistory<_> =
             past.map(|(status, at)| StatusChange::plain(status, at)).collect();
         let last = status_history.last()?;
         let (status, updated_at) = (last.status, last.at);

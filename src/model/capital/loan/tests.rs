@@ -28,7 +28,7 @@ fn loan() -> Loan {
         created_at: at,
         updated_at: at,
         metadata: Metadata::default(),
-        status_history: Vec::new(),
+        status_history: StatusHistory::default(),
     };
     loan.begin(at);
     loan
