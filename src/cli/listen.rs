@@ -13,6 +13,7 @@ use crate::api::control::webhooks::check_filter;
 use crate::cli::ask::{KeyArgs, WorldOfKeyArgs};
 use crate::cli::failure::Failure;
 use crate::cli::offered::Offered;
+use crate::cli::printable::printable;
 use crate::cli::serve::DEFAULT_PORT;
 use crate::cli::world_args;
 use crate::io::receiver::{Received, Receiving, receive};
@@ -271,12 +272,13 @@ impl Printer {
         } else {
             format!("{mark:<20}")
         };
-        let text = |value: &Value| printable(value.as_str().unwrap_or("-"));
+        let short = |text: &str| printable(text).chars().take(80).collect::<String>();
+        let text = |value: &Value| short(value.as_str().unwrap_or("-"));
         format!(
             "{}  {mark}  {:<28}  {}  #{}  {}  {}",
             received.at,
             text(&body["type"]),
-            printable(received.id.as_deref().unwrap_or("-")),
+            short(received.id.as_deref().unwrap_or("-")),
             body["sequence"].as_u64().unwrap_or(0),
             text(&body["data"]["object"]["id"]),
             received.answered,
@@ -299,12 +301,6 @@ fn ndjson(received: &Received, body: &Value) -> String {
         "event": event,
     })
     .to_string()
-}
-
-/// Escapes control characters, so that a sender cannot control the terminal.
-fn printable(text: &str) -> String {
-    let shown = text.chars().take(80);
-    shown.map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
 #[cfg(test)]

@@ -28,6 +28,7 @@ mod mcp;
 mod offered;
 mod openapi;
 mod persist;
+mod printable;
 mod replay;
 mod room;
 mod scenario;

@@ -1,15 +1,19 @@
 //! OpenAPI 3: what a document promises.
 
+use core::cell::Cell;
 use std::collections::BTreeMap;
 
-use http::Uri;
 use serde_json::{Map, Value};
 
 use crate::cli::learn::call::{Call, Headers, Parameter, Shape};
 
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
-/// References are followed this far. A schema that contains itself ends there.
-const DEPTH: usize = 24;
+/// The longest chain of references.
+const MOST_REFERENCES: usize = 24;
+/// Schemas are read down to the first of these depths at which a body has at most [`MOST_PARTS`]. A schema that contains itself ends there.
+const DEPTHS: [usize; 4] = [12, 6, 3, 1];
+/// The most values, members and rows of a body. A schema that contains itself twice has twice as many at each depth.
+const MOST_PARTS: usize = 2_000;
 
 /// A document, and its name in messages.
 struct Document<'d> {
@@ -25,11 +29,7 @@ pub(super) fn calls(name: &str, root: &Value) -> Result<Vec<Call>, String> {
     }
     let paths = root["paths"].as_object().ok_or("`paths` must be an object")?;
     let document = Document { name, root };
-    let server = root["servers"][0]["url"].as_str().unwrap_or_default();
-    let base = match server.parse::<Uri>() {
-        Ok(url) => url.path().trim_end_matches('/').to_owned(),
-        Err(_) => String::new(),
-    };
+    let base = base(&root["servers"][0]);
     let mut calls = Vec::new();
     for (path, item) in paths {
         let item = document.resolved(item);
@@ -45,11 +45,27 @@ pub(super) fn calls(name: &str, root: &Value) -> Result<Vec<Call>, String> {
     Ok(calls)
 }
 
+/// The path of a server. Its variables have their defaults.
+fn base(server: &Value) -> String {
+    let mut url = server["url"].as_str().unwrap_or_default().to_owned();
+    for (name, variable) in server["variables"].as_object().into_iter().flatten() {
+        if let Some(default) = variable["default"].as_str() {
+            url = url.replace(&format!("{{{name}}}"), default);
+        }
+    }
+    let url = url.split(['?', '#']).next().unwrap_or_default();
+    let path = url.split_once("://").map_or(url, |(_, rest)| {
+        let start = rest.find('/').unwrap_or(rest.len());
+        &rest[start..]
+    });
+    if path.starts_with('/') { path.trim_end_matches('/').to_owned() } else { String::new() }
+}
+
 impl<'d> Document<'d> {
     /// The target of a reference, or the value itself.
     fn resolved(&self, value: &'d Value) -> &'d Value {
         let mut value = value;
-        for _ in 0..DEPTH {
+        for _ in 0..MOST_REFERENCES {
             let Some(to) = value.get("$ref").and_then(Value::as_str) else { return value };
             let Some(target) = to.strip_prefix('#').and_then(|to| self.root.pointer(to)) else {
                 return &Value::Null; // in another file
@@ -108,18 +124,26 @@ impl<'d> Document<'d> {
     fn content(&self, content: &'d Value) -> Shape {
         let kinds = content.as_object().into_iter().flatten();
         let mut json = kinds.filter(|(kind, _)| kind.contains("json") && !kind.contains("ndjson"));
-        json.next().map_or(Shape::Unknown, |(_, media)| self.shape(&media["schema"], DEPTH))
+        let Some((_, media)) = json.next() else { return Shape::Unknown };
+        let whole = DEPTHS.into_iter().find_map(|depth| {
+            let left = Cell::new(MOST_PARTS);
+            let shape = self.shape(&media["schema"], (depth, &left));
+            (left.get() > 0).then_some(shape)
+        });
+        whole.unwrap_or(Shape::Unknown)
     }
 
-    /// The form that a schema describes.
-    fn shape(&self, schema: &'d Value, depth: usize) -> Shape {
+    /// The form that a schema describes, down to this depth and with at most this number of parts.
+    fn shape(&self, schema: &'d Value, (depth, left): (usize, &Cell<usize>)) -> Shape {
         let schema = self.resolved(schema);
-        if depth == 0 {
+        left.set(left.get().saturating_sub(1));
+        if depth == 0 || left.get() == 0 {
             return Shape::Unknown;
         }
+        let below = (depth - 1, left);
         for choice in ["anyOf", "oneOf"] {
             let choices = schema[choice].as_array().into_iter().flatten();
-            let mut shapes = choices.map(|it| self.shape(it, depth - 1));
+            let mut shapes = choices.map(|it| self.shape(it, below));
             let real: Vec<Shape> = shapes.by_ref().filter(|it| *it != Shape::Null).collect();
             match real.as_slice() {
                 [] => {}
@@ -130,7 +154,7 @@ impl<'d> Document<'d> {
         if let Some(parts) = schema["allOf"].as_array() {
             let mut members = BTreeMap::new();
             for part in parts {
-                match self.shape(part, depth - 1) {
+                match self.shape(part, below) {
                     Shape::Object(own) => members.extend(own),
                     Shape::Unknown => {}
                     other => return other,
@@ -151,19 +175,19 @@ impl<'d> Document<'d> {
             ["boolean"] => Shape::Truth,
             ["null"] => Shape::Null,
             ["string"] => Shape::Text(texts(schema), schema["format"].as_str().map(str::to_owned)),
-            ["array"] => Shape::List(vec![self.shape(&schema["items"], depth - 1)]),
-            ["object"] | [] if schema["properties"].is_object() => self.object(schema, depth),
+            ["array"] => Shape::List(vec![self.shape(&schema["items"], below)]),
+            ["object"] | [] if schema["properties"].is_object() => self.object(schema, below),
             _ => Shape::Unknown,
         }
     }
 
-    fn object(&self, schema: &'d Value, depth: usize) -> Shape {
+    fn object(&self, schema: &'d Value, below: (usize, &Cell<usize>)) -> Shape {
         let required: Vec<&str> =
             schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         let members = schema["properties"].as_object().into_iter().flatten();
         let members = members.map(|(name, value)| {
             let is_required = required.contains(&name.as_str());
-            (name.clone(), (self.shape(value, depth - 1), is_required))
+            (name.clone(), (self.shape(value, below), is_required))
         });
         Shape::Object(members.collect())
     }

@@ -19,8 +19,8 @@ const MOST_BYTES: u64 = 256 << 20;
 
 /// What a file shows.
 pub(super) enum Shown {
-    /// Calls of the service.
-    Service(Vec<Call>),
+    /// Calls of the service, and the number of entries that are no calls.
+    Service(Vec<Call>, usize),
     /// Calls of a sandbox.
     Own(Vec<Call>),
 }
@@ -56,10 +56,12 @@ pub(super) fn calls(path: &Path) -> Result<Shown, Failure> {
     })?;
     let wrong = |why: String| Failure::Report(format!("error: {name}:1:1: {why}\n"));
     if value["log"].is_object() {
-        return har::calls(&shown, &value["log"]).map(Shown::Service).map_err(wrong);
+        let read = har::calls(&shown, &value["log"]).map_err(wrong);
+        return read.map(|(calls, left_out)| Shown::Service(calls, left_out));
     }
     if !value["openapi"].is_null() {
-        return document::calls(&shown, &value).map(Shown::Service).map_err(wrong);
+        let read = document::calls(&shown, &value).map_err(wrong);
+        return read.map(|calls| Shown::Service(calls, 0));
     }
     let what = if value["swagger"].is_null() {
         "expected a HAR (`log`), an OpenAPI document (`openapi`), or a recording".to_owned()

@@ -54,10 +54,13 @@ pub(super) struct LearnArgs {
 /// Prints the report, writes the contract, and returns whether a difference remains.
 pub(super) fn run(args: &LearnArgs) -> Result<bool, Failure> {
     let mut learned = Learned::new(contract_file::overlay(args.contract.as_deref())?);
-    let (mut calls, mut own) = (Vec::new(), Vec::new());
+    let (mut calls, mut own, mut left_out) = (Vec::new(), Vec::new(), 0);
     for file in &args.files {
         match files::calls(file)? {
-            Shown::Service(more) => calls.extend(more),
+            Shown::Service(more, no_calls) => {
+                calls.extend(more);
+                left_out += no_calls;
+            }
             Shown::Own(more) => own.extend(more),
         }
     }
@@ -79,7 +82,7 @@ pub(super) fn run(args: &LearnArgs) -> Result<bool, Failure> {
         let mut file = File::create_new(out).map_err(failed)?;
         file.write_all(overlay.as_bytes()).map_err(failed)?;
     }
-    let counts = report::Counts { read, compared: calls.len() };
+    let counts = report::Counts { read, compared: calls.len(), left_out };
     if args.json {
         print(&report::json(&learned, &counts, &overlay))?;
     } else {

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::cli::counted::counted;
 use crate::cli::learn::learned::{Difference, Learned};
+use crate::cli::printable::printable;
 
 /// How many calls there are.
 #[derive(Serialize)]
@@ -15,6 +16,8 @@ pub(super) struct Counts {
     pub(super) read: usize,
     /// Those of operations of the sandbox.
     pub(super) compared: usize,
+    /// Entries of HAR files without a URL of HTTP, or without a reply.
+    pub(super) left_out: usize,
 }
 
 #[derive(Serialize)]
@@ -100,6 +103,10 @@ pub(super) fn text(learned: &Learned, counts: &Counts, out: Option<&Path>) -> St
         counts.compared,
         rows.len()
     );
+    if counts.left_out > 0 {
+        let entries = counted(counts.left_out as u64, "entry", "entries");
+        let _ = writeln!(text, "{entries} left out: without a URL of HTTP, or without a reply");
+    }
     for row in of("different") {
         let _ = writeln!(
             text,
@@ -107,7 +114,12 @@ pub(super) fn text(learned: &Learned, counts: &Counts, out: Option<&Path>) -> St
             row.question, row.id, row.answer
         );
         for shown in &row.differences {
-            let _ = writeln!(text, "  service:  {} ({})", shown.what, shown.at.join("; "));
+            let _ = writeln!(
+                text,
+                "  service:  {} ({})",
+                printable(shown.what),
+                printable(&shown.at.join("; "))
+            );
             let _ = match (shown.key, &shown.value) {
                 (Some(key), Some(value)) => writeln!(text, "  contract: {key} = {value}"),
                 _ => match row.fixed {

@@ -11,7 +11,7 @@ use crate::io::private;
 use crate::io::wal::frame::{self, MAGIC, Scanner, Unread};
 use crate::io::wal::index::Index;
 use crate::io::wal::sink::Sink;
-use crate::io::wal::text::{Place, Placed};
+use crate::io::wal::text::{Place, Placed, without_value};
 
 /// The name of the file in its folder.
 pub(crate) const NAME: &str = "journal.sandbox";
@@ -224,7 +224,7 @@ pub(crate) fn entry(offset: u64, payload: &[u8]) -> Result<Entry, String> {
                 form.engine,
                 env!("CARGO_PKG_VERSION")
             ),
-            _ => format!("byte {offset}: this is not an entry: {error}"),
+            _ => format!("byte {offset}: this is not an entry: {}", without_value(&error)),
         }
     })
 }

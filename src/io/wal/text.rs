@@ -174,13 +174,19 @@ fn lines(mut file: impl BufRead) -> Result<Recording, String> {
 }
 
 fn not_an_entry(line: usize, error: &serde_json::Error) -> String {
-    // serde_json counts lines within its input, which is one line.
-    let whole = error.to_string();
-    let sentence = whole.split(" at line ").next().unwrap_or_default();
     format!(
-        "line {line}, column {}: this is not a line of a recording, a write-ahead log or a bundle: {sentence}",
-        error.column()
+        "line {line}, column {}: this is not a line of a recording, a write-ahead log or a bundle: {}",
+        error.column(),
+        without_value(error)
     )
+}
+
+/// What is wrong, without the value, which can be a secret, and without the line: the input is one line.
+pub(super) fn without_value(error: &serde_json::Error) -> String {
+    let whole = error.to_string();
+    let sentence = whole.rsplit_once(" at line ").map_or(&*whole, |(sentence, _)| sentence);
+    let expected = sentence.rsplit_once(", expected ").map(|(_, what)| format!("expected {what}"));
+    expected.unwrap_or_else(|| sentence.to_owned())
 }
 
 /// Writes a bundle: the header, the files and the inputs.

@@ -97,7 +97,7 @@ impl Traffic {
     }
 }
 
-fn learn(folder: &TempDir, arguments: &[&str]) -> (i32, String, String) {
+pub(super) fn learn(folder: &TempDir, arguments: &[&str]) -> (i32, String, String) {
     let mut learn = command(&[&["contract", "learn"], arguments].concat());
     let Output { status, stdout, stderr } = finish(learn.current_dir(folder.path()));
     let (out, err) = (String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap());
@@ -105,13 +105,13 @@ fn learn(folder: &TempDir, arguments: &[&str]) -> (i32, String, String) {
     (status.code().unwrap(), out, err)
 }
 
-fn put(folder: &TempDir, name: &str, text: &str) -> PathBuf {
+pub(super) fn put(folder: &TempDir, name: &str, text: &str) -> PathBuf {
     let path = folder.path().join(name);
     std::fs::write(&path, text).unwrap();
     path
 }
 
-fn read(folder: &TempDir, name: &str) -> String {
+pub(super) fn read(folder: &TempDir, name: &str) -> String {
     std::fs::read_to_string(folder.path().join(name)).unwrap()
 }
 
@@ -297,7 +297,7 @@ fn wrong_files_are_refused_and_nothing_is_written() {
         ("cut.har", "{\"log\": {\n\"entries\": [", "cut.har:2:12: not JSON"),
         ("empty.har", r#"{"log":{"entries":[]}}"#, "`log.entries` is empty"),
         ("none.har", r#"{"log":{}}"#, "`log.entries` must be a list"),
-        ("entry.har", entry, "entry 1 of `log.entries`: missing field `response`"),
+        ("entry.har", entry, "entry 1 of `log.entries`: `response.status` must be a whole number"),
         (
             "old.json",
             r#"{"swagger":"2.0"}"#,

@@ -4,6 +4,7 @@ mod base_path;
 mod effects;
 mod endpoints;
 mod errors;
+mod learned_files;
 mod learning;
 mod listing;
 mod mistakes;

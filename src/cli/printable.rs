@@ -1,0 +1,6 @@
+//! Texts of others, for a terminal.
+
+/// Replaces control characters, so that a sender cannot control the terminal.
+pub(super) fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}

@@ -1,0 +1,165 @@
+//! `sandbox contract learn` with files that differ from what a sandbox would write: traffic of browsers and proxies, refusals, other servers.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::learning::{learn, put, read};
+use crate::harness::contract::product;
+
+const COMPANIES: &str = "https://real.example/api/business/companies";
+
+/// A successful call of a URL, with an empty list.
+fn call(url: &str) -> Value {
+    let body = json!({ "data": [], "meta": { "total": 0, "page": 1 } }).to_string();
+    json!({
+        "request": { "method": "GET", "url": url, "headers": [] },
+        "response": {
+            "status": 200,
+            "headers": [{ "name": "Request-Id", "value": "req_1" }],
+            "content": { "text": body },
+        },
+    })
+}
+
+/// The same call with other members of its reply.
+fn replied(url: &str, status: i64, body: &Value) -> Value {
+    let mut call = call(url);
+    call["response"]["status"] = status.into();
+    call["response"]["content"]["text"] = body.to_string().into();
+    call
+}
+
+/// Learns from these entries. Returns the exit code and the report, or the error.
+fn of_entries(folder: &TempDir, entries: &[Value]) -> (i32, String) {
+    put(folder, "real.har", &json!({ "log": { "entries": entries } }).to_string());
+    let (code, out, err) = learn(folder, &["real.har"]);
+    (code, out + &err)
+}
+
+/// The whole product, with the successes of all operations.
+fn document(change: impl Fn(&str) -> String) -> Value {
+    let own = product();
+    let mut paths = json!({});
+    for (path, item) in own["paths"].as_object().unwrap() {
+        for method in ["get", "post", "put", "patch", "delete"] {
+            let Some(operation) = item.get(method) else { continue };
+            paths[change(path)][method]["operationId"] = operation["operationId"].clone();
+            let mut statuses = operation["responses"].as_object().unwrap().keys();
+            let success = statuses.find(|status| status.starts_with('2')).unwrap();
+            paths[change(path)][method]["responses"] = json!({ success: {} });
+        }
+    }
+    json!({ "openapi": "3.1.0", "paths": paths })
+}
+
+/// Learns from a document and writes the contract, which is valid.
+fn of_document(folder: &TempDir, document: &Value) -> (i32, String, String) {
+    put(folder, "api.json", &document.to_string());
+    let (code, out, err) = learn(folder, &["api.json", "--out", "real.toml"]);
+    assert_eq!(err, "");
+    let contract = read(folder, "real.toml");
+    let (_, _, err) = learn(folder, &["api.json", "--contract", "real.toml"]);
+    assert_eq!(err, "", "{contract}");
+    std::fs::remove_file(folder.path().join("real.toml")).unwrap();
+    (code, out, contract)
+}
+
+#[test]
+fn a_schema_that_contains_itself_three_times_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let node = json!({ "$ref": "#/components/schemas/Node" });
+    let children = json!({ "data": node, "left": node, "right": node });
+    let content = json!({ "application/json": { "schema": node } });
+    let list = json!({ "get": { "responses": { "200": { "content": content } } } });
+    let schemas = json!({ "Node": { "type": "object", "properties": children } });
+    let document = json!({
+        "openapi": "3.0.0",
+        "paths": { "/api/business/companies": list },
+        "components": { "schemas": schemas },
+    });
+    let (code, out, _) = of_document(&folder, &document);
+    assert_eq!(code, 1);
+    assert!(out.contains("service:  a list is not in `data`"), "{out}");
+}
+
+#[test]
+fn entries_without_a_url_of_http_or_a_reply_are_left_out_and_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let others =
+        ["data:image/png;base64,iVBORw0KGgo=", "blob:https://real.example/1", "https://a b/"];
+    let mut entries = others.map(call).to_vec();
+    entries.extend([-1, 0].map(|status| replied(COMPANIES, status, &json!({}))));
+    let (code, out) = of_entries(&folder, &[&entries[..], &[call(COMPANIES)]].concat());
+    assert_eq!(code, 0, "{out}");
+    assert!(
+        out.starts_with("1 call read, 1 compared") && out.contains("\n5 entries left out"),
+        "{out}"
+    );
+    let (code, out) = of_entries(&folder, &entries);
+    assert!(code == 1 && out.contains("none of the 0 calls"), "{out}");
+    let mut null = call("https://cdn.example/x");
+    null["response"]["content"]["text"] = Value::Null;
+    let (code, out) = of_entries(&folder, &[null, call(COMPANIES)]);
+    assert!(code == 0 && out.starts_with("2 calls read, 1 compared"), "{out}");
+}
+
+#[test]
+fn a_body_in_base64_is_compared_as_any_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut entry = call(COMPANIES);
+    let text = STANDARD.encode(json!({ "items": [] }).to_string());
+    entry["response"]["content"] = json!({ "text": text, "encoding": "base64" });
+    let (code, out) = of_entries(&folder, &[entry]);
+    assert!(code == 1 && out.contains("service:  a list is not in `data`"), "{out}");
+}
+
+#[test]
+fn the_base_path_of_a_server_with_variables_is_learned() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut own = document(str::to_owned);
+    let variables = json!({ "region": { "default": "eu" }, "plan": { "default": "test" } });
+    for (url, expected) in [
+        ("https://{region}.bank.example/{plan}/v9/", "base_path = \"/test/v9\"\n"),
+        ("/{plan}", "base_path = \"/test\"\n"),
+    ] {
+        own["servers"] = json!([{ "url": url, "variables": variables }]);
+        let (code, out, contract) = of_document(&folder, &own);
+        assert_eq!((code, &*contract), (0, expected), "{out}");
+    }
+    own["servers"] = json!([{ "url": "https://bank.example/{unknown}" }]);
+    let (code, out, _) = of_document(&folder, &own);
+    assert!(code == 1 && out.contains("paths begin with /{unknown}"), "{out}");
+}
+
+#[test]
+fn a_mistake_is_named_without_its_value() {
+    let folder = tempfile::tempdir().unwrap();
+    let secret = json!("Authorization: Bearer SECRET");
+    for (part, member, expected) in [
+        ("request", "headers", "`request.headers` must be a list"),
+        ("request", "postData", "`request.postData` must be an object"),
+        ("response", "headers", "`response.headers` must be a list"),
+        ("response", "content", "`response.content` must be an object"),
+        ("response", "status", "`response.status` must be a whole number"),
+    ] {
+        let mut entry = call(COMPANIES);
+        entry[part][member] = secret.clone();
+        let (code, out) = of_entries(&folder, &[entry]);
+        assert!(code == 1 && out.contains(expected) && !out.contains("SECRET"), "{out}");
+    }
+    put(&folder, "own.rec", &json!({ "recording": secret }).to_string());
+    let (code, _, err) = learn(&folder, &["own.rec"]);
+    assert!(code == 1 && err.contains("expected struct Header"), "{err}");
+    assert!(!err.contains("SECRET"), "{err}");
+}
+
+#[test]
+fn text_of_a_service_does_not_control_the_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = json!({ "error": { "code": "\u{1b}[2Jx\nfake", "message": "m" } });
+    let (_, out) = of_entries(&folder, &[replied(COMPANIES, 404, &error)]);
+    assert!(out.contains("has the code `\u{fffd}[2Jx\u{fffd}fake`"), "{out}");
+    assert!(!out.contains('\u{1b}'), "{out}");
+}
