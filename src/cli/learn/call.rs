@@ -57,6 +57,13 @@ impl Call {
         matches!(self.status, 200..300)
     }
 
+    /// Whether it shows that its operation exists: a document promises it, or the service executed the call or refused its content.
+    /// Any server refuses unknown paths and keys, and can fail.
+    pub(super) fn shows_its_operation(&self) -> bool {
+        let is_about_content = matches!(self.status, 402 | 409 | 412 | 422);
+        !self.is_seen || self.succeeds() || is_about_content && self.reply != Shape::Unknown
+    }
+
     pub(super) const fn is_refused(&self) -> bool {
         self.status >= 400
     }

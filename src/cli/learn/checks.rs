@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use http::HeaderName;
 
+use crate::api::crud::PER_PAGE_CEILING;
 use crate::cli::learn::call::{Call, Headers, Key, Shape};
 use crate::cli::learn::compare::area;
 use crate::cli::learn::learned::Learned;
@@ -14,9 +15,6 @@ use crate::value::ErrorCode;
 
 /// What calls show: a value, and the call that shows it.
 type Shown<'c, T> = Vec<(T, &'c Call)>;
-
-/// The largest number of rows of a page that a contract can have.
-const MOST_ROWS: u64 = 1_000;
 
 /// Runs every check.
 pub(super) fn all(calls: &[Call], learned: &mut Learned) {
@@ -30,15 +28,14 @@ pub(super) fn all(calls: &[Call], learned: &mut Learned) {
     keys(calls, learned);
     tags_and_traces(calls, learned);
     required_members(calls, learned);
-    for call in calls {
+    for call in calls.iter().filter(|call| call.shows_its_operation()) {
         if let Some(area) = call.row.and_then(area) {
             learned.confirm(area, call);
         }
     }
 }
 
-/// Compares what was shown with ours. If nothing shown is ours, the most frequent value is set; `set` returns whether the contract can
-/// have it.
+/// Compares what was shown with ours. If nothing shown is ours, the most frequent value is set; `set` returns whether a key can have it.
 fn settle<T: Ord + Clone>(
     learned: &mut Learned,
     (id, key): (&str, &str),
@@ -52,7 +49,7 @@ fn settle<T: Ord + Clone>(
     }
     let most = counts.iter().max_by_key(|(_, count)| **count).map(|(value, _)| (*value).clone());
     let Some(most) = most else { return };
-    let is_set = !counts.contains_key(ours) && set(&mut learned.contract, &most);
+    let is_set = !counts.contains_key(ours) && learned.set(|contract| set(contract, &most));
     for (value, call) in shown {
         if value == ours {
             learned.confirm(id, call);
@@ -72,13 +69,10 @@ fn statuses(calls: &[Call], learned: &mut Learned) {
     for shown in shown.values() {
         let Some(row) = shown.first().and_then(|(_, call)| call.row) else { continue };
         let operation = row.operation_id();
-        let ours = learned.contract.rows.status(row);
+        let ours = learned.contract().rows.status(row);
         let key = format!("operations.{operation}.status");
         let words = |status: &u16| format!("{operation} returns {status}");
         settle(learned, (success(row), &key), (&ours, shown), words, |contract, &status| {
-            if row.name == "list_employees" || matches!(status, 204..=206) {
-                return false;
-            }
             contract.rows.changed.entry(row.name).or_default().status = Some(status);
             true
         });
@@ -111,7 +105,7 @@ fn form(reply: &Shape) -> Option<Form> {
 fn errors(calls: &[Call], learned: &mut Learned) {
     let refused = calls.iter().filter(|call| call.is_refused());
     let shown = refused.filter_map(|call| Some((form(&call.reply)?, call))).collect();
-    let ours = match learned.contract.dialect.errors {
+    let ours = match learned.contract().dialect.errors {
         ErrorFormat::Problem => Form::Problem,
         ErrorFormat::Envelope => Form::Envelope,
     };
@@ -162,12 +156,12 @@ fn codes(calls: &[Call], learned: &mut Learned) {
 
 /// The number of rows of a page, without `per_page` and at most.
 fn page_sizes(calls: &[Call], learned: &mut Learned) {
-    let ours = learned.contract.rows.paging;
+    let ours = learned.contract().rows.paging;
     let (mut defaults, mut most) = (Shown::new(), Shown::new());
     for call in calls.iter().filter(|call| call.succeeds() && call.row.is_some()) {
         if let Some(declared) = call.parameter("per_page") {
             defaults.extend(declared.default.map(|rows| (rows, call)));
-            let limit = declared.maximum.filter(|rows| *rows <= MOST_ROWS);
+            let limit = declared.maximum.filter(|rows| *rows <= PER_PAGE_CEILING);
             most.extend(limit.map(|rows| (rows, call)));
         }
         let Some(Shape::List(rows)) = call.reply.member("data") else { continue };
@@ -190,14 +184,16 @@ fn page_sizes(calls: &[Call], learned: &mut Learned) {
     settle(learned, names, (&ours.most, &most), words, |contract, &rows| {
         contract.rows.paging.most = rows;
         contract.rows.paging.default = contract.rows.paging.default.min(rows);
-        (1..=MOST_ROWS).contains(&rows)
+        true
     });
     let words = |rows: &u64| format!("a page has {rows} rows without `per_page`");
     let names = ("page-size", "paging.per_page_default");
     settle(learned, names, (&ours.default, &defaults), words, |contract, &rows| {
         contract.rows.paging.default = rows;
-        contract.rows.paging.most = contract.rows.paging.most.max(rows);
-        (1..=MOST_ROWS).contains(&rows)
+        if most.is_empty() {
+            contract.rows.paging.most = contract.rows.paging.most.max(rows);
+        }
+        true
     });
 }
 
@@ -255,7 +251,7 @@ fn idempotency(calls: &[Call], learned: &mut Learned) {
         let which = if *required { "needs" } else { "does not need" };
         format!("a POST {which} an idempotency key")
     };
-    let ours = learned.contract.rows.key_required;
+    let ours = learned.contract().rows.key_required;
     let names = ("idempotency", "idempotency.required");
     settle(learned, names, (&ours, &shown), words, |contract, &required| {
         contract.rows.key_required = required;
@@ -281,27 +277,19 @@ fn headers(calls: &[Call], learned: &mut Learned) {
         let Some(header) = Header::ALL.into_iter().find(|header| header.key == key) else {
             continue;
         };
+        let ours = learned.contract().called(key).map(str::to_owned);
         let mut shown = Shown::new();
         for call in calls.iter().filter(|call| call.row.is_some()) {
             let headers = if header.of_requests { &call.sent } else { &call.replied };
             let Some(headers) = headers else { continue };
             let by_value = || with_request_id(headers, &call.reply);
-            let name = named(headers, fits)
-                .or_else(|| if key == "request_id" { by_value() } else { None })
-                .map(str::to_owned);
+            // A proxy can add another one to ours.
+            let is_ours = |ours: &&str| headers.contains_key(&ours.to_ascii_lowercase());
+            let name = ours.as_deref().filter(is_ours).or_else(|| named(headers, fits));
+            let name = name.or_else(|| if key == "request_id" { by_value() } else { None });
+            let name = name.map(str::to_owned);
             if name.is_some() || key == "request_id" && !headers.is_empty() {
                 shown.push((name, call));
-            }
-        }
-        let ours = learned.contract.called(key).map(str::to_owned);
-        for (name, _) in &mut shown {
-            // The case of a header's name means nothing.
-            if ours
-                .as_ref()
-                .zip(name.as_ref())
-                .is_some_and(|(ours, it)| ours.eq_ignore_ascii_case(it))
-            {
-                name.clone_from(&ours);
             }
         }
         let words = |name: &Option<String>| match name {

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use crate::api::operation::Operation;
 use crate::cli::learn::call::Call;
-use crate::engine::contract::Overlay;
 use crate::engine::contract::assumptions::{self, Assumption};
-use crate::render::assumptions::differences;
+use crate::engine::contract::{Overlay, Row, takes_alias};
+use crate::render::assumptions::{differences, file};
+use crate::value::Look;
 
 /// The most places that are kept for one difference.
 const MOST_PLACES: usize = 3;
@@ -13,7 +15,7 @@ const MOST_PLACES: usize = 3;
 /// The result of all checks.
 pub(super) struct Learned {
     /// The contract in force, with the changes that were learned.
-    pub(super) contract: Overlay,
+    contract: Overlay,
     before: Overlay,
     seen: BTreeMap<&'static str, Seen>,
 }
@@ -40,6 +42,38 @@ pub(super) struct Difference {
 impl Learned {
     pub(super) fn new(contract: Overlay) -> Self {
         Self { before: contract.clone(), contract, seen: BTreeMap::new() }
+    }
+
+    pub(super) const fn contract(&self) -> &Overlay {
+        &self.contract
+    }
+
+    /// Changes the contract if a contract file can have this change, and returns whether it can. `change` returns false if no key has it.
+    pub(super) fn set(&mut self, change: impl FnOnce(&mut Overlay) -> bool) -> bool {
+        let mut changed = self.contract.clone();
+        let is_possible =
+            change(&mut changed) && Overlay::parse("", &file(&changed), Look::Plain).is_ok();
+        if is_possible {
+            self.contract = changed;
+        }
+        is_possible
+    }
+
+    /// Adds an alias of an operation if a contract file can have it, and returns whether it can.
+    pub(super) fn add_alias(&mut self, row: &'static Operation, alias: &str) -> bool {
+        let is_possible = takes_alias(&self.contract, row, alias);
+        if is_possible {
+            let changed = self.contract.rows.changed.entry(row.name).or_default();
+            changed.aliases.push(alias.to_owned());
+        }
+        is_possible
+    }
+
+    /// Switches an operation off, unless the contract changes it. Returns whether it did.
+    pub(super) fn switch_off(&mut self, row: &'static Operation) -> bool {
+        let changed = self.contract.rows.changed.entry(row.name).or_default();
+        changed.disabled = *changed == Row::default();
+        changed.disabled
     }
 
     /// Whether the contract has gained this key.

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::api;
 use crate::api::operation::{Contract, Operation};
-use crate::cli::learn::call::Call;
+use crate::cli::learn::call::{Call, Shape};
 use crate::cli::learn::compare::area;
 use crate::cli::learn::learned::Learned;
-use crate::engine::contract::WEBHOOK_ENDPOINTS;
+use crate::engine::contract::{Overlay, WEBHOOK_ENDPOINTS};
 
 /// Paths of the sandbox itself.
 const OWN: [&str; 3] = ["/_sandbox", "/docs", "/openapi.json"];
@@ -18,19 +18,23 @@ pub(super) fn find(calls: &mut Vec<Call>, learned: &mut Learned) {
     calls.retain(|call| !OWN.iter().any(|own| call.path.contains(own)));
     let base = base_path(calls, learned);
     let mut known = BTreeSet::new();
-    for call in &mut *calls {
-        let Some(rest) = call.path.strip_prefix(&base) else { continue };
-        let (rest, method) = (rest.to_owned(), call.method.clone());
-        call.row = by_path(&method, &rest, learned).or_else(|| by_alias(call, &rest, learned));
-        if call.row.is_some() {
-            known.insert(call.host.clone());
+    // The aliases of all other calls are learned before refused calls are compared with them.
+    for shows in [true, false] {
+        for call in calls.iter_mut().filter(|call| call.shows_its_operation() == shows) {
+            let Some(rest) = call.path.strip_prefix(&base) else { continue };
+            let (rest, method) = (rest.to_owned(), call.method.clone());
+            call.row = by_path(&method, &rest, learned)
+                .or_else(|| if shows { by_alias(call, &rest, learned) } else { None });
+            if call.row.is_some() {
+                known.insert(call.host.clone());
+            }
         }
     }
     calls.retain(|call| known.contains(&call.host));
     calls.retain(|call| call.row.is_some() || !manages_endpoints(call, &base, learned));
     absent(calls, learned);
-    for call in &*calls {
-        let shows_json = call.reply.name() != "unknown" || !call.is_seen;
+    for call in calls.iter().filter(|call| call.shows_its_operation()) {
+        let shows_json = call.reply != Shape::Unknown || !call.is_seen;
         if call.row.is_none() && shows_json {
             let what = format!("`{} {}` is no operation of the sandbox", call.method, call.path);
             learned.differ("paths", what, call, None);
@@ -41,7 +45,8 @@ pub(super) fn find(calls: &mut Vec<Call>, learned: &mut Learned) {
 
 /// Whether a call of the product manages webhook endpoints, which in the sandbox only the control plane does. Learns their path.
 fn manages_endpoints(call: &Call, base: &str, learned: &mut Learned) -> bool {
-    let Some(path) = call.path.strip_prefix(base) else { return false };
+    let path = call.path.strip_prefix(base).filter(|_| call.shows_its_operation());
+    let Some(path) = path else { return false };
     let rows = api::control().filter(|row| row.method.name() == call.method);
     let found = rows.into_iter().find_map(|row| {
         let rest = row.path.strip_prefix(WEBHOOK_ENDPOINTS)?;
@@ -54,18 +59,21 @@ fn manages_endpoints(call: &Call, base: &str, learned: &mut Learned) -> bool {
         same_end.or_else(|| cut.filter(|_| is_named).map(str::to_owned))
     });
     let Some(found) = found else { return false };
-    let endpoints = &mut learned.contract.rows.webhook_endpoints;
-    let is_new = endpoints.is_none();
-    if endpoints.get_or_insert_with(|| found.clone()) == &found {
-        let what = format!("`{found}` manages webhook endpoints");
-        if is_new || learned.has_learned("webhooks.endpoints") {
-            learned.differ("webhook-endpoints", what, call, Some("webhooks.endpoints"));
-        } else {
-            learned.confirm("webhook-endpoints", call);
-        }
+    let what = format!("`{found}` manages webhook endpoints");
+    let before = learned.contract().rows.webhook_endpoints.clone();
+    let is_new = before.is_none()
+        && learned.set(|contract| {
+            contract.rows.webhook_endpoints = Some(found.clone());
+            true
+        });
+    let is_same = before.as_ref() == Some(&found);
+    if is_new || is_same && learned.has_learned("webhooks.endpoints") {
+        learned.differ("webhook-endpoints", what, call, Some("webhooks.endpoints"));
+    } else if is_same {
+        learned.confirm("webhook-endpoints", call);
     } else {
-        let what = format!("`{found}` manages webhook endpoints, too");
-        learned.differ("webhook-endpoints", what, call, None);
+        let too = if before.is_some() { ", too" } else { "" };
+        learned.differ("webhook-endpoints", format!("{what}{too}"), call, None);
     }
     true
 }
@@ -74,13 +82,19 @@ fn manages_endpoints(call: &Call, base: &str, learned: &mut Learned) -> bool {
 fn absent(calls: &[Call], learned: &mut Learned) {
     let Some(first) = calls.iter().find(|call| !call.is_seen && call.row.is_some()) else { return };
     let used: BTreeSet<&str> = calls.iter().filter_map(|call| Some(call.row?.name)).collect();
-    let served = api::product().filter(|row| learned.contract.rows.serves(row));
+    let served = api::product().filter(|row| learned.contract().rows.serves(row));
     let lacks: Vec<_> = served.filter(|row| !used.contains(row.name)).collect();
     let document = Call::new(document_of(first), "GET", "", 200);
     let is_published = |row: &&Operation| row.contract == Contract::Published;
     let mut others = api::product().filter(|row| !is_published(row));
-    if others.all(|row| !used.contains(row.name)) && lacks.iter().any(|row| !is_published(row)) {
-        learned.contract.rows.published_only = true;
+    let publishes = |contract: &mut Overlay| {
+        contract.rows.published_only = true;
+        true
+    };
+    if others.all(|row| !used.contains(row.name))
+        && lacks.iter().any(|row| !is_published(row))
+        && learned.set(publishes)
+    {
         let what = "only the published operations are there".to_owned();
         learned.differ("paths", what, &document, Some("serve"));
     }
@@ -89,10 +103,9 @@ fn absent(calls: &[Call], learned: &mut Learned) {
         let what = format!("there is no {id}, `{} {}`", row.method.name(), row.path);
         if is_published(&row) {
             learned.differ("paths", what, &document, None);
-        } else if !learned.contract.rows.published_only {
-            learned.contract.rows.changed.entry(row.name).or_default().disabled = true;
-            let key = format!("operations.{id}.enabled");
-            learned.differ(area(row).unwrap_or("paths"), what, &document, Some(&key));
+        } else if !learned.contract().rows.published_only {
+            let key = learned.switch_off(row).then(|| format!("operations.{id}.enabled"));
+            learned.differ(area(row).unwrap_or("paths"), what, &document, key.as_deref());
         }
     }
 }
@@ -124,21 +137,28 @@ pub(super) fn success(row: &Operation) -> &'static str {
     if row.name == "run_payroll" { "run-status" } else { "statuses" }
 }
 
-/// The path before every route, as most calls have it.
+/// The path before every route, as most calls have it. Calls that show no operation count only if there are no others, and confirm nothing.
 fn base_path(calls: &[Call], learned: &mut Learned) -> String {
-    let mut found: BTreeMap<String, (usize, &Call)> = BTreeMap::new();
+    let mut found: BTreeMap<String, (usize, usize, &Call)> = BTreeMap::new();
     for call in calls {
         let prefixes = api::product().filter(|row| row.method.name() == call.method);
         let prefix =
             prefixes.filter_map(|row| prefix(row.path, &call.path)).min_by_key(String::len);
         if let Some(prefix) = prefix {
-            found.entry(prefix).or_insert((0, call)).0 += 1;
+            let shows = usize::from(call.shows_its_operation());
+            let (showing, all, first) = found.entry(prefix).or_insert((0, 0, call));
+            if *showing == 0 && shows == 1 {
+                *first = call;
+            }
+            (*showing, *all) = (*showing + shows, *all + 1);
         }
     }
-    let ours = learned.contract.base_path.as_str().to_owned();
-    let Some((base, (_, call))) = found.into_iter().max_by_key(|(_, (count, _))| *count) else {
-        return ours;
-    };
+    let ours = learned.contract().base_path.as_str().to_owned();
+    let most = found.into_iter().max_by_key(|(_, (showing, all, _))| (*showing, *all));
+    let Some((base, (showing, _, call))) = most else { return ours };
+    if showing == 0 {
+        return base;
+    }
     if base == ours {
         learned.confirm("base-path", call);
         return base;
@@ -148,13 +168,8 @@ fn base_path(calls: &[Call], learned: &mut Learned) -> String {
     } else {
         format!("paths begin with {base}")
     };
-    match base.parse() {
-        Ok(path) => {
-            learned.contract.base_path = path;
-            learned.differ("base-path", what, call, Some("base_path"));
-        }
-        Err(_) => learned.differ("base-path", what, call, None),
-    }
+    let is_set = learned.set(|contract| base.parse().map(|path| contract.base_path = path).is_ok());
+    learned.differ("base-path", what, call, is_set.then_some("base_path"));
     base
 }
 
@@ -181,7 +196,7 @@ fn by_path(method: &str, path: &str, learned: &mut Learned) -> Option<&'static O
     let mut found: Vec<_> = rows
         .by_ref()
         .filter(|row| {
-            let aliases = learned.contract.rows.aliases(row);
+            let aliases = learned.contract().rows.aliases(row);
             matches(row.path, path) || aliases.iter().any(|alias| matches(alias, path))
         })
         .collect();
@@ -197,15 +212,14 @@ fn by_alias(call: &Call, path: &str, learned: &mut Learned) -> Option<&'static O
     let mut ends = rows().filter_map(|row| Some((row, prefix(tail(row.path), path)?)));
     let ended = ends.next().filter(|_| ends.next().is_none());
     let (row, alias) = match (named, ended) {
-        (Some(row), _) => (row, renamed(path, row)?),
+        (Some(row), _) => (row, renamed(path, row).unwrap_or_else(|| path.to_owned())),
         (None, Some((row, before))) => (row, format!("{before}{}", tail(row.path))),
         (None, None) => return None,
     };
     let what = format!("`{} {alias}` is {}", call.method, row.operation_id());
-    let changed = learned.contract.rows.changed.entry(row.name).or_default();
-    changed.aliases.push(alias);
-    let key = format!("operations.{}.aliases", row.operation_id());
-    learned.differ("paths", what, call, Some(&key));
+    let is_added = learned.add_alias(row, &alias);
+    let key = is_added.then(|| format!("operations.{}.aliases", row.operation_id()));
+    learned.differ("paths", what, call, key.as_deref());
     Some(row)
 }
 

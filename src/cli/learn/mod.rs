@@ -24,9 +24,7 @@ use crate::cli::contract_file;
 use crate::cli::failure::{Failure, print};
 use crate::cli::learn::files::Shown;
 use crate::cli::learn::learned::Learned;
-use crate::engine::contract::Overlay;
 use crate::render::assumptions;
-use crate::value::Look;
 
 /// The arguments of `sandbox contract learn`.
 #[derive(Args, Debug)]
@@ -73,8 +71,7 @@ pub(super) fn run(args: &LearnArgs) -> Result<bool, Failure> {
     }
     checks::all(&calls, &mut learned);
     compare::replies(&calls, &mut learned);
-    let overlay = assumptions::file(&learned.contract);
-    Overlay::parse("the learned contract", &overlay, Look::Plain).map_err(Failure::Report)?;
+    let overlay = assumptions::file(learned.contract());
     if let Some(out) = &args.out {
         let failed = |error: std::io::Error| {
             Failure::Impossible(format!("cannot write {}: {error}", out.display()))

@@ -7,9 +7,38 @@ pub(super) fn is_idempotency(name: &str) -> bool {
     words(name).any(|word| word.starts_with("idem"))
 }
 
-/// `Api-Version`, `X-Ver`, `X-Acme-Version`.
+/// What a header with the version of a program names.
+const PROGRAMS: [&str; 17] = [
+    "agent",
+    "android",
+    "app",
+    "application",
+    "browser",
+    "build",
+    "client",
+    "device",
+    "frontend",
+    "ios",
+    "library",
+    "mime",
+    "mobile",
+    "os",
+    "platform",
+    "sdk",
+    "web",
+];
+
+/// `Api-Version`, `X-Ver`, `X-Acme-Version`. Others, such as `X-App-Version` and the client hints of a browser, name a version of a program.
 pub(super) fn is_version(name: &str) -> bool {
-    words(name).any(|word| ["ver", "version", "apiversion"].contains(&word.as_str()))
+    let (version, others): (Vec<String>, Vec<String>) = words(name)
+        .filter(|word| word != "x")
+        .partition(|word| ["ver", "version", "apiversion"].contains(&word.as_str()));
+    let is_of_api = match others.as_slice() {
+        [] => true,
+        [one] => !PROGRAMS.contains(&one.as_str()),
+        many => many.iter().any(|word| word == "api"),
+    };
+    !version.is_empty() && is_of_api
 }
 
 /// `Request-Id`, `X-Correlation-Id`, `X-Rid`.
@@ -40,15 +69,20 @@ mod tests {
     #[test]
     fn short_names_are_known_and_other_headers_are_not() {
         assert!(["Idempotency-Key", "X-Idem", "x-idempotent-key"].into_iter().all(is_idempotency));
-        assert!(["Api-Version", "X-Ver", "version"].into_iter().all(is_version));
+        assert!(
+            ["Api-Version", "X-Ver", "version", "X-Acme-Version", "X-Acme-Api-Version"]
+                .into_iter()
+                .all(is_version)
+        );
         assert!(
             ["Request-Id", "x-requestid", "X-Correlation-Id", "X-Rid"]
                 .into_iter()
                 .all(is_request_id)
         );
-        for other in
-            ["If-Match", "Server", "Content-Type", "Location", "Retry-After", "X-Over", "Hybrid"]
-        {
+        let others =
+            ["If-Match", "Server", "Content-Type", "Location", "Retry-After", "X-Over", "Hybrid"];
+        let programs = ["sec-ch-ua-platform-version", "X-App-Version", "X-Client-Version"];
+        for other in others.into_iter().chain(programs) {
             assert!(
                 ![is_idempotency, is_version, is_request_id].iter().any(|fits| fits(other)),
                 "{other}"

@@ -28,6 +28,7 @@ use crate::api::operation::{Contract, Operation};
 
 pub(crate) use self::base_path::BasePath;
 pub(crate) use self::dialect::{Dialect, ENVELOPE, ErrorFormat, Header, LoggedId, Name};
+pub(crate) use self::rows::takes_alias;
 
 /// The differences from our assumptions; none by default.
 #[derive(Clone, Default, PartialEq, Eq)]

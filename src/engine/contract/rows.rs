@@ -226,51 +226,56 @@ pub(super) fn check_endpoints(
 
 /// The mistakes of an overlay's aliases together.
 pub(super) fn collisions(overlay: &Overlay, aliases: &[Alias]) -> Vec<Diagnostic> {
-    let mut found = Vec::new();
+    let places = aliases.iter().enumerate();
+    places.filter_map(|(place, alias)| collision(overlay, alias, &aliases[..place])).collect()
+}
+
+/// Whether an alias could be added to an overlay.
+pub(crate) fn takes_alias(overlay: &Overlay, row: &'static Operation, path: &str) -> bool {
+    let alias = |row, path: &str| Alias { row, path: path.to_owned(), span: 0..0 };
+    let known = api::product()
+        .flat_map(|row| overlay.rows.aliases(row).iter().map(move |path| alias(row, path)));
+    let added = [alias(row, path)];
+    let endpoints = overlay.rows.webhook_endpoints.as_ref();
+    overlay.rows.serves(row)
+        && check(&added[0]).is_none()
+        && collision(overlay, &added[0], &known.collect::<Vec<_>>()).is_none()
+        && endpoints.is_none_or(|path| check_endpoints(overlay, &added, path, &(0..0)).is_none())
+}
+
+/// The mistake of an alias beside the served paths and earlier aliases.
+fn collision(overlay: &Overlay, alias: &Alias, earlier: &[Alias]) -> Option<Diagnostic> {
     let served = || api::product().filter(|row| overlay.rows.serves(row));
-    for (place, alias) in aliases.iter().enumerate() {
-        let shape = shape(&alias.path);
-        let own =
-            served().find(|row| self::shape(row.path) == shape && row.method == alias.row.method);
-        if let Some(row) = own {
-            let message = format!("{} is already a path", alias.path);
-            let taken = format!("{} {} is {}", row.method.name(), row.path, row.operation_id());
-            found.push(Diagnostic::new(alias.span.clone(), message).expected(taken));
-            continue;
-        }
-        let earlier = &aliases[..place];
-        let same = earlier.iter().find(|other| {
-            self::shape(&other.path) == shape && other.row.method == alias.row.method
-        });
-        if let Some(other) = same {
-            let message = format!("{} is the alias of two operations", alias.path);
-            found.push(
-                Diagnostic::new(alias.span.clone(), message)
-                    .expected(format!("here for {}", alias.row.operation_id()))
-                    .against(other.span.clone(), format!("here for {}", other.row.operation_id())),
-            );
-            continue;
-        }
-        // Another method may share the path if both use the same parameter names.
-        let paths = served().map(|row| row.path);
-        let mut paths = paths.chain(earlier.iter().map(|other| other.path.as_str()));
-        if let Some(other) = paths.find(|path| self::shape(path) == shape && *path != alias.path) {
-            let message = format!("{} has other parameter names than {other}", alias.path);
-            found.push(
-                Diagnostic::new(alias.span.clone(), message)
-                    .expected(format!("expected {other:?}")),
-            );
-        }
+    let wrong = |message: String| Diagnostic::new(alias.span.clone(), message);
+    let is_same = |path: &str| is_same_shape(path, &alias.path);
+    if let Some(row) = served().find(|row| is_same(row.path) && row.method == alias.row.method) {
+        let taken = format!("{} {} is {}", row.method.name(), row.path, row.operation_id());
+        return Some(wrong(format!("{} is already a path", alias.path)).expected(taken));
     }
-    found
+    let mut same = earlier.iter().filter(|other| is_same(&other.path));
+    if let Some(other) = same.find(|other| other.row.method == alias.row.method) {
+        let message = format!("{} is the alias of two operations", alias.path);
+        let here = |row: &Operation| format!("here for {}", row.operation_id());
+        return Some(
+            wrong(message).expected(here(alias.row)).against(other.span.clone(), here(other.row)),
+        );
+    }
+    // Another method may share the path if both use the same parameter names.
+    let paths = served().map(|row| row.path);
+    let mut paths = paths.chain(earlier.iter().map(|other| other.path.as_str()));
+    let other = paths.find(|path| is_same(path) && *path != alias.path)?;
+    let message = format!("{} has other parameter names than {other}", alias.path);
+    Some(wrong(message).expected(format!("expected {other:?}")))
 }
 
 fn parameters(path: &str) -> Vec<&str> {
     path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')).collect()
 }
 
-/// The path without parameter names: a router cannot distinguish equal ones.
-fn shape(path: &str) -> String {
-    let parts = path.split('/').map(|part| if part.starts_with('{') { "{}" } else { part });
-    parts.collect::<Vec<_>>().join("/")
+/// Whether a router cannot distinguish two paths: they differ only in the names of parameters.
+fn is_same_shape(one: &str, other: &str) -> bool {
+    let is_same =
+        |(one, other): (&str, &str)| one == other || one.starts_with('{') && other.starts_with('{');
+    one.split('/').count() == other.split('/').count()
+        && one.split('/').zip(other.split('/')).all(is_same)
 }

@@ -6,7 +6,7 @@ use http::{HeaderMap, HeaderValue};
 
 use super::assumptions::all;
 use super::values::KEYS;
-use super::{Header, Overlay};
+use super::{Header, Overlay, takes_alias};
 use crate::api;
 use crate::api::operation::Contract;
 use crate::value::{ErrorCode, Look};
@@ -46,6 +46,33 @@ fn an_overlay_with_our_own_assumptions_changes_nothing() {
     );
     assert_eq!(good(""), Overlay::default());
     assert_eq!(good("serve = \"published\""), Overlay::published());
+}
+
+/// The same as adding it to the file.
+#[test]
+fn an_alias_can_be_added_if_the_file_with_it_is_a_contract() {
+    let id = "getPayslip";
+    let row = api::product().find(|row| row.operation_id() == id).expect("it is an operation");
+    let before = "[operations.listPayslips]\naliases = [\"/slips\"]\n\
+                  [operations.getCompany]\naliases = [\"/firms/{company_id}\"]\n\
+                  [webhooks]\nendpoints = \"/hooks\"\n";
+    let mut results = BTreeSet::new();
+    for path in [
+        "/slips/{payslip_id}",
+        "/firms/{payslip_id}",
+        "/hooks/{payslip_id}",
+        "/slips",
+        "/a%20b/{payslip_id}",
+        "/tenants/{tenant_id}/{payslip_id}",
+        "/api/business/payslips/{payslip_id}",
+    ] {
+        let file = format!("{before}[operations.{id}]\naliases = [{path:?}]\n");
+        let is_contract = Overlay::parse("", &file, Look::Plain).is_ok();
+        assert_eq!(takes_alias(&good(before), row, path), is_contract, "{path}");
+        results.insert(is_contract);
+    }
+    assert_eq!(results.len(), 2);
+    assert!(!takes_alias(&good("serve = \"published\""), row, "/slips/{payslip_id}"));
 }
 
 #[test]

@@ -85,6 +85,95 @@ fn a_schema_that_contains_itself_three_times_is_read() {
 }
 
 #[test]
+fn refused_calls_confirm_nothing_about_their_operations() {
+    let folder = tempfile::tempdir().unwrap();
+    let problem = |status: i64| json!({ "code": "nope", "title": "Nope", "status": status });
+    let other = "https://real.example/v2/companies";
+    let refused = [404, 401, 501, 503]
+        .map(|status| [COMPANIES, other].map(|url| replied(url, status, &problem(status))));
+    let (code, out) = of_entries(&folder, refused.as_flattened());
+    assert!(out.contains("confirmed: error-format, request-id\n"), "{out}");
+    assert!(!out.contains("contract: operations") && !out.contains("/v2"), "{out}");
+    assert_eq!(code, 1, "the codes differ");
+    // Such a refusal needs the operation.
+    let (_, out) = of_entries(&folder, &[replied(COMPANIES, 409, &problem(409))]);
+    assert!(out.contains("confirmed: base-path, companies, error-format, request-id\n"), "{out}");
+    // An alias of a successful call also names the refused ones.
+    let (_, out) = of_entries(&folder, &[replied(other, 404, &problem(404)), call(other)]);
+    assert!(out.contains("2 calls read, 2 compared"), "{out}");
+    assert!(
+        out.contains("(real.har, entry 2)\n  contract: operations.listCompanies.aliases"),
+        "{out}"
+    );
+}
+
+#[test]
+fn values_of_traffic_that_no_contract_can_have_are_reported_without_a_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows: Vec<Value> = (0..1_500).map(|_| json!({})).collect();
+    let page = json!({ "data": rows, "meta": { "total": 3_000, "page": 1 } });
+    let tenant = "https://real.example/v1/tenants/com:1/companies";
+    let cases = [
+        (replied(COMPANIES, 200, &page), "a page has 1500 rows without `per_page`"),
+        (call(tenant), "`GET /v1/tenants/com:1/companies` is listCompanies"),
+    ];
+    for (entry, expected) in cases {
+        let (code, out) = of_entries(&folder, &[entry]);
+        let expected = format!("service:  {expected} (real.har, entry 1)\n  contract: no key");
+        assert!(code == 1 && out.contains(&expected), "{out}");
+    }
+}
+
+#[test]
+fn promises_that_no_contract_can_have_are_reported_without_a_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut pages = document(str::to_owned);
+    let page = |schema: Value| json!([{ "name": "per_page", "in": "query", "schema": schema }]);
+    let mut lists = |schema: Value| {
+        pages["paths"]["/api/business/companies"]["get"]["parameters"] = page(schema);
+        of_document(&folder, &pages)
+    };
+    let (code, out, contract) = lists(json!({ "default": 0 }));
+    assert!(code == 1 && contract.starts_with("# The assumed contract"), "{contract}");
+    assert!(out.contains("a page has 0 rows without `per_page`"), "{out}");
+    let (code, _, contract) = lists(json!({ "default": 50, "maximum": 20 }));
+    assert_eq!((code, &*contract), (1, "[paging]\nper_page_default = 20\nper_page_max = 20\n"));
+
+    let (code, out, contract) = of_document(
+        &folder,
+        &document(|path| path.replace("/api/business/companies", "/tenants/{tenant_id}/companies")),
+    );
+    assert!(code == 1 && contract.starts_with("# The assumed contract"), "{contract}");
+    assert!(out.contains("`GET /tenants/{tenant_id}/companies` is listCompanies"), "{out}");
+
+    let mut headers = document(str::to_owned);
+    for item in headers["paths"].as_object_mut().unwrap().values_mut() {
+        for operation in item.as_object_mut().unwrap().values_mut() {
+            for response in operation["responses"].as_object_mut().unwrap().values_mut() {
+                response["headers"] = json!({ "X-Request-Id-Replay": {} });
+            }
+        }
+    }
+    let (code, out, contract) = of_document(&folder, &headers);
+    assert_eq!((code, &*contract), (1, "[headers]\nrequest_id = \"X-Request-Id-Replay\"\n"));
+    assert!(out.contains("cover 1 of 2 differences"), "{out}");
+}
+
+#[test]
+fn a_contract_that_changes_an_absent_operation_stays_valid() {
+    let folder = tempfile::tempdir().unwrap();
+    put(&folder, "old.toml", "[operations.getPayslip]\nstatus = 202\n");
+    let mut own = document(str::to_owned);
+    own["paths"].as_object_mut().unwrap().remove("/api/business/payslips/{payslip_id}");
+    put(&folder, "api.json", &own.to_string());
+    let arguments = ["api.json", "--contract", "old.toml", "--out", "real.toml"];
+    let (code, out, err) = learn(&folder, &arguments);
+    assert_eq!((code, err.as_str()), (1, ""), "{out}");
+    assert!(out.contains("there is no getPayslip"), "{out}");
+    assert_eq!(read(&folder, "real.toml"), read(&folder, "old.toml"));
+}
+
+#[test]
 fn entries_without_a_url_of_http_or_a_reply_are_left_out_and_counted() {
     let folder = tempfile::tempdir().unwrap();
     let others =
@@ -113,6 +202,17 @@ fn a_body_in_base64_is_compared_as_any_other() {
     entry["response"]["content"] = json!({ "text": text, "encoding": "base64" });
     let (code, out) = of_entries(&folder, &[entry]);
     assert!(code == 1 && out.contains("service:  a list is not in `data`"), "{out}");
+}
+
+#[test]
+fn a_header_of_ours_is_confirmed_beside_those_of_proxies_and_browsers() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut entry = call(COMPANIES);
+    let header = |name: &str| json!({ "name": name, "value": "15.0.0" });
+    entry["request"]["headers"] = json!([header("sec-ch-ua-platform-version")]);
+    entry["response"]["headers"].as_array_mut().unwrap().push(header("Apigw-Requestid"));
+    let (code, out) = of_entries(&folder, &[entry]);
+    assert!(code == 0 && out.contains("companies, request-id\n"), "{out}");
 }
 
 #[test]
