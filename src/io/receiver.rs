@@ -107,9 +107,12 @@ pub(crate) async fn receive(
         let service = service_fn(move |request: Request<Incoming>| {
             let (receiving, show, ids) =
                 (Arc::clone(&receiving), Arc::clone(&show), Arc::clone(&ids));
+            // A task of its own: a delivery is shown also if its sender closes before the target answers.
+            let answering =
+                tokio::spawn(async move { answer(request, &receiving, &ids, show.as_ref()).await });
             async move {
-                let response = answer(request, &receiving, &ids, show.as_ref()).await;
-                Ok::<_, Infallible>(response)
+                let failed = |_| plain(StatusCode::INTERNAL_SERVER_ERROR, "the receiver failed\n");
+                Ok::<_, Infallible>(answering.await.unwrap_or_else(failed))
             }
         });
         tokio::spawn(async move {

@@ -1,7 +1,9 @@
 //! `sandbox listen` and `sandbox webhook-test`.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::process::Stdio;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -86,6 +88,37 @@ fn listen_forwards_deliveries_and_returns_the_answers() {
     caller.advance(&json!({"by": "1s"}));
     let rows = caller.all("/_sandbox/deliveries");
     assert_eq!(rows[0]["attempts"][0]["http_status"], 418);
+}
+
+#[test]
+fn listen_prints_a_forwarded_delivery_whose_sender_has_closed() {
+    let target = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let url = format!("http://{}/", target.local_addr().unwrap());
+    let mut child = command(&["listen", "--port", "0", "--secret", SECRET, "--forward-to", &url])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let ready = lines.next().unwrap();
+    let mut sender =
+        TcpStream::connect(ready.strip_prefix("listening on http://").unwrap()).unwrap();
+    sender.write_all(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}").unwrap();
+    let (mut forwarded, _) = target.accept().unwrap();
+    let (mut request, mut part) = (Vec::new(), [0; 1_024]);
+    while !request.ends_with(b"{}") {
+        let read = forwarded.read(&mut part).unwrap();
+        request.extend(&part[..read]);
+    }
+    drop(sender);
+    // The end of the first connection is not the end of the second one.
+    forwarded.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
+    assert!(forwarded.read(&mut part).is_err(), "the forwarding has ended");
+    forwarded.write_all(b"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n").unwrap();
+    let line = lines.next().unwrap();
+    assert!(line.contains("UNSIGNED") && line.ends_with("  202"), "{line}");
+    child.kill().unwrap();
+    child.wait().unwrap();
 }
 
 #[test]
