@@ -9,8 +9,7 @@ use http::Uri;
 use serde_json::Value;
 
 use crate::cli::failure::Failure;
-use crate::cli::serve::DEFAULT_PORT;
-use crate::cli::world_args;
+use crate::cli::world_args::{self, DEFAULT_PORT};
 use crate::engine::contract::BasePath;
 
 /// The most bytes that are read of a reply.
@@ -20,7 +19,7 @@ const MOST_BYTES: u64 = 64 << 20;
 #[derive(Args, Clone, Debug)]
 pub(super) struct SandboxArgs {
     /// Host of the sandbox
-    #[arg(long, env = "SANDBOX_HOST", default_value = "127.0.0.1")]
+    #[arg(long, env = "SANDBOX_HOST", default_value = "127.0.0.1", value_parser = bare)]
     host: String,
     /// Port of the sandbox
     #[arg(long, short, env = "SANDBOX_PORT", default_value_t = DEFAULT_PORT, value_name = "P", value_parser = world_args::port)]
@@ -122,8 +121,7 @@ impl SandboxArgs {
         let host = uri.host().filter(|_| is_plain && !url.contains('@')).ok_or_else(wrong)?;
         let path = uri.path().trim_end_matches('/');
         let base_path = path.parse().map_err(|expected| format!("its path: {expected}"))?;
-        let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
-        Ok(Self { host, port: uri.port_u16().unwrap_or(80), base_path, admin_token })
+        Ok(Self { host: bare(host)?, port: uri.port_u16().unwrap_or(80), base_path, admin_token })
     }
 
     /// The same for the value of a flag.
@@ -207,10 +205,38 @@ fn exchange(mut stream: TcpStream, request: &str) -> io::Result<Reply> {
     Ok(Reply { status, waiting, body })
 }
 
+/// A host without the brackets of an IPv6 address: `[::1]` is `::1`.
+fn bare(host: &str) -> Result<String, String> {
+    let inside = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+    Ok(inside.unwrap_or(host).to_owned())
+}
+
 /// The value of a flag, if a header can contain it. The failure does not repeat it: it is a secret.
 pub(super) fn in_header<'a>(flag: &str, value: &'a str) -> Result<&'a str, Failure> {
     if (1..=255).contains(&value.len()) && value.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Ok(value);
     }
     Err(Failure::Usage(format!("{flag} must have 1 to 255 visible ASCII characters")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ipv6_address_has_brackets_or_none() {
+        #[derive(clap::Parser)]
+        struct Flags {
+            #[command(flatten)]
+            sandbox: SandboxArgs,
+        }
+        for host in ["::1", "[::1]"] {
+            let flags = ["sandbox", "--host", host, "--port", "1"];
+            let flags = <Flags as clap::Parser>::try_parse_from(flags).map_err(|_| host);
+            let sandbox = flags.expect("the flags are right").sandbox;
+            assert_eq!((&*sandbox.host, &*sandbox.address()), ("::1", "[::1]:1"));
+        }
+        let of_url = SandboxArgs::parse("http://[::1]:1/", None).expect("it is a URL");
+        assert_eq!((&*of_url.host, &*of_url.address()), ("::1", "[::1]:1"));
+    }
 }

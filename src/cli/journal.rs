@@ -1,7 +1,7 @@
 //! `sandbox journal`: looks into a write-ahead log, makes it smaller, and writes it as a recording. No server may use the folder meanwhile.
 
 use std::fs::OpenOptions;
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -61,16 +61,22 @@ pub(super) fn run(args: &JournalArgs) -> Result<(), Failure> {
     }
 }
 
-/// The locked log of a folder that has one.
-fn open(folder: &Path) -> Result<(WriteAheadLog, PathBuf), Failure> {
+/// The path of the log of a folder that has one.
+fn path(folder: &Path) -> Result<PathBuf, Failure> {
     let path = folder.join(NAME);
-    if !path.is_file() {
-        let why = format!("{} has no write-ahead log", folder.display());
-        return Err(Failure::Impossible(why));
+    match std::fs::metadata(&path) {
+        Ok(known) if known.is_file() => Ok(path),
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(Failure::Impossible(format!("cannot read {}: {error}", path.display())))
+        }
+        _ => Err(Failure::Impossible(format!("{} has no write-ahead log", folder.display()))),
     }
-    let log =
-        WriteAheadLog::open(folder, Duration::ZERO, &mut |_, _| {}).map_err(Failure::Impossible)?;
-    Ok((log, path))
+}
+
+/// The log of a folder that has one, locked for reading.
+fn open(folder: &Path) -> Result<(WriteAheadLog, PathBuf), Failure> {
+    let path = path(folder)?;
+    Ok((WriteAheadLog::open_to_read(folder).map_err(Failure::Impossible)?, path))
 }
 
 fn held<'a>(log: &'a WriteAheadLog, folder: &Path) -> Result<&'a Held, Failure> {
@@ -116,7 +122,9 @@ fn inspect(folder: &Path, as_json: bool) -> Result<(), Failure> {
 }
 
 fn smaller(folder: &Path) -> Result<(), Failure> {
-    let (log, path) = open(folder)?;
+    let path = path(folder)?;
+    let log = WriteAheadLog::open(folder, Duration::ZERO, &mut |_, _| {});
+    let log = log.map_err(Failure::Impossible)?;
     let held = held(&log, folder)?;
     let (before, new) = (size(&path)?, path.with_extension("compacting"));
     let after = compact(&path, &held.header, &held.index, &new).map_err(Failure::Impossible)?;

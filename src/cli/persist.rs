@@ -234,6 +234,15 @@ fn reading() -> impl FnMut(u64, u64) {
 
 /// The flags that would lead to other worlds than those that are stored.
 pub(super) fn differences(held: &Header, asked: &Header) -> Vec<String> {
+    if held.started != asked.started {
+        // A scenario sets flags, too. So the flags are compared only if the scenarios are the same.
+        let names = |names: &[String]| match names {
+            [] => "none".to_owned(),
+            names => names.join(", "),
+        };
+        let (held, asked) = (names(&held.started), names(&asked.started));
+        return vec![format!("the former scenarios and imports: {held} (now: {asked})")];
+    }
     let mut differs = Vec::new();
     let mut compare = |flag: &str, held: String, asked: String| {
         if held != asked {
@@ -254,7 +263,7 @@ pub(super) fn differences(held: &Header, asked: &Header) -> Vec<String> {
     compare("--max-events", number(events(held)), number(events(asked)));
     compare("--countries", held_shape.countries.join(","), shape.countries.join(","));
     compare("--start", held_shape.start.to_string(), shape.start.to_string());
-    if held.scenarios != asked.scenarios || held.started != asked.started {
+    if held.scenarios != asked.scenarios {
         let names = |header: &Header| {
             let names = header.scenarios.iter().map(|scenario| scenario.name.clone());
             names.collect::<Vec<_>>().join(", ")

@@ -35,7 +35,7 @@ pub(super) struct ReplayArgs {
     #[arg(long)]
     serve: bool,
     /// Port to serve on, 0 for a free one
-    #[arg(long, short, value_name = "P", value_parser = world_args::port, requires = "serve", default_value_t = serve::DEFAULT_PORT)]
+    #[arg(long, short, value_name = "P", value_parser = world_args::port, requires = "serve", default_value_t = world_args::DEFAULT_PORT)]
     port: u16,
     /// Print JSON
     #[arg(long)]

@@ -36,8 +36,6 @@ use crate::tester::request_log::DEFAULT_MOST;
 use crate::value::long_work;
 use crate::world::{ClockMode, Grow, MAX_EVENTS};
 
-/// A port that no widely used mock server has as its default.
-pub(super) const DEFAULT_PORT: u16 = 4747;
 /// The most companies that the banner lists.
 const SHOWN_COMPANIES: u64 = 5;
 
@@ -242,7 +240,7 @@ fn listen(
 ) -> Result<(), Failure> {
     let server = ServerConfig {
         host: args.host.clone(),
-        port: port(args)?,
+        port: world_args::port_or_variable(args.port, std::env::var("PORT").ok())?,
         base_path: engine.base_path().to_owned(),
         allowed_hosts: args.allowed_host.clone(),
         cors_origins: args.cors_origin.clone(),
@@ -281,17 +279,6 @@ fn check_keys(args: &ServeArgs, contract: &Overlay) -> Result<(), Failure> {
         return Err(Failure::Usage("--max-worlds must be at least 1".to_owned()));
     }
     Ok(())
-}
-
-/// `--port`, `SANDBOX_PORT`, `PORT`, or the default.
-fn port(args: &ServeArgs) -> Result<u16, Failure> {
-    match (args.port, std::env::var("PORT")) {
-        (Some(port), _) => Ok(port),
-        (None, Err(_)) => Ok(DEFAULT_PORT),
-        (None, Ok(text)) => world_args::port(&text).map_err(|expected| {
-            Failure::Usage(format!("the variable PORT is {text:?}: {expected}"))
-        }),
-    }
 }
 
 async fn serve(

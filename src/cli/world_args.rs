@@ -7,6 +7,9 @@ use crate::cli::offered::Offered;
 use crate::value::time::Timestamp;
 use crate::world::Shape;
 
+/// A port that no widely used mock server has as its default.
+pub(super) const DEFAULT_PORT: u16 = 4747;
+
 /// The seed and the shape of a world.
 #[derive(Args, Clone, Debug)]
 pub(super) struct WorldArgs {
@@ -60,6 +63,18 @@ pub(super) fn port(text: &str) -> Result<u16, String> {
     text.parse().map_err(|_| format!("expected a port from 0 to {}", u16::MAX))
 }
 
+/// The port of `--port` or `SANDBOX_PORT`, or else of the variable `PORT`, or else the default. An empty variable counts as not set.
+pub(super) fn port_or_variable(
+    given: Option<u16>,
+    variable: Option<String>,
+) -> Result<u16, Failure> {
+    let Some(text) = variable.filter(|text| given.is_none() && !text.is_empty()) else {
+        return Ok(given.unwrap_or(DEFAULT_PORT));
+    };
+    port(&text)
+        .map_err(|expected| Failure::Usage(format!("the variable PORT is {text:?}: {expected}")))
+}
+
 /// A switch whose variable is set. Another word is refused, because a mistyped "false" must not turn a protection off.
 pub(super) fn switch(text: &str) -> Result<bool, &'static str> {
     match text.to_ascii_lowercase().as_str() {
@@ -104,5 +119,22 @@ impl WorldArgs {
         };
         shape.check().map_err(Failure::Usage)?;
         Ok(shape)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_variable_port_counts_as_not_set() {
+        let port = |given, text: &str| port_or_variable(given, Some(text.to_owned())).ok();
+        assert_eq!(port(None, ""), Some(DEFAULT_PORT));
+        assert_eq!(
+            [port(None, "80"), port(Some(1), "80"), port(Some(1), "no")],
+            [80, 1, 1].map(Some)
+        );
+        assert_eq!(port(None, "no"), None);
+        assert_eq!(port_or_variable(None, None).ok(), Some(DEFAULT_PORT));
     }
 }

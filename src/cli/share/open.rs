@@ -31,7 +31,7 @@ pub(in crate::cli) struct OpenArgs {
     #[command(flatten)]
     key: KeyArgs,
     /// Port to serve on, 0 for a free one
-    #[arg(long, short, value_name = "P", value_parser = world_args::port, default_value_t = serve::DEFAULT_PORT)]
+    #[arg(long, short, value_name = "P", value_parser = world_args::port, default_value_t = world_args::DEFAULT_PORT)]
     port: u16,
     /// Make the world, print its digest, and do not serve
     #[arg(long, conflicts_with = "port")]

@@ -43,6 +43,9 @@ pub(crate) struct Held {
 /// Reports the read bytes, and their number in total.
 pub(crate) type Progress<'a> = &'a mut dyn FnMut(u64, u64);
 
+type Open = fn(&Path) -> io::Result<File>;
+type Lock = fn(&File) -> Result<(), TryLockError>;
+
 impl WriteAheadLog {
     /// Opens the write-ahead log of a folder. Creates only the folder and an empty file if they do not exist. A process that was killed
     /// keeps its lock until the system has freed its memory, so the lock is tried for this time.
@@ -55,20 +58,37 @@ impl WriteAheadLog {
         patience: Duration,
         progress: Progress<'_>,
     ) -> Result<Self, String> {
+        private::create_folder(folder).map_err(|error| {
+            format!("cannot create the folder of {}: {error}", folder.join(NAME).display())
+        })?;
+        Self::locked(folder, patience, (open_to_append, File::try_lock), progress)
+    }
+
+    /// Opens the write-ahead log of a folder without write access. Others can read it at the same time, and no process can write it.
+    ///
+    /// # Errors
+    /// As [`Self::open`], and if there is none.
+    pub(crate) fn open_to_read(folder: &Path) -> Result<Self, String> {
+        let how = (open_to_read as Open, File::try_lock_shared as Lock);
+        Self::locked(folder, Duration::ZERO, how, &mut |_, _| {})
+    }
+
+    fn locked(
+        folder: &Path,
+        patience: Duration,
+        (open, lock): (Open, Lock),
+        progress: Progress<'_>,
+    ) -> Result<Self, String> {
         let path = folder.join(NAME);
         let failed = |what: &str, error: &io::Error| format!("{what} {}: {error}", path.display());
-        private::create_folder(folder)
-            .map_err(|error| failed("cannot create the folder of", &error))?;
         if fs::metadata(&path).is_ok_and(|known| !known.is_file()) {
             // To open a pipe would wait for its other end.
             return Err(format!("cannot open {}: it is not a regular file", path.display()));
         }
         let started = Instant::now();
         let file = loop {
-            let mut options = OpenOptions::new();
-            let file = private::open(options.read(true).append(true).create(true), &path);
-            let file = file.map_err(|error| failed("cannot open", &error))?;
-            match file.try_lock() {
+            let file = open(&path).map_err(|error| failed("cannot open", &error))?;
+            match lock(&file) {
                 Ok(()) if is_at(&file, &path) => break file,
                 Ok(()) => {} // another process has replaced it since it was opened
                 Err(TryLockError::WouldBlock) if started.elapsed() < patience => {
@@ -113,6 +133,14 @@ impl WriteAheadLog {
         let index = held.map(|held| held.index).unwrap_or_default();
         Ok(Sink::WriteAheadLog { file, path, end, is_torn: false, index: Box::new(index) })
     }
+}
+
+fn open_to_append(path: &Path) -> io::Result<File> {
+    private::open(OpenOptions::new().read(true).append(true).create(true), path)
+}
+
+fn open_to_read(path: &Path) -> io::Result<File> {
+    File::open(path)
 }
 
 /// Whether the path still names this file.
@@ -254,6 +282,24 @@ mod tests {
         assert!(!is_at(&file, &path));
         fs::remove_file(&path).expect("it is removed");
         assert!(!is_at(&file, &path));
+    }
+
+    #[test]
+    fn a_log_is_read_without_write_access_and_by_several_processes() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let absent = WriteAheadLog::open_to_read(folder.path()).expect_err("there is none");
+        assert!(absent.contains("cannot open"), "{absent}");
+        let open = || WriteAheadLog::open(folder.path(), Duration::ZERO, &mut |_, _| {});
+        drop(open().expect("it is created"));
+        let read = || WriteAheadLog::open_to_read(folder.path());
+        let (mut one, other) = (read().expect("one reads it"), read().expect("another reads it"));
+        one.file.write_all(b"x").expect_err("it cannot be written");
+        let in_use = open().expect_err("it is locked");
+        assert!(in_use.contains("in use by another sandbox"), "{in_use}");
+        drop((one, other));
+        let _written = open().expect("nothing locks it");
+        let in_use = read().expect_err("it is locked");
+        assert!(in_use.contains("in use by another sandbox"), "{in_use}");
     }
 
     #[test]

@@ -165,6 +165,11 @@ fn a_write_ahead_log_is_not_served_with_other_worlds() {
         (vec!["--seed", "5", "--companies", "4"], "--companies 3 (given: 4)"),
         (vec!["--seed", "5", "--max-events", "9"], "--max-events 1000000 (given: 9)"),
         (vec!["--seed", "5", "--countries", "NG"], "--countries NG,GB,US,KE,ZA,CA (given: NG)"),
+        // It sets the clock and the number of companies.
+        (
+            vec!["--seed", "5", "--scenario", "late-return"],
+            "start with the former scenarios and imports: none (now: late-return), or name another",
+        ),
     ] {
         let (code, _, err) =
             run(&[&["--port", "0", "--journal", path(folder.path())], &flags[..]].concat());
@@ -172,6 +177,17 @@ fn a_write_ahead_log_is_not_served_with_other_worlds() {
         assert!(err.contains(said), "{said:?} is not in {err}");
     }
     assert_eq!(std::fs::read(file(folder.path())).unwrap(), before);
+}
+
+#[test]
+fn a_log_that_cannot_be_read_is_not_reported_as_absent() {
+    let folder = tempfile::tempdir().unwrap();
+    let other = folder.path().join("other");
+    std::fs::write(&other, "").unwrap();
+    let (code, _, err) = run(&["journal", "inspect", path(folder.path())]);
+    assert!(code == 1 && err.contains("has no write-ahead log"), "{err}");
+    let (code, _, err) = run(&["journal", "inspect", path(&other)]);
+    assert!(code == 1 && err.contains("cannot read") && err.contains("journal.sandbox: "), "{err}");
 }
 
 /// The frame of a payload, calculated without the code under test.
