@@ -81,7 +81,7 @@ fn a_disabled_operation_is_a_404() {
     assert!(!webhooks.contains("`createCompany`") && !webhooks.contains("`cancelPayout`"));
     let cause = |name: &str| under.document["webhooks"][name]["post"]["description"].clone();
     assert!(cause("payout.created").as_str().unwrap().contains("`createPayout`"));
-    let of_none = "No operation causes it here; the clock and the test tools may.";
+    let of_none = "No operation of this document causes this event, but the clock and the test tools can cause it.";
     assert_eq!(cause("company.created"), of_none);
 }
 
