@@ -17,15 +17,16 @@ use crate::model::business::{
 use crate::model::payments::PayoutStatus;
 use crate::model::posting;
 use crate::model::posting::RunCost;
+use crate::model::task::Fate;
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([Operation {
     path: "/api/business/payroll-runs/{payroll_run_id}/reverse",
     summary: "Reverse a payroll run",
     description: "Reverses the run, or only the items of `employee_ids`. Returns a new run of type \
-        `correction`. The wages return to the wallet, the payslips become `voided`, and the tax \
-        liabilities are reduced, also in prepared returns. An amount that was already paid to an \
-        authority becomes a credit: a liability with a negative amount. The employees can then be \
-        in another regular run of the period.",
+        `correction`. The wages return to the wallet once: no payout of them is returned later. \
+        The payslips become `voided`, and the tax liabilities are reduced, also in prepared \
+        returns. An amount that was already paid to an authority becomes a credit: a liability \
+        with a negative amount. The employees can then be in another regular run of the period.",
     example: r#"{"reason":"Paid by mistake"}"#,
     errors: &[ErrorCode::InvalidStateTransition],
     emits: &[
@@ -99,6 +100,7 @@ fn reverse_payroll_run(world: &mut World, input: ReversePayrollRun) -> Result<Si
     for item in &chosen {
         let mut item = (**item).clone();
         item.enter(ItemStatus::Reversed, world.now());
+        expect_no_return(world, &item);
         world.stage(item);
     }
     world.record("payroll_run.reversed", original);
@@ -207,6 +209,14 @@ fn reversal(
     }
     reversal.totals = Some(totals);
     Ok((reversal, cost))
+}
+
+/// The wages are recalled. A later return of their payouts would bring the same money back again.
+fn expect_no_return(world: &mut World, item: &PayrollItem) {
+    let comes_back = |task| matches!(task, Task::SettlePayout(_, Fate::Returned(_)));
+    for id in item.payouts() {
+        world.drop_timers_about(AnyId::of(id), comes_back);
+    }
 }
 
 /// Posts the reversal: the opposite of the accrual by month, the recalled wages, and reserved amounts that are no longer due to authorities.

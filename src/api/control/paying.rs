@@ -1,11 +1,12 @@
 //! Payouts, escrows, beneficiaries and reconciled rows moved by hand.
 
-use crate::api::control::hand_move::{Wanted, run_now, target};
+use crate::api::business::payroll_payouts::Wages;
+use crate::api::control::hand_move::{Wanted, refused, run_now, target};
 use crate::api::payments::escrow_clock::{self, Part};
 use crate::api::payments::reconciliation::{self, MatchAction};
 use crate::api::payments::{dispute_clock, escrow_verbs, payout_rail, payout_verbs};
 use crate::api::prelude::*;
-use crate::model::business::BankAnswer;
+use crate::model::business::{BankAnswer, ItemStatus};
 use crate::model::payments::{
     Beneficiary, BeneficiaryStatus, DisputeStatus, Escrow, EscrowStatus, MatchStatus,
     MilestoneStatus, Payout, PayoutStatus, Pays, RaisedBy, ReconciliationMatch, Side,
@@ -14,6 +15,10 @@ use crate::model::payments::{
 /// A payout is moved one state at a time. Its timers are dropped, and the rail goes on from the new state.
 pub(super) fn payout(world: &mut World, id: Id<Payout>, to: &str, wanted: Wanted) -> Result<()> {
     let payout = world.get(id)?;
+    if is_recalled(world, &payout) {
+        let detail = format!("{id} stays paid: a reversal has recalled its wages into the wallet");
+        return Err(refused(AnyId::of(id), payout.status.name(), Vec::new(), detail));
+    }
     let by_hand = |state| match payout.pays() {
         Pays::Wages => !matches!(state, PayoutStatus::Cancelled | PayoutStatus::Queued),
         Pays::Escrow => state != PayoutStatus::Cancelled,
@@ -36,6 +41,12 @@ pub(super) fn payout(world: &mut World, id: Id<Payout>, to: &str, wanted: Wanted
         PayoutStatus::PendingApproval => unreachable!("no transition leads to the first state"),
     }
     Ok(())
+}
+
+/// Whether a reversal has recalled the wages that this payout paid.
+fn is_recalled(world: &World, payout: &Payout) -> bool {
+    let is_reversed = |wages: Wages| wages.item.status == ItemStatus::Reversed;
+    payout.status == PayoutStatus::Paid && Wages::of(world, payout).is_some_and(is_reversed)
 }
 
 /// The buyer, the date or the verdict moves it now. A part is released only by the next milestone.

@@ -69,6 +69,51 @@ fn a_reversed_run_leaves_the_books_as_they_were_and_its_people_free() {
     caller.audit();
 }
 
+/// The run of two people, whose payouts have arrived. Its reversal recalls their wages.
+fn recalled(caller: &Caller, outcome: &str) -> Value {
+    let company = caller.company(0);
+    let people = &caller.payable(&company)[..2];
+    let body = json!({"company_id": company, "period": "2026-01", "employees": people});
+    let request = caller.request("POST", "/v1/payroll/run").json(&body);
+    let run = caller.send(&request.header("Sandbox-Scenario", outcome)).made();
+    caller.advance(&json!({"to": "2026-02-02T00:00:00Z"}));
+    assert_eq!(caller.run(id(&run))["status"], "paid");
+    verb(caller, &run, "reverse", &json!({"reason": "Paid twice"})).expect(200);
+    run
+}
+
+#[test]
+fn wages_that_were_recalled_do_not_come_back_a_second_time() {
+    let caller = Caller::manual();
+    let run = recalled(&caller, "payout.settle=returned_late;after=20d");
+    let before = balances(&caller);
+    assert!(!before.iter().any(|(code, _)| code == "wages_payable"), "{before:?}");
+    let happened = caller.advance(&json!({"by": "20d"}));
+    assert!(!happened.iter().any(|name| name == "payout.returned"), "{happened:?}");
+    assert_eq!(balances(&caller), before);
+    assert!(items(&caller, &run).iter().all(|item| item["status"] == "reversed"));
+    caller.audit();
+}
+
+#[test]
+fn a_payout_of_recalled_wages_is_not_moved_by_hand() {
+    let caller = Caller::manual();
+    let run = recalled(&caller, "payout.settle=paid");
+    let grown = caller.all(&format!("{RUNS}?period=2025-12")).remove(0);
+    verb(&caller, &grown, "reverse", &json!({"reason": "Paid by mistake"})).expect(200);
+    let before = balances(&caller);
+    for run in [run, grown] {
+        let payout = items(&caller, &run)[0]["payout_id"].take();
+        let path = format!("/_sandbox/resources/{}/transition", payout.as_str().unwrap());
+        let refused = caller.post(&path, &json!({"to": "returned"}));
+        let refused = refused.refused(409, "invalid_state_transition");
+        assert_eq!((&refused["current"], &refused["allowed"]), (&json!("paid"), &json!([])));
+        assert!(refused["detail"].as_str().unwrap().contains("recalled"), "{refused}");
+    }
+    assert_eq!(balances(&caller), before);
+    caller.audit();
+}
+
 #[test]
 fn a_part_of_a_run_is_taken_back_alone_and_the_rest_stands() {
     let caller = Caller::instant();
