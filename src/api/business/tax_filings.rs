@@ -30,7 +30,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
             submitted, later tax of its period is added to it, so there is one filing for each \
             period and currency. The due date follows the country's law. The filing is `blocked` \
             until the money of its runs is reserved. A negative amount is a credit with the \
-            authority, which the next filing uses. A negative amount of tax on sales is repaid \
+            authority, which the next filing uses. If a filing has used a part of a credit, the \
+            rest is in no new filing: the next filings use it. A negative amount of tax on sales is repaid \
             when the authority accepts the filing, except in Kenya and Nigeria.",
         example: r#"{"company_id":"@company:1","tax_type":"SIRS","period":"2026-01","jurisdiction":"NG"}"#,
         success: 201,
@@ -187,14 +188,18 @@ fn covering(owed: &TaxLiability, month: Period) -> Period {
 }
 
 /// Liabilities of a month that no filing contains. Tax on sales belongs to each month of its return period, and other taxes to each month of
-/// the period that one payment covers.
+/// the period that one payment covers. A credit that other filings have begun to use is left to them: declared in full, the used part would
+/// count again.
 fn unfiled(world: &World, company: &Company, month: Period) -> Vec<Arc<TaxLiability>> {
     let is_of_month = |liability: &TaxLiability| match liability.payroll_run_id {
         Some(_) => covered(liability) == covering(liability, month),
         None => liability.period == Return::of(&liability.jurisdiction).period_of(month),
     };
     let open = tax_liabilities::of_company(world, company.id).filter(|liability| {
-        !liability.status.is_closed() && liability.tax_filing_id.is_none() && is_of_month(liability)
+        !liability.status.is_closed()
+            && liability.tax_filing_id.is_none()
+            && liability.credit_used.is_none()
+            && is_of_month(liability)
     });
     open.collect()
 }

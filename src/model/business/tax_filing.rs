@@ -59,7 +59,8 @@ resource! {
         /// The amount paid in money, by this filing and by the filings that it amends. An amount above `amount` is a credit, which the next
         /// filing to the same authority uses. Negative if the authority has repaid tax on purchases.
         amount_paid: i64,
-        /// The part that was paid with an earlier credit.
+        /// The part that was paid with an earlier credit. Negative if the filing amends one whose credit another filing has used: it pays
+        /// that amount again.
         credit_used: i64,
         /// The currency of all amounts.
         currency: Currency,

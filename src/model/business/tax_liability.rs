@@ -49,7 +49,7 @@ resource! {
         #[serde(default)]
         input_tax: i64,
         /// The part of a negative amount that later filings have used, if the amount is negative. The remaining part lowers the next payment
-        /// to the authority. If nothing remains, the status is `paid`.
+        /// to the authority, and no new filing declares it. If nothing remains, the status is `paid`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         credit_used: Option<i64>,
         /// Currency of the amount.

@@ -244,6 +244,52 @@ fn a_reversed_run_leaves_a_credit_that_its_return_declares_and_the_next_one_uses
     caller.audit();
 }
 
+#[test]
+fn a_credit_that_is_used_in_part_is_declared_by_no_return() {
+    let caller = Caller::instant();
+    let (company, first) = filed(&caller);
+    let december = owed(&caller, &company, "tax_payable:SIRS");
+    let runs =
+        caller.all(&format!("/api/business/payroll-runs?company_id={company}&period=2026-01"));
+    let target = format!("/api/business/payroll-runs/{}/reverse", id(&runs[0]));
+    caller.post(&target, &json!({"reason": "Paid by mistake"})).expect(200);
+    let run = |period: &str, people: &[Value]| {
+        let body = json!({"company_id": company, "period": period, "employees": people});
+        caller.post("/v1/payroll/run", &body).expect(201);
+        let body = json!({
+            "company_id": company, "tax_type": "SIRS", "period": period, "jurisdiction": "NG",
+        });
+        caller.post(FILINGS, &body).made()
+    };
+    let people = runs[0]["employees"].as_array().unwrap();
+    let small = run("2026-02", &people[..1]);
+    let used = number(&submit(&caller, &small).expect(202)["data"]["credit_used"]);
+    let credited = number(&first["amount"]);
+    assert!(0 < used && used < credited, "{used} of {credited}");
+    // No return contains the rest, alone or with other taxes of the month.
+    let path = format!("/api/business/tax-liabilities?company_id={company}&authority=SIRS");
+    let open = caller.all(&format!("{path}&status=accrued")).remove(0);
+    assert_eq!((number(&open["amount"]), number(&open["credit_used"])), (-credited, used));
+    let refused = prepare(&caller, &company, "SIRS").refused(422, "validation_failed");
+    assert_eq!(refused["errors"][0]["code"], "nothing_owed");
+    let more = run("2026-01", &people[..1]);
+    assert!(number(&more["amount"]) > 0, "{more}");
+    // A lower amount of an earlier return takes no money.
+    let less = json!([{"amount": -5, "reason": "Too high"}]);
+    let amended = amend(&caller, &first, &less).made();
+    let available = wallet(&caller, &company, "available");
+    let sent = submit(&caller, &amended).expect(202)["data"].take();
+    assert_eq!((number(&sent["amount_paid"]), &sent["credit_used"]), (credited, &json!(0)));
+    assert_eq!(wallet(&caller, &company, "available"), available);
+    let sent = submit(&caller, &more).expect(202)["data"].take();
+    assert_eq!((&sent["amount_paid"], &sent["credit_used"]), (&json!(0), &more["amount"]));
+    assert_eq!(
+        owed(&caller, &company, "tax_payable:SIRS"),
+        december - credited - 5 + used + number(&more["amount"])
+    );
+    caller.audit();
+}
+
 /// GB, Income Tax (PAYE) Regulations 2003 reg. 69: what was paid too much is set off against the next payment.
 #[test]
 fn tax_of_a_failed_run_that_was_paid_is_used_by_the_next_return() {
