@@ -30,7 +30,7 @@ pub(crate) struct Event {
     pub(crate) company: u64,
     /// The subject after the event.
     pub(crate) object: Record,
-    /// The subject before the event, if its state follows from the journal and is not among the changes. It follows from the other events, so no hash of the
+    /// The subject before the event, if its change is not among the changes: it follows from the journal, or an earlier event has it. It follows from the other events, so no hash of the
     /// world contains it.
     #[serde(default)]
     pub(crate) before: Option<Record>,

@@ -216,12 +216,13 @@ fn open_payouts(
         if item.status == ItemStatus::Skipped {
             continue;
         }
-        let mut item = (*item).clone();
+        let before = item;
+        let mut item = (*before).clone();
         if uncovered.contains(&item.id) {
             item.enter(ItemStatus::Processing, now);
             item.enter(ItemStatus::Failed, now);
             item.failure = Some(Box::new(NOT_COVERED));
-            failed.push(world.stage(item));
+            failed.push((before, world.stage(item)));
             continue;
         }
         if item.calculation.net <= 0 {
@@ -236,8 +237,8 @@ fn open_payouts(
     run.settlement.failed += failed.len() as u64;
     run.enter(RunStatus::Processing, world.now());
     let run = world.record("payroll_run.processing", run);
-    for item in failed {
-        world.emit("payroll_item.failed", &item);
+    for (before, item) in failed {
+        world.emit_changed("payroll_item.failed", before, &item);
     }
     for item in left {
         if item.calculation.employer_cost() != 0 || belongs_to(world, &run, &item) {

@@ -121,7 +121,8 @@ fn count(world: &mut World, before: &Wages, item: Option<Arc<PayrollItem>>) {
         _ => false,
     };
     let run = world.stage(run);
-    world.emit(name, &item);
+    // The event of the payslip or of the employee contains the change.
+    world.emit_changed(name, Arc::clone(&before.item), &item);
     if ends {
         finish(world, &run);
     }

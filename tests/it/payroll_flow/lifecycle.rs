@@ -210,3 +210,43 @@ fn events_are_numbered_and_name_the_request_that_caused_them() {
     let tail = caller.all("/_sandbox/events?after=3");
     assert_eq!(tail, events[3..]);
 }
+
+/// The first event of that type, and its record in the audit log.
+fn happened(caller: &Caller, name: &str) -> (Value, Value) {
+    let event = caller.all(&format!("/_sandbox/events?type={name}&sort=sequence")).remove(0);
+    let path =
+        format!("/api/business/audit-logs?company_id={}", event["company_id"].as_str().unwrap());
+    let mut records = caller.all(&path).into_iter();
+    let record = records.find(|record| record["event_id"] == event["id"]).unwrap();
+    let record = caller.get(&format!("/api/business/audit-logs/{}", id(&record))).data();
+    (event, record)
+}
+
+#[test]
+fn the_events_of_an_item_say_what_changed() {
+    let caller = Caller::manual();
+    let company = caller.company(0);
+    let people = &caller.payable(&company)[..2];
+    let settings = json!({"payroll_settings": {"partial_runs": true}});
+    caller.patch(&format!("/api/business/companies/{company}"), &settings).expect(200);
+    let path = format!("/api/business/employees/{}/compensation", people[1]);
+    let pay = json!({"amount": 100_000_000_000_i64, "currency": "NGN", "interval": "month"});
+    caller.send(&caller.request("PUT", &path).json(&pay)).expect(200);
+    let body = json!({"company_id": company, "period": "2026-01", "employees": people});
+    let request = caller.request("POST", "/v1/payroll/run").json(&body);
+    caller.send(&request.header("Sandbox-Scenario", "payout.settle=returned_late")).expect(201);
+    caller.advance(&json!({"by": "60d"}));
+    for (name, before, after) in [
+        ("payroll_item.failed", "ready", "failed"),
+        ("payroll_item.paid", "processing", "paid"),
+        ("payroll_item.returned", "paid", "returned"),
+    ] {
+        let (event, record) = happened(&caller, name);
+        assert_eq!(event["data"]["object"]["status"], after, "{event}");
+        assert_eq!(event["data"]["previous"]["status"], before, "{event}");
+        assert_eq!(record["before"]["status"], before, "{record}");
+        let changed = record["changed_fields"].as_array().unwrap();
+        assert!(changed.contains(&json!("status")), "{record}");
+    }
+    caller.audit();
+}
