@@ -4,7 +4,7 @@
 
 use crate::api::business::employee_verbs::{end_final_pay, enter_payroll};
 use crate::api::business::payroll_clock::{get, items};
-use crate::api::business::payroll_undo::{credit_paid, unwind};
+use crate::api::business::payroll_undo::{credit_paid, unwind, void_liabilities};
 use crate::api::business::tax_clock;
 use crate::api::prelude::*;
 use crate::model::business::{
@@ -218,8 +218,9 @@ pub(crate) fn finish(world: &mut World, run: &PayrollRun) {
     run.enter(status, world.now());
     let run = world.record(name, run);
     if status == RunStatus::Failed {
+        let void = void_liabilities(world, run.id);
         credit_paid(world, &run);
-        tax_clock::release(world, run.id);
+        tax_clock::relieve(world, &void);
     }
     if let Some(funding) = run.funding.filter(|_| status == RunStatus::Failed) {
         let wallet = get(world, funding.wallet_id);

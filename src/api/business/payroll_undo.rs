@@ -1,4 +1,4 @@
-//! Undoing a run in the books: reverses its accrual and its liabilities.
+//! Undoing a run in the books: reverses its accrual, and makes its liabilities void.
 
 use crate::api::business::payroll_clock::{get, items, owe};
 use crate::api::business::payroll_months::unaccrue;
@@ -7,30 +7,25 @@ use crate::api::payments::platform_fee::FeeMonth;
 use crate::api::prelude::*;
 use crate::model::business::tax_return::account_of;
 use crate::model::business::{LiabilityStatus, PayrollRun, TaxLiability};
-use crate::model::{JournalEntry, posting};
+use crate::model::posting;
 
-/// Posts the reversal of an approved run's accrual. Its unpaid liabilities become void.
-pub(crate) fn mirror(
-    world: &mut World,
-    run: &PayrollRun,
-    memo: &'static str,
-) -> Vec<Arc<JournalEntry>> {
-    let mirrors = unaccrue(world, run, memo);
-    let liabilities: Vec<_> = of_run(world, run.id).collect();
-    for liability in liabilities {
-        if liability.status.may_become(LiabilityStatus::Void) {
-            let mut liability = (*liability).clone();
-            liability.enter(LiabilityStatus::Void, world.now());
-            world.stage(liability);
-        }
-    }
-    mirrors
+/// A run was cancelled or has failed: its unpaid liabilities are void.
+pub(crate) fn void_liabilities(world: &mut World, run: Id<PayrollRun>) -> Vec<Arc<TaxLiability>> {
+    let unpaid: Vec<_> = of_run(world, run)
+        .filter(|liability| liability.status.may_become(LiabilityStatus::Void))
+        .collect();
+    let void = unpaid.into_iter().map(|liability| {
+        let mut liability = (*liability).clone();
+        liability.enter(LiabilityStatus::Void, world.now());
+        world.record("tax_liability.updated", liability)
+    });
+    void.collect()
 }
 
 /// A run that paid no employee is undone: its accrual is reversed, and reserved and charged amounts are available again. Taxes that were
 /// paid meanwhile stay with the authorities; see [`credit_paid`].
 pub(crate) fn unwind(world: &mut World, run: &PayrollRun) {
-    mirror(world, run, "Payroll failed");
+    unaccrue(world, run, "Payroll failed");
     let paid: i64 = paid(world, run).iter().map(|liability| liability.amount.max(0)).sum();
     let reserved = run.funding.map_or(0, |funding| funding.reserved - paid);
     let source = AnyId::of(run.id);

@@ -2,8 +2,9 @@
 
 use crate::api::business::payroll_clock::{approve_run, as_of_approval, items};
 use crate::api::business::payroll_funding::{self, fund_run};
+use crate::api::business::payroll_months::unaccrue;
 use crate::api::business::payroll_people::may_pay;
-use crate::api::business::payroll_undo::mirror;
+use crate::api::business::payroll_undo::void_liabilities;
 use crate::api::business::tax_clock;
 use crate::api::prelude::*;
 use crate::model::business::{ItemStatus, PayrollRun, RunStatus};
@@ -45,6 +46,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         emits: &[
             "payroll_run.cancelled",
             "journal_entry.posted",
+            "tax_liability.updated",
             "compliance_requirement.resolved",
         ],
         long: true,
@@ -114,7 +116,7 @@ fn cancel_payroll_run(world: &mut World, input: CancelPayrollRun) -> Result<Sing
     let (now, reason) = (world.now(), input.reason.map(Text::into_string));
     // An approved run has accrued and knows the required amount. Nothing is reserved before it is processing.
     let mirrors = match run.funding {
-        Some(_) => mirror(world, &run, "Payroll cancelled"),
+        Some(_) => unaccrue(world, &run, "Payroll cancelled"),
         None => Vec::new(),
     };
     for item in items(world, run.id) {
@@ -131,7 +133,8 @@ fn cancel_payroll_run(world: &mut World, input: CancelPayrollRun) -> Result<Sing
     for entry in mirrors {
         world.emit("journal_entry.posted", &entry);
     }
-    tax_clock::release(world, run.id);
+    let void = void_liabilities(world, run.id);
+    tax_clock::relieve(world, &void);
     Ok(Data(Shown(run)))
 }
 

@@ -193,14 +193,6 @@ pub(crate) fn relieve(world: &mut World, liabilities: &[Arc<TaxLiability>]) {
     }
 }
 
-/// A run was reversed: timers of amounts that are no longer due are removed.
-pub(crate) fn release(world: &mut World, run: Id<PayrollRun>) {
-    let void = tax_liabilities::of_run(world, run)
-        .filter(|liability| liability.status == LiabilityStatus::Void);
-    let liabilities: Vec<_> = void.collect();
-    relieve(world, &liabilities);
-}
-
 /// Liabilities of a month, paid or not.
 fn owed(
     world: &World,

@@ -314,3 +314,38 @@ fn the_return_of_a_run_that_is_paid_in_part_waits_for_the_rest() {
     caller.post(&submit, &declared).expect(202);
     caller.audit();
 }
+
+/// The statuses of the run's liabilities, as their last events show them and as they are.
+fn liabilities(caller: &Caller, run: &Value) -> [Vec<String>; 2] {
+    let path = format!("/api/business/tax-liabilities?company_id={}", caller.company(0));
+    let mut all = caller.all(&path);
+    all.retain(|liability| liability["payroll_run_id"] == run["id"]);
+    let events = caller.events();
+    let last = |liability: &Value| {
+        let of_it = |event: &&Value| event["data"]["object"]["id"] == liability["id"];
+        events.iter().rfind(of_it).unwrap()["data"]["object"].clone()
+    };
+    let status = |liability: &Value| liability["status"].as_str().unwrap().to_owned();
+    let told = all.iter().map(|liability| status(&last(liability))).collect();
+    [told, all.iter().map(status).collect()]
+}
+
+#[test]
+fn a_run_that_is_cancelled_or_fails_says_that_its_liabilities_are_void() {
+    let caller = Caller::manual();
+    let people = &caller.payable(&caller.company(0))[..2];
+    let body = json!({"company_id": caller.company(0), "period": "2026-01", "employees": people});
+    let cancelled = caller.post("/v1/payroll/run", &body).made();
+    caller.advance(&json!({"by": "1h"}));
+    verb(&caller, &cancelled, "cancel", &json!({})).expect(200);
+    let request = caller.request("POST", "/v1/payroll/run").json(&body);
+    let failed = caller.send(&request.header("Sandbox-Scenario", "payout.settle=failed")).made();
+    caller.advance(&json!({"by": "40d"}));
+    for (run, status) in [(cancelled, "cancelled"), (failed, "failed")] {
+        assert_eq!(caller.run(id(&run))["status"], status);
+        let [told, are] = liabilities(&caller, &run);
+        assert!(!are.is_empty() && are.iter().all(|status| status == "void"), "{are:?}");
+        assert_eq!(told, are, "{status}");
+    }
+    caller.audit();
+}
