@@ -122,7 +122,8 @@ fn prepared(
 }
 
 /// The tax in a refund of an amount, after the earlier refunds of the invoice: amount and tax of each. All refunds together return the tax in
-/// proportion to the total, and the whole tax with the whole total.
+/// proportion to the total, and the whole tax with the whole total. An earlier refund that is pending counts: if it fails, the next refund
+/// corrects the difference of the rounding, because the tax of a booked refund does not change.
 pub(crate) fn returned(
     invoice: &Invoice,
     earlier: impl Iterator<Item = (i64, i64)>,

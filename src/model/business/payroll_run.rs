@@ -246,7 +246,9 @@ impl RunTotals {
 pub(crate) struct Funding {
     /// The wallet that is debited.
     pub(crate) wallet_id: Id<Wallet>,
-    /// The amount that the run needs: its employer cost, in minor units.
+    /// The amount that the run needs, in minor units: net pay, the fees of currency conversions, and the amounts of its tax liabilities.
+    /// Other deductions, and what the employer adds to them, are not included. They stay available, and the account `deductions_payable`
+    /// shows them.
     pub(crate) required: i64,
     /// The amount reserved for the run, in minor units.
     pub(crate) reserved: i64,

@@ -212,6 +212,30 @@ fn a_refund_lowers_the_tax_to_declare() {
     assert_eq!(owed(&caller, &company, "tax_payable:vat"), before);
 }
 
+#[test]
+fn a_refund_after_a_failed_one_corrects_the_rounding_of_the_tax() {
+    let (_server, caller, company) = british();
+    let before = owed(&caller, &company, "tax_payable:vat");
+    let invoice = sell(&caller, &company)["data"].take();
+    caller.advance(&json!({"by": "10d"}));
+    let path = format!("/api/payments/collections?invoice_id={}", id(&invoice));
+    let target = format!("/api/payments/collections/{}/refunds", id(&caller.all(&path)[0]));
+    let refund = |amount: i64, outcome: &str| {
+        let body = json!({"amount": amount, "reason": "Returned"});
+        let request = caller.request("POST", &target).json(&body);
+        let made = caller.send(&request.header("Sandbox-Scenario", outcome)).made();
+        number(&made["tax_amount"])
+    };
+    // 20,000 of 120,000 are tax: 5 contain 0, and 6 contain 1.
+    assert_eq!(refund(5, "refund.settle=failed"), 0);
+    assert_eq!(refund(1, "refund.settle=succeeded"), 1);
+    caller.advance(&json!({"by": "10d"}));
+    assert_eq!(refund(5, "refund.settle=succeeded"), 0);
+    assert_eq!(refund(119_994, "refund.settle=succeeded"), 19_999);
+    assert_eq!(owed(&caller, &company, "tax_payable:vat"), before);
+    caller.audit();
+}
+
 /// Regulation 38 and Directive 2006/112/EC, article 90: refunds return the tax in proportion, in the period of the refund, however many
 /// collections paid the invoice.
 #[test]
