@@ -18,6 +18,7 @@ mod line;
 mod money;
 mod pay;
 mod spend;
+mod wages;
 mod walk;
 
 use std::sync::Arc;
@@ -42,6 +43,7 @@ fn audit(books: &Books) -> (Vec<String>, Looked) {
     ledger::findings(books, &mut found);
     life::findings(books, &mut found);
     money::findings(books, &mut found);
+    wages::findings(books, &mut found);
     let looked = pay::findings(books, &mut found);
     (found, looked)
 }
@@ -143,7 +145,7 @@ fn plain(books: &mut Books) -> &mut books::Company {
     plain.expect("one company has a single currency")
 }
 
-const LIES: [Lie; 18] = [
+const LIES: [Lie; 19] = [
     ("money without a source", |books| {
         *books.paid_in.entry("NGN".to_owned()).or_default() -= 1;
     }),
@@ -195,6 +197,12 @@ const LIES: [Lie; 18] = [
     }),
     ("a run's sum", |books| {
         one_more(&mut books.runs[0].0, "/totals/taxes");
+    }),
+    ("wages that did not arrive", |books| {
+        let mut items = books.runs.iter_mut().flat_map(|(_, items)| items);
+        let grown = |item: &&mut Value| item["created_at"].as_str() < Some("2026");
+        let paid = items.find(|item| item["status"] == "paid" && grown(item));
+        paid.expect("the history has paid wages")["status"] = json!("failed");
     }),
     ("a missing event", |books| {
         books.events.remove(3);
