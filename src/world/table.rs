@@ -1,7 +1,8 @@
 //! A persistent map from 64-bit keys, such as the bits of ids, to values in the order of their insertion.
 //!
-//! A clone shares all data. The values are in a list, and a hash table finds their places: one or two cache lines for each look-up. Keys
-//! are random numbers, so a search tree would read many distant parts of memory. Deliberately absent: an order by key, and the removal
+//! A clone shares all data of a large table. The values are in a list, and a hash table finds their places: one or two cache lines for each
+//! look-up. Keys are random numbers, so a search tree would read many distant parts of memory. A small table is an array, because most worlds
+//! have few resources of a kind, and a persistent list takes memory for 64 rows at once. Deliberately absent: an order by key, and the removal
 //! of any row but the last.
 
 use std::ops::IndexMut;
@@ -9,7 +10,7 @@ use std::ops::IndexMut;
 use imbl::Vector;
 use serde::{Deserialize, Serialize};
 
-/// A table with at most this many rows has no index: its list is one piece of memory, which is searched as fast.
+/// A table with at most this many rows is an array, which is searched as fast as a hash table.
 const FEW: usize = 64;
 /// The slots of a bucket, which is as large as a cache line.
 const SLOTS: usize = 8;
@@ -21,6 +22,9 @@ const SLOTS: usize = 8;
     bound(serialize = "V: Clone + Serialize", deserialize = "V: Clone + Deserialize<'de>")
 )]
 pub(super) struct Table<V: Clone> {
+    /// The rows of a small table.
+    few: Vec<(u64, V)>,
+    /// The rows of a table with a hash table.
     rows: Vector<(u64, V)>,
     /// The hash table: 0 buckets, or a power of two. A row is in the first bucket from its home that had a free slot.
     buckets: Vector<Bucket>,
@@ -57,74 +61,85 @@ impl Slot {
 
 impl<V: Clone> Default for Table<V> {
     fn default() -> Self {
-        Self { rows: Vector::new(), buckets: Vector::new() }
+        Self { few: Vec::new(), rows: Vector::new(), buckets: Vector::new() }
     }
 }
 
 impl<V: Clone> From<Vec<(u64, V)>> for Table<V> {
     fn from(rows: Vec<(u64, V)>) -> Self {
-        let mut table = Self { rows: rows.into(), buckets: Vector::new() };
-        if table.rows.len() > FEW {
-            table.build_index();
-        }
+        let mut table = Self { few: rows, ..Self::default() };
+        table.index_if_large();
         table
     }
 }
 
 impl<V: Clone> From<Table<V>> for Vec<(u64, V)> {
     fn from(table: Table<V>) -> Self {
-        table.rows.into_iter().collect()
+        table.few.into_iter().chain(table.rows).collect()
     }
 }
 
 impl<V: Clone> Table<V> {
     pub(super) fn len(&self) -> usize {
-        self.rows.len()
+        self.few.len() + self.rows.len()
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.rows.is_empty()
+        self.len() == 0
+    }
+
+    /// Whether it is an array.
+    fn is_small(&self) -> bool {
+        self.buckets.is_empty()
     }
 
     /// The keys and their values, in the order of insertion.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u64, &V)> {
-        self.rows.iter().map(|(key, value)| (*key, value))
+        self.few.iter().chain(&self.rows).map(|(key, value)| (*key, value))
     }
 
     pub(super) fn get(&self, key: u64) -> Option<&V> {
-        self.rows.get(self.place(key)?).map(|(_, value)| value)
+        let place = self.place(key)?;
+        let row = if self.is_small() { self.few.get(place) } else { self.rows.get(place) };
+        row.map(|(_, value)| value)
     }
 
     pub(super) fn get_mut(&mut self, key: u64) -> Option<&mut V> {
         let place = self.place(key)?;
-        self.rows.get_mut(place).map(|(_, value)| value)
+        let row = if self.is_small() { self.few.get_mut(place) } else { self.rows.get_mut(place) };
+        row.map(|(_, value)| value)
     }
 
     /// Adds a row. Its key must be new.
     pub(super) fn push(&mut self, key: u64, value: V) {
+        if self.is_small() {
+            self.few.push((key, value));
+            return self.index_if_large();
+        }
         self.rows.push_back((key, value));
         let (nth, count) = (self.rows.len(), self.buckets.len());
         if nth > most(count) {
             self.build_index();
-        } else if count > 0 {
+        } else {
             add(&mut self.buckets, count, Slot::new(key, nth));
         }
     }
 
     /// Removes the last row.
     pub(super) fn pop(&mut self) -> Option<(u64, V)> {
+        if self.is_small() {
+            return self.few.pop();
+        }
         let nth = self.rows.len();
         let row = self.rows.pop_back()?;
-        if !self.buckets.is_empty() {
-            self.remove(Slot::new(row.0, nth));
-        }
+        self.remove(Slot::new(row.0, nth));
         Some(row)
     }
 
     /// The place of the row with this key.
     fn place(&self, key: u64) -> Option<usize> {
-        if self.buckets.is_empty() {
-            return self.rows.leaves().flatten().position(|(of, _)| *of == key);
+        if self.is_small() {
+            return self.few.iter().position(|(of, _)| *of == key);
         }
         let wanted = Slot::new(key, 0);
         let mut home = wanted.home(self.buckets.len());
@@ -142,6 +157,14 @@ impl<V: Clone> Table<V> {
                 return None;
             }
             home = (home + 1) & (self.buckets.len() - 1);
+        }
+    }
+
+    /// A small table with too many rows gets a hash table.
+    fn index_if_large(&mut self) {
+        if self.few.len() > FEW {
+            self.rows = std::mem::take(&mut self.few).into();
+            self.build_index();
         }
     }
 
@@ -183,7 +206,7 @@ impl<V: Clone> Table<V> {
 
 /// The most rows with so many buckets.
 const fn most(buckets: usize) -> usize {
-    if buckets == 0 { FEW } else { buckets * SLOTS / 4 * 3 }
+    buckets * SLOTS / 4 * 3
 }
 
 fn has_free(bucket: &Bucket) -> bool {
