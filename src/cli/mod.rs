@@ -98,13 +98,12 @@ impl Cli {
     }
 }
 
-/// The command without the variables that are set to nothing, as CI and Compose files often set them. Of secrets, only the API key can be
-/// empty. Another empty secret stays, and is refused: without it, a protection would be off by mistake.
+/// The command without the variables that are set to nothing, as CI often sets them. An empty secret stays, and is refused: without it, a
+/// protection would be off by mistake.
 fn without_empty_variables(command: clap::Command) -> clap::Command {
     let is_empty = |name: &OsStr| std::env::var_os(name).is_some_and(|value| value.is_empty());
     let command = command.mut_args(|arg| {
-        let is_optional = !arg.is_hide_env_values_set() || arg.get_id() == "api_key";
-        let is_unset = is_optional && arg.get_env().is_some_and(is_empty);
+        let is_unset = !arg.is_hide_env_values_set() && arg.get_env().is_some_and(is_empty);
         if is_unset { arg.env(None::<&'static str>) } else { arg }
     });
     command.mut_subcommands(without_empty_variables)

@@ -1,4 +1,4 @@
-//! Work that no reply waits for, such as hashes that a later call may ask for.
+//! Work on another thread while a call continues, such as the hashes of its events.
 //!
 //! The server installs a runner with a thread of its own. Without a server such work runs directly. Deliberately absent: threads, which
 //! belong to the server.
@@ -23,7 +23,7 @@ pub(crate) fn is_beside() -> bool {
     RUNNER.get().is_some()
 }
 
-/// Runs work that nothing waits for.
+/// Runs work beside the caller.
 pub(crate) fn run(work: impl FnOnce() + Send + 'static) {
     match RUNNER.get() {
         Some(runner) => runner(Box::new(work)),

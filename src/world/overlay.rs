@@ -1,8 +1,7 @@
 //! The resources created or changed since the start, found by id, by order of creation and by parent.
 //!
-//! Every map and list is persistent: a clone shares all data, and the first write after it copies the path to
-//! the change. So a snapshot copies only pointers,
-//! for any number of changes.
+//! The maps and lists are persistent: a clone shares all data, and the first write after it copies the path to the change, or a small
+//! table. So a snapshot copies only pointers, for any number of changes.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;

@@ -110,6 +110,17 @@ impl Caller {
         employees.iter().filter(payable).map(id).collect()
     }
 
+    /// Two payable people of a company with partial runs. The pay of the second is beyond the balance of the wallet.
+    pub(crate) fn two_with_one_beyond_the_balance(&self, company: &str) -> Vec<String> {
+        let people = self.payable(company)[..2].to_vec();
+        let settings = json!({"payroll_settings": {"partial_runs": true}});
+        self.patch(&format!("/api/business/companies/{company}"), &settings).expect(200);
+        let path = format!("/api/business/employees/{}/compensation", people[1]);
+        let pay = json!({"amount": 100_000_000_000_i64, "currency": "NGN", "interval": "month"});
+        self.send(&self.request("PUT", &path).json(&pay)).expect(200);
+        people
+    }
+
     /// Runs the payroll of all payable employees, which must succeed, and returns the run of the 201.
     pub(crate) fn run_payroll(&self, company: &str, period: &str) -> Value {
         let body = json!({"company_id": company, "period": period});

@@ -226,12 +226,7 @@ fn happened(caller: &Caller, name: &str) -> (Value, Value) {
 fn the_events_of_an_item_say_what_changed() {
     let caller = Caller::manual();
     let company = caller.company(0);
-    let people = &caller.payable(&company)[..2];
-    let settings = json!({"payroll_settings": {"partial_runs": true}});
-    caller.patch(&format!("/api/business/companies/{company}"), &settings).expect(200);
-    let path = format!("/api/business/employees/{}/compensation", people[1]);
-    let pay = json!({"amount": 100_000_000_000_i64, "currency": "NGN", "interval": "month"});
-    caller.send(&caller.request("PUT", &path).json(&pay)).expect(200);
+    let people = caller.two_with_one_beyond_the_balance(&company);
     let body = json!({"company_id": company, "period": "2026-01", "employees": people});
     let request = caller.request("POST", "/v1/payroll/run").json(&body);
     caller.send(&request.header("Sandbox-Scenario", "payout.settle=returned_late")).expect(201);

@@ -254,12 +254,7 @@ fn a_correction_marks_the_payslip_that_it_corrects() {
 
 /// A run of two people, of whom the second one's pay is beyond the balance of the wallet.
 fn partly_paid(caller: &Caller, company: &str) -> Value {
-    let people = &caller.payable(company)[..2];
-    let settings = json!({"payroll_settings": {"partial_runs": true}});
-    caller.patch(&format!("/api/business/companies/{company}"), &settings).expect(200);
-    let path = format!("/api/business/employees/{}/compensation", people[1]);
-    let pay = json!({"amount": 100_000_000_000_i64, "currency": "NGN", "interval": "month"});
-    caller.send(&caller.request("PUT", &path).json(&pay)).expect(200);
+    let people = caller.two_with_one_beyond_the_balance(company);
     let body = json!({"company_id": company, "period": "2026-01", "employees": people});
     let run = caller.run(id(&caller.post("/v1/payroll/run", &body).made()));
     assert_eq!(run["status"], "partially_paid");
