@@ -16,7 +16,7 @@ exam() { # APP SEED FLAG…
     local app="$1" seed="$2"
     shift 2
     [[ "$app" == @(marketplace|unsigned_hooks|acts_twice|last_hook|last_hook_of_first) ]] && set -- --webhook 'http://127.0.0.1:{port}/hooks' "$@"
-    "$binary" exam --seed "$seed" --slow 1500ms --timeout 40s --jobs 4 "$@" -- python3 tests/it/exam/apps.py "$app"
+    "$binary" exam --seed "$seed" --slow 1500ms --timeout 40s --jobs 8 "$@" -- python3 tests/it/exam/apps.py "$app"
 }
 
 result() { # NAME OK DETAIL
