@@ -35,7 +35,7 @@ have() {
 install_packages() {
     [[ "$(id -u)" == 0 ]] && command -v apt-get >/dev/null || return 0
     echo "installing $1"
-    # Another command of this machine may hold the lock; the lists of packages may be missing.
+    # Another command can hold the lock, and the package lists can be missing.
     local install=(apt-get -o DPkg::Lock::Timeout=120 install --yes --quiet=2 --no-install-recommends)
     read -ra packages <<<"$1"
     export DEBIAN_FRONTEND=noninteractive
@@ -43,7 +43,7 @@ install_packages() {
         { apt-get --quiet=2 update && timeout 400 "${install[@]}" "${packages[@]}"; } >"$WORK/apt.log" 2>&1 || true
 }
 
-# Each function tests one language. Its toolchain is there.
+# Each function tests one language, with its toolchain installed.
 test_javascript() {
     (cd clients/javascript && node --test test/)
     if ! [[ -x "$WORK/npm/node_modules/.bin/tsc" ]]; then
@@ -253,7 +253,7 @@ for language in "${chosen[@]}"; do
         result[$language]='not run (no toolchain)'
         continue
     fi
-    # In a shell of its own: `set -e` does not act within a condition.
+    # In a subshell, because `set -e` has no effect within a condition.
     set +e
     (set -e; "test_$language" && { [[ $language == generated_* || ! -d /proc/self ]] || kill_runner "$language"; })
     status=$?

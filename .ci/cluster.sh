@@ -3,7 +3,7 @@
 #
 #   .ci/cluster.sh install   installs PostgreSQL and HAProxy if they are missing and this machine can
 #   .ci/cluster.sh drill     the kill drill for three minutes, with at least 50 faults, and its control for one
-#   .ci/cluster.sh can       whether the programs are there, or must be: then no test may be skipped
+#   .ci/cluster.sh can       whether the programs are installed or required: then no test may be skipped
 set -euo pipefail
 
 is_there() { compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null && { command -v haproxy || [[ -x /usr/sbin/haproxy ]]; } >/dev/null; }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs `sandbox exam` with all cases on each app of tests/it/exam/apps.py: the correct designs with three seeds, which must have no finding, and
-# the faulty ones, whose rule must be named. Two reports of a faulty app must be the same bytes. Last, the time of 30 cases beside the app's own.
+# the faulty ones, whose rule must be named. Two reports of a faulty app must be byte-identical. Last, the time of 30 cases is compared with the app's own time.
 #
 #   .ci/exam.sh target/release/sandbox
 set -euo pipefail
@@ -67,7 +67,7 @@ for app in fresh_keys last_hook random_payee; do
     report "$app" 1
     report "$app" 2
     same=ok
-    # On a busy machine an app may itself act in another way: its waiting ends by the clock. Then a third report decides.
+    # On a busy machine an app can behave differently, because its waits end by the clock. Then a third report decides.
     equal 1 2 || { report "$app" 3 && { equal 1 3 || equal 2 3; }; } || same=FAIL
     result "two reports of $app" "$same" "text, JSON and JUnit"
 done

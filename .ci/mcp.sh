@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The tools for language models, as the official inspector sees them: its command line lists and calls them over HTTP and over standard input and
+# Tests the tools for language models with the official inspector: its command line lists and calls them over HTTP and over standard input and
 # output, in both families of revisions. Counts the tokens of the list. If a tool is missing, the tests are reported as not run, never as passed.
 #
 #   .ci/mcp.sh target/release/sandbox

@@ -17,7 +17,7 @@ if ! "$venv/bin/python" -c 'import schemathesis' 2>/dev/null; then
 fi
 
 out=$(mktemp -d)
-# Its standard input is a pipe that this script holds open, so that the server ends with the script, also by `kill -9`.
+# Its standard input is a pipe that this script holds open, so that the server ends with the script, even after `kill -9`.
 mkfifo "$out/stdin"
 "$binary" --seed 42 --port 0 --port-file "$out/port" --quiet --exit-with-stdin <"$out/stdin" >"$out/serve.log" 2>&1 &
 server=$!

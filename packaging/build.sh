@@ -92,7 +92,7 @@ need() {
     built=$((built + 1))
 }
 
-# The texts that the licences of others require: of the crates, of embedded files, and of glibc in a static program.
+# The texts required by third-party licences: of the crates, of embedded files, and of glibc in a static program.
 build_licences() {
     local more=()
     [[ $os != linux || -n "$glibc" || ! -e /usr/share/doc/libc6-dev/copyright ]] || more=(/usr/share/doc/libc6-dev/copyright)

@@ -71,14 +71,14 @@ test_npm() {
     cp packaging/tests/first.test.mjs "$work/node"
     cd "$work/node"
     begin="$(now)"
-    # A file for each of the two packages: no registry is asked.
+    # A file for each of the two packages, so no registry is used.
     npm install --silent --no-audit --no-fund --offline --ignore-scripts --cache "$work/npm-cache" "$(one 'finance-sandbox-*-*-*.tgz')" "$(one 'finance-sandbox-[0-9]*.tgz')"
     node --test .
     echo "$(seconds $(($(now) - begin))) s from npm install to the first passing test"
     [[ "$(npx --offline sandbox --version)" == sandbox\ * ]]
     has_licences node_modules/finance-sandbox-*/LICENSE-THIRD-PARTY
     serve node_modules/.bin/sandbox
-    # The launcher names what is missing if npm did not install the package of the platform.
+    # The launcher names the missing package if npm did not install that of the platform.
     rm -r node_modules/finance-sandbox-*
     refuses node_modules/.bin/sandbox --version 2>"$work/missing"
     grep -q 'is not installed' "$work/missing"
@@ -94,7 +94,7 @@ test_archive() {
     serve ./sandbox
 }
 
-# In a folder that dpkg takes for an empty machine. The packages that it depends on are those of this machine.
+# In a folder that dpkg treats as an empty machine. Its dependencies are taken from this machine.
 test_deb() {
     local root="$work/root" dpkg
     mkdir -p "$root/var/lib/dpkg/"{info,updates,triggers} && touch "$root/var/lib/dpkg/status"

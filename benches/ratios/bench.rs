@@ -65,7 +65,7 @@ impl Bench {
         self.rounds < 7
     }
 
-    /// The same measurement of the build that is shipped, which is next to the measured one.
+    /// The same measurement with the build of the profile `dist`, which is shipped.
     pub(crate) fn shipped(
         &mut self,
         measure: impl FnOnce(&mut Self) -> Result<String, String>,
@@ -165,7 +165,7 @@ impl Bench {
         self.post_with_against_bare(&[], ask)
     }
 
-    /// The same write, to a sandbox with more flags.
+    /// A write to a sandbox with more flags, against a GET of constant bytes.
     pub(crate) fn post_with_against_bare(
         &mut self,
         flags: &[&str],

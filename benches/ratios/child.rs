@@ -51,7 +51,7 @@ impl Child {
         let address = match ready_line(&mut process) {
             Ok(address) => address,
             Err(error) => {
-                // It is useless without an address, and an error here means that it has already ended.
+                // The process is useless without an address. An error means that it has already ended.
                 let _ = process.kill();
                 let _ = process.wait();
                 return Err(format!("{program} {arguments:?}: {error}"));
@@ -94,7 +94,7 @@ impl Child {
         status.ok().and_then(|text| number_after(text.as_bytes(), b"VmRSS:")).unwrap_or_default()
     }
 
-    /// Ends the program, and copies its standard error to ours.
+    /// Ends the program, and copies its standard error to this process's.
     pub(crate) fn end(mut self) {
         // `kill` replaces a crate for one signal: it is on every machine that has /proc.
         let _ = Command::new("kill").arg(self.pid().to_string()).status();

@@ -23,7 +23,7 @@ pub(crate) fn one_lane(bench: &mut Bench) -> Result<String, String> {
     measure(bench, 1)
 }
 
-/// The same for eight endpoints at once, against eight sockets.
+/// Deliveries to eight endpoints at once, against eight sockets.
 pub(crate) fn eight_lanes(bench: &mut Bench) -> Result<String, String> {
     measure(bench, 8)
 }

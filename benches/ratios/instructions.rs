@@ -47,7 +47,7 @@ fn total(program: &str, arguments: &[String], write: &Write, requests: u64) -> R
         return Err(format!("refused with {status}"));
     }
     let text = std::fs::read(&counts).map_err(|error| format!("{}: {error}", counts.display()))?;
-    // The file is ours, and its rest does no harm.
+    // The file belongs to the benchmark, and a remaining file is harmless.
     let _ = std::fs::remove_file(&counts);
     let total = load::number_after(&text, b"\ntotals:");
     let total = total.or_else(|| load::number_after(&text, b"\nsummary:"));

@@ -1,7 +1,7 @@
 //! The load: raw persistent connections, one request at a time on each, on one thread.
 //!
-//! It is light, so that the server is measured: requests are written into a reused buffer, and of a reply
-//! only status and length are read.
+//! It uses little CPU, so that the server is measured: requests are written into a reused buffer, and
+//! only the status and length of a reply are read.
 
 use std::cell::Cell;
 use std::io;

@@ -1,9 +1,9 @@
 //! Compares the sandbox with a bare hyper server that sends the same bytes, side by side in one run.
 //!
 //! `cargo bench --bench ratios -- [FILTER…] [--quick] [--sandbox PROGRAM] [--list]`. A filter selects the
-//! rows whose name contains it. Speed is a ratio within a round, with the median over the
-//! rounds, because nothing else repeats on shared cores. CPU is the server's own, as the kernel counts it.
-//! The rows `instructions…` need valgrind.
+//! rows whose name contains it. Speed is a ratio within a round, with the median over the rounds, because
+//! absolute numbers vary on shared cores. CPU is the server's own, as the kernel counts it. The rows
+//! `instructions…` need valgrind.
 //!
 //! Uses only the documented interface: HTTP, and the library's methods in some rows. All numbers are whole: a
 //! ratio is in hundredths.
@@ -36,7 +36,7 @@ use mimalloc::MiMalloc;
 
 use crate::bench::Bench;
 
-/// That of the program, so that rows in this process measure the same.
+/// The allocator of the program, so that rows in this process are comparable.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 

@@ -60,7 +60,7 @@ pub(crate) fn payouts(bench: &mut Bench) -> Result<String, String> {
     bench.post_with_against_bare(&["--clock", "manual"], payout)
 }
 
-/// The same to its end: with an instant clock, it is sent and paid before the reply.
+/// Payouts that are completed: with an instant clock, each is sent and paid before the reply.
 pub(crate) fn paid_payouts(bench: &mut Bench) -> Result<String, String> {
     bench.post_against_bare(payout)
 }

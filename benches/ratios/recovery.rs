@@ -10,12 +10,13 @@ use crate::worlds::{Folder, send};
 
 /// Collections in the log, of one world.
 const COLLECTIONS: u64 = 70_000;
-/// The same with `--quick`.
+/// The number of collections with `--quick`.
 const FEW_COLLECTIONS: u64 = 9_000;
 /// The most inputs of a world without a checkpoint, which would shorten the replay.
 const WITHOUT_CHECKPOINT: u64 = 10_000;
 
-/// The time from the start of the program to the first reply of a world with so many collections in its log, and the CPU time of each input.
+/// The time from the start of the program to the first reply of a world with many collections in its log, and the CPU
+/// time of each input.
 pub(crate) fn replayed(bench: &mut Bench) -> Result<String, String> {
     let count = if bench.is_quick() { FEW_COLLECTIONS } else { COLLECTIONS };
     let (mut took, mut each) = (Vec::new(), Vec::new());

@@ -39,7 +39,7 @@ pub(crate) fn post(path: &'static str, body: String) -> Write {
     })
 }
 
-/// The same with an unused key: a first request to a fresh world.
+/// A POST with an unused key: the first request to a fresh world.
 pub(crate) fn post_by_new_key(path: &'static str, body: String) -> Write {
     Rc::new(move |number, out| post_to(out, path, &format!("test_p{number}"), number, &body))
 }

@@ -29,7 +29,7 @@ impl Postgres {
         let binaries = binaries().ok_or("PostgreSQL is not installed")?;
         let folder = Folder::new("postgres")?;
         let told = |error: std::io::Error| error.to_string();
-        // Another user must reach the folder: initdb refuses root.
+        // Another user needs access to the folder, because initdb refuses to run as root.
         let listener = TcpListener::bind("127.0.0.1:0").map_err(told)?;
         let port = listener.local_addr().map_err(told)?.port();
         drop(listener);
@@ -141,8 +141,8 @@ fn employee(sandbox: &Child) -> Result<Write, String> {
     Ok(requests::post("/api/business/employees", body))
 }
 
-/// The longest time between two acknowledged writes of a world while its process ends, as a client sees it that repeats a refused write at
-/// the other process.
+/// The longest time between two acknowledged writes of a world while its process ends. The client repeats a refused
+/// write at the other process.
 pub(crate) fn gaps(bench: &mut Bench) -> Result<String, String> {
     let postgres = Postgres::start()?;
     let (mut told, mut killed) = (Vec::new(), Vec::new());

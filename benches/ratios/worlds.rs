@@ -40,7 +40,7 @@ pub(crate) fn year_by_http(bench: &mut Bench) -> Result<String, String> {
     })
 }
 
-/// The same through the library, which returns no list.
+/// A year through the library, which returns no list.
 pub(crate) fn year_in_process(bench: &mut Bench) -> Result<String, String> {
     double_years(bench, year_of)
 }
@@ -58,7 +58,7 @@ fn year_of(companies: u64) -> Result<(u64, u64), String> {
     Ok((took, events(address)? - before))
 }
 
-/// The same for each doubling up to 800 companies: all events of the year, and the time of each.
+/// A year for each doubling up to 800 companies: all events of the year, and the time of each.
 pub(crate) fn years_in_process(bench: &mut Bench) -> Result<String, String> {
     let mut years = Vec::new();
     for companies in [100, 200, 400, 800] {
@@ -76,8 +76,7 @@ pub(crate) fn years_in_process(bench: &mut Bench) -> Result<String, String> {
     Ok(format!("{} us an event; doubled {} x", each.join(", "), ratios.join(", ")))
 }
 
-/// One run of 10,000 people through the library, from the call to the last payslip, one of a tenth of them, and
-/// one of ten times as many.
+/// Runs of 10,000, of 1,000 and of 100,000 people through the library, from the call to the last payslip.
 pub(crate) fn large_run(bench: &mut Bench) -> Result<String, String> {
     let (mut large, mut small, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
     let (mut paid, mut grown) = (0, 0);
@@ -206,7 +205,7 @@ pub(crate) fn fork_by_http(bench: &mut Bench) -> Result<String, String> {
     ))
 }
 
-/// The same through the library.
+/// Forks through the library.
 pub(crate) fn fork_in_process(bench: &mut Bench) -> Result<String, String> {
     let told = |error: sandbox::SandboxError| error.to_string();
     let sandbox = Sandbox::builder().start().map_err(told)?;
@@ -321,7 +320,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // The folder is ours, and left files do no harm.
+        // The folder belongs to the benchmark, and remaining files are harmless.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

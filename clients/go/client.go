@@ -1,4 +1,4 @@
-// Package sandbox is a thin client: it knows the conventions of the API and none of its operations.
+// Package sandbox is a thin client: it implements the conventions of the API, and no single operation.
 package sandbox
 
 import (

@@ -1,4 +1,4 @@
-// A thin client: it knows the conventions of the API and none of its operations. It has no dependencies.
+// A thin client: it implements the conventions of the API, and no single operation. It has no dependencies.
 import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 
 /** A refusal of the API (RFC 9457), or a reply that cannot be read (`status` 0). */

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { Client, verifyWebhook } from './client.js';
 import { program } from './program.js';
 
-/** A running sandbox. It ends with this process, also when the process is killed. */
+/** A running sandbox. It ends with this process, even if the process is killed. */
 export class Sandbox {
   static #shared;
   static #forks = 0;

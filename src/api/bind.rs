@@ -1,7 +1,8 @@
 //! Combines the parts of a request into the value that a handler's input is decoded from.
 //!
-//! Values in the path and the query are text; the schema's type of the member defines how to read them. Path, query and body are validated
-//! together, so a caller gets all violations at once. May import `value`, `json` and `check`. Deliberately absent: routes and headers.
+//! Values in the path and the query are text; the schema's type of the member defines how to read them. Path, query
+//! and body are validated together, so that one response lists all violations. May import `value`, `json` and
+//! `check`. Deliberately absent: routes and headers.
 
 use std::borrow::Cow;
 
@@ -14,8 +15,9 @@ use crate::value::ApiError;
 
 /// The validated input of an operation.
 ///
-/// `path` contains the names and raw, percent-encoded texts of the path parameters; `query` is raw, too. `body` is `Some` on routes with a
-/// body, and `{}` if it was empty; there the query has no parameters. Members named by the path must not be in the body or query.
+/// `path` contains the names and raw, percent-encoded texts of the path parameters; `query` is raw, too. `body` is
+/// `Some` on routes with a body, and `{}` if it was empty; such routes have no query parameters. Members named by the
+/// path must not be in the body or query.
 ///
 /// # Errors
 ///
@@ -153,7 +155,7 @@ impl Binding<'_> {
 }
 
 impl Carried {
-    /// The value of a text. Text that does not parse stays text, and the check then refuses it with its own message.
+    /// The value of a text. Text that does not parse stays text, and the validation refuses it with a message.
     fn value(self, text: Cow<'_, str>) -> Value {
         if self.list {
             return text.split(',').map(|item| scalar(self.types, Cow::Borrowed(item))).collect();

@@ -1,6 +1,7 @@
 //! Members of a PATCH: an absent member leaves the value as it is, and null clears it.
 //!
-//! May import `value` and `schemars`. Deliberately absent: which members can be cleared; the type of the member says it.
+//! May import `value` and `schemars`. Deliberately absent: a list of the members that can be cleared; the type of a
+//! member defines that.
 
 use std::borrow::Cow;
 
@@ -82,7 +83,7 @@ pub(crate) fn changes(schema: &mut Schema) {
     }
 }
 
-/// The schema of a member that exists or not, and is never null.
+/// The schema of an optional member that is never null.
 pub(crate) fn without_null(mut schema: Value) -> Value {
     let Some(members) = schema.as_object_mut() else { return schema };
     if let Some(Value::Array(types)) = members.get_mut("type") {
@@ -116,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn null_leaves_a_schema_and_nothing_else_does() {
+    fn without_null_removes_only_null_from_a_schema() {
         let without = |schema| without_null(schema);
         assert_eq!(
             without(

@@ -1,11 +1,13 @@
 //! Validation with the JSON Schema that the document publishes.
 //!
-//! A schema is compiled once, when the table is built. An unsupported keyword stops the process, so everything published is enforced. A
-//! check finds every violation with its JSON pointer, and allocates nothing if there is none. May import `value` and `json`. Deliberately
-//! absent: `serde`; a test checks for every input that accepted values decode.
+//! A schema is compiled once, when the table is built. An unsupported keyword stops the process, so all published
+//! rules are enforced. A check finds every violation with its JSON pointer, and allocates nothing if there is none.
+//! May import `value` and `json`. Deliberately absent: `serde`; a test checks for every input that accepted values
+//! decode.
 //!
-//! The dialect is what schemars 1.2 emits of JSON Schema 2020-12, without what no input needs: fractions, tuples, `not`, and members beside
-//! `$ref`, `oneOf` or `anyOf`, where closing an object would need `unevaluatedProperties`.
+//! The dialect is the part of JSON Schema 2020-12 that schemars 1.2 emits. No input needs fractions, tuples, `not`,
+//! or members beside `$ref`, `oneOf` or `anyOf` (closing such an object would need `unevaluatedProperties`), so they
+//! are unsupported.
 
 mod close;
 mod compile;
@@ -44,7 +46,7 @@ impl Checker {
         })
     }
 
-    /// The names of the members of the whole, in the schema's order.
+    /// The names of the members of the root object, in the schema's order.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.members(self.root).map(|member| &*member.name)
     }
@@ -54,7 +56,8 @@ impl Checker {
         self.requires_only(&[])
     }
 
-    /// Whether only those members are required. With the names in the path, it tells whether the body may be omitted.
+    /// Whether only those members are required. With the names in the path, the result shows whether the body is
+    /// optional.
     pub(crate) fn requires_only(&self, given: &[&str]) -> bool {
         self.is_whole(self.root, given)
     }
@@ -93,7 +96,7 @@ impl Checker {
         Box::new(own.chain(node.also.iter().flat_map(|&also| self.members(also))))
     }
 
-    /// The types that a value there may have.
+    /// The possible types of a value at that node.
     fn types(&self, id: NodeId) -> Types {
         let node = &self.nodes[id];
         let forms = match &node.forms {
@@ -285,6 +288,6 @@ enum Forms {
     Nullable(NodeId),
     /// Objects that differ in one constant member, so that violations refer to the intended form.
     Tagged { tag: String, forms: Vec<(String, NodeId)> },
-    /// Any other; `one` if no two may match.
+    /// Other alternatives; `one` if exactly one must match.
     Any { forms: Vec<NodeId>, one: bool },
 }

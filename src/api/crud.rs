@@ -135,8 +135,8 @@ pub(crate) fn existing<T: Grow>(
     world.get(id).map_err(|error| error.at(pointer, "not_found"))
 }
 
-/// The possible rows of a list, before filters on the resources themselves: the grown ones by index, then the created ones, each in
-/// creation order.
+/// The candidate rows of a list, before filters on the resources: first grown ones by index, then created ones, each
+/// in creation order.
 pub(crate) struct Candidates<'a, T> {
     grown: u64,
     /// Index of the grown resource with that rank.
@@ -145,7 +145,7 @@ pub(crate) struct Candidates<'a, T> {
 }
 
 impl<'a, T: Grow> Candidates<'a, T> {
-    /// A number of grown resources, found by rank, and these created ones.
+    /// `count` grown resources, found by rank, and these created ones.
     pub(crate) fn new(
         grown: u64,
         index: impl Fn(u64) -> Option<u64> + 'a,
@@ -159,7 +159,7 @@ impl<'a, T: Grow> Candidates<'a, T> {
         Self::new(world.base().count(T::KIND), Some, world.created::<T>())
     }
 
-    /// The ones that calls created: those below that parent, or every one.
+    /// The created resources: those of that parent, or all.
     pub(crate) fn created(world: &'a World, parent: Option<u64>) -> Self {
         match parent {
             Some(parent) => Self::new(0, |_| None, world.children(parent)),
@@ -178,7 +178,7 @@ impl<'a, T: Grow> Candidates<'a, T> {
         }
     }
 
-    /// All of them, for a list that is known to be short.
+    /// All candidates, for a list that is always short.
     pub(crate) fn every(&self, world: &World) -> Vec<Arc<T>> {
         (0..self.len()).filter_map(|rank| self.get(world, rank)).collect()
     }
@@ -226,7 +226,8 @@ impl<'a, T: Grow> Candidates<'a, T> {
         rows.map(Shown).collect()
     }
 
-    /// The page of the candidates that `keep` accepts, which requires reading each of them: [`may_scan`] is asked before.
+    /// The page of the candidates that `keep` accepts. It reads every candidate, so [`may_scan`] must be called
+    /// before.
     pub(crate) fn page_where(
         self,
         world: &World,
@@ -249,7 +250,7 @@ impl<'a, T: Grow> Candidates<'a, T> {
     }
 }
 
-/// The last step, of at most `limit`, at which `same` holds. It holds at each step before that, and at none after.
+/// The largest step up to `limit` for which `same` is true. `same` must be true up to some step, and false after it.
 fn reach(limit: u64, same: impl Fn(u64) -> bool) -> u64 {
     let (mut reached, mut stride) = (0, 1);
     while reached + stride <= limit && same(reached + stride) {
@@ -265,7 +266,7 @@ fn reach(limit: u64, same: impl Fn(u64) -> bool) -> u64 {
     reached
 }
 
-/// Maximum number of rows read by one call. A scan keeps its results in memory, and writers of the world wait for it.
+/// Maximum number of rows read by one call. A scan keeps its results in memory, and blocks writers of the world.
 const MOST_SCANNED: u64 = 100_000;
 
 /// Refuses a call that would have to read more rows than allowed because of that member of its input.

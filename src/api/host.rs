@@ -1,4 +1,4 @@
-//! What control rows see beside the world: the state of the tester, the other worlds and the process.
+//! The access of control rows beyond the world: the state of the tester, the other worlds and the process.
 //!
 //! The engine implements [`Host`].
 
@@ -24,7 +24,7 @@ pub(crate) struct Session<'a> {
     pub(crate) host: &'a dyn Host,
 }
 
-/// What a control row may access beyond its own key; the engine implements it.
+/// The access of a control row beyond its own key; the engine implements it.
 pub(crate) trait Host {
     /// Every scenario that can be loaded, ordered by name.
     fn scenarios(&self) -> Vec<Arc<Scenario>>;
@@ -43,7 +43,7 @@ pub(crate) trait Host {
         world: &World,
     ) -> Result<(Arc<Scenario>, World), ApiError>;
 
-    /// The situation in which an event of that type happens, after those that it needs. Empty if there is none.
+    /// The situations for an event of that type: those that it requires, then its own. Empty if there is none.
     fn situation_showing(&self, event: &str) -> Vec<Arc<Situation>>;
 
     /// Every operation: those of the product, then those of the control API.
@@ -121,7 +121,7 @@ pub(crate) struct Figure {
     pub(crate) is_count: bool,
 }
 
-/// What an open row may return about the process.
+/// The data about the process that an open row can return.
 #[derive(Clone, Debug)]
 pub(crate) struct Process {
     /// The seed and shape of a new key's world.
@@ -132,7 +132,7 @@ pub(crate) struct Process {
     pub(crate) worlds: u64,
     /// The most events that each world keeps; all of them if none.
     pub(crate) max_events: Option<u64>,
-    /// What the write-ahead log contains; none without one.
+    /// The state of the write-ahead log; `None` without one.
     pub(crate) stored: Option<Stored>,
     /// Numbers about the store; none without one.
     pub(crate) figures: Vec<Figure>,

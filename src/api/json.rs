@@ -22,7 +22,8 @@ const USUAL_MEMBERS: usize = 7;
 /// Maximum number of pointers listed by [`differing_pointers`]: enough to find a mistake, and limited for hostile bodies.
 const MOST_DIFFERENCES: usize = 20;
 
-/// Up to here every whole `f64` is exactly the written number; above it, neighbours are equal.
+/// Up to this limit every whole `f64` equals the written number exactly; above it, different numbers can have the
+/// same `f64`.
 const EXACT_FLOAT: f64 = 9_007_199_254_740_992.0;
 
 /// Both messages of the parser about a `\u` escape.
@@ -208,8 +209,8 @@ fn write_canonical(value: &Value, out: &mut Vec<u8>) {
     }
 }
 
-/// Where two values differ, at the deepest level: missing members and items, and different scalars. The first [`MOST_DIFFERENCES`] in the
-/// order of `left`, then of what only `right` has.
+/// The pointers at which two values differ, at the deepest level: missing members and items, and different scalars.
+/// The first [`MOST_DIFFERENCES`], in the order of `left`, followed by those that only `right` has.
 pub(crate) fn differing_pointers(left: &Value, right: &Value) -> Vec<String> {
     let mut found = Vec::new();
     compare(left, right, Place::Root, &mut found);

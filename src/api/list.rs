@@ -36,13 +36,13 @@ pub(crate) const LINES: &str = "application/x-ndjson";
 
 /// The filters of a declared list.
 pub(crate) trait Filters {
-    /// What it lists.
+    /// The type of its rows.
     type Row;
 
     /// Whether a filter is set that the choice of candidates does not already apply.
     fn is_filtered(&self) -> bool;
 
-    /// The pointer of such a filter, else of the sort.
+    /// The pointer of the filter, or else of the sort.
     fn pointer(&self) -> &'static str;
 
     /// Whether every filter accepts the row.
@@ -159,7 +159,7 @@ pub(crate) fn describe_filters(schema: &mut Schema) {
     }
 }
 
-/// What a resource's lists can be sorted by: `sortable!(Loan: created_at, amount)`.
+/// The sort keys of a resource's lists: `sortable!(Loan: created_at, amount)`.
 macro_rules! sortable {
     ($row:ident: $($key:ident $(= $($member:ident).+)?),* $(; newest $first:ident)?) => {
         impl $crate::api::sort::Sortable for $row {

@@ -50,7 +50,7 @@ impl Method {
 pub(crate) enum Contract {
     /// The specification shows it: path, method, headers and members are exactly as published.
     Published,
-    /// The specification names the area but not the form, which is our own.
+    /// The specification names the area only; the form is an assumption of this project.
     Assumed,
     /// The sandbox's control API, not part of the product.
     Control,
@@ -99,7 +99,7 @@ pub(crate) enum Call {
 /// Creates a PDF document from a validated input.
 pub(crate) type PdfCall = fn(&World, Value) -> Result<PdfDocument, ApiError>;
 
-/// What an operation or a timer can cause.
+/// The possible effects of an operation or a timer.
 #[derive(Clone, Copy)]
 pub(crate) struct Effects {
     /// The events that it emits itself.
@@ -153,7 +153,8 @@ pub(crate) struct Operation {
     /// The timers and operations that it runs at once: it can cause all that they cause.
     pub(crate) runs: &'static [&'static [Effects]],
     pub(crate) call: Call,
-    /// May take many milliseconds in a large world, so that the server must move its other work away first.
+    /// Whether the call can take many milliseconds in a large world, so that the server must first move its other
+    /// work to another thread.
     pub(crate) long: bool,
     /// Creates the resource as a PDF, if a caller accepts `application/pdf` instead of JSON. Only for rows that read one resource.
     pub(crate) pdf: Option<PdfCall>,
@@ -161,7 +162,7 @@ pub(crate) struct Operation {
     pub(crate) only_pdf: bool,
     /// It opens no world: a key without one is a 404.
     pub(crate) existing: bool,
-    /// Its reply is a stream of Server-Sent Events that lasts until the caller leaves.
+    /// Its reply is a stream of Server-Sent Events that lasts until the caller disconnects.
     pub(crate) streams: bool,
     pub(crate) input: fn(&mut SchemaGenerator) -> Schema,
     pub(crate) output: fn(&mut SchemaGenerator) -> Schema,
@@ -196,7 +197,7 @@ impl Operation {
         }
     }
 
-    /// Its own effects, and those of all that it runs.
+    /// Its own effects, and those of the rows that it runs.
     pub(crate) fn effects(&self) -> impl Iterator<Item = Effects> + Clone {
         let own = Effects { emits: self.emits, starts: self.starts };
         core::iter::once(own).chain(self.runs.iter().copied().flatten().copied())

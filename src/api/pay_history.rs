@@ -18,7 +18,7 @@ pub(crate) fn pays(
     pays
 }
 
-/// What one employee receives with a pay.
+/// The payment to one employee in a pay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct GrownPayment {
     pub(crate) pay: u64,

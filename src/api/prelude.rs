@@ -1,4 +1,4 @@
-//! What almost every handler file needs: rows, lists, replies, values and the world.
+//! Imports for almost every handler file: rows, lists, replies, values and the world.
 //!
 //! The project allows two glob imports, this one and `model::prelude`. A name belongs here when most handler files use it.
 

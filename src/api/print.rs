@@ -1,11 +1,12 @@
-//! How the documents of a country are printed: its dates, and the names of its numbers. The data is in `fixtures/growth/countries.toml`.
+//! The format of a country's documents: its dates, and the names of its numbers. The data is in
+//! `fixtures/growth/countries.toml`.
 
 use std::sync::LazyLock;
 
 use crate::api::prelude::*;
 use crate::model::growth::countries::{self, Dates, Print};
 
-/// How the documents of a country are printed.
+/// The format of the documents of a country.
 pub(crate) fn print_of(country: &str) -> &'static Print {
     static USUAL: LazyLock<Print> = LazyLock::new(Print::default);
     countries::find(country).map_or(&USUAL, |country| &country.print)

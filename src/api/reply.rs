@@ -8,12 +8,12 @@ use serde::{Serialize, Serializer};
 use crate::model::{Entity, Wire};
 use crate::value::json_sink::JsonSink;
 
-/// A reply, with what the engine needs to know about it. It is serialised on demand, after the step has released its world.
+/// A reply with metadata for the engine. It is serialised on demand, after the step has released its world.
 pub(crate) struct Reply {
     write: Box<dyn FnOnce() -> Vec<u8> + Send>,
     /// Whether it is a single resource: it gets an `ETag`, and a created one a `Location`.
     pub(crate) single: bool,
-    /// Whether it is a page of a list, which has other forms than JSON.
+    /// Whether it is a page of a list, which also has formats other than JSON.
     pub(crate) list: bool,
     /// The id of that resource.
     pub(crate) id: Option<String>,

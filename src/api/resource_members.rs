@@ -1,4 +1,5 @@
-//! The members of each kind of resource, known from the schemas of the operations that return it: what a `where` can name.
+//! The members of each kind of resource, for conditions in `where`. They come from the schemas of the operations that
+//! return the resource.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -87,7 +88,7 @@ impl Member {
         }
     }
 
-    /// What a condition on it can be.
+    /// The expected form of a condition on it.
     pub(crate) fn expected(&self) -> &'static str {
         match (self.number, self.text, self.truth) {
             (true, false, _) => "a whole number, or a comparison such as \">= 500000\"",
@@ -98,7 +99,7 @@ impl Member {
     }
 }
 
-/// The members of a kind of resource in the API, of which these are the operations; none for a kind that the API does not show.
+/// The members of a kind of resource, from the given operations; empty for a kind that no operation returns.
 pub(crate) fn members_of<'a>(
     kind: Kind,
     operations: impl IntoIterator<Item = &'a Operation>,

@@ -1,4 +1,4 @@
-//! Runs what timers do. Each timer runs in its own transaction.
+//! Runs timers, each in its own transaction.
 
 use serde_json::Value;
 
@@ -13,7 +13,8 @@ use crate::world::script::OutcomeRule;
 use crate::world::timers::Timer;
 use crate::world::{ClockMode, Event, RequestRef};
 
-/// Calls a row that may change the world, completely or not at all. `outcomes` are those named by its request.
+/// Calls a row that may change the world, completely or not at all. `outcomes` are the outcomes that its request
+/// sets.
 pub(crate) fn perform(
     world: &mut World,
     operation: &Operation,
@@ -28,7 +29,7 @@ pub(crate) fn perform(
             let reply = call(world, input);
             match &reply {
                 Ok(_) => {
-                    held_to(world, operation.name, logged, operation.effects(), None);
+                    assert_declared(world, operation.name, logged, operation.effects(), None);
                     world.commit();
                 }
                 Err(_) => world.roll_back(),
@@ -68,7 +69,7 @@ fn add<T: Copy + PartialEq>(to: &mut Vec<T>, more: &[T]) {
 }
 
 /// Checks that a step did only what its row declares: the events, the timers and, if it is a timer, the states of its subject.
-fn held_to(
+fn assert_declared(
     world: &World,
     name: &str,
     logged: u64,
@@ -159,7 +160,7 @@ fn run(world: &mut World, take: impl FnOnce(&mut World) -> Option<Timer>) -> Opt
     timers::call(world, timer.task);
     let kind = timer.task.kind();
     let effects = core::iter::once(timers::effects(kind));
-    held_to(world, kind.name(), logged, effects, Some(timer.task));
+    assert_declared(world, kind.name(), logged, effects, Some(timer.task));
     world.commit();
     Some(timer.task)
 }
@@ -171,7 +172,7 @@ pub(crate) fn settle(world: &mut World) {
     }
 }
 
-/// Runs all tasks that are due by an instant, which each of them may move.
+/// Runs all tasks that are due by an instant. `due` is evaluated again after each task.
 fn run_all(world: &mut World, due: impl Fn(&World) -> Timestamp) {
     let mut hashed = world.log_length();
     let mut next = |world: &mut World| {
@@ -202,7 +203,7 @@ pub(crate) fn events_since(
     world.log().since(length)
 }
 
-/// Moves a world in `real` mode to the wall clock's time. This alone causes nothing, so the version stays.
+/// Moves a world in `real` mode to the wall clock's time. This alone has no effects, so the version is unchanged.
 pub(crate) fn follow(world: &mut World, to: Timestamp) {
     run_all(world, |_| to);
     world.follow_clock(to);

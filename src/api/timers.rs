@@ -1,4 +1,4 @@
-//! What every timer does: its function, the events that it emits, the timers that it starts, and the states that its subject
+//! The effects of every timer: its function, its events, the timers that it starts, and the states that its subject
 //! enters. One row for each timer of `model::task`; a missing row does not compile.
 
 use crate::api::business::{
@@ -60,7 +60,7 @@ macro_rules! timers {
             }
         }
 
-        /// Does what a timer is for.
+        /// Calls the function of a timer.
         pub(crate) fn call(world: &mut World, task: Task) {
             match task {
                 $(Task::$task($($argument),*) => {

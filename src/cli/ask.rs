@@ -15,7 +15,7 @@ use crate::engine::contract::BasePath;
 /// The most bytes that are read of a reply.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// Where the sandbox is, and the token of its control routes.
+/// The address of the sandbox, and the token of its control routes.
 #[derive(Args, Clone, Debug)]
 pub(super) struct SandboxArgs {
     /// Host of the sandbox
@@ -77,7 +77,7 @@ pub(super) struct WorldOfKeyArgs {
 pub(super) struct Reply {
     /// The whole status line.
     pub(super) status: String,
-    /// What waits for a manual clock.
+    /// The tasks that wait for a manual clock.
     pub(super) waiting: Option<String>,
     pub(super) body: Vec<u8>,
 }
@@ -124,7 +124,7 @@ impl SandboxArgs {
         Ok(Self { host: bare(host)?, port: uri.port_u16().unwrap_or(80), base_path, admin_token })
     }
 
-    /// The same for the value of a flag.
+    /// The sandbox at the URL of a flag.
     pub(super) fn of_url(
         flag: &str,
         url: &str,

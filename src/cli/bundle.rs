@@ -1,4 +1,4 @@
-//! `sandbox bundle`: writes everything that another engineer needs to repeat a run, in one text file.
+//! `sandbox bundle`: writes a text file with all data that another engineer needs to repeat a run.
 
 use std::fs::OpenOptions;
 use std::io::{self, BufWriter, Read, Write};

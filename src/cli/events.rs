@@ -13,7 +13,7 @@ use crate::cli::failure::Failure;
 use crate::cli::offered::Offered;
 
 /// A stream sends a comment after fifteen seconds without news.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 /// The time before a stream that ended is opened again: its world left memory, or the server stops.
 const BEFORE_AGAIN: Duration = Duration::from_secs(1);
 
@@ -36,14 +36,14 @@ pub(super) struct EventsArgs {
     world: WorldOfKeyArgs,
 }
 
-/// How far the log was read.
+/// The position up to which the log was read.
 #[derive(Default)]
 struct Place {
     /// The position after which the stream is opened again; none for the end of the log.
     after: Option<u64>,
     /// The last event that came.
     last: Option<Value>,
-    /// Whether the log was found as `--after` says.
+    /// Whether the log contained the position of `--after`.
     is_found: bool,
 }
 
@@ -69,7 +69,7 @@ pub(super) fn run(args: &EventsArgs) -> Result<(), Failure> {
                 }
                 place.last = Some(event);
             }
-            // The clock follows the events, so the log was read to its end.
+            // The stream sends the clock after the events, so the log was read to its end.
             Frame::Clock(clock) => {
                 let end = clock["sequence"].as_u64();
                 if !args.follow && end.is_some() {
@@ -81,7 +81,7 @@ pub(super) fn run(args: &EventsArgs) -> Result<(), Failure> {
             Frame::Other => {}
             Frame::Lost(lost) => {
                 let count = lost["count"].as_u64().unwrap_or_default();
-                // If stderr is closed, there is no reader to tell.
+                // If stderr is closed, the message is lost.
                 let _ = writeln!(io::stderr(), "{count} older events are no longer in the log");
             }
             Frame::Reset if place.is_found => {
@@ -114,7 +114,7 @@ impl EventsArgs {
     /// Waits until the stream can be opened again. With --follow, also while the server restarts.
     fn wait_for_server(&self) {
         std::thread::sleep(BEFORE_AGAIN);
-        let is_served = || self.world.sandbox.connect(PATIENCE).is_ok();
+        let is_served = || self.world.sandbox.connect(TIMEOUT).is_ok();
         if !self.follow || is_served() {
             return;
         }
@@ -124,14 +124,14 @@ impl EventsArgs {
         }
     }
 
-    /// Whether the log still has that event, or there is none to ask for.
+    /// Whether the log still has that event; true without an event.
     fn has(&self, event: Option<&Value>) -> Result<bool, Failure> {
         let Some(event) = event else { return Ok(true) };
         let path = format!("/_sandbox/events/{}", event["id"].as_str().unwrap_or_default());
         let head = self.world.authorization()?;
-        let reply = self.world.sandbox.ask(PATIENCE, ("GET", &path), &head, "")?;
+        let reply = self.world.sandbox.ask(TIMEOUT, ("GET", &path), &head, "")?;
         if !reply.status.contains(" 200 ") {
-            // Another refusal says nothing about the log.
+            // Another refusal does not show that the event is missing.
             return Ok(!reply.status.contains(" 404 "));
         }
         let found: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
@@ -139,12 +139,12 @@ impl EventsArgs {
         Ok(["sequence", "timestamp", "type", "data"].into_iter().all(is_same))
     }
 
-    /// Opens the stream. HTTP/1.0 has no chunks: the body is what the server sends until it closes.
+    /// Opens the stream. HTTP/1.0 has no chunks: the body is all data until the server closes.
     fn open(&self, after: Option<u64>) -> Result<Stream, Failure> {
         let sandbox = &self.world.sandbox;
         let failed = |error: io::Error| sandbox.unanswered(&error);
         let (token, key) = (sandbox.token()?, self.world.authorization()?);
-        let mut socket = sandbox.connect(PATIENCE).map_err(failed)?;
+        let mut socket = sandbox.connect(TIMEOUT).map_err(failed)?;
         let mut query = String::from("?kinds=event,clock");
         if let Some(after) = after {
             query.extend(["&after=", &after.to_string()]);
@@ -169,7 +169,7 @@ impl EventsArgs {
     }
 }
 
-/// What a stream sends.
+/// A frame of a stream.
 enum Frame {
     Event(Value),
     Clock(Value),

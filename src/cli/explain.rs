@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::cli::ask::WorldOfKeyArgs;
 use crate::cli::failure::Failure;
 
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The arguments of `sandbox explain`.
 #[derive(Args, Debug)]
@@ -35,14 +35,14 @@ pub(super) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     if let Some(pointer) = &args.pointer {
         let _ = write!(path, "?pointer={}", encoded(pointer));
     }
-    let answer = args.world.answer(PATIENCE, ("GET", &path), "")?;
+    let answer = args.world.answer(TIMEOUT, ("GET", &path), "")?;
     let data = answer.map_err(Failure::Impossible)?;
     let text = if args.json { format!("{data:#}\n") } else { table(&data) };
     let printed = io::stdout().lock().write_all(text.as_bytes());
     printed.or_else(|error| Failure::of_output(&error))
 }
 
-/// The amount, then a line for each part: its amount, its label, and where it comes from.
+/// The amount, then a line for each part: its amount, its label, and its source.
 fn table(data: &Value) -> String {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let unit = data["currency"].as_str().unwrap_or("points");

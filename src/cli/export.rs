@@ -13,7 +13,7 @@ use crate::cli::counted::counted;
 use crate::cli::failure::{Failure, print};
 
 /// A large company needs time.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The arguments of `sandbox export`.
 #[derive(Args, Debug)]
@@ -39,7 +39,7 @@ pub(super) fn run(args: &ExportArgs) -> Result<(), Failure> {
         let encoded = utf8_percent_encode(company, NON_ALPHANUMERIC);
         let _ = write!(path, "?company_id={encoded}");
     }
-    let answer = args.world.answer(PATIENCE, ("GET", &path), "")?;
+    let answer = args.world.answer(TIMEOUT, ("GET", &path), "")?;
     let data = answer.map_err(Failure::Impossible)?;
     let text = data["text"].as_str().unwrap_or_default();
     let left_out = data["left_out"].as_u64().unwrap_or(0);

@@ -1,10 +1,10 @@
-//! Why a command failed, what it then prints, and its exit code.
+//! Failures of commands: the reason, the output and the exit code.
 
 use std::fmt::{self, Display, Formatter};
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-/// Why a command failed.
+/// The reason for the failure of a command.
 #[derive(Debug)]
 pub(super) enum Failure {
     /// The arguments are wrong: exit code 2.
@@ -27,7 +27,7 @@ impl Failure {
         Self::Impossible(error.to_string())
     }
 
-    /// A reader that closes its end early, such as `head`, is no failure.
+    /// A reader that closes its end early, such as `head`, does not cause a failure.
     pub(super) fn of_output(error: &io::Error) -> Result<(), Self> {
         if error.kind() == io::ErrorKind::BrokenPipe {
             Ok(())
@@ -51,7 +51,7 @@ pub(super) fn failed(failure: &Failure) -> ExitCode {
         Failure::Usage(message) => complain(message, 2),
         Failure::Impossible(message) => complain(message, 1),
         Failure::Report(report) => {
-            // If stderr is closed, there is no reader to tell.
+            // If stderr is closed, the message is lost.
             let _ = io::stderr().write_all(report.as_bytes());
             ExitCode::from(1)
         }
@@ -59,7 +59,7 @@ pub(super) fn failed(failure: &Failure) -> ExitCode {
 }
 
 pub(super) fn complain(message: &str, code: u8) -> ExitCode {
-    // If stderr is closed, there is no reader to tell.
+    // If stderr is closed, the message is lost.
     let _ = writeln!(io::stderr(), "error: {message}");
     ExitCode::from(code)
 }

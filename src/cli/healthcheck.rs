@@ -7,11 +7,11 @@ use crate::cli::ask::SandboxArgs;
 use crate::cli::failure::Failure;
 
 /// A healthy sandbox always answers sooner.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Succeeds if the sandbox answers that it is healthy.
 pub(super) fn run(sandbox: &SandboxArgs) -> Result<(), Failure> {
-    let status = sandbox.ask(PATIENCE, ("GET", "/_sandbox/health"), "", "")?.status;
+    let status = sandbox.ask(TIMEOUT, ("GET", "/_sandbox/health"), "", "")?.status;
     let address = sandbox.address();
     if status.starts_with("HTTP/1.1 200 ") {
         let line = format!("the sandbox at {address} is healthy");

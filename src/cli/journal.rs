@@ -1,4 +1,5 @@
-//! `sandbox journal`: looks into a write-ahead log, makes it smaller, and writes it as a recording. No server may use the folder meanwhile.
+//! `sandbox journal`: inspects a write-ahead log, compacts it, and writes it as a recording. No server may use the
+//! folder at the same time.
 
 use std::fs::OpenOptions;
 use std::io::{BufWriter, ErrorKind, Write};
@@ -128,11 +129,11 @@ fn smaller(folder: &Path) -> Result<(), Failure> {
     let held = held(&log, folder)?;
     let (before, new) = (size(&path)?, path.with_extension("compacting"));
     let after = compact(&path, &held.header, &held.index, &new).map_err(Failure::Impossible)?;
-    // The old file stays complete until this one step replaces it.
+    // The old file is complete until this single step replaces it.
     checkpoint::remove_all(&path).map_err(Failure::impossible)?;
     std::fs::rename(&new, &path).map_err(Failure::impossible)?;
     if let Ok(folder) = std::fs::File::open(folder) {
-        let _ = folder.sync_all(); // a system that cannot sync a folder stores names in another way
+        let _ = folder.sync_all(); // some systems cannot sync a folder, and do not need it
     }
     print(&format!("{}: {before} bytes before, {after} bytes now\n", path.display()))
 }

@@ -1,4 +1,4 @@
-//! Results as JUnit XML, which CI services read. It has no times, so the same results are the same bytes.
+//! Results as JUnit XML, which CI services read. It has no times, so equal results are byte-identical.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -14,14 +14,14 @@ pub(super) struct Case {
     pub(super) verdict: Verdict,
 }
 
-/// How it ended.
+/// The result of the test.
 pub(super) enum Verdict {
     Passed,
     /// It passed, and this is worth reading.
     PassedWith(String),
     /// The results differ from the expected ones.
     Failed {
-        /// The rule that does not hold, if rules have names.
+        /// The name of the violated rule, if rules have names.
         kind: Option<String>,
         /// The first difference.
         message: String,

@@ -53,7 +53,7 @@ pub(super) struct ListenArgs {
     exit_with_stdin: bool,
 }
 
-/// Receives until a signal comes or the reader of the output is gone.
+/// Receives until a signal arrives or the reader of the output has closed it.
 pub(super) fn run(args: &ListenArgs) -> Result<(), Failure> {
     let secret = args.secret.as_deref().map(Secret::parse).transpose();
     let secret = secret.map_err(|expected| Failure::Usage(format!("--secret: {expected}")))?;
@@ -121,7 +121,8 @@ pub(super) fn run(args: &ListenArgs) -> Result<(), Failure> {
     })
 }
 
-/// Waits for the signal, or until the reader of the output is gone. If deliveries are forwarded, they are still answered.
+/// Waits for the signal, or until the reader of the output has closed it. If deliveries are forwarded, the closed
+/// output does not end the receiver.
 async fn until(shutdown: impl Future<Output = ()>, gone: Option<Arc<Notify>>) {
     let unread = async {
         match gone {
@@ -139,7 +140,7 @@ async fn until(shutdown: impl Future<Output = ()>, gone: Option<Arc<Notify>>) {
 }
 
 /// The time limit of a request to the sandbox.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The endpoint that a sandbox sends to.
 struct Endpoint {
@@ -163,7 +164,7 @@ impl Endpoint {
             body["secret"] = secret.reveal().into();
         }
         let (head, body) = (sandbox.authorization()?, body.to_string());
-        let reply = sandbox.sandbox.ask(PATIENCE, ("POST", ENDPOINTS), &head, &body)?;
+        let reply = sandbox.sandbox.ask(TIMEOUT, ("POST", ENDPOINTS), &head, &body)?;
         let answer: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
         let created = &answer["data"];
         let created = created["endpoint"]["id"].as_str().zip(created["secret"].as_str());
@@ -175,7 +176,7 @@ impl Endpoint {
         })
     }
 
-    /// Says what was registered.
+    /// Prints the registered endpoint.
     fn tell(&self, url: &str, args: &ListenArgs) -> io::Result<()> {
         let sandbox = args.sandbox.as_deref().unwrap_or_default();
         let events = if args.filter.is_empty() { "*".to_owned() } else { args.filter.join(", ") };
@@ -190,7 +191,7 @@ impl Endpoint {
     fn unregister(&self, sandbox: &WorldOfKeyArgs) {
         let path = format!("{ENDPOINTS}/{}", self.id);
         if let Ok(head) = sandbox.authorization() {
-            let _ = sandbox.sandbox.ask(PATIENCE, ("DELETE", &path), &head, "");
+            let _ = sandbox.sandbox.ask(TIMEOUT, ("DELETE", &path), &head, "");
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::io::embed::Sandbox;
 use crate::render::mcp::{invalid_request, routing};
 
 /// A payroll of many people, or a delayed reply, needs time.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 /// The most bytes of a line.
 const MOST_BYTES: usize = 1 << 20;
 
@@ -56,7 +56,7 @@ pub(super) fn run(args: &McpArgs) -> Result<(), Failure> {
         return Err(Failure::Usage("--api-key must not look like a live key".to_owned()));
     }
     let authorization = format!("Authorization: Bearer {key}\r\n");
-    // The token is never an argument, because other users of the machine can read those.
+    // The token is never an argument, because other users of the machine can read arguments.
     let token = std::env::var("SANDBOX_ADMIN_TOKEN").ok().filter(|token| !token.is_empty());
     let server = if args.url.is_none() { Some(start(args)?) } else { None };
     let url = args.url.as_deref().or(server.as_ref().map(Sandbox::url)).unwrap_or_default();
@@ -135,7 +135,7 @@ fn exchange(sandbox: &SandboxArgs, authorization: &str, message: &[u8]) -> Optio
             json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string()
         })
     };
-    let reply = match sandbox.ask(PATIENCE, ("POST", "/_sandbox/mcp"), &head, text) {
+    let reply = match sandbox.ask(TIMEOUT, ("POST", "/_sandbox/mcp"), &head, text) {
         Ok(reply) => reply,
         Err(failure) => return failed(&failure.to_string()),
     };

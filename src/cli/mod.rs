@@ -77,7 +77,7 @@ struct Cli {
     serve: serve::ServeArgs,
 }
 
-/// The same without subcommands. Their flags take longer to declare than the server takes to start.
+/// The same without subcommands. The declaration of their flags takes longer than the start of the server.
 #[derive(Debug, Parser)]
 #[command(name = "sandbox", version)]
 struct Server {
@@ -98,8 +98,8 @@ impl Cli {
     }
 }
 
-/// The command without the variables that are set to nothing, as CI often sets them. An empty secret stays, and is refused: without it, a
-/// protection would be off by mistake.
+/// The command without environment variables that are empty, which are common in CI. Empty secrets remain and are
+/// refused, because otherwise a protection would be off by mistake.
 fn without_empty_variables(command: clap::Command) -> clap::Command {
     let is_empty = |name: &OsStr| std::env::var_os(name).is_some_and(|value| value.is_empty());
     let command = command.mut_args(|arg| {
@@ -171,7 +171,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let cli = match Cli::parse_all(arguments) {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version are "errors" that go to stdout with code 0. If stdout is closed, there is no reader to tell.
+            // Help and version are "errors" that go to stdout with code 0. If stdout is closed, the text is lost.
             let _ = error.print();
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }

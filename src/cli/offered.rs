@@ -40,7 +40,7 @@ impl TypedValueParser for Offered {
     }
 }
 
-/// Why a text is no event type, with the nearest types.
+/// The message for a text that is no event type, with the nearest types.
 pub(super) fn unknown_event(name: &str) -> String {
     let types = system::event_types();
     let near = match near_events(name, &types).as_slice() {

@@ -20,7 +20,8 @@ use crate::io::wal::writer::Writer;
 use crate::io::wal::{salt, text};
 use crate::world::script::Scenario;
 
-/// How long a start waits for the lock of a write-ahead log, for which the end of a killed process may take some time.
+/// The maximum time that a start waits for the lock of a write-ahead log. A killed process can hold the lock for some
+/// time.
 const LOCKED: Duration = Duration::from_secs(5);
 
 /// The flags `--record`, `--journal` and `--store`.
@@ -69,7 +70,7 @@ pub(super) enum Persist {
     Shared(Box<Shared>),
 }
 
-/// What must end with the server.
+/// Resources that end with the server.
 enum Ending {
     Nothing,
     Log(Writer),
@@ -232,7 +233,7 @@ fn reading() -> impl FnMut(u64, u64) {
     }
 }
 
-/// The flags that would lead to other worlds than those that are stored.
+/// The flags that would lead to worlds other than the stored ones.
 pub(super) fn differences(held: &Header, asked: &Header) -> Vec<String> {
     if held.started != asked.started {
         // A scenario sets flags, too. So the flags are compared only if the scenarios are the same.

@@ -1,4 +1,4 @@
-//! Texts of others, for a terminal.
+//! Makes untrusted text safe for a terminal.
 
 /// Replaces control characters, so that a sender cannot control the terminal.
 pub(super) fn printable(text: &str) -> String {

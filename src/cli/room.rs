@@ -1,4 +1,4 @@
-//! `--idle-ttl`, `--max-resident-bytes` and `--quota`: what worlds and their callers may use.
+//! `--idle-ttl`, `--max-resident-bytes` and `--quota`: limits for worlds and callers.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,14 +12,15 @@ use crate::tester::wire::parse_rate;
 use crate::value::Span;
 use crate::world::script::Rate;
 
-/// How often idle worlds are looked for.
+/// The interval of the search for idle worlds.
 const TICK: Duration = Duration::from_millis(100);
-/// How often the size of the process is compared with the limit. Memory does not fall at once when worlds leave.
+/// The interval at which the size of the process is compared with the limit. Memory does not decrease immediately
+/// after worlds are unloaded.
 const FIT: Duration = Duration::from_secs(1);
-/// How often worlds are looked for that must be replayed without a call.
+/// The interval of the search for worlds that must be replayed without a call.
 const BRING: Duration = Duration::from_secs(1);
 
-/// How often worlds are looked for that changed much since their last checkpoint.
+/// The interval of the search for worlds with many changes since their last checkpoint.
 const CHECKPOINT: Duration = Duration::from_millis(500);
 
 /// The flags.
@@ -104,7 +105,8 @@ impl RoomArgs {
         Ok(())
     }
 
-    /// Drops worlds as the flags say, until it is dropped. `keeps` says that worlds can be read again, so that the order of their use counts.
+    /// Unloads worlds according to the flags, until the future is dropped. `keeps` means that worlds can be replayed,
+    /// so that the least recently used are unloaded first.
     pub(super) async fn sweep(self, engine: Arc<Engine>, keeps: bool) {
         if self.idle_ttl.is_none() && self.max_resident_bytes.is_none() && !keeps {
             return;
@@ -128,7 +130,7 @@ pub(super) async fn keep(engine: Arc<Engine>) {
     tokio::join!(bring_owing(Arc::clone(&engine)), keep_checkpoints(engine));
 }
 
-/// Replays the worlds in which something happens without a call, at the start and when they were lost.
+/// Replays the worlds that act without calls, at the start and after they were lost.
 async fn bring_owing(engine: Arc<Engine>) {
     let mut finds = true;
     loop {
@@ -148,7 +150,7 @@ async fn bring_owing(engine: Arc<Engine>) {
     }
 }
 
-/// Stores checkpoints of worlds with many inputs, and reads what was left out of those that began with one.
+/// Stores checkpoints of worlds with many inputs, and fills the gaps of worlds that began with a checkpoint.
 async fn keep_checkpoints(engine: Arc<Engine>) {
     loop {
         tokio::time::sleep(CHECKPOINT).await;
@@ -161,10 +163,11 @@ async fn keep_checkpoints(engine: Arc<Engine>) {
     }
 }
 
-/// How long a proxy may need until it sees that a process is not ready any more.
+/// The maximum time until a proxy notices that a process is no longer ready.
 const NOTICE: Duration = Duration::from_secs(1);
 
-/// Waits for the shutdown. A process that shares its worlds then says that it is not ready, and serves on until a proxy has seen it.
+/// Waits for the shutdown. A process that shares its worlds then reports that it is not ready, and continues to serve
+/// until a proxy has noticed.
 pub(super) async fn leave_after(shutdown: impl Future<Output = ()>, engine: &Engine) {
     shutdown.await;
     if engine.is_shared() {

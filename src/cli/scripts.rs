@@ -16,7 +16,7 @@ use crate::scenario;
 use crate::world::script::Scenario;
 use crate::world::{Base, World};
 
-/// How often the files are checked for changes.
+/// The interval of the check for changed files.
 const LOOK: Duration = Duration::from_millis(250);
 
 /// The flags `--scenario`, `--scenario-dir` and `--watch`.
@@ -43,11 +43,11 @@ pub(super) struct Scripts {
     pub(super) started: Vec<Arc<Scenario>>,
     /// The paths of the imports.
     imports: Vec<String>,
-    /// Those that can only be loaded by name.
+    /// Scenarios that can only be loaded by name.
     offered: Vec<Arc<Scenario>>,
     /// The paths of the scenarios that are files.
     files: Vec<String>,
-    /// The folder whose files are offered.
+    /// The folder whose files can be loaded by name.
     folder: Option<PathBuf>,
     watch: bool,
 }

@@ -161,7 +161,7 @@ impl FromStr for Clock {
     }
 }
 
-/// Serves until a signal comes, or until the standard input closes if the flag says so.
+/// Serves until a signal arrives or, with the flag, until the standard input closes.
 pub(super) fn run(args: &ServeArgs) -> Result<(), Failure> {
     let _logging = log::init(args.log, args.log_filter.as_deref()).map_err(Failure::Usage)?;
     let contract = args.contract.overlay()?;
@@ -313,7 +313,7 @@ async fn serve(
                 engine.tick(wall, speed);
             },
             async {
-                let _ = stopped.await; // an error is the same end: the server is gone
+                let _ = stopped.await; // an error also means that the server has ended
             },
         ))
     });

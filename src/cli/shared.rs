@@ -46,7 +46,8 @@ impl Shared {
         )
     }
 
-    /// Begins to serve. In worlds of the clock `real`, time passes since the store exists, for all processes alike.
+    /// Begins to serve. With the clock `real`, the time of worlds counts from the creation of the store, in all
+    /// processes.
     pub(super) fn start(self, engine: &Engine) -> Result<Running, Failure> {
         let age = i64::try_from(self.age.as_millis()).unwrap_or(i64::MAX);
         let passed = age.saturating_mul(i64::from(self.speed));

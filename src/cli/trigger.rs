@@ -12,7 +12,7 @@ use crate::cli::failure::Failure;
 use crate::cli::offered::Offered;
 
 /// The payroll of a large company needs time.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The arguments of `sandbox trigger`.
 #[derive(Args, Debug)]
@@ -52,7 +52,7 @@ pub(super) fn run(args: &TriggerArgs) -> Result<(), Failure> {
     let body = json!({"type": event, "override": own}).to_string();
     let head = args.world.authorization()?;
     let sandbox = &args.world.sandbox;
-    let reply = sandbox.ask(PATIENCE, ("POST", "/_sandbox/trigger"), &head, &body)?;
+    let reply = sandbox.ask(TIMEOUT, ("POST", "/_sandbox/trigger"), &head, &body)?;
     let mut answer: Value = serde_json::from_slice(&reply.body).map_err(|_| {
         Failure::Impossible(format!("the answer is not from a sandbox: {:?}", reply.status))
     })?;
@@ -88,7 +88,7 @@ fn refusal(event: &str, answer: &Value, status: &str) -> String {
     }
 }
 
-/// Five lines: the event, its time, its subject, what happened before it, and how to see more.
+/// Five lines: the event, its time, its subject, the earlier events, and a command for more details.
 fn summary(event: &str, answer: &Value) -> String {
     let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
     let (happened, object) = (&answer["event"], &answer["event"]["data"]["object"]);
@@ -121,7 +121,7 @@ fn summary(event: &str, answer: &Value) -> String {
     )
 }
 
-/// A line about what waits for a manual clock; empty without one.
+/// A line about tasks that wait for a manual clock; empty without such tasks.
 fn waiting(header: Option<&str>) -> String {
     let Some(header) = header else { return String::new() };
     let part =

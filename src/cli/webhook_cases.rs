@@ -228,7 +228,7 @@ mod tests {
     use crate::tester::signature::{SignatureCheck, Signed, verify};
 
     #[test]
-    fn a_good_receiver_takes_exactly_what_it_should() {
+    fn a_correct_receiver_accepts_exactly_the_valid_cases() {
         let key = Key::new(42);
         let secret = Secret::drawn(key);
         let now: Timestamp = "2026-03-01T12:00:00Z".parse().expect("an instant");

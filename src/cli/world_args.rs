@@ -1,4 +1,4 @@
-//! The options that say what a world is grown from.
+//! The options from which a world is generated.
 
 use clap::Args;
 
@@ -75,7 +75,8 @@ pub(super) fn port_or_variable(
         .map_err(|expected| Failure::Usage(format!("the variable PORT is {text:?}: {expected}")))
 }
 
-/// A switch whose variable is set. Another word is refused, because a mistyped "false" must not turn a protection off.
+/// Parses the variable of a switch. Unknown words are refused, because a mistyped "false" must not turn a protection
+/// off.
 pub(super) fn switch(text: &str) -> Result<bool, &'static str> {
     match text.to_ascii_lowercase().as_str() {
         "1" | "y" | "yes" | "on" | "t" | "true" => Ok(true),
@@ -98,7 +99,7 @@ fn employees(text: &str) -> Result<u64, &'static str> {
     text.parse().map_err(|_| "expected a whole number from 0")
 }
 
-/// A start of the command line. Whether a world can start then is said in the same words.
+/// A start of the command line. Dates at which no world can start get the same message.
 fn start(text: &str) -> Result<Timestamp, String> {
     let is_possible = |start: &Timestamp| (2001..=2098).contains(&start.date().period().year());
     let start = text.parse().ok().filter(is_possible);

@@ -179,8 +179,8 @@ impl Engine {
         Ok(Target::Operation(Box::new(accepted)))
     }
 
-    /// Reads the body of a change before its turn, so that other requests to the world do not wait for it. A long body is read later, where
-    /// it delays no other connection.
+    /// Parses the body of a write before its turn, so that other requests to the world do not wait for it. A long
+    /// body is parsed later, on a thread where it delays no other connection.
     pub(crate) fn prepare(admitted: &mut Admitted, head: &Parts, body: &Bytes) {
         if let Target::Operation(accepted) = &mut admitted.0
             && let Accepted { route, params, form, has_own, prepared, .. } = &mut **accepted
@@ -193,7 +193,7 @@ impl Engine {
         }
     }
 
-    /// The rest, with the complete body, which is empty if there was none.
+    /// Answers the request with its complete body, which is empty if there was none.
     pub(crate) fn answer(
         &self,
         admitted: Admitted,

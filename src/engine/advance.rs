@@ -42,8 +42,7 @@ impl Unfinished {
     }
 }
 
-/// The start of an answer to `advanceClock` in a world with endpoints; none for all other cases, refusals
-/// included.
+/// Starts the answer to `advanceClock` in a world with endpoints; `None` in all other cases, including refusals.
 pub(super) fn begin(request: &Request<'_>, slot: &Arc<Slot>) -> Option<Response<Bytes>> {
     let operation = request.route.operation;
     let advances = operation.name == "advance_clock" && operation.contract == Contract::Control;
@@ -78,7 +77,7 @@ pub(super) async fn by(slot: &Arc<Slot>, span: Span) -> Result<Timestamp, ApiErr
 struct Run {
     slot: Arc<Slot>,
     advance: Advance,
-    /// The number of the first attempt that belongs to it; none once it has ended.
+    /// The number of the first attempt that belongs to the advance; `None` after its end.
     watch: Option<u64>,
 }
 
@@ -121,7 +120,7 @@ impl Run {
     fn step(&mut self) -> Result<bool, ApiError> {
         let slot = Arc::clone(&self.slot);
         let world = &mut *slot.world_mut();
-        // Checked under the lock: nothing is delivered in such a world, so the advance would wait for ever.
+        // Checked under the lock: a lost world delivers nothing, so the advance would never end.
         if slot.is_lost() {
             return Err(why_lost(&slot));
         }
@@ -157,12 +156,13 @@ impl Run {
         })
     }
 
-    /// Runs the next task. Returns nothing if another one follows at once, and otherwise whether the advance goes on after the deliveries.
+    /// Runs the next task. Returns `None` if another task follows at once, and otherwise whether the advance
+    /// continues after the deliveries.
     fn task(&mut self, world: &mut World) -> Result<Option<bool>, ApiError> {
         let delivery = {
             let outbox = &self.slot.tester().outbox;
             let due = world.timers().next().is_some_and(|timer| timer.due <= world.now());
-            // All work of one instant belongs together: no delivery comes in between.
+            // All tasks of one instant run before any delivery.
             if !due && !outbox.is_quiet() && self.slot.delivers() {
                 return Ok(Some(true));
             }
@@ -208,7 +208,7 @@ impl Drop for Run {
 }
 
 impl Slot {
-    /// Nothing is sent while a step is executed that is not stored yet, because a webhook must not leave before its event is stored.
+    /// No webhook is sent during a step that is not stored yet, because its event must be stored first.
     fn hold_deliveries(self: &Arc<Self>, held: bool) {
         if self.tape.is_some() {
             let mut tester = self.tester();

@@ -16,7 +16,7 @@ use crate::value::Key;
 pub(super) const SHARED_BYTES: usize = 4 * 1_024 * 1_024;
 /// The bytes of cached answers for one world.
 pub(super) const WORLD_BYTES: usize = 256 * 1_024;
-/// The cost of an answer in addition to its bytes: most of it is the table of its headers.
+/// The memory of a cached answer in addition to its bytes, mostly for its headers.
 const OVERHEAD: usize = 1_024;
 
 /// The answer of a read.
@@ -31,9 +31,8 @@ pub(super) struct Cached {
 #[derive(Debug)]
 pub(super) struct ReadCache {
     answers: HashMap<Box<str>, Cached>,
-    /// Hashes of requests that came once. Only a repeated request is cached, because a walk over the pages of
-    /// a large world would otherwise replace the whole
-    /// cache for nothing.
+    /// Hashes of requests that were sent once. Only a repeated request is cached. Otherwise a client that
+    /// reads all pages of a large world would replace the whole cache without use.
     asked: Box<[u64]>,
     bytes: usize,
     most: usize,
@@ -48,7 +47,8 @@ impl ReadCache {
         self.answers.get(target).cloned()
     }
 
-    /// Caches an answer, unless it would fill the cache alone, and returns it.
+    /// Caches the answer of a repeated request if it needs at most a quarter of the cache. Returns the
+    /// answer.
     pub(super) fn put(&mut self, target: &str, cached: Cached) -> Cached {
         let size = target.len() + cached.body.len() + OVERHEAD;
         if size > self.most / 4 || self.is_new(target) {

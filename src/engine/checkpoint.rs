@@ -1,4 +1,4 @@
-//! A world with all that belongs to it, as of one of its inputs, so that a restart need not replay the inputs before.
+//! The state of a world and its tester after one of its inputs, so that a restart need not replay the earlier inputs.
 //!
 //! Only worlds with many inputs get one. Deliberately absent: files, which belong to `io::wal`.
 
@@ -20,7 +20,7 @@ use crate::world::earlier;
 
 /// The least inputs of a world that gets a checkpoint. Fewer are replayed in a quarter of a second.
 pub(crate) const LEAST: u64 = 10_000;
-/// How often a thread waits for a reply to be stored.
+/// Maximum number of waits of a thread for a reply to be stored.
 const MOST_WAITS: u32 = 10_000;
 
 /// The state of a world to be stored.
@@ -37,7 +37,7 @@ pub(crate) struct Checkpoint {
     snapshots_taken: u64,
 }
 
-/// What identifies the last input of a checkpoint among those that are stored.
+/// Identifies the last input of a checkpoint among the stored inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Position {
     /// The number of the world's own inputs, up to this one.
@@ -89,7 +89,7 @@ pub(crate) struct Gap {
 }
 
 impl Gap {
-    /// It will be filled: from now on, readers wait for it.
+    /// Announces that the gap will be filled: from now on, readers wait for it.
     pub(crate) fn announce(&self) {
         self.inputs.announce();
         if let Some(events) = &self.events {
@@ -112,14 +112,15 @@ impl Gap {
         Ok(())
     }
 
-    /// The world that began with the checkpoint is not that of its inputs, or they cannot be read: the next request replays it.
+    /// The checkpoint differs from the replayed inputs, or they cannot be read: the next request replays the world
+    /// from its inputs.
     pub(crate) fn refuse_world(&self) {
         self.tenure.lose(0);
     }
 }
 
 impl Drop for Gap {
-    /// No reader waits for ever.
+    /// Wakes the readers, so that none waits for ever.
     fn drop(&mut self) {
         self.inputs.bring(inputs::Earlier::default());
         if let Some(events) = &self.events {
@@ -133,7 +134,8 @@ impl Slot {
     pub(super) fn checkpoint(&self) -> Option<Checkpoint> {
         let tape = self.tape.as_ref().filter(|tape| !tape.is_playing() && !tape.is_lost())?;
         let world = self.world();
-        // No request with a key begins now. One that has ended stores its reply without the world.
+        // No request with an idempotency key can start now. A request that has ended stores its reply without the
+        // world's lock.
         let is_running = |_: &u32| self.memory().seen.is_running();
         (0..MOST_WAITS).take_while(is_running).for_each(|_| std::thread::yield_now());
         let tester = self.tester();

@@ -18,7 +18,7 @@ pub(super) fn columns(reply: &Value, definitions: &Map<String, Value>) -> Option
     Some(found)
 }
 
-/// The depth to which objects within objects have columns of their own.
+/// The maximum depth of nested objects whose members have their own columns.
 const DEPTH: usize = 4;
 
 fn collect(
@@ -40,7 +40,7 @@ fn collect(
     }
 }
 
-/// A schema without references, and without the null that may be in its place.
+/// A schema with references resolved, and without its alternative `null`.
 fn resolved<'a>(mut schema: &'a Value, definitions: &'a Map<String, Value>) -> &'a Value {
     loop {
         let target = schema["$ref"].as_str().and_then(|path| path.rsplit('/').next());

@@ -33,7 +33,7 @@ pub(super) fn reply(
     response.map(|()| body)
 }
 
-/// The same without its body, and without the tag of the body.
+/// The head of the reply, without the body and its tag.
 fn head(request: &Request<'_>, reply: &Reply, id: &HeaderValue, time: HeaderValue) -> Response<()> {
     let operation = request.route.operation;
     let mut response = Response::new(());

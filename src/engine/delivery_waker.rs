@@ -30,7 +30,7 @@ pub(crate) trait Courier: Send + Sync {
     fn start(&self, worker: Worker);
 }
 
-/// The state that all worlds share. It is set once, before the first of them opens.
+/// State shared by all worlds. It is set once, before the first world opens.
 #[derive(Default)]
 pub(super) struct DeliveryWaker {
     pub(super) settings: OnceLock<Arc<Settings>>,
@@ -121,7 +121,7 @@ impl Deliveries {
         lock(&self.pool).workers.values().map(|workers| workers.idle.len()).sum()
     }
 
-    /// The world leaves memory: its waiting workers end, and so do calls that wait for deliveries.
+    /// The world leaves memory: its waiting workers end, and calls that wait for deliveries return.
     pub(super) fn dismiss(&self) {
         self.dismissed.store(true, Ordering::Relaxed);
         let mut pool = lock(&self.pool);
@@ -168,7 +168,7 @@ impl Slot {
         }
     }
 
-    /// There may be endpoints now, or none any more.
+    /// Must be called after endpoints can have been added or removed.
     pub(super) fn tester_changed(self: &Arc<Self>) {
         let (active, deliveries) = (!self.tester().outbox.is_empty(), self.deliveries());
         let before = deliveries.active.swap(active, Ordering::AcqRel);
@@ -181,7 +181,8 @@ impl Slot {
         }
     }
 
-    /// Must be called before the first input is stored: it says from where on the endpoints of the command line receive events.
+    /// Records the position from which the endpoints of the command line receive events. Must be called before the
+    /// first input is stored.
     pub(super) fn note_starts(&self) {
         if let Some(tape) = &self.tape
             && !tape.is_playing()

@@ -1,8 +1,8 @@
 //! Decides which worlds are unloaded from memory, and when.
 //!
-//! An unchanged world can always leave, because it can be grown again. A world whose inputs are stored leaves when there is no room; its next
-//! request replays it. Any other world stays until it is deleted, reset or idle for too long. Deliberately absent: clocks and the size of the
-//! process, which the network layer reports.
+//! An unchanged world can always be unloaded, because it can be generated again. A world with stored inputs is
+//! unloaded when there is no room; its next request replays it. Any other world remains until it is deleted, reset or
+//! idle for too long. Deliberately absent: clocks and the size of the process, which the network layer reports.
 
 #![expect(
     clippy::disallowed_types,
@@ -20,7 +20,7 @@ use crate::engine::worlds::Worlds;
 use crate::value::{ApiError, ErrorCode, Key};
 use crate::world::ClockMode;
 
-/// This part of the worlds leaves at once, so that a full server does not sort its worlds for each new key.
+/// One in this many worlds is unloaded at once, so that a full server does not sort its worlds for each new key.
 const PART: usize = 16;
 
 /// The bits of a filter of forgotten keys.
@@ -28,17 +28,18 @@ const FILTER_BITS: u64 = 1 << 23;
 /// The bits that each key sets.
 const BITS_OF_KEY: u64 = 4;
 
-/// What bounds the worlds in memory.
+/// The limits for worlds in memory.
 pub(super) struct Room {
     /// Milliseconds since the server started, as last reported.
     now_ms: AtomicU64,
     /// The worlds that fit into the allowed memory, as far as it is known.
     ceiling: AtomicUsize,
-    /// The inputs that could not be stored, when lost worlds were last looked for.
+    /// The number of lost inputs at the last search for lost worlds.
     losses: AtomicU64,
     /// Whether idle worlds are dropped.
     drops_idle: AtomicBool,
-    /// Keys whose requests are forgotten, without their worlds. It may also contain other keys.
+    /// A set of keys whose worlds and request logs have left memory. It can also contain other keys (false
+    /// positives).
     forgotten: OnceLock<Box<[AtomicU64]>>,
 }
 
@@ -94,7 +95,7 @@ impl Room {
 #[derive(Default)]
 pub(super) struct Open {
     by_key: HashMap<Box<str>, Arc<Slot>>,
-    /// Those whose inputs are recorded.
+    /// The worlds whose inputs are recorded, by key hash.
     by_hash: BTreeMap<KeyHash, Weak<Slot>>,
 }
 
@@ -135,7 +136,8 @@ impl Deref for Open {
     }
 }
 
-/// The worlds in memory, locked to be changed. Worlds that leave are dropped after the lock is released: a large one takes long.
+/// The worlds in memory, locked for a change. Unloaded worlds are dropped after the lock is released, because
+/// dropping a large world takes long.
 pub(super) struct OpenMut<'a> {
     // Fields are dropped in this order.
     open: RwLockWriteGuard<'a, Open>,
@@ -179,7 +181,7 @@ impl OpenMut<'_> {
 
 /// Whether no request and no delivery uses a world. Workers that wait for a delivery do not.
 fn is_unused(slot: &Arc<Slot>) -> bool {
-    let holders = Arc::strong_count(slot); // before the workers are counted: one that ends meanwhile must not hide a request
+    let holders = Arc::strong_count(slot); // before the workers are counted, because a worker that ends in between must not hide a request
     holders <= 1 + slot.deliveries().idle_workers()
 }
 
@@ -231,7 +233,7 @@ impl Worlds {
         Err(ApiError::new(ErrorCode::Overloaded, detail))
     }
 
-    /// Drops the worlds that were not used for longest, down to this number, as far as they can leave.
+    /// Unloads the least recently used worlds until this number remains, as far as they can be unloaded.
     fn shrink(&self, open: &mut OpenMut<'_>, after: usize) {
         let mut leaving: Vec<(u64, u64, Box<str>)> = open
             .iter()
@@ -267,7 +269,8 @@ impl Worlds {
             return false;
         }
         if self.reads_again() {
-            // A lost one that acts alone is replayed without a request: the next sweep drops and notes it.
+            // A lost world that acts without calls must be replayed without a request: the next sweep drops it and
+            // notes that.
             return slot.is_stored() || (slot.is_lost() && !slot.acts_alone());
         }
         slot.is_like_new(&self.base, &self.started(), self.recorder.is_some())
@@ -282,7 +285,7 @@ impl Worlds {
         }
     }
 
-    /// Drops the worlds that contain what could not be stored. Returns those in which something happens without a call.
+    /// Drops the lost worlds, which contain inputs that could not be stored. Returns those that act without calls.
     pub(super) fn drop_lost(&self) -> Vec<KeyHash> {
         let losses = recording::losses();
         if self.room.losses.swap(losses, Ordering::Relaxed) == losses {
@@ -335,7 +338,7 @@ impl Worlds {
 }
 
 impl Slot {
-    /// Whether something happens in the world without a call: a delivery waits, or the wall clock runs its timers.
+    /// Whether the world acts without calls: a delivery is pending, or the wall clock runs its timers.
     pub(super) fn acts_alone(&self) -> bool {
         self.deliveries().is_active()
             && (self.world().mode() == ClockMode::Real || self.tester().outbox.is_waiting())

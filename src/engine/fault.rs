@@ -1,10 +1,8 @@
-//! Faults of the wire: selected once the key is known, applied before or after the commit.
+//! Faults of the wire: selected after the key is checked, applied before or after the commit.
 //!
-//! A refusal before the commit changes nothing and leaves no idempotency record. After a fault behind the
-//! commit, the call has happened, and a retry
-//! with the same key gets the success. Deliberately absent: the selection of the row (`tester::wire`), and
-//! the effects on connections and bytes (`io`), which
-//! reads [`Transport`].
+//! A refusal before the commit changes nothing and leaves no idempotency record. A fault after the commit does not
+//! undo the call: a retry with the same idempotency key gets the successful reply. Deliberately absent: the selection
+//! of the row (`tester::wire`), and the effects on connections and bytes (`io`), which reads [`Transport`].
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -81,7 +79,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Repeats a call of a shared world. Its faults and limits acted when it was first made, so they do not act again.
+    /// Repeats a recorded call without faults and limits, because they already acted on the original call.
     pub(crate) fn repeat(
         &self,
         key: &str,
@@ -96,7 +94,8 @@ impl Engine {
         Ok(reply)
     }
 
-    /// Selects the faults of an exchange by its head, or finds that they depend on its input. An error is what happens before the commit.
+    /// Selects the faults of an exchange by its head, or reports that they depend on its input. An error is the fault
+    /// before the commit.
     pub(super) fn judge_head(
         &self,
         operation: &Operation,
@@ -135,7 +134,7 @@ impl Engine {
         }
         let path = request.params.iter().map(|(name, value)| (*name, value.as_str()));
         members.extend(path.map(|(name, value)| (name.to_owned(), value.into())));
-        // Before the tester's lock: the world's lock is always taken first, and the rest needs it, too.
+        // Before the tester's lock, because the world's lock is always taken first.
         let matching: Vec<Selector> = slot
             .into_iter()
             .flat_map(|slot| slot.tester().wire.conditions())
@@ -195,7 +194,7 @@ fn armed<'s>(operation: &Operation, slot: Option<&'s Slot>) -> Option<&'s Slot> 
     slot.filter(|slot| slot.is_armed() && !is_exempt(operation))
 }
 
-/// The tag of a domain is its name; it is read only if there are rows.
+/// The domain of an operation, by its tag. Called only if there are faults.
 fn domain(operation: &Operation) -> String {
     format!("{:?}", operation.domain).to_ascii_lowercase()
 }

@@ -1,4 +1,5 @@
-//! The replay of a world that some requests wait for, and the worlds that are replayed without a request.
+//! A running replay of a world, which several requests can share, and the worlds that are replayed
+//! without a request.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
@@ -10,10 +11,10 @@ use crate::value::ApiError;
 /// One replay of a world, shared by all requests that wait for it.
 pub(super) type Flight = Arc<OnceLock<Result<Option<Arc<Slot>>, ApiError>>>;
 
-/// Worlds in which something happens without a call, and which are not in memory.
+/// Worlds that act without calls and are not in memory.
 #[derive(Debug, Default)]
 pub(super) struct Owing {
     pub(super) worlds: BTreeSet<KeyHash>,
-    /// Whether it was reported that there is no room for them.
+    /// Whether the lack of room for them was logged.
     pub(super) is_reported: bool,
 }

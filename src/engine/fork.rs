@@ -1,4 +1,5 @@
-//! The fork of a request: it opens its key when the request is recorded, so that nothing can be written to it before.
+//! The fork made by a request. Its key opens only after the request is recorded, so that nothing is written to the
+//! fork before.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

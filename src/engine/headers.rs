@@ -1,4 +1,4 @@
-//! Names of headers, and what headers decide before a body is read.
+//! Names of headers, and decisions by headers before the body is read.
 
 use std::sync::LazyLock;
 
@@ -10,7 +10,7 @@ use crate::world::{API_VERSION, ClockMode, World};
 
 pub(super) const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
 pub(super) const SANDBOX_TIME: HeaderName = HeaderName::from_static("sandbox-time");
-/// On replies to writes in a world whose clock is moved by hand: what waits for the clock.
+/// The tasks that wait for the clock, on replies to writes in a world with a manual clock.
 const WAITING: HeaderName = HeaderName::from_static("sandbox-waiting");
 pub(super) const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 pub(super) const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
@@ -20,8 +20,8 @@ pub(super) const JSON: HeaderValue = HeaderValue::from_static("application/json"
 const OBSERVER: HeaderName = HeaderName::from_static("sandbox-observer");
 const API_VERSION_HEADER: HeaderName = HeaderName::from_static("api-version");
 
-/// All headers of a request if one of them is a trace or one that only this server reads, and no header otherwise. Most requests have
-/// none of these, and then the functions that look for them return at once.
+/// All headers of a request if it has a trace header or a header of this server, and otherwise none. So the look-ups
+/// return at once for most requests.
 pub(super) fn own(headers: &HeaderMap) -> &HeaderMap {
     let is_own = |name: &HeaderName| {
         let name = name.as_str();
@@ -30,7 +30,7 @@ pub(super) fn own(headers: &HeaderMap) -> &HeaderMap {
     own_if(headers.keys().any(is_own), headers)
 }
 
-/// The same for a caller that already knows whether one of them is such a header.
+/// Like [`own`], if the caller already knows whether there is such a header.
 pub(super) fn own_if(has_own: bool, headers: &HeaderMap) -> &HeaderMap {
     static NONE: LazyLock<HeaderMap> = LazyLock::new(HeaderMap::new);
     if has_own { headers } else { &NONE }

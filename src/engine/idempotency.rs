@@ -17,7 +17,7 @@ use crate::engine::lazy_body::LazyBody;
 use crate::tester::request_log::KeyOutcome;
 use crate::value::{ApiError, ErrorCode, Timestamp, Violation};
 
-/// How long an answer is stored, in virtual time.
+/// The time for which an answer is stored, in virtual time.
 const LIFETIME_MS: i64 = 24 * 60 * 60 * 1_000;
 /// The most answers that a world stores; beyond it the oldest are dropped.
 const MOST: usize = 10_000;
@@ -70,8 +70,8 @@ impl IdempotencyKey {
     }
 }
 
-/// Whether an answer is stored: all answers from the execution on are. A refusal before it is not, because
-/// the caller may correct and repeat the request.
+/// Whether an answer is stored: all answers after the start of the execution. An earlier refusal is not
+/// stored, so that the caller can correct and repeat the request.
 pub(super) fn is_kept(status: StatusCode) -> bool {
     !matches!(status.as_u16(), 400 | 401 | 403 | 404 | 412 | 429 | 500..)
 }
@@ -127,7 +127,7 @@ struct Kept {
 }
 
 impl SeenKeys {
-    /// Begins with these answers.
+    /// A memory with these answers.
     pub(super) fn with(answers: Answers) -> Self {
         Self { answers, ..Self::default() }
     }
@@ -255,7 +255,7 @@ impl WrittenAnswer {
 }
 
 impl Answers {
-    /// All of them, to be stored; none if one of them is not text.
+    /// All answers in the stored form; `None` if one of them is not text.
     pub(super) fn written(&self) -> Option<Vec<WrittenAnswer>> {
         let written = |(expires, key): &(Timestamp, IdempotencyKey)| {
             WrittenAnswer::of(*expires, key, self.by_key.get(key)?)
@@ -294,7 +294,7 @@ impl Answers {
 }
 
 impl Kept {
-    /// What a request with its key and this body gets: the answer, if both bodies mean the same.
+    /// The result for a request with this key and body: the stored answer if the bodies are equivalent.
     fn seen(&self, body: &[u8]) -> Seen {
         if *self.body == *body {
             return Seen::Replay(self.replay());

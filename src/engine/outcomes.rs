@@ -69,7 +69,8 @@ pub(super) fn resolved(
     Ok(outcomes)
 }
 
-/// What a request sent to choose outcomes, also if it was refused; several headers are joined by commas, which means the same.
+/// The outcomes header of a request as it was sent, even if it was refused. Several headers are joined by commas,
+/// which is equivalent.
 pub(super) fn as_sent(headers: &HeaderMap) -> Option<Box<str>> {
     let values = headers.get_all(SANDBOX_SCENARIO).iter();
     let values: Vec<_> = values.map(|value| String::from_utf8_lossy(value.as_bytes())).collect();

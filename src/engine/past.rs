@@ -1,7 +1,8 @@
 //! Earlier states of a world that callers requested, and the header that requests one.
 //!
-//! The state of an event is that after the step that caused it, because a step is all or nothing. The copies of the steps before it are
-//! kept, too, because a slider goes back step by step. Deliberately absent: the replay, which is in `rewind`.
+//! The state of an event is that after the step that caused it, because a step is all or nothing. The copies of
+//! earlier steps are kept, too, because a user of the dashboard's slider goes back step by step. Deliberately absent:
+//! the replay, which is in `rewind`.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -35,7 +36,7 @@ pub(super) struct Moment {
     pub(super) before: u64,
     pub(super) world: World,
     pub(super) part: Arc<TesterPart>,
-    /// The event of the live world at the end of the step, by which it is found to have this past.
+    /// The last event of the step. The live world has this past only if its log has the same event.
     pub(super) stamp: Option<Arc<Event>>,
 }
 
@@ -54,7 +55,7 @@ impl Past {
         Some((moment.world.clone(), TesterPart::clone(&moment.part)))
     }
 
-    /// Keeps the states of a replay that belong to the past of this world.
+    /// Keeps those states of a replay that belong to the past of this world.
     pub(super) fn put(&mut self, present: &World, moments: Vec<Moment>) {
         let Some(last) = moments.last() else { return };
         if !is_same_past(&last.world, present) {
@@ -97,7 +98,7 @@ pub(super) enum AsOf {
 }
 
 impl AsOf {
-    /// The one that a request names. Only a read of the world alone can have one.
+    /// The past state that a request names. Only reads of the world, without the tester, can name one.
     pub(super) fn of(
         route: &Route,
         method: &Method,

@@ -40,7 +40,7 @@ type Forked = Opening;
 pub(crate) enum Unrestored {
     /// The inputs cannot be read now.
     Unreadable(String),
-    /// They lead to another world than they did when they were recorded.
+    /// The inputs lead to another world than at the time of their recording.
     Differs(String),
     /// Another process serves the world now.
     Moved,
@@ -76,23 +76,23 @@ pub(crate) trait Archive: Send + Sync {
 pub(crate) struct Player<'a> {
     engine: &'a Engine,
     pub(in crate::engine) slot: Arc<Slot>,
-    /// What becomes of worlds that the inputs open.
+    /// The treatment of forks that the inputs open.
     forks: Forks,
 }
 
-/// What becomes of worlds that replayed inputs open.
+/// The treatment of forks that replayed inputs open.
 enum Forks {
     /// They open in the engine.
     Open,
     /// They are dropped.
     Drop,
-    /// Only the last one is kept: the others are replayed when their keys arrive.
+    /// Only the last fork is kept. The others are replayed when their keys are used.
     Keep(Box<RefCell<Option<Forked>>>),
 }
 
 /// The result of a replayed request.
 pub(crate) struct Outcome {
-    /// What it changed; none if it changed nothing.
+    /// The change that it made; `None` if it changed nothing.
     pub(crate) step: Option<Step>,
     /// Its refusal.
     pub(crate) refusal: Option<Value>,
@@ -155,7 +155,7 @@ impl<'a> Player<'a> {
         Ok(tape.take())
     }
 
-    /// Runs that many timers, and moves the clock.
+    /// Runs `tasks` timers, and moves the clock.
     pub(in crate::engine) fn advance(&self, tasks: u64, to: Timestamp) -> Result<(), ApiError> {
         let world = &mut *self.slot.world_mut();
         guard(world, |world| {

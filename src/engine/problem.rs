@@ -35,7 +35,7 @@ pub(super) fn reply(error: &ApiError, request_id: &HeaderValue) -> Response<Byte
     reply_with(error, error.code.status(), request_id)
 }
 
-/// The same with a status other than the code's, which a fault set.
+/// The reply with a status set by a fault, instead of the code's.
 pub(super) fn reply_with(
     error: &ApiError,
     status: u16,

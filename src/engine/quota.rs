@@ -7,7 +7,7 @@ use crate::engine::request::Request;
 use crate::engine::slot::Slot;
 use crate::value::{ApiError, ErrorCode};
 
-/// The limits of a world; none where there is no limit.
+/// The limits of a world; `None` means no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Most {
     /// Changes of the world since it began.

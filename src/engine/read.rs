@@ -1,4 +1,4 @@
-//! Reads: an answer is kept until its world changes.
+//! Reads, with a cache of answers until the world changes.
 
 use std::sync::{MutexGuard, PoisonError};
 
@@ -67,7 +67,7 @@ impl Engine {
         }
     }
 
-    /// A read of an earlier state. No answer is kept: the slider of the dashboard asks once.
+    /// A read of an earlier state. Answers are not cached, because the dashboard's slider reads each state once.
     fn read_past(
         &self,
         request: &Request<'_>,
@@ -94,7 +94,7 @@ impl Engine {
         response
     }
 
-    /// A panic under the lock cannot leave half an answer, because each is inserted as a whole.
+    /// A panic under the lock cannot leave an incomplete answer, because each is inserted by one call.
     fn shared_cache(&self) -> MutexGuard<'_, ReadCache> {
         self.untouched.lock().unwrap_or_else(PoisonError::into_inner)
     }

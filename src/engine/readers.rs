@@ -1,4 +1,4 @@
-//! The readers of a world's event stream that wait until something happens.
+//! The readers of a world's event stream, which wait for changes.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -7,7 +7,7 @@ use std::task::Waker;
 
 use crate::api::control::event_stream::Encoded;
 
-/// What happened.
+/// The kind of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Happened {
     /// The world changed, or left memory.
@@ -18,7 +18,7 @@ pub(super) enum Happened {
     Delivery,
 }
 
-/// What a reader follows beside the world.
+/// The sources that a reader follows in addition to the world.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Follows {
     pub(super) requests: bool,
@@ -46,7 +46,7 @@ pub(super) struct Readers {
 }
 
 impl Readers {
-    /// A reader begins. Returns its number.
+    /// Registers a reader. Returns its number.
     pub(super) fn begin(&self) -> u32 {
         self.open.fetch_add(1, Ordering::AcqRel);
         self.next.fetch_add(1, Ordering::Relaxed)
@@ -66,7 +66,7 @@ impl Readers {
         }
     }
 
-    /// Something happened. Costs one atomic load if there are no readers.
+    /// Wakes the readers of such changes. Costs one atomic load if there are no readers.
     pub(super) fn wake(&self, happened: Happened) {
         if self.is_read() {
             let mut woken: Vec<Waker> = Vec::new();
@@ -86,12 +86,12 @@ impl Readers {
         self.encoded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether there are any.
+    /// Whether there are readers.
     pub(super) fn is_read(&self) -> bool {
         self.open() > 0
     }
 
-    /// How many there are.
+    /// The number of readers.
     pub(super) fn open(&self) -> u32 {
         self.open.load(Ordering::Acquire)
     }

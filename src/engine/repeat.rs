@@ -1,4 +1,4 @@
-//! A recorded request: what can be done before its world is in the right state.
+//! A recorded request: the part of its work that does not need the state of its world.
 //!
 //! A replay prepares the next requests on another thread while the world executes this one. Deliberately absent: the world.
 

@@ -1,4 +1,4 @@
-//! The form of a reply: JSON, or another one that the row has and the caller prefers.
+//! The form of a reply: JSON, or another form of the row that the caller prefers.
 
 use http::header::ACCEPT;
 use http::{HeaderMap, HeaderValue};

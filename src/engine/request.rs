@@ -38,7 +38,7 @@ pub(super) struct Request<'a> {
     pub(super) trace: Trace,
     /// Its parts that need no world, if they were read before its turn.
     pub(super) prepared: Cell<Option<Result<Prepared, ApiError>>>,
-    /// Its turn in the world, until it needs the world no more.
+    /// Its turn in the world, until its work in the world is done.
     pub(super) turn: Cell<Option<Turn>>,
 }
 

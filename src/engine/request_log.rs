@@ -56,7 +56,7 @@ pub(crate) struct DelayedEntry {
 }
 
 impl DelayedEntry {
-    /// The delay has ended at that time since the server started, or the client has left.
+    /// The delay has ended, `ms` after the start of the server, or the client has disconnected.
     pub(crate) fn end(&self, ms: u64, client_left: bool) {
         self.slot.tester().requests.replied(self.number, ms, client_left);
     }
@@ -133,7 +133,7 @@ fn key(head: &Parts, outcome: Option<KeyOutcome>) -> Option<KeyUse> {
 }
 
 impl Engine {
-    /// The same with request logs of at most this many requests for each world.
+    /// An engine with request logs of at most `most` requests for each world.
     pub(crate) fn with_max_requests(mut self, most: usize) -> Self {
         self.worlds.most_requests = most;
         self

@@ -1,4 +1,4 @@
-//! The data that accompany a reply besides its bytes, and pages that are not operations.
+//! Data of a reply in addition to its bytes, and pages that are not operations.
 
 use std::time::Duration;
 

@@ -28,7 +28,7 @@ impl Engine {
         self.open_world_to(key, false)
     }
 
-    /// Whether a key has a world: one in memory, a stored one, or one that was as new and was forgotten.
+    /// Whether a key has a world: in memory, stored, or unloaded while it equalled a new world.
     pub(super) fn has_world(&self, key: &str) -> Result<bool, ApiError> {
         let worlds = &self.worlds;
         if worlds.resident(key)?.is_some() {
@@ -70,7 +70,7 @@ impl Engine {
         }
         let shows_process = matches!(row.call, Call::Open(_)) && row.path != "/_sandbox/info";
         match self.open_world_to(key, row.method == Method::Get) {
-            // The state of the process is also shown while its worlds are not there.
+            // The state of the process is shown even if its worlds are not available.
             Err(error) if shows_process && error.code.status() == 503 => Ok(None),
             Err(error) if error.code == ErrorCode::InternalError && deletes_world(row) => {
                 self.worlds.discard(key)?;
@@ -80,7 +80,8 @@ impl Engine {
         }
     }
 
-    /// The world of the key now, and the outcomes that a request chooses there. The request has its turn, so a replay finds the same.
+    /// The current world of the key, and the outcomes that a request chooses in it. The request has its turn, so a
+    /// replay gets the same ones.
     pub(super) fn in_turn(
         &self,
         slot: Option<Arc<Slot>>,
@@ -92,7 +93,8 @@ impl Engine {
         Ok((slot, outcomes))
     }
 
-    /// The world of the key now: the one that was found with the head may have been deleted while the body came.
+    /// The current world of the key. The world that was found with the head can have been deleted while the body
+    /// arrived.
     fn current(
         &self,
         slot: Option<Arc<Slot>>,
@@ -133,7 +135,8 @@ impl Engine {
         lock(&self.owing).worlds.extend(found);
     }
 
-    /// Whether other processes serve worlds of the same archive, so that one of theirs may need another process at any time.
+    /// Whether other processes serve worlds of the same archive, so that this process can have to take over a world
+    /// at any time.
     pub(crate) fn is_shared(&self) -> bool {
         self.archive.get().is_some_and(|archive| archive.is_shared())
     }
@@ -143,8 +146,8 @@ impl Engine {
         !lock(&self.owing).worlds.is_empty()
     }
 
-    /// Replays the worlds that must be, one after another, so that their webhooks are sent without a call. Those for which there is no room
-    /// stay for the next time.
+    /// Replays the worlds with pending webhooks, one after another, so that the webhooks are sent without a call.
+    /// Worlds without room are tried again next time.
     pub(crate) fn bring_owing(&self) {
         let mut worlds = std::mem::take(&mut lock(&self.owing).worlds);
         let mut later = BTreeSet::new();
@@ -155,7 +158,7 @@ impl Engine {
                 }
                 // It was reported. The key of the world gets the error, too.
                 Err(error) if error.code == ErrorCode::InternalError => {}
-                // Another process serves it.
+                // Another process serves the world.
                 Err(error) if error.code == ErrorCode::WorldMoving => {}
                 Err(error) => {
                     later.insert(world);
@@ -177,7 +180,7 @@ impl Engine {
         owing.worlds.extend(later);
     }
 
-    /// The process ends soon: a proxy must send new requests to another one.
+    /// The process ends soon: a proxy must send new requests to another process.
     pub(crate) fn announce_end(&self) {
         self.is_leaving.store(true, Ordering::Relaxed);
     }
@@ -206,7 +209,8 @@ impl Engine {
         if self.is_shared() && !is_claimed { Ok(None) } else { self.bring(&key) }
     }
 
-    /// Replays a world; none if it has no inputs, or is in memory under another name. Its key is the one that was sent, or a name made of its hash.
+    /// Replays a world; `None` if it has no inputs, or is in memory under another name. `key` is the key of a
+    /// request, or a name made of the key's hash.
     fn bring(&self, key: &str) -> Result<Option<Arc<Slot>>, ApiError> {
         let Some(recorder) = &self.config.recorder else { return Ok(None) };
         let world = KeyHash::of(recorder.salt(), key);
@@ -228,9 +232,10 @@ impl Engine {
         if let Some(slot) = self.worlds.claim(key) {
             return Ok(Some(slot));
         }
-        // Without a request only the hash of the key is known. A second copy would send webhooks again, and replace the world when it leaves.
+        // Without a request, only the hash of the key is known. A second copy of the world would send webhooks twice,
+        // and replace the first copy when it is unloaded.
         if self.worlds.is_open(world) || !self.worlds.holds(key) {
-            return Ok(None); // it was opened or deleted meanwhile
+            return Ok(None); // it was opened or deleted in the meantime
         }
         self.worlds.check_room()?; // before a replay that may take long
         let archive = self.archive.get().expect("a recorder that holds worlds is an archive");

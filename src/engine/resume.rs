@@ -10,11 +10,12 @@ use crate::engine::slot::Opening;
 use crate::engine::state::Engine;
 use crate::world::World;
 
-/// The least new inputs after which a world that is not used gets another one.
+/// The minimum number of new inputs after which an idle world gets another checkpoint.
 const FEW: u64 = 2_000;
 /// A world is not used after this time without a request.
 const QUIET_MS: u64 = 1_000;
-/// The most inputs of all worlds that get one at the end of the process, so that the end takes about two seconds at most.
+/// The maximum number of inputs of all worlds that get a checkpoint at the end of the process. It limits the end to
+/// about two seconds.
 const MOST_AT_END: u64 = 250_000;
 
 impl Engine {
@@ -53,7 +54,8 @@ impl Engine {
 }
 
 impl<'a> Player<'a> {
-    /// A player of a world that begins with a checkpoint, and what is to be read beside it. An error says what is wrong with the checkpoint.
+    /// A player of a world that begins with a checkpoint, and the gap of earlier inputs. An error describes the fault
+    /// of the checkpoint.
     pub(crate) fn after(
         engine: &'a Engine,
         key: KeyHash,
@@ -82,8 +84,8 @@ impl<'a> Player<'a> {
         Ok((player, Gap { events, inputs, digest, now, tenure }))
     }
 
-    /// Brings what was left out of a world that began with a checkpoint. This player has replayed the same inputs. An error is the digest of
-    /// another world.
+    /// Fills the gap of a world that began with a checkpoint, from this player, which has replayed the same inputs.
+    /// An error is the digest of a different world.
     pub(crate) fn fill(&self, gap: &Gap) -> Result<(), String> {
         self.follow(gap.now); // a move of the wall clock without due work is no input
         gap.fill(&self.slot)

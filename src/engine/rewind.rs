@@ -1,4 +1,5 @@
-//! Makes an earlier state of a world again: its inputs are replayed up to an event, in a world beside it that no key opens.
+//! Reconstructs an earlier state of a world: replays its inputs up to an event, in a separate world that no key
+//! opens.
 //!
 //! Deliberately absent: the choice of the inputs; `tester::inputs` has them.
 
@@ -23,7 +24,7 @@ use crate::world::World;
 const NEAR: usize = 24;
 
 impl DeliveryWaker {
-    /// One with the same endpoints, which sends nothing.
+    /// A copy with the same endpoints that sends nothing.
     pub(super) fn silent(&self) -> Arc<Self> {
         let mut silent = Self::default();
         silent.settings.clone_from(&self.settings);
@@ -59,7 +60,7 @@ impl Engine {
             refused("only the latest inputs of a world are kept (at least 500), and a fork keeps only its own inputs")
         })?;
         long_work::run(|| {
-            // Others wait for this replay, which may have what they need.
+            // Other requests wait for this replay, because it can contain their states.
             let past = &mut *lock(past);
             if past.find(present, sequence).is_none() {
                 past.put(present, self.play_to(leading, present, sequence));
@@ -101,7 +102,7 @@ fn play(engine: &Engine, player: &Player<'_>, recalled: &Recalled) {
     let Recalled { input, moved, spent, .. } = recalled;
     player.spent(spent);
     if let Some(moved) = moved {
-        player.advance(moved.tasks, moved.to).ok(); // a bug there was logged
+        player.advance(moved.tasks, moved.to).ok(); // a panic was already logged
         return;
     }
     let mut request = HttpRequest::builder().method(input.method).uri(&input.target);

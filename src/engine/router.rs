@@ -60,7 +60,7 @@ impl Route {
         }
     }
 
-    /// Its path, and its further ones.
+    /// Its path and its aliases.
     fn paths(&self) -> impl Iterator<Item = &'static str> {
         core::iter::once(self.operation.path).chain(self.aliases.iter().copied())
     }
@@ -141,7 +141,7 @@ pub(super) enum Found {
 /// One path, with a row for each method.
 type Methods = [Option<&'static Route>; operation::Method::ALL.len()];
 
-/// The paths with the same beginning. They are compiled when a path with it is first called.
+/// The paths with the same first segments. They are compiled at the first request to one of them.
 struct Group {
     beginning: &'static str,
     paths: Vec<(&'static str, Methods)>,
@@ -229,7 +229,7 @@ impl Router {
         if matched.params.is_empty() {
             return Ok(Found::Route(route, Vec::new()));
         }
-        // By name, because an alias may have them in another order.
+        // By name, because an alias can have the parameters in another order.
         let mut params = Vec::with_capacity(route.parameters.len());
         params.extend(
             (route.parameters.iter())
@@ -258,8 +258,8 @@ impl Router {
     }
 }
 
-/// Made once in a process for every set of rows. Nearly all engines have the same set, so it may live as long
-/// as the process.
+/// Made once in a process for every set of rows, and never freed, because nearly all engines have the same
+/// set.
 fn routes(rows: &Rows) -> &'static [Route] {
     static MADE: Mutex<Vec<(Rows, &'static [Route])>> = Mutex::new(Vec::new());
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! One key's world with what belongs to it: the tester's part, what is remembered of requests, and their locks.
+//! The world of one key with its tester, its memory of requests, and their locks.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -47,9 +47,8 @@ fn spin<G>(attempt: impl Fn() -> TryLockResult<G>) -> Option<G> {
     None
 }
 
-/// One key's world. Reads share it; a step has it alone. The tester and the idempotency answers have their
-/// own locks, taken in the order of these
-/// fields. The last one is held only for a look-up.
+/// The world of one key. Reads share its lock; a step holds it exclusively. The tester and the idempotency answers
+/// have their own locks, taken in the order of these fields. The last lock is held only for a look-up.
 pub(super) struct Slot {
     /// The requests that wait for the world.
     pub(super) turns: Arc<Turns>,
@@ -66,7 +65,7 @@ pub(super) struct Slot {
     pub(super) tape: Option<Tape>,
     /// Whether the world was deleted.
     closed: AtomicBool,
-    /// Whether there are faults or limits. Most worlds have none, and then requests check nothing else.
+    /// Whether there are faults or limits. In most worlds there are none, and requests skip all further checks.
     pub(super) armed: AtomicBool,
     /// When it was used last, in milliseconds since the server started.
     touched: AtomicU64,
@@ -90,7 +89,7 @@ pub(super) struct Memory {
     calls_beside: u64,
 }
 
-/// What a world opens with.
+/// The initial state of a world that is opened.
 pub(crate) struct Opening {
     pub(super) world: World,
     pub(super) part: TesterPart,
@@ -247,8 +246,8 @@ impl Slot {
         self.readers.wake(Happened::World);
     }
 
-    /// Whether a new world of this base would equal this one: it was not changed, or it was reset. `is_recorded` says that a recording
-    /// numbers its calls, so that a reset one differs.
+    /// Whether a new world of this base would equal this one: it was not changed, or it was reset. With
+    /// `is_recorded`, a reset world differs, because the recording numbers its calls.
     pub(super) fn is_like_new(
         &self,
         base: &Arc<Base>,
@@ -270,7 +269,7 @@ impl Slot {
         at_start && !self.is_armed() && tester.is_like_new(started) && !self.deliveries.is_active()
     }
 
-    /// Whether all inputs of the world are stored, and nothing is left to do in it without a request.
+    /// Whether all inputs of the world are stored, and the world does not act without calls.
     pub(super) fn is_stored(&self) -> bool {
         self.tape.as_ref().is_some_and(Tape::is_stored) && !self.acts_alone()
     }
@@ -344,7 +343,7 @@ impl Slot {
         self.armed.store(tester.wire.is_armed(), Ordering::Relaxed);
     }
 
-    /// What is remembered.
+    /// The memory of requests: idempotency keys and their answers.
     pub(super) fn memory(&self) -> MutexGuard<'_, Memory> {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -359,13 +358,13 @@ impl Slot {
         self.closed.load(Ordering::Acquire)
     }
 
-    /// The events so far are those of the world that was copied, and are not sent again.
+    /// Sends only later events: those so far belong to the copied world.
     pub(super) fn send_from_now(&self) {
         let world = self.world();
         self.tester().outbox.catch_up(&world);
     }
 
-    /// The world was deleted: nothing happens in it any more.
+    /// Closes a deleted world: no further webhooks and streams.
     pub(super) fn close(&self) {
         self.closed.store(true, Ordering::Release);
         self.deliveries.dismiss();

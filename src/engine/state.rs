@@ -70,15 +70,15 @@ pub(crate) struct Config {
     pub(crate) seed: u64,
     pub(crate) shape: Shape,
     pub(crate) mode: ClockMode,
-    /// The only keys that open a world; any but live-looking ones if empty.
+    /// The only keys that open a world. If empty, any key opens a world, except keys that look live.
     pub(crate) api_keys: Vec<String>,
     /// The contract overlay. Its keys are accepted in addition to those above.
     pub(crate) contract: Overlay,
     pub(crate) max_worlds: usize,
-    /// Events that each world keeps; all of them if none.
+    /// Maximum number of events that each world keeps; `None` keeps all.
     pub(crate) max_events: Option<u64>,
     pub(crate) pages: Pages,
-    /// Scenarios of files. They can be loaded by name, before the shipped ones of the same name.
+    /// Scenarios from files, which can be loaded by name. They have priority over shipped scenarios of the same name.
     pub(crate) scenarios: Vec<Arc<Scenario>>,
     pub(crate) library: Library,
     /// Records every input that changes a world.
@@ -109,7 +109,7 @@ pub(crate) struct Engine {
     pub(super) archive: OnceLock<Arc<dyn Archive>>,
     /// Worlds that must be replayed without a call.
     pub(super) owing: Mutex<Owing>,
-    /// Whether the process ends, so that no replay is worth its time.
+    /// Whether the process ends, so that no replay is started or continued.
     pub(super) is_ending: AtomicBool,
     /// Whether a proxy must send requests to another process.
     pub(super) is_leaving: AtomicBool,
@@ -187,7 +187,7 @@ impl Engine {
                 slot.rearm(tester);
                 Ok(())
             });
-            done.ok(); // a bug there was logged
+            done.ok(); // a panic was already logged
             slot.changed(world);
         }
     }
@@ -308,7 +308,7 @@ impl Engine {
         Self::follow_to(slot, Timestamp::from_millis(self.wall.load(Ordering::Relaxed)));
     }
 
-    /// Moves a world to that time of the wall clock. While the log cannot be written, the world stands still, so that reads continue.
+    /// Moves a world to that wall-clock time. Does nothing while the log cannot be written, so that reads continue.
     pub(super) fn follow_to(slot: &Arc<Slot>, now: Timestamp) {
         let stands = |tape: &Tape| !tape.is_playing() && tape.accepts().is_err();
         if slot.tape.as_ref().is_some_and(stands) {
@@ -316,7 +316,7 @@ impl Engine {
         }
         let world = &mut *slot.world_mut();
         if slot.deliveries().are_dismissed() {
-            return; // a move of a world that has left memory would be stored beside those of its successor
+            return; // a move of an unloaded world would be stored among the inputs of its successor
         }
         let before = Before::of(world);
         let followed = guard(world, |world| {

@@ -43,9 +43,9 @@ pub(crate) struct Stream {
     number: u32,
 }
 
-/// What a reader finds.
+/// The result of a poll.
 pub(crate) enum Next {
-    /// Send this, once that input is stored. There may be more at once.
+    /// Send these frames after the input of the ticket is stored. More frames can be available at once.
     Send { frames: Vec<Bytes>, ticket: Option<Ticket>, more: bool },
     /// Nothing yet. The task is woken when something happens.
     Wait,

@@ -1,8 +1,8 @@
 //! The turns of the requests to one world.
 //!
 //! Only one request at a time can change a world. A request that waits in here is a future, so it occupies no thread.
-//! A request that finds the world free takes its turn at once, even if others wait: to wake one takes longer than a step. One that
-//! was passed over [`MOST_PASSED`] times is the next.
+//! A request that finds the world free takes its turn at once, even if others wait, because waking one takes longer
+//! than a step. A waiting request that was passed over [`MOST_PASSED`] times is the next.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -12,7 +12,7 @@ use std::task::{Context, Poll, Waker};
 
 use crate::engine::lock::lock;
 
-/// How often the first of those that wait is passed over.
+/// The maximum number of times that the first waiting request is passed over.
 const MOST_PASSED: u32 = 16;
 
 #[derive(Debug, Default)]
@@ -24,12 +24,12 @@ struct State {
     waiting: VecDeque<(u64, Waker)>,
     /// The number of the next request that waits.
     next: u64,
-    /// How often the first was passed over.
+    /// The number of times that the first waiting request was passed over.
     passed: u32,
 }
 
 impl State {
-    /// Takes the turn for the request with this number, or for one that does not wait yet.
+    /// Takes the turn for the waiting request with this number, or for a new request.
     fn take(&mut self, number: Option<u64>) -> bool {
         let is_first = self.waiting.front().map(|(first, _)| *first) == number;
         if self.is_taken || (!is_first && self.passed >= MOST_PASSED) {
@@ -109,7 +109,7 @@ impl Future for Waiting {
 }
 
 impl Drop for Waiting {
-    /// The client left: the request that waits behind it is woken instead.
+    /// The client disconnected: the next waiting request is woken instead.
     fn drop(&mut self) {
         let Some(number) = self.number else { return };
         let mut state = lock(&self.turns.0);
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_waits_is_passed_over_a_limited_number_of_times() {
+    fn a_waiting_request_is_passed_over_a_limited_number_of_times() {
         let turns = Arc::new(Turns::default());
         let turn = Turn::take(&turns);
         let mut waiting = pin!(wait(&turns));

@@ -30,7 +30,7 @@ pub(super) struct Worlds {
     /// Whether keys that look live are refused.
     refuse_live: bool,
     pub(super) most: usize,
-    /// What bounds the worlds in memory, beside `most`.
+    /// The limits for worlds in memory, in addition to `most`.
     pub(super) room: Room,
     waker: Arc<DeliveryWaker>,
     pub(super) recorder: Option<Arc<dyn Recorder>>,
@@ -188,7 +188,7 @@ impl Worlds {
         {
             return Err(full.clone());
         }
-        // A world without room serves one read. The log must not get what the clock does in it.
+        // A world without room serves one read only. Its moves of the clock must not be recorded.
         let tape = room.is_ok().then(|| self.tape(key, None)).flatten();
         let slot = self.slot(key, self.opening(), tape);
         if room.is_err() || self.was_used(key) {
@@ -201,7 +201,7 @@ impl Worlds {
         Ok(Some(slot))
     }
 
-    /// Makes this process the one that serves the key's world, if several could. Returns whether it was not before.
+    /// Claims the key's world in a shared store. Returns whether the process did not own it before.
     pub(super) fn claim_for(&self, key: &str, asks: bool) -> Result<bool, ApiError> {
         let Some(recorder) = &self.recorder else { return Ok(false) };
         recorder.claim(KeyHash::of(recorder.salt(), key), asks)
@@ -229,7 +229,7 @@ impl Worlds {
         }
         self.check(key)?;
         self.claim_for(key, true)?;
-        let is_stored = self.holds(key); // it may wait, so it is asked before the lock is taken
+        let is_stored = self.holds(key); // called before the lock is taken, because it can wait
         let mut open = self.open_mut();
         if is_stored || self.claimed(&mut open, key).is_some() || self.holds(key) {
             let detail = "the key already has a world: use a new key";

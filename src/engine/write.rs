@@ -47,7 +47,7 @@ pub(super) fn write(request: &Request<'_>, slot: &Arc<Slot>, host: Forking<'_>) 
     if request.route.operation.method != Method::Get {
         show_waiting(world, &mut response);
     }
-    // It waits for its own input, and not for that of the next request.
+    // The reply waits only for its own input, and not for that of the next request.
     recording::hold(slot.tape.as_ref(), &mut response);
     drop(held);
     if matches!(request.route.operation.call, Call::Write(_)) {
@@ -158,7 +158,7 @@ fn run(
     request.trace.caused(logged, world);
     let (time, now) = (slot.memory().time_header(world.now()), world.now());
     let refusal = performed.as_ref().err().map(|error| refused(request, slot, world, error));
-    // A request that is not recorded changes nothing: the next one that is recorded runs the timers that are due.
+    // A request that is not recorded changes nothing. The next recorded request runs the due timers.
     let is_recorded = recording::is_stored(row) && !recording::is_beside(row);
     if is_recorded && settle(world) {
         slot.changed(world);
@@ -217,7 +217,7 @@ pub(super) fn settle(world: &mut World) -> bool {
         system::settle(world);
         Ok(())
     });
-    settled.ok(); // a bug there was logged; the accepted request stays
+    settled.ok(); // a panic was already logged; the request remains accepted
     world.version() != before
 }
 

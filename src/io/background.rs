@@ -17,7 +17,7 @@ use crate::io::server::{Server, ServerConfig};
 /// Requests in flight when the handle is dropped belong to a finished test.
 const DRAIN: Duration = Duration::from_millis(500);
 
-/// Why no server runs.
+/// The reason why the server did not start.
 #[derive(Debug)]
 pub(crate) enum StartError {
     /// The system gives no thread or runtime.
@@ -59,8 +59,8 @@ impl Background {
         Self::start_with(config, engine, |_| Ok(()))
     }
 
-    /// The same, with a preparation that runs in the server's runtime before the first request and gets its
-    /// address.
+    /// Starts a server. `prepare` runs in the server's runtime before the first request, and gets the
+    /// server's address.
     pub(crate) fn start_with<A: RequestHandler>(
         mut config: ServerConfig,
         engine: Arc<A>,

@@ -1,8 +1,7 @@
 //! A whole request body, bounded in bytes.
 //!
-//! hyper has neither a deadline nor a size limit for a body: this module has the size, and its caller the deadline. Nearly every body
-//! arrives in one frame, which
-//! is passed on without a copy.
+//! hyper has neither a deadline nor a size limit for a body. This module enforces the size, and its caller the
+//! deadline. Nearly every body arrives in one frame, which is passed on without a copy.
 
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;

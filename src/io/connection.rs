@@ -200,12 +200,11 @@ pub(crate) struct Watched<C> {
     limits: Limits,
     timer: Pin<Box<Sleep>>,
     armed: Instant,
-    /// Held until the end: the server waits until all of them are dropped.
+    /// Dropped at the end of the connection; the server waits until all connections have dropped it.
     closing: Closing,
     closed: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
-    /// The task that the timer and `closed` will wake. While it is the current task, they need no second
-    /// registration, which would take a lock for each
-    /// request.
+    /// The task that the timer and `closed` will wake. If it is the current task, a new registration is not
+    /// needed; it would take a lock for each request.
     waker: Option<Waker>,
 }
 
@@ -238,7 +237,7 @@ impl<C: Served> Watched<C> {
     /// Starts a graceful end when the server closes. Returns whether the connection must be polled again.
     fn poll_closing(&mut self, cx: &mut Context<'_>, registered: bool) -> bool {
         let Some(closed) = self.closed.as_mut() else { return false };
-        // `has_changed` is one atomic load, and an error when the server is gone.
+        // `has_changed` is one atomic load. An error means that the server has ended.
         if registered && matches!(self.closing.has_changed(), Ok(false)) {
             return false;
         }

@@ -60,7 +60,7 @@ impl Cors {
         matches!(text, "*" | "null") || (!has_more && text.parse().is_ok_and(is_uri))
     }
 
-    /// The same, with further headers of replies that scripts may read.
+    /// Adds further headers of replies that scripts may read.
     pub(crate) fn exposing(mut self, names: &[String]) -> Self {
         if !names.is_empty() {
             let all = format!("{EXPOSED}, {}", names.join(", "));

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::engine::DelayedEntry;
 use crate::io::connection::Activity;
 
-/// A reply that is waiting. Dropped before its end, it says that the client has left.
+/// A delayed reply. If it is dropped before its end, the client has disconnected.
 struct Waiting {
     entry: Option<DelayedEntry>,
     activity: Arc<Activity>,

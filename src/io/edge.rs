@@ -87,9 +87,9 @@ impl<A> Shared<A> {
 
 type Replied = Result<Response<Sent>, Lost>;
 
-/// A reply, which is nearly always ready at once.
+/// A reply. It is nearly always ready at once.
 pub(crate) enum Reply {
-    /// The single poll takes it.
+    /// Ready; the only poll takes it.
     Now(Option<Replied>),
     /// Waits for a body or for the end of a delay.
     Later(Pin<Box<dyn Future<Output = Replied> + Send>>),
@@ -130,7 +130,7 @@ impl<A: RequestHandler> hyper::service::Service<Request<Incoming>> for Edge<A> {
         let (mut head, body) = request.into_parts();
         let mut line = AccessLogLine::start(&head);
         if head.method == Method::HEAD {
-            // hyper remembers the method and drops the body of the reply, but not its length.
+            // hyper keeps the original method, and drops the body of the reply but not its length.
             head.method = Method::GET;
         }
         let outside = self.shared.engine.enter(&mut head);
@@ -227,7 +227,8 @@ impl<A: RequestHandler> Edge<A> {
         }))
     }
 
-    /// Reads a body. One that does not arrive at once needs one of the places for slow bodies; none if all are taken.
+    /// Reads a body. A body that does not arrive at once needs a place for slow bodies; `None` if all places are
+    /// taken.
     async fn collect(&self, body: Incoming) -> Option<Result<Bytes, Unread>> {
         let limits = self.shared.limits;
         if declares_more(&body, limits.body_bytes) {
@@ -339,7 +340,7 @@ impl<A: RequestHandler> Edge<A> {
         waits.is_none_or(|(durable, ticket)| durable.has(ticket))
     }
 
-    /// Holds a reply until its input is on disk. If the write fails, the reply is never sent.
+    /// Delays a reply until its input is on disk. If the write fails, the reply is never sent.
     async fn durable(&self, head: &Parts, response: Response<Bytes>) -> Response<Bytes> {
         let ticket: Option<Ticket> = response.extensions().get().cloned();
         let Some((durable, ticket)) = self.shared.durable.as_ref().zip(ticket) else {
@@ -375,7 +376,7 @@ impl<A: RequestHandler> Edge<A> {
 const AT_ONCE: Duration = Duration::from_millis(50);
 
 const BUG: &str = "this is a bug of the sandbox; the request changed nothing";
-/// The text of a full server.
+/// The text of the refusal by a full server.
 pub(crate) const FULL: &str = "the sandbox has reached its limit of requests; try again soon";
 
 fn transport(response: &Response<Bytes>) -> Transport {

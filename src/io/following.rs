@@ -1,7 +1,7 @@
-//! The body of the event stream: sends what a reader finds, at a pace, and keeps an idle stream open.
+//! The body of the event stream: sends the frames of a reader at a limited pace, and keeps an idle stream open.
 //!
-//! hyper polls it only when the client has read what was sent before, so a slow client holds one batch at most. Many readers of one world are
-//! not sent to at the same moment: a request would wait for all of them.
+//! hyper polls it only after the client has read the earlier data, so a slow client buffers at most one batch. Sends
+//! to many readers of one world are spread over time; otherwise a request would wait for all of them.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -25,9 +25,10 @@ use crate::io::wal::durable::Durable;
 
 /// The time between two batches, so that a burst of changes is one batch. The first one after a pause is sent at once.
 const PACE: Duration = Duration::from_millis(100);
-/// The time of each reader of a world in the pace of all of them, so that many readers do not take the time of requests.
+/// The minimum time between two batches for each reader of a world: readers share the pace, so that many do not delay
+/// requests.
 const SHARE: Duration = Duration::from_micros(200);
-/// The readers of one world that are few: news is sent to each of them at once.
+/// Up to this number of readers of one world, each gets news at once.
 const FEW: u32 = 32;
 /// The time after which a stream tries again while a step of its world is running, and between two batches of one burst.
 const SOON: Duration = Duration::from_millis(20);
@@ -220,7 +221,8 @@ impl Following {
         }
     }
 
-    /// All readers of a world are woken at once. Each waits for its own part of the pace, and so they stay apart.
+    /// All readers of a world are woken at once. Each waits for its own part of the pace, so that they do not send at
+    /// the same time.
     fn wait_for_turn(&mut self) {
         let (place, readers) = self.stream.place();
         if readers > FEW {
@@ -239,7 +241,7 @@ impl Following {
         self.is_paced = true;
     }
 
-    /// What shows an input waits until the input is on disk.
+    /// Frames that show an input are sent only after the input is on disk.
     fn storing(&self, ticket: Option<Ticket>) -> Option<Storing> {
         let (durable, ticket) = self.durable.clone().zip(ticket)?;
         if durable.has(&ticket) {

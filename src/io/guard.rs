@@ -1,10 +1,8 @@
 //! The checks of `Host`, `Origin` and the token of the control plane.
 //!
-//! Keys are easy to guess here. They do not protect against a web page that rebinds its own name to
-//! 127.0.0.1. So the `Host` of every request
-//! must be a name that no stranger can own. These are pure functions over a head. Deliberately absent: CORS
-//! headers (`cors`), keys of
-//! worlds (the engine).
+//! Keys are easy to guess here, so they do not protect against a web page that rebinds its own name to 127.0.0.1
+//! (DNS rebinding). Therefore the `Host` of every request must be a name that a third party cannot own. These
+//! are pure functions over a head. Deliberately absent: CORS headers (`cors`), keys of worlds (the engine).
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
@@ -30,9 +28,9 @@ pub(crate) enum GuardDecision {
     Pass,
     /// A preflight of a browser; this module answers it.
     Preflight,
-    /// Not served.
+    /// Refuse the request.
     Refuse(ErrorCode, &'static str),
-    /// Its key may send the next request after this number of seconds.
+    /// Refuse the request: its key may send the next one after this number of seconds.
     Wait(u64),
 }
 
@@ -56,7 +54,7 @@ impl Guard {
         Self { allowed_hosts, admin_token, cors, quota: None }
     }
 
-    /// The same with the value of `--quota`.
+    /// The guard with the value of `--quota`.
     pub(crate) fn with_quota(self, quota: Option<Rate>) -> Self {
         Self { quota: quota.map(|rate| Arc::new(Quota::new(rate))), ..self }
     }
@@ -125,8 +123,8 @@ impl Guard {
         self.allowed_hosts.iter().any(|allowed| allowed.eq_ignore_ascii_case(name))
     }
 
-    /// Control routes change what other clients see. So pages of other origins may not call them, and if a
-    /// token is set, every caller needs it.
+    /// Control routes affect other clients. Therefore pages of other origins may not call them, and if a token
+    /// is set, every caller needs it.
     fn check_control(&self, head: &Parts) -> Result<(), (ErrorCode, &'static str)> {
         let foreign = |origin: &http::HeaderValue| {
             !self.cors.names(origin) && !is_same_origin(origin.as_bytes(), &head.headers)
@@ -162,7 +160,7 @@ fn check_coding(head: &Parts) -> Result<(), (ErrorCode, &'static str)> {
     Err((ErrorCode::NotImplemented, "the only transfer coding that is implemented is chunked"))
 }
 
-/// What a proxy or an orchestrator reads, without a token and without a quota.
+/// Paths that a proxy or an orchestrator reads, without a token and without a quota.
 const WITHOUT_TOKEN: [&str; 2] = ["/_sandbox/health", "/_sandbox/ready"];
 
 const MALFORMED_HOST: (ErrorCode, &str) =
@@ -201,8 +199,8 @@ pub(crate) fn is_host(name: &str) -> bool {
     !name.is_empty() && name != "." && name.bytes().all(allowed)
 }
 
-/// Whether no stranger can own the name: it is an address, a name without a public top level, or a reserved
-/// name. Anyone in the same network can own a name under `local`.
+/// Whether a third party cannot own the name: it is an address, a name without a public top level, or a reserved
+/// name. Names under `local` do not count, because every machine of the network can own one.
 fn is_ours(name: &str) -> bool {
     if let Some(inner) = name.strip_prefix('[') {
         return inner.strip_suffix(']').is_some_and(|text| text.parse::<Ipv6Addr>().is_ok());
@@ -251,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_no_stranger_can_own_pass() {
+    fn host_names_that_no_third_party_can_own_are_accepted() {
         let guard = Guard::new(&["api.example.com".into()], None, Cors::default());
         for host in [
             "127.0.0.1",
@@ -277,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_a_stranger_can_own_are_misdirected() {
+    fn host_names_that_a_third_party_can_own_are_refused() {
         let guard = Guard::new(&["api.example.com".into()], None, Cors::default());
         for host in [
             "evil.com",

@@ -26,7 +26,8 @@ pub(crate) trait RequestHandler: Send + Sync + 'static {
     /// The part of an answer that needs no turn.
     fn prepare(&self, _admitted: &mut Self::Admitted, _head: &Parts, _body: &Bytes) {}
 
-    /// The rest, with the complete body, which is empty if there was none. The turn ends when the world is not needed any more.
+    /// Answers the request with its complete body, which is empty if there was none. The turn ends when the work in
+    /// the world is done.
     fn answer(
         &self,
         admitted: Self::Admitted,

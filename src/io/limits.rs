@@ -20,8 +20,8 @@ pub(crate) struct Limits {
     pub(crate) connections: usize,
     /// Bodies that did not arrive within 50 ms. The next one gets 503.
     pub(crate) in_flight: usize,
-    /// How long the bytes of an unread body are discarded after a refusal, so that the client reads the
-    /// refusal instead of a reset.
+    /// The time for which bytes of an unread body are discarded after a refusal, so that the client reads
+    /// the refusal instead of a reset.
     pub(crate) linger: Duration,
     /// The time from the signal to the end, for requests in flight.
     pub(crate) drain: Duration,

@@ -7,10 +7,10 @@ use tokio::net::{TcpListener, TcpSocket};
 
 /// Connections that wait in the kernel; the kernel may lower this number.
 const BACKLOG: u32 = 4_096;
-/// How often another port is tried if the free IPv4 port is in use on IPv6.
+/// Maximum number of ports that are tried if a free IPv4 port is in use on IPv6.
 const ATTEMPTS: u32 = 16;
 
-/// Why the server does not listen.
+/// The reason why the server does not listen.
 #[derive(Debug)]
 pub(crate) enum BindError {
     /// Another process uses the address.

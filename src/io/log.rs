@@ -21,7 +21,7 @@ use crate::value::diagnostic::nearest;
 /// The target of the request lines, for filters.
 const REQUESTS: &str = "sandbox::request";
 
-/// What follows `sandbox::` in the targets that log.
+/// The parts after `sandbox::` of the targets that log.
 const LAYERS: [&str; 4] = ["request", "engine", "io", "cli"];
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
@@ -47,7 +47,7 @@ impl std::str::FromStr for Format {
     }
 }
 
-/// What must end with the server: spans are sent until it is dropped.
+/// Resources of logging that end with the server: spans are sent until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Logging {
     #[cfg(feature = "otel")]

@@ -49,7 +49,7 @@ const BUCKETS: [Duration; 12] = [
     Duration::from_secs(30),
 ];
 
-/// What became of an attempt to deliver a webhook.
+/// The result of an attempt to deliver a webhook.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum AttemptEnd {
     /// The receiver returned a 2xx status.

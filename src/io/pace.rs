@@ -1,4 +1,4 @@
-//! Moves virtual time by the wall clock: reports how much wall time has passed.
+//! Moves virtual time by the wall clock: reports the elapsed wall time.
 //!
 //! This is the only clock that reaches a world, and only with `real[:SPEED]`. Deliberately absent: the speed,
 //! which belongs to a world.
@@ -8,12 +8,13 @@ use std::time::Duration;
 
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
-/// How often the clock of a world moves: often enough for people, and seldom enough to cost nothing.
+/// The interval at which the clock of a world moves: short for people, and long enough to need almost no CPU
+/// time.
 pub(crate) const TICK: Duration = Duration::from_millis(50);
 
 /// Calls `tick` with the wall time since the last call, every `period`, until `until` is done.
 ///
-/// The parts sum to the whole: a late tick brings more time, and no tick is repeated.
+/// The reported times add up to the total: a late tick reports more time, and no tick is repeated.
 pub(crate) async fn pace(
     period: Duration,
     mut tick: impl FnMut(Duration),

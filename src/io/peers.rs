@@ -24,7 +24,7 @@ impl Peers {
         Arc::new(Self { most: (all - all / 4).max(1), counts: Mutex::default() })
     }
 
-    /// A place of a peer; none if it has all that it may have.
+    /// A place for a peer; `None` if it has reached its limit.
     pub(crate) fn take(self: &Arc<Self>, peer: IpAddr) -> Option<Share> {
         let peer = one_user(peer);
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
@@ -49,7 +49,7 @@ impl Drop for Share {
     }
 }
 
-/// The address that stands for a user: an IPv6 user has a network of 64 bits.
+/// The address that identifies a user: an IPv6 user has a network of 64 bits.
 fn one_user(peer: IpAddr) -> IpAddr {
     match peer.to_canonical() {
         IpAddr::V6(address) => {

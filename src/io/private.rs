@@ -1,4 +1,5 @@
-//! Files that only their owner may read: recordings, bundles and write-ahead logs contain what callers sent.
+//! Files that only their owner may read: recordings, bundles and write-ahead logs, which contain data of
+//! callers.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
@@ -12,7 +13,7 @@ pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
     folder.recursive(true).create(path)
 }
 
-/// Opens a file. A file that is created, and one that exists, gets mode 0600.
+/// Opens a file. A new or existing file gets mode 0600.
 pub(crate) fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     {

@@ -1,4 +1,5 @@
-//! `--quota`: how many requests one key may send, by the wall clock. Deliberately absent: limits of a scenario, which are part of a world.
+//! `--quota`: the number of requests that one key may send, by the wall clock. Deliberately absent: limits of a
+//! scenario, which are part of a world.
 
 use std::collections::BTreeMap;
 use std::collections::hash_map::RandomState;
@@ -13,7 +14,8 @@ use http::header::{HeaderMap, HeaderValue, RETRY_AFTER};
 use crate::engine::bearer;
 use crate::world::script::Rate;
 
-/// The most keys that are counted. Further ones pass, so that foreign keys cannot fill the memory.
+/// Maximum number of keys that are counted. Requests with further keys are not limited, so that unknown keys cannot
+/// fill the memory.
 const MOST_KEYS: usize = 1_000_000;
 /// Keys from which idle ones are forgotten.
 const SWEEP_FROM: usize = 1_024;

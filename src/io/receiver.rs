@@ -1,7 +1,7 @@
 //! A receiver of webhooks: checks deliveries, passes them to the caller for display, and forwards them on
 //! request.
 //!
-//! Deliberately absent: the display of a delivery (`cli::listen`), and a memory beyond the last ids.
+//! Deliberately absent: the display of a delivery (`cli::listen`), and storage beyond the last ids.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::convert::Infallible;
@@ -30,7 +30,7 @@ use crate::value::Timestamp;
 
 /// A delivery is far smaller; a larger body is refused.
 const MOST_BYTES: usize = 1024 * 1024;
-/// The ids that are remembered to recognise a repeated delivery.
+/// Maximum number of ids that are stored to recognise a repeated delivery.
 const MOST_IDS: usize = 10_000;
 /// The time from the first byte of a request to the last; also the limit for the target of the forwarding.
 const DEADLINE: Duration = Duration::from_secs(15);
@@ -107,7 +107,8 @@ pub(crate) async fn receive(
         let service = service_fn(move |request: Request<Incoming>| {
             let (receiving, show, ids) =
                 (Arc::clone(&receiving), Arc::clone(&show), Arc::clone(&ids));
-            // A task of its own: a delivery is shown also if its sender closes before the target answers.
+            // A separate task, so that a delivery is shown even if its sender closes before the target
+            // answers.
             let answering =
                 tokio::spawn(async move { answer(request, &receiving, &ids, show.as_ref()).await });
             async move {

@@ -19,7 +19,7 @@ use crate::io::handler::Lost;
 /// length.
 const PIECES: usize = 25;
 const BETWEEN: Duration = Duration::from_millis(125);
-/// The time until the connection of a truncated body is closed, so that the sent part arrives first.
+/// The delay before the connection of a truncated body is closed, so that the sent part arrives first.
 const BEFORE_CLOSE: Duration = Duration::from_millis(20);
 
 /// A reply's body.

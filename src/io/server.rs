@@ -63,7 +63,7 @@ pub(crate) struct ServerConfig {
     pub(crate) limits: Limits,
     /// `--quota`: requests of one key.
     pub(crate) quota: Option<Rate>,
-    /// Where requests are counted.
+    /// The counters of requests.
     pub(crate) metrics: Arc<Metrics>,
 }
 
@@ -112,12 +112,12 @@ fn beside_other_work(work: &mut dyn FnMut()) {
     }
 }
 
-/// Runs work that nothing waits for on a thread of its own, in order. If there is no such thread, it runs here.
+/// Runs background work in order on a separate thread. If there is no such thread, it runs here.
 fn after_other_work(work: Work) {
     static QUEUE: LazyLock<Sender<Work>> = LazyLock::new(|| {
         let (queue, due) = channel::<Work>();
         let run = move || due.into_iter().for_each(|work| work());
-        // Without the thread nothing receives, and then the sender runs the work.
+        // If the thread cannot be created, the channel has no receiver, and the sender runs the work.
         drop(std::thread::Builder::new().name("sandbox-aside".into()).spawn(run));
         queue
     });
@@ -126,7 +126,7 @@ fn after_other_work(work: Work) {
     }
 }
 
-/// How a server ended.
+/// The reason for the end of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
     /// All requests in flight were answered.
@@ -195,7 +195,7 @@ struct Door<A> {
     full: Bytes,
     /// The replies to heads that are no requests.
     refusals: Arc<Refusals>,
-    /// How long the server stops accepting after the system had no resources for another socket.
+    /// The pause in accepting connections after the system had no resources for another socket.
     pause: Duration,
     /// When refused connections were reported last, and how many were refused since.
     refused: (Option<Instant>, u64),
@@ -266,7 +266,7 @@ impl<A: RequestHandler> Door<A> {
         let share = self.peers.take(peer);
         if guest.number > self.shared.limits.connections || share.is_none() {
             self.report_refusal();
-            // One attempt: a client that does not read it at once only sees the close.
+            // A single attempt: a client that does not read the reply at once sees only the closed connection.
             let _ = stream.try_write(&self.full);
             return;
         }

@@ -16,7 +16,7 @@ pub(crate) fn shutdown(exit_with_stdin: bool) -> io::Result<impl Future<Output =
     let input = exit_with_stdin.then(watch_input).transpose()?;
     let input_ended = async {
         match input {
-            // An error is the same end: the thread that read is gone.
+            // An error also means the end: the reading thread has ended.
             Some(ended) => drop(ended.await),
             None => std::future::pending().await,
         }
@@ -36,7 +36,8 @@ pub(crate) fn shutdown(exit_with_stdin: bool) -> io::Result<impl Future<Output =
     })
 }
 
-/// Waits until the reader of the standard output has closed its end. A file has no reader, so this waits for ever.
+/// Waits until the reader of the standard output has closed its end. For a file, which has no reader, it never
+/// returns.
 #[cfg(unix)]
 #[expect(
     deprecated,
@@ -53,7 +54,7 @@ pub(crate) async fn output_closed() {
     std::future::pending::<()>().await;
 }
 
-/// The same where it cannot be observed: a failed write says it.
+/// Never returns on systems where this cannot be observed; a failed write shows the closed output.
 #[cfg(not(unix))]
 pub(crate) async fn output_closed() {
     std::future::pending::<()>().await;
@@ -84,8 +85,8 @@ impl Signals {
     }
 }
 
-/// A write beyond the process's limit of file sizes fails with an error, instead of ending the process without a word. Must be called within
-/// a tokio runtime.
+/// Makes a write beyond the process's file size limit fail with an error, instead of ending the process silently.
+/// Must be called within a tokio runtime.
 pub(crate) fn survive_file_limit() {
     /// SIGXFSZ has this number on Linux and on the BSDs.
     #[cfg(unix)]
@@ -95,7 +96,7 @@ pub(crate) fn survive_file_limit() {
     let _ = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::from_raw(FILE_TOO_LARGE));
 }
 
-/// Where there are no such signals: only Ctrl-C.
+/// On systems without these signals: only Ctrl-C.
 #[cfg(not(unix))]
 pub(crate) struct Signals;
 
@@ -112,12 +113,12 @@ impl Signals {
     }
 }
 
-/// Reads the standard input to its end. A thread of its own reads: a runtime would wait for its own threads, and a read
-/// cannot be cancelled.
+/// Reads the standard input to its end. A separate thread reads, because a runtime waits for its own threads at its
+/// end, and a read cannot be cancelled.
 fn watch_input() -> io::Result<oneshot::Receiver<()>> {
     let (ended, wait) = oneshot::channel();
     std::thread::Builder::new().name("stdin".to_owned()).spawn(move || {
-        // An error is an end as well: nothing can arrive after it.
+        // An error counts as the end, too: no data can arrive after it.
         let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
         let _ = ended.send(());
     })?;

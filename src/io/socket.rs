@@ -1,11 +1,10 @@
 //! The socket under hyper: notes its traffic, gathers the replies to pipelined requests, and closes without a
 //! reset.
 //!
-//! hyper's `pipeline_flush` would gather, too. But it holds its replies while any byte of a next request is
-//! unread. So a 431, the reply before
-//! a close and every reply before an incomplete request would never be sent. Here a reply is held only if one
-//! read returned its request together with
-//! the one before it, and only until the next read. Deliberately absent: time (`connection`).
+//! hyper's `pipeline_flush` also gathers replies, but holds them while any byte of a next request is unread. So a
+//! 431, the reply before a close and every reply before an incomplete request would never be sent. Here a reply is
+//! held only if its request and the previous one came in one read, and only until the next read. Deliberately absent:
+//! time (`connection`).
 
 use std::io;
 use std::pin::Pin;
@@ -29,8 +28,8 @@ const GATHERED_BYTES: usize = 64 * 1024;
 /// take no more memory here.
 const ALL_GATHERED_BYTES: usize = 4 * 1024 * 1024;
 
-/// The bytes of one read of a client that may send many requests at once. A client that does not read its replies keeps so much of them in
-/// memory.
+/// The size of one read from a client that may send many requests at once. It also limits the memory for a client
+/// that does not read its replies.
 const READ_BYTES: usize = 4 * 1024;
 
 /// The gathered bytes of all connections.
@@ -81,7 +80,7 @@ impl Socket {
         bytes.len()
     }
 
-    /// Puts the server's own reply in the place of one that hyper made by itself. Returns whether there was one.
+    /// Replaces a reply that hyper made by itself by the server's own reply. Returns whether there was one.
     fn replaces(&mut self, bytes: &[u8]) -> bool {
         let Some((before, refusal)) = self.refusals.instead_of(bytes) else { return false };
         let refusal = refusal.clone();
@@ -132,8 +131,9 @@ impl Socket {
         polled
     }
 
-    /// An error if the client has closed its side during a delay. hyper does not read then, because a client may close its side and still
-    /// wait for the reply; but one that waits for a fault to end is rare, and one that gave up must be noticed.
+    /// Returns an error if the client has closed its side during a delay. hyper does not read during a delay, because
+    /// a client may close its side and still wait for the reply. Such clients are rare, but a client that gave up
+    /// must be detected.
     fn poll_leaving(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         if !self.activity.is_delayed() {
             return Poll::Ready(Ok(()));
@@ -215,7 +215,7 @@ impl AsyncRead for Socket {
         if buffer.filled()[before..].starts_with(HTTP2)
             && !std::mem::replace(&mut this.has_read, true)
         {
-            // For hyper the client has closed its side: the reply is sent, and what still comes is discarded.
+            // Reports a closed client to hyper, so that the reply is sent; later bytes of the client are discarded.
             buffer.set_filled(before);
             let refusal = this.refusals.http2.clone();
             this.gather(&refusal);
@@ -278,8 +278,7 @@ impl AsyncWrite for Socket {
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
-        // hyper flushes after each reply. A flush without a new reply says that hyper waits for something
-        // else.
+        // hyper flushes after each reply. A flush without a new reply means that hyper waits for another event.
         if std::mem::take(&mut this.just_gathered) {
             return Poll::Ready(Ok(()));
         }

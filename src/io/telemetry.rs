@@ -25,7 +25,7 @@ use crate::io::log::{AccessLogLine, shown_path};
 /// The collector; the variables of the OpenTelemetry specification.
 const ENDPOINTS: [&str; 2] = ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"];
 /// The longest wait for the collector.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 static TRACER: OnceLock<SdkTracer> = OnceLock::new();
 
@@ -111,8 +111,8 @@ fn send(request: &Request<Bytes>) -> io::Result<Response<Bytes>> {
     let host = uri.host().unwrap_or_default();
     let address = (host.trim_matches(['[', ']']), uri.port_u16().unwrap_or(80));
     let mut stream = TcpStream::connect(address)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(TIMEOUT))?;
+    stream.set_write_timeout(Some(TIMEOUT))?;
     let target = uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
     let (body, length) = (request.body(), request.body().len());
     let mut bytes = format!(
@@ -128,7 +128,7 @@ fn send(request: &Request<Bytes>) -> io::Result<Response<Bytes>> {
     bytes.extend_from_slice(b"\r\n");
     bytes.extend_from_slice(body);
     stream.write_all(&bytes)?;
-    let mut start = [0; 12]; // HTTP/1.1 200; the rest says nothing that is used
+    let mut start = [0; 12]; // HTTP/1.1 200; the rest of the reply is not needed
     stream.read_exact(&mut start)?;
     let status = StatusCode::from_bytes(&start[9..]).map_err(io::Error::other)?;
     let mut response = Response::new(Bytes::new());

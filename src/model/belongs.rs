@@ -1,6 +1,6 @@
 //! The parent of each kind that has a `company_id`: a created resource is numbered below its parent.
 //!
-//! A kind that finds its company in another way says so in its own file.
+//! The other kinds define their parent in their own files.
 
 use crate::model::business::{
     AccountingPeriod, ComplianceRequirement, Employee, LeaveRequest, PaySchedule, PayrollItem,

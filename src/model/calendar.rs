@@ -58,7 +58,7 @@ impl Calendar {
         day
     }
 
-    /// The day on which something is due that the law sets for this day.
+    /// The due date after the rule for weekends and holidays, for a date set by law.
     pub(crate) fn rolled(&self, day: Date, roll: Option<Roll>) -> Date {
         match roll {
             None => day,

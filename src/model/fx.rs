@@ -1,5 +1,6 @@
-//! Reference rates between currencies: monthly rates of a customs authority (`fixtures/fx.toml`). Between them, the rate follows a random
-//! path from the world's seed that meets every published rate. They are not market quotes; statements are translated with them.
+//! Reference rates between currencies: monthly rates of a customs authority (`fixtures/fx.toml`). Between them, the
+//! rate follows a random path from the world's seed that meets every published rate. They are not market quotes.
+//! Financial statements use them to translate amounts.
 //!
 //! Integers only: units of a currency for one pound, times 10^8.
 

@@ -39,7 +39,7 @@ impl Rate {
         )
     }
 
-    /// The amount to convert for that amount of the other currency, rounded half to even.
+    /// The amount to convert in order to receive `amount` of the other currency, rounded half to even.
     pub(crate) fn needed(self, amount: i64, from: Currency, to: Currency) -> i128 {
         half_even(
             i128::from(amount) * PARTS * i128::from(from.minor_per_major()),
@@ -172,7 +172,8 @@ fn cap_by_detours(spreads: &mut [Vec<u32>]) {
     }
 }
 
-/// The spread of two conversions in a row, rounded down: the second one applies to what the first one leaves.
+/// The spread of two consecutive conversions, rounded down. The second spread applies to the proceeds of the first
+/// conversion.
 fn together(first: u32, second: u32) -> u32 {
     let left = (WHOLE - i128::from(first)) * (WHOLE - i128::from(second));
     let kept = (left + WHOLE - 1) / WHOLE;
@@ -192,7 +193,7 @@ pub(crate) fn spread(source: Currency, target: Currency) -> u32 {
     TABLE.spreads[source][target]
 }
 
-/// The part of an amount that a spread costs, in minor units, rounded half to even.
+/// The cost of a spread on an amount, in minor units, rounded half to even.
 pub(crate) fn cost_of_spread(amount: i64, basis_points: u32) -> i64 {
     let cost = half_even(i128::from(amount) * i128::from(basis_points), WHOLE);
     i64::try_from(cost).expect("a part is not more than the whole")

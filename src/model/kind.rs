@@ -1,12 +1,15 @@
-//! The registry of resource kinds: one row for each kind, from which everything else about kinds is generated.
+//! The registry of resource kinds: one row for each kind. All other code about kinds is generated from it.
 //!
 //! A row has the kind's type, the prefix of its ids, its name, its module, its status members with their machines, and two words:
-//! - `grown` if a new world can hold such resources (then `world` implements `Grow` for it), `created` if only calls make them;
-//! - `as_kept` if callers see the record itself, `own_wire` if it implements [`Wire`](crate::model::Wire) with another shape.
+//! - `grown` if a new world can contain such resources (then `world` implements `Grow` for the kind), `created` if
+//!   only calls create them;
+//! - `as_kept` if the stored record is the wire form, `own_wire` if the kind implements [`Wire`](crate::model::Wire)
+//!   with another shape.
 //!
-//! What a row promises and the code does not have is a compile error. A machine without a row is one, too.
+//! A row without the code that it requires is a compile error, and so is a machine without a row.
 //!
-//! This file has the rows and the names of kinds. [`registry`](crate::model::registry) generates from the same rows what needs the resources.
+//! This file has the rows and the names of kinds. [`registry`](crate::model::registry) generates the code that needs
+//! the resource types from the same rows.
 
 use std::borrow::Cow;
 
@@ -108,7 +111,7 @@ macro_rules! kinds {
         }
         named { $($bare:ident $bare_prefix:literal $bare_name:literal;)* }
     ) => {
-        /// Every kind of resource. A kind of the second part is known by name and id only: no record of it is kept.
+        /// Every kind of resource. A kind of the second part has a name and ids, but no stored records.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub(crate) enum Kind { $($kind,)* $($bare,)* }
 

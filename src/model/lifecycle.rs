@@ -20,12 +20,12 @@ pub(crate) struct Transition<S: 'static> {
     pub(crate) to: S,
 }
 
-/// The place of a machine in the registry of kinds, which implements this.
+/// The resource kind and the member of a machine. The registry of kinds implements this trait.
 pub(crate) trait Listed {
     /// The kind of resource that it belongs to.
     const KIND: Kind;
 
-    /// The member that holds its state.
+    /// The member that contains its state.
     const MEMBER: &'static str;
 }
 
@@ -158,7 +158,8 @@ pub(crate) trait Stateful {
     /// Its status and the members that change with it.
     fn standing(&mut self) -> Standing<'_, Self::Status>;
 
-    /// Enters `status`, which the lifecycle must allow: the caller has checked it, or it is the lifecycle's own timer.
+    /// Enters `status`. The lifecycle must allow it: the caller has checked it, or the caller is the lifecycle's own
+    /// timer.
     fn enter(&mut self, status: Self::Status, at: Timestamp) {
         self.enter_because(status, at, None);
     }
@@ -276,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_verb_leads_on_or_says_where_it_could_have_started() {
+    fn a_verb_returns_the_next_state_or_lists_its_start_states() {
         let next = step("suspend", "the employee", "emp_1", EmployeeStatus::Active);
         assert_eq!(next.expect("a row"), EmployeeStatus::Suspended);
         let refused = step("suspend", "the employee", "emp_1", EmployeeStatus::Pending);

@@ -1,6 +1,6 @@
 //! Resources and rules, pure: wire shapes, lifecycles, growth, postings, the payroll engine.
 //!
-//! May import `value`. Deliberately absent: any state. What a world holds of a resource is a [`Record`].
+//! May import `value`. Deliberately absent: any state. A world stores a resource as a [`Record`].
 
 mod belongs;
 pub(crate) mod business;

@@ -1,30 +1,31 @@
-//! How alike two names are: one scorer with two policies. Integers throughout.
+//! The similarity of two names: one scorer with two policies. All scores are integers.
 //!
-//! A watchlist ([`Name::compare`]) also accepts other spellings of a sound; a bank ([`compare_holders`]) accepts one slip of a
-//! word. Both compare word by word in any order, without case, accents, titles and legal forms. Deliberately absent: nicknames.
+//! A watchlist ([`Name::compare`]) also accepts other spellings of the same sound; a bank ([`compare_holders`])
+//! accepts one typing error in a word. Both compare word by word in any order, without case, accents, titles and
+//! legal forms. Deliberately absent: nicknames.
 
 use strsim::osa_distance;
 
 use crate::model::payments::MatchResult;
 use crate::model::prelude::*;
 
-/// Scores, of 100: the same word.
+/// The score of two equal words. All scores are from 0 to 100.
 const SAME: u32 = 100;
 /// Two spellings of one word, on a watchlist.
 const SPELT: u32 = 95;
-/// A word with one slip, at a bank.
+/// A word with one typing error, at a bank.
 const MISSPELT: u32 = 85;
 /// A letter that may be the other word's initial.
 const INITIAL: u32 = 60;
-/// The most that one word is worth where either name has more.
+/// The maximum score if one name has a single word and the other name has more.
 const ONE_WORD: u32 = 70;
-/// A slip counts only in words of at least this many letters.
+/// The minimum number of letters of words that are compared letter by letter.
 const LONG: usize = 4;
-/// What another order of words costs on a watchlist.
+/// The points subtracted for another order of words on a watchlist.
 const ORDER: u32 = 2;
-/// From this score on a bank takes two names as one.
+/// The lowest score at which a bank reports a match.
 const MATCH: u32 = 85;
-/// From this score on they may be one.
+/// The lowest score at which a bank reports a partial match.
 const PARTIAL: u32 = 65;
 
 /// How a name matches a list entry.
@@ -41,18 +42,18 @@ pub(crate) enum MatchType {
     Near,
 }
 
-/// How a comparison scores what is not the same.
+/// How a comparison scores differences.
 struct Policy {
     /// The score of two words that differ.
     likeness: fn(&Word, &Word) -> u32,
-    /// What a word costs that the other name does not have.
+    /// The points subtracted for each word that the other name does not have.
     missing: u32,
 }
 
 const WATCHLIST: Policy = Policy { likeness: sounds_like, missing: 5 };
 const BANK: Policy = Policy { likeness: slips, missing: 7 };
 
-/// A name, read for comparison.
+/// A name, split into words for comparison.
 #[derive(Clone, Debug)]
 pub(crate) struct Name {
     text: String,
@@ -83,13 +84,13 @@ impl Name {
         Self { words, text: whole }
     }
 
-    /// The score of 0 to 100 on a watchlist, and how the names are alike.
+    /// The score of 0 to 100 on a watchlist, and the type of match.
     pub(crate) fn compare(&self, other: &Self) -> (u32, MatchType) {
         if self.text == other.text {
             return (SAME, MatchType::Exact);
         }
         let score = Score::of(&self.words, &other.words, &WATCHLIST);
-        // Initials alone are no match.
+        // Names that share only initials do not match.
         let Some(score) = score.filter(|score| score.most > INITIAL) else {
             return (0, MatchType::Near);
         };
@@ -102,13 +103,13 @@ impl Name {
             MatchType::Near
         };
         let order = if score.ordered { 0 } else { ORDER };
-        // The same words with an accent or a title are not the same letter by letter.
+        // One point less for names that differ only in accents, titles or legal forms.
         let dressed = u32::from(score.mean == SAME && score.ordered && whole);
         (score.less(order + dressed, &WATCHLIST), kind)
     }
 }
 
-/// How many letters may differ between two words of a watchlist, the longer of which has that many letters.
+/// The number of letters in which two words of a watchlist may differ, by the length of the longer word.
 pub(crate) const fn differing(letters: usize) -> usize {
     match letters {
         0..LONG => 0,
@@ -136,9 +137,9 @@ pub(crate) fn compare_holders(name: &str, other: &str) -> (MatchResult, u8) {
 struct Score {
     /// The mean of the pairs' scores.
     mean: u32,
-    /// The lowest of them.
+    /// The lowest score of a pair.
     least: u32,
-    /// The highest of them.
+    /// The highest score of a pair.
     most: u32,
     /// Whether both names have the words in one order.
     ordered: bool,
@@ -149,7 +150,7 @@ struct Score {
 }
 
 impl Score {
-    /// None where a name has no words.
+    /// `None` if a name has no words.
     fn of(one: &[Word], other: &[Word], policy: &Policy) -> Option<Self> {
         let (short, long) = if one.len() <= other.len() { (one, other) } else { (other, one) };
         let pairs = paired(short, long, policy)?;
@@ -164,22 +165,22 @@ impl Score {
         })
     }
 
-    /// The score of the names: the mean less a cost and the missing words.
+    /// The score of the names: the mean, less `cost` and the points for missing words.
     fn less(&self, cost: u32, policy: &Policy) -> u32 {
         let score = self.mean.saturating_sub(cost + self.extra.saturating_mul(policy.missing));
         if self.single { score.min(ONE_WORD) } else { score }
     }
 }
 
-/// A word's partner in the other name.
+/// The word of the other name that matches a word best.
 #[derive(Clone, Copy)]
 struct Pair {
     score: u32,
     place: usize,
 }
 
-/// Each word's best partner that no other word has. Equal words are paired first, so that an initial does not take the
-/// partner of a whole name.
+/// Pairs each word of the shorter name with the best unused word of the longer name. Equal words are paired first, so
+/// that an initial cannot use the word that equals another word.
 fn paired(short: &[Word], long: &[Word], policy: &Policy) -> Option<Vec<Pair>> {
     let mut pairs: Vec<Option<Pair>> = vec![None; short.len()];
     let mut taken = vec![false; long.len()];
@@ -208,7 +209,7 @@ fn is_initial(one: &str, other: &str) -> bool {
     of(one, other) || of(other, one)
 }
 
-/// A bank's score of two words: one letter more, less, other or swapped with its neighbour is a slip.
+/// A bank's score of two words. A typing error is one added, missing or changed letter, or two swapped neighbours.
 fn slips(one: &Word, other: &Word) -> u32 {
     let (one, other) = (&one.text, &other.text);
     let shortest = one.chars().count().min(other.chars().count());
@@ -236,7 +237,7 @@ fn sounds_like(one: &Word, other: &Word) -> u32 {
         return 0;
     }
     let share = u32::try_from(distance * 100 / letters).unwrap_or(SAME);
-    // Two words of other letters are never as good as two spellings of one.
+    // Different words always score lower than two spellings of one word.
     (SAME - share).min(SPELT - 1)
 }
 

@@ -1,4 +1,5 @@
-//! How resources appear to callers: their wire form, the `object` member, and references to a resource of any kind.
+//! The form of resources for callers: their wire form, the `object` member, and references to a resource of any
+//! kind.
 
 use core::fmt;
 use std::borrow::Cow;
@@ -11,18 +12,18 @@ use crate::model::kind::{Kind, OfKind};
 use crate::value::id::{IdText, parse};
 use crate::value::{Id, Prefixed};
 
-/// How a resource looks to callers: itself, unless it is kept in a more compact form.
+/// The wire form of a resource: the resource itself, unless it is stored in a more compact form.
 pub(crate) trait Wire {
-    /// What is serialised.
+    /// The serialised type.
     type Shape<'a>: Serialize
     where
         Self: 'a;
 
-    /// The resource as callers see it.
+    /// The resource in its wire form.
     fn wire(&self) -> Self::Shape<'_>;
 }
 
-/// The `object` member: the resource's own name, held by its type.
+/// The `object` member: the name of the resource's kind, derived from the type.
 pub(crate) struct Object<T>(core::marker::PhantomData<fn() -> T>);
 
 impl<T> Object<T> {
@@ -73,7 +74,7 @@ impl<T: Prefixed> JsonSchema for Object<T> {
     }
 }
 
-/// A resource of any kind: what caused a journal entry, what a payout pays.
+/// A reference to a resource of any kind, such as the cause of a journal entry or the purpose of a payout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct AnyId {
     pub(crate) kind: Kind,

@@ -1,4 +1,5 @@
-//! Every kind of journal entry and its lines. They are defined only here: grown history and live work post with the same functions.
+//! Every kind of journal entry and its lines. They are defined only here: the grown history and live operations use
+//! the same functions.
 
 pub(crate) mod closing;
 pub(crate) mod collecting;

@@ -1,4 +1,4 @@
-//! What almost every resource file needs: values, lifecycles and the derives.
+//! Imports for almost every resource file: values, lifecycles and the derives.
 //!
 //! The project allows two glob imports, this one and `api::prelude`. A name belongs here when most resource files use it.
 

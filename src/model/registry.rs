@@ -1,4 +1,4 @@
-//! Everything about kinds that needs the types of all resources, generated from the rows of [`kind`](crate::model::kind).
+//! Code about kinds that needs the types of all resources, generated from the rows of [`kind`](crate::model::kind).
 
 use std::sync::Arc;
 
@@ -15,7 +15,8 @@ pub(crate) trait Entity: OfKind + Clone + Sized + Wire {
     /// Its id.
     fn id(&self) -> Id<Self>;
 
-    /// The bits of the id below which it is numbered and found: a run's items, a company's runs.
+    /// The bits of the parent's id, which scopes its number and its look-up: the run of an item, the company of a
+    /// run.
     fn parent(&self) -> u64;
 
     /// The company it belongs to.
@@ -29,7 +30,7 @@ pub(crate) trait Entity: OfKind + Clone + Sized + Wire {
 }
 
 impl Record {
-    /// Names by which its company finds it in its current state.
+    /// Look-up names within its company, in its current state.
     pub(crate) fn names(&self) -> Vec<String> {
         match self {
             Self::Collection(collection) => collection.names(),
@@ -38,7 +39,7 @@ impl Record {
         }
     }
 
-    /// Keys by which it is found in any company, by similar names.
+    /// Keys of the index of similar names, across all companies.
     pub(crate) fn name_keys(&self) -> Vec<u64> {
         match self {
             Self::WatchlistEntry(entry) => entry.name_keys().into_iter().collect(),
@@ -47,7 +48,7 @@ impl Record {
     }
 }
 
-/// For kinds that callers see as they are kept.
+/// Implements [`Wire`] for kinds whose stored form is the wire form.
 macro_rules! wire {
     (as_kept $type:ty) => {
         impl Wire for $type {
@@ -69,7 +70,7 @@ macro_rules! kinds {
         }
         named { $($bare:tt)* }
     ) => {
-        /// One version of one resource, shared by all that refer to it.
+        /// One version of one resource, as a shared pointer.
         #[derive(Clone, Debug, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         pub(crate) enum Record { $($kind(Arc<typed!($module $kind)>),)* }
@@ -95,7 +96,7 @@ macro_rules! kinds {
                 match self { $(Self::$kind(record) => record.company_of(),)* }
             }
 
-            /// Whether both are the same version of the same resource: one allocation.
+            /// Whether both point to the same allocation, and so to the same version of a resource.
             pub(crate) fn is(&self, other: &Self) -> bool {
                 match (self, other) {
                     $((Self::$kind(one), Self::$kind(other)) => Arc::ptr_eq(one, other),)*

@@ -13,7 +13,7 @@
 /// }
 /// ```
 ///
-/// A resource whose standard members have another meaning declares its struct itself.
+/// If the standard members have another meaning in a resource, it declares its struct without this macro.
 macro_rules! resource {
     ($(#[$about:meta])* $name:ident: $status:ident { $($(#[$doc:meta])* $member:ident: $type:ty,)* }) => {
         #[derive(Clone, Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
@@ -39,8 +39,8 @@ macro_rules! resource {
 }
 pub(crate) use resource;
 
-/// Declares how a resource is shown that is stored in another form: each member, and its value unless it is the stored member of the
-/// same name. `id` and `object` come first.
+/// Declares the wire form of a resource that is stored in another form. A member without a value is the stored member
+/// of the same name. `id` and `object` come first.
 macro_rules! shown {
     (
         $(#[$about:meta])*

@@ -1,6 +1,6 @@
-//! The registry of timers: one row for each thing that the clock does.
+//! The registry of timers: one row for each kind of timer.
 //!
-//! What a timer runs, emits, starts and changes is in `api::timers`, with one row for each row here.
+//! `api::timers` has one row for each row here, with the function, events, timers and states.
 
 use crate::model::business::{
     BankAnswer, ComplianceRequirement, Employee, LeaveRequest, PaySchedule, PayrollRun,
@@ -20,11 +20,11 @@ use crate::model::payments::{
 };
 use crate::model::prelude::*;
 
-/// Declares the timers: the type of the subject, the type of the answer that it carries (if any), its name, and `deadline` if only
-/// the calendar makes it run. The other timers stand for the answer of a party outside the company.
+/// Declares the timers: the type of the subject, the type of the answer that it carries (if any), its name, and
+/// `deadline` if only the calendar makes it run. The other timers model the answer of a party outside the company.
 macro_rules! timers {
     ($($(#[$doc:meta])* $task:ident($subject:ident $(, $answer:ty)?) $name:literal $($when:ident)?;)*) => {
-        /// Something that falls due.
+        /// A timer with its subject.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case", tag = "task", content = "subject")]
         pub(crate) enum Task {
@@ -50,17 +50,17 @@ macro_rules! timers {
                 match self { $(Self::$task => $name,)* Self::Scripted => "scenario_timeline" }
             }
 
-            /// Whether it comes by the calendar alone.
+            /// Whether only the calendar makes it run.
             pub(crate) const fn is_deadline(self) -> bool {
                 match self { $(Self::$task => timers!(@when $($when)?),)* Self::Scripted => false }
             }
 
-            /// The kind of resource that it is about; a scenario's row is about none.
+            /// The kind of its subject; a scenario's row has no subject.
             pub(crate) const fn subject(self) -> Option<Kind> {
                 match self { $(Self::$task => Some(<$subject as OfKind>::KIND),)* Self::Scripted => None }
             }
 
-            /// This timer about a resource of its kind, unless it carries an answer.
+            /// This timer for the given resource; `None` if the timer needs an answer.
             pub(crate) fn about(self, bits: u64) -> Option<Task> {
                 match self {
                     $(Self::$task => timers!(@about bits, $task $(, $answer)?),)*
@@ -162,7 +162,7 @@ timers! {
     DisputeUnanswered(Dispute) "miss_evidence" deadline;
     /// Whether a dispute is won.
     DecideDispute(Dispute, bool) "decide_dispute";
-    /// The same for a dispute about an escrow: its end moves what the escrow holds.
+    /// The last day to answer a dispute about an escrow is over. The end of the dispute moves the escrow's money.
     EscrowDisputeUnanswered(Dispute) "miss_escrow_evidence" deadline;
     /// Whether a dispute about an escrow is won.
     DecideEscrowDispute(Dispute, bool) "decide_escrow_dispute";
@@ -192,7 +192,7 @@ timers! {
     ExpireMandate(Mandate) "expire_mandate" deadline;
     /// The payer's bank sends a direct debit back.
     ReturnCollection(Collection, Refusal) "return_collection";
-    /// The payer's bank wants the money back.
+    /// The payer's bank charges the payment back.
     ChargeBack(Collection) "charge_back";
     /// The last day to pay a bill is over.
     BillOverdue(Bill) "miss_bill" deadline;
@@ -220,7 +220,7 @@ timers! {
     ExpireOffer(Offer) "expire_offer" deadline;
     /// A loan's money is paid out.
     DisburseLoan(Loan) "disburse_loan";
-    /// A loan's money is paid out if nothing prevents it any longer.
+    /// Retries the disbursement of a loan that was blocked before.
     RetryDisbursement(Loan) "retry_disbursement" deadline;
     /// The interest of a day accrues; days count from the disbursement.
     AccrueInterest(Loan, u32) "accrue_interest" deadline;
@@ -228,7 +228,7 @@ timers! {
     InstalmentDue(Loan, u32) "instalment_due" deadline;
     /// The due date of an instalment is over.
     MissInstalment(Loan, u32) "miss_instalment" deadline;
-    /// An instalment is unpaid for so long that the loan is in default.
+    /// The loan enters default because an instalment has been unpaid for too long.
     DefaultLoan(Loan, u32) "default_loan" deadline;
     /// A reviewer starts to review the answer to a due diligence request.
     TakeUpRequest(DueDiligenceRequest) "take_up_request";
@@ -244,7 +244,7 @@ timers! {
     CompleteTrustScore(TrustScore) "complete_trust_score";
 }
 
-/// How an underwriter decides.
+/// The decision of an underwriter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum UnderwriterDecision {
@@ -258,24 +258,24 @@ pub(crate) enum UnderwriterDecision {
     InformationRequested,
 }
 
-/// What becomes of a payout.
+/// The outcome of a payout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Fate {
     /// The money arrives.
     Paid,
-    /// The rail gives up.
+    /// The rail cannot deliver the payout.
     Failed(Refusal),
     /// The receiving bank refuses at once, on an instant rail.
     Refused(Refusal),
-    /// The money comes back.
+    /// The money is returned.
     Returned(Refusal),
-    /// The money arrives, and comes back so much later.
+    /// The money arrives, and is returned after the given time.
     PaidThenReturned(Refusal, Span),
-    /// The same with a time that the outside world named: it waits under every clock.
+    /// Like `PaidThenReturned`, but the time was set by an outcome rule, so it applies in every clock mode.
     PaidThenReturnedAfter(Refusal, Span),
-    /// The money arrives, and so much later the bank reports other details of the account.
+    /// The money arrives, and after the given time the bank reports corrected account details.
     PaidThenCorrected(Refusal, Span),
-    /// The bank reports other details of the account.
+    /// The bank reports corrected account details.
     Corrected(Refusal),
 }

@@ -19,10 +19,10 @@ struct Row<'a> {
     answer: &'a str,
     /// The keys of the contract file; empty if it has none.
     overridden_by: Vec<&'a str>,
-    /// What else changes it.
+    /// Another setting that changes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     setting: Option<&'a str>,
-    /// Why nothing changes it.
+    /// The reason why no setting changes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     fixed: Option<&'a str>,
     /// The keys that this contract sets.

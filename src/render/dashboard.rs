@@ -1,7 +1,7 @@
 //! The dashboard at `/`: a page that shows one world and drives it through documented operations only.
 //!
-//! The binary contains its files as they are written: there is no build step. Each is compressed once, at the first request for any of them.
-//! Deliberately absent: data. The page has none without a key, and reads them like any other client.
+//! The binary contains its source files: there is no build step. All files are compressed at the first request for
+//! one of them. Deliberately absent: data. The page reads data with a key, like any other client.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,8 @@ use crate::engine::Page;
 use crate::engine::contract::BasePath;
 use crate::render::pages::prepared_page;
 
-/// Scripts and styles come from our own files only. A payslip is shown from a `blob:` URL, because a frame cannot send the key.
+/// Scripts and styles come only from the server's own files. A payslip is shown from a `blob:` URL, because a frame
+/// cannot send the key.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
     frame-src blob:; form-action 'none'; frame-ancestors 'none'; base-uri 'none'";
 
@@ -133,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_page_loads_exists() {
+    fn every_file_that_a_page_loads_exists() {
         let html = text("/");
         let loaded: Vec<&str> = ["src=\"", "href=\""]
             .iter()

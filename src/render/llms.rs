@@ -16,7 +16,7 @@ use crate::render::pages::prepared_page;
 const POLICY: &str = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'";
 const MARKDOWN: &str = "text/markdown; charset=utf-8";
 
-/// What every reader must know first.
+/// The introduction.
 const HEAD: &str = "# sandbox
 
 > A seeded simulator of a financial-infrastructure API: payroll, payments, accounting, compliance, identity and capital. No real money moves.
@@ -49,7 +49,7 @@ pub(super) fn page(path: &str, overlay: &Overlay) -> Option<Page> {
     Some(prepared_page(Bytes::from(text), MARKDOWN, POLICY))
 }
 
-/// The same for a server with a base path.
+/// The text for a server with a base path.
 fn below(base_path: &BasePath, text: String) -> String {
     let base = base_path.as_str();
     if base.is_empty() {

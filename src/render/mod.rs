@@ -1,6 +1,5 @@
-//! The documents about the operations: the OpenAPI documents, the reference pages, the catalogue of events, the tools for language models.
-//! They are loops over the table and contain nothing
-//! else. Beside them: the files of the dashboard.
+//! The documents about the operations: the OpenAPI documents, the reference pages, the catalogue of events, the tools
+//! for language models. They are generated from the operation table only. Also the files of the dashboard.
 //!
 //! May import everything left of `io`. Deliberately absent: sockets and files; the caller serves and prints
 //! the documents.

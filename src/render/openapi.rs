@@ -66,7 +66,7 @@ pub(crate) fn document(plane: Plane) -> Value {
     document
 }
 
-/// The same with a contract, which concerns only the product.
+/// The document under a contract, which affects only the product.
 pub(crate) fn document_under(plane: Plane, contract: &Overlay) -> Value {
     match plane {
         Plane::Product => overlay::applied(document(plane), contract),
@@ -74,7 +74,7 @@ pub(crate) fn document_under(plane: Plane, contract: &Overlay) -> Value {
     }
 }
 
-/// The same with the ids of the worlds that a server opens.
+/// The document with the ids of the worlds that a server opens.
 pub(crate) fn document_served(plane: Plane, contract: &Overlay, served: &Base) -> Value {
     let mut document = document_under(plane, contract);
     served::with_ids_of(&mut document, Session::new().base(), served);

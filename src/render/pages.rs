@@ -23,12 +23,12 @@ const PRODUCT_DOCUMENT: &str = "/openapi.json";
 /// The control plane's document.
 const CONTROL_DOCUMENT: &str = "/_sandbox/openapi.json";
 
-/// RapiDoc 9.3.8, minified and gzipped; there is no other form, because every browser accepts this one.
-/// Licence: `assets/rapidoc-LICENSE.txt`.
+/// RapiDoc 9.3.8, minified and gzipped. Every browser accepts gzip, so there is no uncompressed form. Licence:
+/// `assets/rapidoc-LICENSE.txt`.
 const RAPIDOC: &[u8] = include_bytes!("assets/rapidoc-min.js.gz");
 
-/// RapiDoc adds styles to the page while it renders, so styles need `unsafe-inline`; scripts come only from
-/// our own file.
+/// RapiDoc adds styles to the page while it renders, so styles need `unsafe-inline`; scripts come only from the
+/// server's own file.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
     font-src 'self' data:; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'";
 
@@ -61,10 +61,10 @@ fn find(path: &str, server: &str, overlay: &Overlay, base: &Base) -> Option<Page
 
 /// The documents that were served last, at most [`MOST`].
 static PREPARED: Mutex<Vec<Prepared>> = Mutex::new(Vec::new());
-/// A process has few contracts, and its callers use few names for it.
+/// Maximum number of prepared documents. A process has few contracts, and callers use few host names for it.
 const MOST: usize = 8;
 
-/// A document as it is sent to callers that use one name for the server.
+/// A document as it is sent to callers that use one host name of the server.
 struct Prepared {
     plane: Plane,
     server: String,

@@ -1,6 +1,5 @@
-//! Samples: every row called once, in the table's order, in a fresh world of the default seed. What
-//! it was asked and what it answered are the examples of the documents, so that they are never made
-//! up and never out of date.
+//! Samples: every row called once, in the table's order, in a fresh world of the default seed. The inputs and the
+//! answers are the examples of the documents, so that examples are real and current.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,7 +30,7 @@ mod ids;
 /// The seed of the sampled world.
 const SEED: u64 = 42;
 
-/// Resources on which a row is tried before it is given up.
+/// Maximum number of resources on which a row is tried.
 const TRIES: u64 = 40;
 
 /// Rows of a sampled page: enough to see its form.
@@ -106,12 +105,12 @@ impl Session {
         Self { world: World::new(base, ClockMode::Instant), tester: Tester::default() }
     }
 
-    /// What its world is grown from.
+    /// The base of its world.
     pub(crate) fn base(&self) -> &Arc<Base> {
         self.world.base()
     }
 
-    /// Calls a row as its example says: on the first resource whose state allows it.
+    /// Calls a row with its example, on the first resource whose state allows it.
     pub(crate) fn sample(&mut self, row: &Operation) -> Sample {
         self.prepare(row);
         self.set_scene(row);
@@ -154,7 +153,7 @@ impl Session {
         }
     }
 
-    /// Makes what a row's path names and no world grows: a webhook endpoint, a rule.
+    /// Creates the resource in a row's path if no world generates it, such as a webhook endpoint or a rule.
     fn prepare(&mut self, row: &Operation) {
         let needs = |member: &str| row.path_parameters().any(|name| name == member);
         if needs("endpoint_id") && self.tester.outbox.is_empty() {
@@ -215,7 +214,8 @@ impl Session {
         }
     }
 
-    /// The row's example with real ids, and what its path and query need besides: the `nth` of what could be meant, from 0.
+    /// The row's example with real ids, and with the path and query members that it needs. `nth`, from 0, selects
+    /// among possible resources.
     fn input(&mut self, row: &Operation, nth: u64) -> Option<Value> {
         let schema = (row.input)(&mut SchemaGenerator::default()).to_value();
         let mut input = match row.example {
@@ -233,7 +233,7 @@ impl Session {
                 input.insert(name.to_owned(), self.find(name, nth)?.into());
             }
         }
-        // The run that a path names is the item's own.
+        // The run in a path is the run of the item.
         let item = input.get("payroll_item_id").cloned();
         let item = item.and_then(|id| serde_json::from_value::<Id<PayrollItem>>(id).ok());
         if let Some(item) = item.and_then(|id| self.world.find(id)) {
@@ -263,7 +263,7 @@ impl Session {
         }
     }
 
-    /// Lets something happen, as a request that the journal knows, so that there is an event to read.
+    /// Causes an event by a logged request, so that there is an event to read.
     fn happen(&mut self) -> Option<()> {
         if self.tester.requests.find(REQUEST_ID).is_some() && self.world.log().len() > 0 {
             return Some(());
@@ -290,7 +290,7 @@ impl Session {
     }
 }
 
-/// The kind whose id a member of that name holds: `company_id`, and not `tax_id`.
+/// The kind of the id in a member of that name: for `company_id`, but not for `tax_id`.
 pub(crate) fn kind_of_member(member: &str) -> Option<Kind> {
     let name = member.strip_suffix("_id")?;
     let ends = |long: &str, short: &str| {
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_name_what_is_there() {
+    fn samples_replace_only_references_to_existing_resources() {
         let session = Session::new();
         let mut value = serde_json::json!({ "a": ["@company:1"], "b": "@company:999", "c": "@" });
         session.fill_in(&mut value);

@@ -1,14 +1,14 @@
-//! The help for a missing key: what the key is, and the values that it takes.
+//! The help for a missing key: its meaning, and its possible values.
 
 use toml::de::DeTable;
 
 use crate::model::decision::Decision;
 use crate::scenario::form::{Key, Takes};
 
-/// More values than these are not listed.
+/// The maximum number of values that are listed.
 const MOST_LISTED: usize = 12;
 
-/// What the key of this table is. The choices are those of the row's decision.
+/// The meaning and the values of a key of this table. Choices are those of the row's decision.
 pub(super) fn help(key: &Key, entries: &DeTable<'_>) -> String {
     let Takes::Name(names) = key.takes else { return key.about.to_owned() };
     let on = entries.iter().find(|(name, _)| *name.get_ref() == "on");

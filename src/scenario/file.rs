@@ -50,7 +50,7 @@ pub(crate) fn check(path: &str, read: &Read<'_>) -> Checked {
     gather(Origin::File(normal(path)), read)
 }
 
-/// The same of a text. It can include shipped scenarios only.
+/// Checks a text. It can include shipped scenarios only.
 pub(crate) fn check_text(name: &str, text: &str) -> Checked {
     let path = format!("{name}.toml");
     let read = |asked: &str| match asked {
@@ -67,7 +67,7 @@ pub(crate) fn of_text(name: &str, text: &str) -> Result<Arc<Scenario>, ApiError>
     scenario.ok_or_else(|| Judged::refusal(&checked.files, "scenario"))
 }
 
-/// The same of a shipped one.
+/// Checks a shipped scenario.
 pub(crate) fn check_shipped(name: &'static str) -> Checked {
     gather(Origin::Shipped(name), &|_| Err("is not shipped".to_owned()))
 }
@@ -101,7 +101,7 @@ struct Gathering<'r> {
     files: Vec<Judged>,
     /// The files around this one, outermost first.
     open: Vec<Origin>,
-    /// The files whose rows are already included: a second time they could never match.
+    /// The files that are already included. If they were included again, their rows could never match.
     done: Vec<Origin>,
 }
 
@@ -274,7 +274,7 @@ pub(crate) struct Placed<T> {
     pub(crate) row: T,
     /// Its head.
     pub(crate) span: Range<usize>,
-    /// Whether it has no mistake. What a faulty row would match is unknown.
+    /// Whether it has no mistake. The matches of a faulty row are unknown.
     pub(crate) sound: bool,
 }
 
@@ -325,11 +325,11 @@ pub(super) fn merge(scenario: &mut Scenario, other: Scenario) {
     };
 }
 
-/// Where a file has invalid syntax. In such a table, mistakes in the same line, and missing members that the rest of the table may have, are
-/// not reported, because these messages would be guesses.
+/// Where a file has invalid syntax. For such a table, further mistakes in the same line and missing members are not
+/// reported, because the messages could be wrong.
 #[derive(Debug)]
 pub(super) struct Broken {
-    /// Where lines begin, and where those of them begin that are heads of tables.
+    /// The starts of lines, and the starts of lines that are table headers.
     lines: Vec<usize>,
     heads: Vec<usize>,
     /// The first bytes of invalid syntax, and the text from its line to the end of its table.

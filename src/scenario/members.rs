@@ -111,7 +111,7 @@ impl<'a> Reading<'a> {
             DeValue::Datetime(instant) => Value::from(instant.to_string()),
             DeValue::Array(items) => items.iter().map(|item| self.json(item, refers)).collect(),
             DeValue::Table(entries) => {
-                // The parser sorts names, but a reader expects the order of the file.
+                // The parser sorts names, but users expect the order of the file.
                 let mut entries: Vec<_> = entries.iter().collect();
                 entries.sort_by_key(|(key, _)| key.span().start);
                 let members = entries

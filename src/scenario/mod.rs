@@ -1,5 +1,5 @@
-//! Scenario files: from TOML to checked rows, with diagnostics that show the position and the correction; the
-//! shipped scenarios; and the runner of the steps.
+//! Scenario files: parses TOML into checked rows, with diagnostics that show the position and the correction.
+//! Also the shipped scenarios, and the runner of the steps.
 //!
 //! `form` describes the file, `reading` and the modules beside it read it, and `file` combines it with its
 //! includes. May import everything left of it. Deliberately
@@ -37,7 +37,7 @@ pub(crate) use self::situations::{sampling, showing};
 pub(crate) use self::vocabulary::Places;
 use crate::engine::Library;
 
-/// What an engine can load by name.
+/// The scenarios and situations that an engine can load by name.
 pub(crate) const LIBRARY: Library = Library {
     scenarios: shipped,
     scenario: shipped::named,

@@ -1,4 +1,4 @@
-//! Where a scenario file comes from, and where what it includes is.
+//! The origin of a scenario file, and the targets of its includes.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ pub(super) enum Origin {
     Shipped(&'static str),
 }
 
-/// Why an include cannot be found.
+/// The reason why an include cannot be found.
 pub(super) enum Missing {
     Shipped,
     FileOfShipped,

@@ -51,7 +51,7 @@ impl<'a> Fields<'a> {
     /// The value of a key.
     ///
     /// # Panics
-    /// If the form has no such key, because then the schema would lack it, too.
+    /// If the form has no such key, because the schema would then lack the key, too.
     pub(crate) fn get(&self, name: &str) -> Option<Found<'a>> {
         assert!(
             self.form.keys.iter().any(|key| key.name == name),
@@ -339,7 +339,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// Suggests the nearest name. Without one, lists the names if they are few.
+/// Suggests the nearest name. If none is near, lists the names if they are few.
 pub(crate) fn meant(diagnostic: Diagnostic, word: &str, known: &[String]) -> Diagnostic {
     use crate::value::diagnostic::nearest;
     const MOST_LISTED: usize = 12;

@@ -27,8 +27,7 @@ pub(crate) trait Runner {
         headers: &BTreeMap<String, String>,
     ) -> Result<Came, String>;
 
-    /// The id of the resource at a position of its kind, from 1, counted as the world counts, so that a
-    /// timeline means the same.
+    /// The id of the resource at a position of its kind, from 1, in the same order as in timelines.
     fn nth(&mut self, kind: &str, places: Places, place: u64) -> Result<Option<String>, String>;
 
     /// The id of the resource with the caller's own id, or why there is none.
@@ -43,7 +42,8 @@ pub(crate) trait Runner {
     /// All events.
     fn events(&mut self) -> Result<Vec<Value>, String>;
 
-    /// Deliveries by event type, as soon as the wanted number has arrived, or no more arrive.
+    /// Deliveries by event type. Returns when the expected number has arrived, or when no more will
+    /// arrive.
     fn deliveries(
         &mut self,
         wanted: &BTreeMap<String, u64>,
@@ -53,7 +53,7 @@ pub(crate) trait Runner {
     fn coverage(&mut self) -> Result<Vec<RowHits>, String>;
 }
 
-/// How an exchange ended.
+/// The end of an exchange.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Came {
     Reply(Reply),
@@ -143,7 +143,7 @@ pub(crate) fn run(scenario: &Scenario, runner: &mut dyn Runner) -> Result<RunRep
     Ok(outcome)
 }
 
-/// The same without what only a report shows.
+/// Runs and compares a scenario, without the details for a report.
 pub(crate) fn judge(scenario: &Scenario, runner: &mut dyn Runner) -> Result<RunReport, String> {
     let mut outcome = RunReport::default();
     let mut saves = BTreeMap::new();
@@ -192,7 +192,8 @@ fn call(step: &CallStep, saves: &mut Saves, runner: &mut dyn Runner) -> Result<R
         None => None,
     };
     if !missing.is_empty() {
-        // A value that an earlier step did not save cannot be sent, so it is reported here.
+        // A reference to a value that no earlier step saved cannot be sent, so it is reported as a
+        // difference.
         ran.differences = missing;
         return Ok(ran);
     }
@@ -361,7 +362,7 @@ fn expectation<'e>(
 
 /// Whether the names are in this order and complete; `…` matches any number of names.
 fn follows(pattern: &[String], names: &[&str]) -> bool {
-    // Like the match of `*`: after a mismatch, the last gap takes one more name.
+    // As in the matching of `*`: after a mismatch, the last gap is extended by one name.
     let (mut at, mut place) = (0, 0);
     let mut gap: Option<(usize, usize)> = None;
     while place < names.len() {

@@ -128,7 +128,7 @@ fn takes_all<R: Acts>(earlier: &R, later: &R) -> bool {
                 && other.nth.iter().all(|place| covers(&one.nth, place))))
 }
 
-/// Whether `one` covers all that `other` names.
+/// Whether `one` matches every name that `other` matches.
 fn covers_name(one: &str, other: &str) -> bool {
     let within = |group: &str| {
         let rest = other.strip_prefix(group);

@@ -1,4 +1,4 @@
-//! The library of situations: how to bring a world into a state, from `fixtures/situations`.
+//! The library of situations from `fixtures/situations`: each brings a world into a state.
 //!
 //! `sandbox trigger`, the examples of the OpenAPI document and the tests of coverage and refusals read it.
 
@@ -37,7 +37,7 @@ const FILES: &[(&str, &str)] = embedded![
 /// The name under which a step finds values of the world, such as `@world.today`.
 const WORLD: &str = "world";
 
-/// The situations by name, and what they save.
+/// The situations by name, and the names that they save.
 #[derive(Default)]
 struct Library {
     situations: Vec<Arc<Situation>>,
@@ -56,12 +56,13 @@ fn library() -> &'static Library {
     })
 }
 
-/// The situation in which an event of that type happens, after those that it needs. Empty if there is none.
+/// The situations for an event of that type: those that it requires, then its own. Empty if there is none.
 pub(crate) fn showing(event: &str) -> Vec<Arc<Situation>> {
     library().chain(|situation| situation.events.iter().any(|shown| shown == event))
 }
 
-/// The situation after which the document takes the example of that operation, after those that it needs.
+/// The situations before the example of that operation in the document: those that are required, then the
+/// one for the example.
 pub(crate) fn sampling(operation: &str) -> Vec<Arc<Situation>> {
     library().chain(|situation| situation.samples.iter().any(|sampled| sampled == operation))
 }
@@ -81,7 +82,7 @@ impl Library {
         chain
     }
 
-    /// Adds the situations of a file, and returns what is wrong with it.
+    /// Adds the situations of a file, and returns its mistakes.
     fn read(&mut self, file: &str, source: &str) -> Vec<Diagnostic> {
         let (document, broken) = DeTable::parse_recoverable(source);
         let mut reading = Reading::new(file, source);
@@ -158,7 +159,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// A situation never moves the clock: what follows from each call happens before the next one.
+/// A situation never moves the clock, because all effects of a call happen before the next call.
 fn call(step: Step) -> Option<CallStep> {
     match step {
         Step::Call(call) => Some(*call),
@@ -174,7 +175,7 @@ mod tests {
     use crate::value::diagnostic::{Look, report};
 
     #[test]
-    fn every_situation_is_sound() {
+    fn every_situation_file_is_valid() {
         let mut library = Library::default();
         for (file, source) in FILES {
             let found = library.read(file, source);

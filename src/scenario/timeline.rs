@@ -1,4 +1,4 @@
-//! `[[timeline]]`: what happens at a time.
+//! `[[timeline]]`: calls at set times.
 
 use crate::api::json::quoted;
 use crate::api::scripted::can_act;
@@ -9,7 +9,7 @@ use crate::scenario::vocabulary::vocabulary;
 use crate::value::{Diagnostic, Span, Timestamp};
 use crate::world::script::{Moment, TimelineAction, TimelineRow};
 
-/// The shortest interval of a row that repeats: a world that advances by years must not run millions of rows.
+/// The shortest interval of a repeating row. It limits the number of runs when a world advances by years.
 const SHORTEST_MS: i64 = 60_000;
 
 impl<'a> Reading<'a> {

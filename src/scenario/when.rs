@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn chances_are_exact() {
+    fn chances_are_parsed_exactly() {
         for (text, expected) in [
             ("0", Some(0)),
             ("1", Some(1_000_000)),

@@ -20,7 +20,7 @@ const METADATA: [&str; 6] = [
 /// Maximum length of a URL.
 const MOST_CHARACTERS: usize = 2_048;
 
-/// Which addresses may be used, depending on how the server itself can be reached.
+/// The allowed addresses, depending on the addresses from which the server itself is reachable.
 #[derive(Clone, Debug)]
 pub(crate) struct Policy {
     /// Whether this machine and private networks are allowed: only if the server is reachable from this machine alone.
@@ -30,7 +30,7 @@ pub(crate) struct Policy {
 }
 
 impl Default for Policy {
-    /// For a server on loopback.
+    /// The policy of a server on loopback.
     fn default() -> Self {
         Self { private: true, own: Vec::new() }
     }

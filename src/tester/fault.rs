@@ -8,7 +8,8 @@ use core::fmt;
 use crate::value::Span;
 use crate::world::script::{BodyFault, Fault, Lose};
 
-/// The maximum delay of a reply. Every client gives up before, and the connection would stay open for nothing.
+/// The maximum delay of a reply. Clients have timed out by then, and a longer delay would only keep the connection
+/// open.
 pub(crate) const LONGEST_MS: u64 = 5 * 60 * 1_000;
 
 /// A mistake in a fault: the member, and a sentence.
@@ -176,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_go_together_is_refused_with_the_part_that_is_wrong() {
+    fn contradicting_parts_of_a_fault_are_refused_by_name() {
         for (text, part) in [
             ("", "expected name=value"),
             ("status", "expected name=value"),

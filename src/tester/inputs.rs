@@ -11,12 +11,13 @@ use crate::value::later::Later;
 use crate::world::script::{Scenario, imports};
 use crate::world::{Base, ClockMode, World};
 
-/// The most inputs of a stretch in a short history. Between one and two stretches are kept.
+/// Maximum number of inputs of a stretch in a short history. One to two stretches are kept.
 const MOST: usize = 500;
 /// The most bytes of their paths and bodies.
 const MOST_BYTES: usize = 256 * 1_024;
-/// A stretch of a long history has at most as many inputs as all stretches before it, divided by this. Each stretch begins with a copy of
-/// the world. It shares all data, and a write copies what it changes, so many copies would make every write slower.
+/// In a long history, a stretch has at most the number of all earlier inputs divided by this. Each stretch begins
+/// with a copy of the world. Copies share their data, but each write must copy changed parts, so many copies would
+/// make every write slower.
 const PART: usize = 4;
 
 /// Why a long world is not shared.
@@ -36,7 +37,7 @@ pub(crate) struct SharedInput {
 /// The path of an advance.
 const ADVANCE: &str = "/_sandbox/clock/advance";
 
-/// A part of an advance, which the deliveries of its webhooks divide.
+/// A part of an advance. Deliveries of webhooks divide an advance into parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Moved {
     /// The number of timers that ran. An advance may end between two timers of one instant.
@@ -44,21 +45,22 @@ pub(crate) struct Moved {
     pub(crate) to: Timestamp,
 }
 
-/// An input, with what a replay up to an event needs.
+/// An input, with the data for a replay up to an event.
 #[derive(Clone, Debug)]
 pub(crate) struct Recalled {
     pub(crate) input: SharedInput,
     /// Virtual time before it.
     pub(crate) at: Timestamp,
-    /// What it did, if it is an advance that has not reached its end yet, or that ended at an event.
+    /// The part that ran, for an advance that has not reached its end yet, or that ended at an event.
     pub(crate) moved: Option<Moved>,
-    /// The counters of faults before it, if they have changed since the input before. Refused calls and reads change them, and are no inputs.
+    /// The counters of faults before it, if they have changed since the previous input. Refused calls and reads can
+    /// change them, although they are not inputs.
     pub(crate) spent: Vec<SpentRow>,
     /// The number of events after it.
     events: u64,
 }
 
-/// Where a replay begins: a world and its tester state; none for the start of every world of the process.
+/// The start of a replay: a world and its tester state; `None` means the start of every world of the process.
 type Start = Option<Box<(World, TesterPart)>>;
 
 /// Inputs without a gap.
@@ -74,12 +76,12 @@ struct Stretch {
 }
 
 impl Stretch {
-    /// The number of its inputs that lead to an event; none if it begins later.
+    /// The number of its inputs up to an event; `None` if the stretch begins after it.
     fn leading_to(&self, sequence: u64) -> Option<usize> {
         if self.kept.last().map_or(self.events, |last| last.events) < sequence {
             return Some(self.kept.len());
         }
-        // After a restored snapshot the same positions come again, and the latest ones are those of the present.
+        // After a restored snapshot, positions occur again; the latest occurrence belongs to the present world.
         let before =
             |place: usize| place.checked_sub(1).map_or(self.events, |it| self.kept[it].events);
         let causes =
@@ -92,7 +94,7 @@ impl Stretch {
         self.kept.len() > MOST.max(inputs / PART) || self.bytes > MOST_BYTES.max(bytes / PART)
     }
 
-    /// The one after it.
+    /// The next stretch.
     fn next(&self, start: Start, events: u64) -> Self {
         let (inputs, bytes) = self.before;
         let before = (inputs + self.kept.len(), bytes + self.bytes);
@@ -110,16 +112,16 @@ pub(crate) struct Leading {
 /// The inputs of one world.
 #[derive(Debug, Default)]
 pub(crate) struct Inputs {
-    /// What the world was opened with.
+    /// The base and the clock with which the world was opened.
     start: Option<(Arc<Base>, ClockMode)>,
     /// The scenarios and imports that it was opened with.
     pub(crate) scenarios: Vec<Arc<Scenario>>,
-    /// Those before the latest ones, if there are so many.
+    /// The previous stretch, if there is one.
     older: Option<Stretch>,
     latest: Stretch,
     /// The counters of faults that have changed since the last input.
     spent: Vec<SpentRow>,
-    /// Those before the checkpoint that the world began with, as soon as another thread has read them.
+    /// The inputs before the world's checkpoint, set after another thread has read them.
     earlier: Option<Arc<Later<Earlier>>>,
     /// Why they are not all of them, if so.
     missing: Option<&'static str>,
@@ -130,7 +132,7 @@ pub(crate) struct Inputs {
 pub(crate) struct Earlier([Option<Stretch>; 2]);
 
 impl Inputs {
-    /// Those of a world that was just opened.
+    /// The inputs of a world that was just opened.
     pub(crate) fn of(world: &World, tester: &Tester) -> Self {
         let start = Some((Arc::clone(world.base()), world.mode()));
         let imports = imports(&tester.scenarios);
@@ -150,12 +152,12 @@ impl Inputs {
         Arc::clone(self.earlier.insert(Arc::default()))
     }
 
-    /// Those of a world that has just reached a checkpoint.
+    /// Takes the inputs of a world that has just reached a checkpoint.
     pub(crate) fn take_earlier(&mut self) -> Earlier {
         Earlier([Some(std::mem::take(&mut self.latest)), self.older.take()])
     }
 
-    /// The number of the latest ones.
+    /// The number of inputs in the latest stretch.
     pub(crate) const fn len(&self) -> usize {
         self.latest.kept.len()
     }
@@ -180,7 +182,7 @@ impl Inputs {
         &self.spent
     }
 
-    /// The seed, shape and clock that the world was opened with, and all inputs; an error says why they are not known.
+    /// The world's initial seed, shape and clock, and all inputs. An error describes why they are not available.
     pub(crate) fn all<'a>(
         &'a self,
         world: &'a World,
@@ -195,7 +197,7 @@ impl Inputs {
         }
     }
 
-    /// The inputs that lead to an event; none if it is too long ago. Waits for earlier ones.
+    /// The inputs up to an event; `None` if it is too old. Waits for earlier inputs that are still being read.
     pub(crate) fn leading_to(&self, sequence: u64) -> Option<Leading> {
         let found = |stretch: &Stretch| {
             let count = stretch.leading_to(sequence)?;
@@ -217,7 +219,8 @@ impl Tester {
         self.inputs.note_spent(rows);
     }
 
-    /// A part of an advance ran that many timers. Parts without another input between them are one advance. `is_end` says that it arrived.
+    /// Adds a part of an advance that ran `tasks` timers. Consecutive parts without another input between them are
+    /// one advance. `is_end` means that the advance has reached its end.
     pub(crate) fn keep_advance(&mut self, world: &World, at: Timestamp, tasks: u64, is_end: bool) {
         let (to, events) = (world.now(), world.log_length());
         let is_due = world.timers().next().is_some_and(|timer| timer.due <= to);

@@ -1,7 +1,8 @@
 //! State for testers that accompanies a world: webhook endpoints and deliveries, the request log, snapshots, network faults.
 //!
-//! It is not part of the world's digest: whether a webhook was answered or a reply was lost does not change what happened in the world. It
-//! is pure, like the world: callers pass the time and receive what to send. May import `value`, `model` and `world`.
+//! It is not part of the world's digest, because the answer to a webhook or a lost reply does not change the world.
+//! It is pure, like the world: callers pass the time and receive what to send. May import `value`, `model` and
+//! `world`.
 
 pub(crate) mod address;
 pub(crate) mod fault;
@@ -62,7 +63,7 @@ impl Tester {
 }
 
 impl Tester {
-    /// Whether it contains nothing that a new one does not: it was used only for calls that left nothing.
+    /// Whether it equals a new tester state, because no call has left data in it.
     pub(crate) fn is_like_new(&self, started: &[Arc<Scenario>]) -> bool {
         self.scenarios == started
             && self.own.is_empty()

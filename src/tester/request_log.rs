@@ -155,7 +155,7 @@ impl Requests {
         Self { entries: VecDeque::new(), most, noted: 0, evicted: 0, begins_later: false }
     }
 
-    /// There may have been requests before: how many is unknown.
+    /// Records that there can have been earlier requests, of unknown number.
     pub(crate) const fn begin_later(&mut self) {
         self.begins_later = true;
     }
@@ -229,7 +229,7 @@ impl Requests {
         if self.begins_later && self.evicted == 0 { 1 } else { self.evicted }
     }
 
-    /// The most entries that may be missing.
+    /// The maximum number of entries that can be missing.
     pub(crate) const fn missing(&self) -> u64 {
         if self.begins_later { u64::MAX } else { self.evicted }
     }

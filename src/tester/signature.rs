@@ -1,4 +1,5 @@
-//! Webhook signatures: Standard Webhooks, version 1. Created here, and verified here by `sandbox listen`.
+//! Webhook signatures: Standard Webhooks, version 1. This module creates signatures, and verifies them for `sandbox
+//! listen`.
 //!
 //! Deliberately absent: asymmetric signatures (`v1a`), which no receiver of this simulator needs.
 

@@ -1,7 +1,7 @@
 //! Snapshots: earlier states of worlds, with the tester state that belongs to them.
 //!
-//! A snapshot shares all unchanged data with its world, so taking one is cheap. Deliberately absent: stored replies for idempotency keys,
-//! which belong to the engine; [`Act`]s tell it what to do with them.
+//! A snapshot shares all unchanged data with its world, so taking one is cheap. Deliberately absent: stored replies
+//! for idempotency keys, which belong to the engine; an [`Act`] defines what the engine does with them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,8 +33,8 @@ impl Prefixed for Snapshot {
     const NAME: &'static str = "snapshot";
 }
 
-/// The part of the tester state that is restored with its world and copied to a fork: everything that determines how the world continues.
-/// The rest (deliveries, requests) is a record of what really happened and stays.
+/// The part of the tester state that is restored with its world and copied to a fork: everything that determines how
+/// the world continues. The rest (deliveries, requests) is a record of actual calls and is not restored.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct TesterPart {
     scenarios: Vec<Arc<Scenario>>,
@@ -45,7 +45,7 @@ pub(crate) struct TesterPart {
     pub(crate) carried: Carried,
 }
 
-/// What a fork takes along only if its caller requests it.
+/// Optional parts of a fork.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Carried {
     /// The snapshot whose stored replies of idempotency keys it takes.
@@ -57,7 +57,7 @@ pub(crate) struct Carried {
 /// A change to the snapshots, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Act {
-    /// The world began again. Its version may be what it was before.
+    /// The world was reset. Its version can equal an earlier version.
     Reset,
     Taken(Id<Snapshot>),
     Restored(Id<Snapshot>),
@@ -98,7 +98,7 @@ impl Snapshots {
         self.taken
     }
 
-    /// So many were taken before the checkpoint with which the world began.
+    /// Sets the number of snapshots that were taken before the world's checkpoint.
     pub(crate) const fn follow_checkpoint(&mut self, taken: u64) {
         self.taken = taken;
     }
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_room_for_so_many_and_no_more() {
+    fn a_snapshot_beyond_the_maximum_is_refused() {
         let (mut tester, world) = (Tester::default(), world());
         for _ in 0..MOST_SNAPSHOTS {
             assert!(tester.take_snapshot(&world, None).is_some());

@@ -1,8 +1,8 @@
 //! Verification: whether the expected number of items match a pattern, and the nearest miss if not.
 //!
-//! It works on JSON values: requests, events, deliveries. Items that are no longer kept might have matched, so they can make a result
-//! *unknown* but never *pass*. A pattern is a subset: members that it does not name are ignored, the text `…` matches any existing value,
-//! and everything else must be equal.
+//! It works on JSON values: requests, events, deliveries. Dropped items could have matched, so they can make a result
+//! *unknown* but never *pass*. A pattern is a subset: members that it does not name are ignored, the text `…` matches
+//! any existing value, and everything else must be equal.
 
 use serde_json::{Map, Value};
 
@@ -57,7 +57,7 @@ pub(crate) struct Verification {
     pub(crate) nearest: Option<(String, Vec<Difference>)>,
 }
 
-/// Compares a pattern with candidates; `forgotten` more items are no longer known.
+/// Compares a pattern with candidates; `forgotten` is the number of dropped items.
 pub(crate) fn verify(
     pattern: &Map<String, Value>,
     times: Times,
@@ -98,7 +98,7 @@ pub(crate) fn verify(
 }
 
 impl Times {
-    /// The result for a number of certain matches and a number of possible ones.
+    /// The result for `sure` certain and `unsure` possible matches.
     fn judge(self, sure: u64, unsure: u64) -> VerifyResult {
         let most = sure.saturating_add(unsure);
         if sure >= self.at_least && self.at_most.is_none_or(|limit| most <= limit) {
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_forgotten_makes_a_verdict_unknown_and_never_pass() {
+    fn dropped_items_make_a_verdict_unknown_and_never_pass() {
         let times = |at_least, at_most| Times { at_least, at_most };
         for (times, sure, unsure, verdict) in [
             (times(1, None), 1, 0, VerifyResult::Pass),
@@ -261,7 +261,7 @@ mod tests {
         assert_eq!(verdict(json!({"status": 201, "body": {"x": 1}})), VerifyResult::Unknown);
         assert_eq!(verdict(json!({"status": 200, "body": {"x": 1}})), VerifyResult::Fail);
         assert_eq!(verdict(json!({"status": 201})), VerifyResult::Pass);
-        // It may also be one more than all that is unknown.
+        // The hidden candidate is counted in addition to the dropped items, without an overflow.
         let never = Times { at_least: 0, at_most: Some(0) };
         let wanted = pattern(&json!({"status": 201, "body": {"x": 1}}));
         let found = verify(&wanted, never, [blind.clone()], u64::MAX);

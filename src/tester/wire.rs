@@ -1,4 +1,4 @@
-//! Network faults and limits: which row applies to which request, counted and drawn reproducibly.
+//! Network faults and limits: selects the row for a request, with reproducible counters and draws.
 //!
 //! The rate limit uses wall-clock time, independent of virtual time, because a client's rate is measured by its own clock. Deliberately
 //! absent: the effect of a fault (the engine before and after the commit, the edge for bytes).
@@ -17,7 +17,8 @@ pub(crate) struct Wire {
     /// Rows added at run time, then rows of scenarios. The first match applies.
     rows: Vec<Armed>,
     limits: Limits,
-    /// Start of the rate limit's window in wall-clock time, and the number of requests in it. A process begins a new one.
+    /// Start of the rate limit's window in wall-clock time, and the number of requests in it. A new process starts a
+    /// new window.
     #[serde(skip)]
     window: Option<(u64, u64)>,
     /// Number of requests since the limits were set; it keys the draws of latency.
@@ -66,7 +67,7 @@ pub(crate) struct Exchange<'a> {
     pub(crate) product: bool,
 }
 
-/// What happens to a request.
+/// The faults and limits for a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ExchangePlan {
     pub(crate) fault: Option<Applied>,
@@ -177,8 +178,9 @@ impl Wire {
         self.rows.iter().flat_map(|armed| armed.row.when.select.iter().cloned()).collect()
     }
 
-    /// What happens to a request at that wall-clock time. Draws use `key`. `selects` compares a condition with the input of the request. A fault in
-    /// the request's own header applies instead of the rows, which are then not evaluated.
+    /// Selects the faults and limits for a request at that wall-clock time. Draws use `key`. `selects` compares a
+    /// condition with the input of the request. A fault in the request's own header applies instead of the rows,
+    /// which are then not evaluated.
     pub(crate) fn judge(
         &mut self,
         exchange: Exchange<'_>,
@@ -203,7 +205,8 @@ impl Wire {
         verdict
     }
 
-    /// The first row that applies. All rows that match the request count it, so each counts its own second call.
+    /// The first row that applies. Every row that matches the request counts it, so `nth` of a row does not depend on
+    /// other rows.
     fn fault(
         &mut self,
         exchange: Exchange<'_>,

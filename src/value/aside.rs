@@ -1,11 +1,11 @@
-//! Work on another thread while a call continues, such as the hashes of its events.
+//! Work on another thread during a call, such as the hashes of its events.
 //!
 //! The server installs a runner with a thread of its own. Without a server such work runs directly. Deliberately absent: threads, which
 //! belong to the server.
 
 use std::sync::OnceLock;
 
-/// Such work.
+/// Work for another thread.
 pub(crate) type Work = Box<dyn FnOnce() + Send>;
 
 /// Runs work exactly once, now or soon.
@@ -23,7 +23,7 @@ pub(crate) fn is_beside() -> bool {
     RUNNER.get().is_some()
 }
 
-/// Runs work beside the caller.
+/// Runs work on another thread, if there is a runner.
 pub(crate) fn run(work: impl FnOnce() + Send + 'static) {
     match RUNNER.get() {
         Some(runner) => runner(Box::new(work)),

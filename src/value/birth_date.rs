@@ -1,4 +1,4 @@
-//! A date of birth, which may be before all other days in the sandbox.
+//! A date of birth. It can be earlier than all other dates in the sandbox.
 
 use core::fmt;
 use std::borrow::Cow;

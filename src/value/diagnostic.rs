@@ -22,7 +22,7 @@ pub(crate) struct Diagnostic {
     message: String,
     /// Text under the caret: what was expected.
     label: String,
-    /// Another place that contradicts this one, with its own text.
+    /// A second place that contradicts the first, with its own text.
     against: Option<(Range<usize>, String)>,
     /// How to fix it.
     help: Option<String>,
@@ -64,13 +64,13 @@ impl Diagnostic {
         self.span == other.span
     }
 
-    /// Whether a text contains the name in backticks of what is wrong; true if it has none.
+    /// Whether a text contains the name that the message has in backticks; true if the message has none.
     pub(crate) fn is_about(&self, text: &str) -> bool {
         let mut parts = self.message.split('`');
         parts.nth(1).is_none_or(|name| text.contains(name))
     }
 
-    /// The line, the column, what is wrong, what was expected and how to fix it, in one line.
+    /// The line, the column, the message, the expectation and the correction, on one line.
     pub(crate) fn sentence(&self, source: &str) -> String {
         let before = source.get(..self.span.start).unwrap_or(source);
         let line = before.matches('\n').count() + 1;
@@ -85,7 +85,7 @@ impl Diagnostic {
         text
     }
 
-    /// Adds what was expected there.
+    /// Adds the expectation at that place.
     pub(crate) fn expected(mut self, label: impl Into<String>) -> Self {
         self.label = label.into();
         self
@@ -214,7 +214,7 @@ fn lines_around(source: &str, first: usize, last: usize) -> Range<usize> {
     start..end
 }
 
-/// The candidate that `word` is probably a typing mistake of: at most a third of its letters differ, ignoring case.
+/// The candidate that `word` probably misspells: at most a third of its letters differ, ignoring case.
 pub(crate) fn nearest<'a>(
     word: &str,
     candidates: impl Iterator<Item = &'a str>,

@@ -32,8 +32,8 @@ pub trait Prefixed {
 
 /// The id of a `T`.
 ///
-/// In JSON it is any string. A string that is not an id of this kind becomes [`Id::UNKNOWN`], which no resource has. So a typing mistake
-/// results in "not found", not in an error about an alphabet that the contract does not mention.
+/// In JSON it is any string. A string that is not an id of this kind becomes [`Id::UNKNOWN`], which no resource has.
+/// So a mistyped id is "not found", and no error mentions an alphabet that the contract does not have.
 pub struct Id<T> {
     bits: u64,
     of: PhantomData<fn() -> T>,
@@ -117,8 +117,8 @@ pub(crate) struct IdText {
 }
 
 impl Serialize for IdText {
-    /// Written in one piece, because writing single characters would cost more than the rest of the response.
-    /// A hash has only the bits.
+    /// Written in one piece, because writing single characters would cost more than the rest of the response. The
+    /// form for hashes has only the bits.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if !serializer.is_human_readable() {
             return serializer.serialize_u64(self.bits);
@@ -157,7 +157,7 @@ impl<T: Prefixed> JsonSchema for Id<T> {
     }
 }
 
-/// The bits of the id that stands for all ids with this prefix in a schema.
+/// The bits of the example id of a schema for ids with this prefix.
 pub(crate) fn example_bits(prefix: &str) -> u64 {
     Key::new(42).with(prefix).hash()
 }
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_id_of_the_kind_is_unknown() {
+    fn text_that_is_no_id_of_the_kind_is_unknown() {
         let good = Id::<Thing>::from_bits(42).to_string();
         for text in [
             "",

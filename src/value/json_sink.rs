@@ -24,7 +24,7 @@ pub(crate) struct JsonSink<'a> {
 }
 
 impl<'a> JsonSink<'a> {
-    /// Appends to these bytes.
+    /// Appends its output to these bytes.
     pub(crate) const fn after(bytes: Vec<u8>) -> Self {
         Self { bytes, full: usize::MAX, next: None, marks: None }
     }
@@ -44,7 +44,7 @@ impl<'a> JsonSink<'a> {
         self.pass_on_if_full();
     }
 
-    /// A member of the outermost object begins or ends here.
+    /// Records the current position, at which a member of the outermost object begins or ends.
     #[inline]
     pub(super) fn mark(&mut self) {
         if let Some(marks) = &mut self.marks {
@@ -95,7 +95,7 @@ impl Members {
         pairs.map(|at| (&self.json[at[0]..at[1] - 1], &self.json[at[1]..at[2]]))
     }
 
-    /// The members that the other does not have with the same value.
+    /// The members whose values differ in `other`, or that it does not have.
     pub(crate) fn without<'a>(
         &'a self,
         other: &'a Self,
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_are_joined() {
+    fn pieces_of_a_hash_form_are_joined() {
         let value: Vec<u64> = (0..10_000).collect();
         let (joined, pieces) = to_hash(&value);
         assert!(pieces > 2, "{pieces}");

@@ -3,8 +3,9 @@
 //! Most bytes of an answer are text without special characters. It is checked eight bytes at a time and copied whole. Text that needs
 //! escapes, and floats, are left to `serde_json`. A test compares both on random values.
 //!
-//! The form for hashes is shorter, and quicker to write. A number is its bytes. Before a text is its length. A member has the length of its
-//! name instead of the name. Two different values of a type have different bytes.
+//! The form for hashes is shorter and faster to write. A number is written as its bytes, and a text with its length
+//! before it. A member has the length of its name instead of the name. Two different values of a type have different
+//! bytes.
 
 mod compound;
 mod escape;
@@ -97,7 +98,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         self.byte(b'}');
     }
 
-    /// The name of a member of a struct, which is a word of the program and has nothing to escape.
+    /// The name of a struct member, which never needs escaping.
     fn name(&mut self, name: &'static str) {
         debug_assert!(!needs_escape(name.as_bytes()), "a name without escapes: {name}");
         if self.is_to_hash() {

@@ -19,7 +19,7 @@ impl<T> Default for Later<T> {
 }
 
 impl<T> Later<T> {
-    /// From now on a reader waits for the value: a thread will bring it.
+    /// Announces the value: from now on, readers wait until a thread sets it.
     pub(crate) fn announce(&self) {
         self.is_coming.store(true, Ordering::Release);
     }

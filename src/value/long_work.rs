@@ -11,7 +11,8 @@ pub(crate) type Runner = fn(&mut dyn FnMut());
 
 static RUNNER: OnceLock<Runner> = OnceLock::new();
 
-/// The number of rows or steps from which a calculation is long: about two milliseconds. To move the other work away costs about 25 µs.
+/// The number of rows or steps from which a calculation counts as long (about two milliseconds). Moving the other
+/// work to another thread takes about 25 µs.
 pub(crate) const LONG: u64 = 200;
 
 /// The number of calculations that may run or wait for a world at the same time. Each occupies a thread.
@@ -24,7 +25,7 @@ pub(crate) fn is_full() -> bool {
     RUNNING.load(Ordering::Relaxed) >= MOST
 }
 
-/// Counts a calculation until it ends, also by a panic.
+/// Counts a running calculation until its end, including an end by panic.
 struct Counted;
 
 impl Counted {
@@ -54,7 +55,7 @@ pub(crate) fn run<T>(work: impl FnOnce() -> T) -> T {
     result.expect("a runner runs its calculation once")
 }
 
-/// The same for a calculation over that many rows, which is run directly if they are few.
+/// Runs a calculation over `rows` rows; directly if they are few.
 pub(crate) fn over<T>(rows: u64, work: impl FnOnce() -> T) -> T {
     if rows < LONG { work() } else { run(work) }
 }

@@ -1,4 +1,4 @@
-//! Short texts of digits, such as dates and times, written without memory from the heap.
+//! Short texts of digits, such as dates and times, written without heap allocation.
 
 #![expect(clippy::cast_possible_truncation, reason = "numbers below 100")]
 
@@ -15,7 +15,7 @@ const PAIRS: [[u8; 2]; 100] = {
     pairs
 };
 
-/// A text of at most 40 bytes. What exceeds them is an error of [`fmt::Write`].
+/// A text of at most 40 bytes. More bytes are an error of [`fmt::Write`].
 #[derive(Clone, Copy)]
 pub(super) struct Short {
     bytes: [u8; 40],
@@ -27,7 +27,7 @@ impl Short {
         Self { bytes: [0; 40], length: 0 }
     }
 
-    /// These bytes of ASCII, with two digits of each number at its place.
+    /// The ASCII template, with two digits of each number at its place.
     pub(super) fn filled<const N: usize, const P: usize>(
         template: &[u8; N],
         pairs: [(usize, u32); P],

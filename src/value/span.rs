@@ -34,7 +34,7 @@ impl Timestamp {
         self.checked_plus(span).unwrap_or(Self::MAX)
     }
 
-    /// The same; none beyond [`Timestamp::MAX`].
+    /// The instant one span later; `None` beyond [`Timestamp::MAX`].
     #[must_use]
     pub fn checked_plus(self, span: Span) -> Option<Self> {
         let ms = match span {
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_say_their_unit() {
+    fn a_span_without_a_valid_unit_is_refused() {
         assert_eq!("1h30m".parse(), Ok(Span::Millis(5_400_000)));
         assert_eq!("2bd".parse(), Ok(Span::BusinessDays(2)));
         for text in ["", "5", "-1d", "1y", "bd", "1.5h", "99999999999w", "d"] {

@@ -12,7 +12,7 @@ use crate::world::days::Days;
 use crate::world::log_hashes::are_equal;
 use crate::world::sums::Sums;
 
-/// What an audit has checked, and its findings.
+/// The checks of an audit, and its findings.
 #[derive(Debug, Default)]
 pub(crate) struct Audit {
     pub(crate) entries: u64,
@@ -183,7 +183,7 @@ fn by_day(entry: &JournalEntry, days: &mut ByDay) {
     }
 }
 
-/// The same, from the indexes of a company's books.
+/// The sums from the indexes of a company's books.
 fn indexed<'a>(indexes: impl Iterator<Item = &'a Days>) -> ByDay {
     let mut found = ByDay::new();
     for (date, day) in indexes.flat_map(Days::iter) {

@@ -1,6 +1,6 @@
-//! The base of a world: its layout, and caches of what was grown by it.
+//! The base of a world: its layout, and caches of recently generated data.
 //!
-//! The caches hold what was looked at lately, never a table of everything.
+//! The caches are bounded; there is never a table of all resources.
 
 use std::collections::BTreeMap;
 use std::ops::Deref;
@@ -27,23 +27,24 @@ pub(crate) trait Grow: Entity {
     /// The resource with this index, if the fresh world has it.
     fn grow(base: &Base, index: u64) -> Option<Self>;
 
-    /// The same on a later day, if the calendar alone has changed it. Timers change what calls have created or changed.
+    /// The resource on a later day, if its state depends on the date. Only for unchanged grown resources; others are
+    /// changed by timers.
     fn aged(&self, _today: Date) -> Option<Self> {
         None
     }
 }
 
-/// The most bytes of cached histories: those of about four hundred companies. A list with a filter or a sort reads its rows in the order of
-/// time, so with less space than their histories it would grow them again and again.
+/// Maximum size of cached histories, enough for about four hundred companies. A list with a filter or a sort reads
+/// rows of all companies in the order of time. With a smaller cache it would generate the histories again and again.
 const HISTORY_BYTES: usize = 128 << 20;
 
-/// The most bytes of cached openings: those of thousands of companies.
+/// Maximum size of cached openings, enough for thousands of companies.
 const OPENING_BYTES: usize = 32 << 20;
 
-/// The most bytes of cached workplaces: those of thousands of companies.
+/// Maximum size of cached workplaces, enough for thousands of companies.
 const WORKPLACE_BYTES: usize = 1 << 20;
 
-/// The most filters with cached counts.
+/// Maximum number of filters with cached counts.
 const KEPT_COUNTS: usize = 16;
 
 /// A filter that arithmetic answers: pairs of statuses, and department.
@@ -62,13 +63,13 @@ pub(crate) struct Base {
     rates: Mutex<Rates>,
     /// Grown at the first read, and shared by every world of this base.
     histories: Mutex<Kept<History>>,
-    /// What live work reads of histories.
+    /// The parts of histories that live calls need.
     openings: Mutex<Kept<Opening>>,
-    /// What people of one company have in common.
+    /// Data shared by the people of one company.
     workplaces: Mutex<Kept<Workplace>>,
 }
 
-/// A base is its layout, and remembers what was grown by it.
+/// A base can be used as its layout.
 impl Deref for Base {
     type Target = Layout;
 
@@ -102,8 +103,8 @@ impl Clone for Base {
     }
 }
 
-/// Records that were grown recently, so that worlds of one base do not grow the same people again. Each has one slot, which it shares with
-/// few others; neighbours have different ones.
+/// Recently generated records, so that worlds of one base do not generate the same people again. Each record has one
+/// slot, which it shares with few others. Neighbours have different slots.
 #[derive(Debug, Default)]
 struct Grown(Vec<Option<(Kind, u64, Record)>>);
 
@@ -121,7 +122,7 @@ impl Grown {
         (place == (*kind, *index)).then(|| record.clone())
     }
 
-    /// Returns the record that gives way, so that it is dropped without the lock.
+    /// Stores a record. Returns the replaced record, so that it is dropped without the lock.
     fn put(&mut self, place: (Kind, u64), record: Record) -> Option<(Kind, u64, Record)> {
         if self.0.is_empty() {
             self.0.resize(usize::try_from(Self::SLOTS).unwrap_or_default(), None);
@@ -132,8 +133,8 @@ impl Grown {
 
 /// Values by company, within a number of bytes.
 ///
-/// When they are full, some other values give way, at random. If the oldest did, a walk over slightly more companies than there is space for
-/// would find none of them.
+/// If there is no space, random values are evicted. With eviction of the oldest values, a loop over slightly more
+/// companies than fit would never find one in the cache.
 #[derive(Debug)]
 struct Kept<T> {
     /// The place of each company.
@@ -202,7 +203,7 @@ impl Base {
         }
     }
 
-    /// The units of one currency for one of another on a day, if both have a reference rate.
+    /// The exchange rate of two currencies on a day, if both have a reference rate.
     pub(crate) fn mid_rate(&self, from: Currency, to: Currency, day: Date) -> Option<Rate> {
         lock(&self.rates).mid(from, to, day)
     }
@@ -257,7 +258,7 @@ impl Base {
         grown
     }
 
-    /// What the people of the company with this plan have in common.
+    /// The data that all people of the company with this plan share.
     pub(super) fn workplace(&self, plan: &Plan) -> Arc<Workplace> {
         if let Some(workplace) = lock(&self.workplaces).get(plan.index) {
             return workplace;
@@ -267,12 +268,12 @@ impl Base {
         grown
     }
 
-    /// What a grown company starts with; none for a created one.
+    /// The opening state of a grown company; `None` for a created one.
     pub(crate) fn opening(&self, company: Id<Company>) -> Option<Arc<Opening>> {
         self.index_of(company).map(|index| self.opening_at(index))
     }
 
-    /// What the company with this index starts with.
+    /// The opening state of the company with this index.
     pub(crate) fn opening_at(&self, index: u64) -> Arc<Opening> {
         if let Some(opening) = lock(&self.openings).get(index) {
             return opening;

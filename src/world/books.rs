@@ -13,7 +13,7 @@ use crate::world::sums::Sums;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WalletLines {
     pub(super) lines: Vector<Arc<WalletTransaction>>,
-    /// The number of lines with an earlier day than the line before: posted entries for past days.
+    /// The number of lines with an earlier day than the previous line, from entries posted for past days.
     pub(super) back: u64,
 }
 
@@ -47,10 +47,10 @@ pub(crate) struct Book {
     pub(crate) sums: Sums,
     /// The movements of available balances, of all the company's wallets, in order.
     pub(crate) statement: Vector<Arc<WalletTransaction>>,
-    /// The same by wallet: an index, which is rebuilt like the next one.
+    /// The lines by wallet: an index, which is rebuilt like the next one.
     #[serde(skip)]
     pub(crate) by_wallet: OrdMap<u64, WalletLines>,
-    /// The same entries by day: an index, which is rebuilt when the book is read.
+    /// The entries by day: an index, which is rebuilt when the book is read.
     #[serde(skip)]
     pub(crate) days: Days,
 }

@@ -1,7 +1,7 @@
-//! A world in the form in which it is stored, so that it can continue without its earlier inputs.
+//! The stored form of a world, from which it continues without its earlier inputs.
 //!
-//! The form contains all state but the earlier events: those are most of a world's size, and few calls read them. It has two parts of
-//! about the same size, which two threads can read. Deliberately absent: files.
+//! The form contains all state except the earlier events, which are most of a world's size and are rarely read. It
+//! has two parts of about the same size, which two threads can read. Deliberately absent: files.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub(crate) struct Rest(World);
 impl World {
     /// Whether its stored form contains everything.
     pub(crate) fn is_storable(&self) -> bool {
-        // The trace of a call is no part of the world, but the webhooks of its timers have it.
+        // The trace of a call does not belong to the world, but the webhooks of its timers contain it.
         let is_traced = |request: &crate::world::RequestRef| request.trace.is_some();
         self.timers
             .iter()
@@ -37,7 +37,8 @@ impl World {
         (records, Rest(self))
     }
 
-    /// The world of these parts. It uses that base, if its own is equal: worlds share what their base has grown.
+    /// The world of these parts. It uses the given base if its own is equal, because worlds of one base share its
+    /// caches.
     pub(crate) fn from_parts(records: Records, rest: Rest, base: &Arc<Base>) -> Self {
         let mut world = Self { overlay: records.0, ..rest.0 };
         if world.base.seed() == base.seed() && world.base.shape() == base.shape() {

@@ -1,4 +1,4 @@
-//! How time passes in a world.
+//! The clock modes of a world.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Wholly or not at all: begins a step, commits what it did, or takes it back.
+//! Atomic steps: begins a step, and commits its changes or rolls them back.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::world::script_state::Cause;
 use crate::world::transaction::Undo;
 use crate::world::{ClockMode, World};
 
-/// A world keeps memory for the undo of this many changes between its steps, which is enough for most of them.
+/// The capacity of the undo list, in changes, that a world keeps between steps. It is enough for most steps.
 const FEW: usize = 32;
 
 impl World {
@@ -39,12 +39,12 @@ impl World {
         self.transaction.cause = Some(Arc::new(Cause { request, outcomes }));
     }
 
-    /// The next requests belong to this trace, until it is replaced. Returns the one before.
+    /// Sets the trace of the next requests. Returns the previous trace.
     pub(crate) const fn follow_trace(&mut self, trace: Option<TraceParent>) -> Option<TraceParent> {
         core::mem::replace(&mut self.transaction.trace, trace)
     }
 
-    /// Resets the world to a base, as if nothing had happened.
+    /// Resets the world to the fresh state of a base.
     pub(crate) fn restart(&mut self, base: Arc<Base>, mode: ClockMode) {
         let most_events = self.log.kept();
         *self = Self::new(base, mode);

@@ -12,7 +12,7 @@ use crate::world::pay_calendar::PayCalendar;
 pub(super) struct CompanyMix {
     /// The countries of the shape. Companies have them in turn.
     pub(super) countries: Vec<(&'static Country, Currency)>,
-    /// For each of these countries, how often it is named before, and in all.
+    /// For each country: the number of its earlier occurrences in the list, and of all occurrences.
     repeats: Vec<(u64, u64)>,
     /// The number of companies after which the pairs of country and industry repeat.
     turn: u64,

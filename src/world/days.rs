@@ -22,16 +22,17 @@ pub(crate) struct Days(OrdMap<Date, Arc<Day>>);
 pub(crate) struct Day {
     /// Every line.
     pub(crate) sums: Sums,
-    /// The lines against cash: for entries that move cash in a currency, their other lines in that currency.
-    /// They show the reasons of cash movements.
+    /// The lines opposite cash: for entries that move cash in a currency, their other lines in that currency. They
+    /// show the reasons for cash movements.
     pub(crate) against_cash: Sums,
     /// The part of these that is tax on sales in what customers paid or got back.
     pub(crate) customers_tax: Sums,
-    /// The lines of entries that close a year, or reverse that. They are part of the sums, and no report of profit counts them.
+    /// The lines of entries that close a year, or reverse such an entry. The sums include them, and reports of profit
+    /// leave them out.
     pub(crate) closing: Sums,
     /// The lines of entries that accrue payroll: with a cost of pay and without cash.
     pub(crate) payroll: Sums,
-    /// What accounts payable moved against cash, by the payout or bill that caused it: debits less credits.
+    /// Movements of accounts payable against cash, by causing payout or bill: debits less credits.
     pub(crate) bills_paid: BTreeMap<(AnyId, Currency), i64>,
 }
 
@@ -101,7 +102,7 @@ impl Days {
         }
     }
 
-    /// About how much memory they take.
+    /// Their approximate size in memory.
     pub(super) fn bytes(&self) -> usize {
         self.iter().map(|(_, day)| size_of::<(Date, Day)>() + day.bytes()).sum()
     }
@@ -143,8 +144,7 @@ pub(crate) fn merged<'a>(
     })
 }
 
-/// The lines that show the reasons of cash movements. In a currency in which an entry moves no cash, there
-/// are none.
+/// The lines that show the reasons of cash movements. Lines in a currency without a cash movement are left out.
 pub(crate) fn against_cash(lines: &[EntryLine]) -> impl Iterator<Item = &EntryLine> {
     let moves_cash = |line: &EntryLine| {
         let mut others = lines.iter();

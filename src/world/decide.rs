@@ -44,7 +44,7 @@ impl World {
         self.decide_payment(decision, subject, None, magic)
     }
 
-    /// The same about a payment that travels by a rail: a refusal has a code of that rail.
+    /// Decides about a payment on a rail: a refusal has a code of that rail.
     pub(crate) fn decide_payment(
         &mut self,
         decision: &'static Decision,
@@ -82,7 +82,8 @@ impl World {
         answer
     }
 
-    /// The first row that decides about the subject. All rows whose selectors match count it, so each counts its own second match.
+    /// The first row that decides about the subject. Every row whose selectors match counts the subject, so `nth` of
+    /// a row does not depend on other rows.
     fn by_rule(
         &mut self,
         decision: &'static Decision,
@@ -226,7 +227,7 @@ impl World {
         self.commit();
     }
 
-    /// Puts a rule before all other rows, because the tester decides last. Returns its number.
+    /// Adds a rule before all other rows, because rules made at run time have priority. Returns its number.
     pub(crate) fn add_rule(&mut self, row: OutcomeRule) -> u64 {
         self.begin(None);
         self.save_script();
@@ -265,7 +266,7 @@ impl World {
         Some(row)
     }
 
-    /// Whether a timer only repeats a timeline row, so that nothing is in progress because of it.
+    /// Whether a timer only repeats a timeline row. Such a timer does not count as work in progress.
     pub(crate) fn is_repetition(&self, task: Task) -> bool {
         let Task::Scripted(place) = task else { return false };
         let state = usize::try_from(place).ok().and_then(|place| self.script.timeline.get(place));

@@ -32,12 +32,12 @@ pub(crate) fn differences(before: &World, after: &World) -> Differences {
     let mut found = Differences::new();
     for (kind, bits, record) in after.records() {
         let id = AnyId { kind, bits };
-        let stood = before.overlay.get(kind, bits);
-        if !stood.is_some_and(|stood| stood.is(record)) {
-            // A record in the overlay of only one world exists in the other as it was grown, if it was.
-            let stood = stood.cloned().or_else(|| untouched(before, id));
+        let previous = before.overlay.get(kind, bits);
+        if !previous.is_some_and(|previous| previous.is(record)) {
+            // If only one overlay has a grown record, the other world has it unchanged.
+            let previous = previous.cloned().or_else(|| untouched(before, id));
             let after = Some(record.clone());
-            found.insert(id, Difference { before: stood, after });
+            found.insert(id, Difference { before: previous, after });
         }
     }
     for (kind, bits, record) in before.records() {
@@ -68,10 +68,11 @@ pub(crate) fn common_events(before: &World, after: &World) -> u64 {
         (Some(one), Some(other)) => {
             Arc::ptr_eq(one, other) || log_hashes::of(one) == log_hashes::of(other)
         }
-        // Dropped from one of them. The remaining events show better where the histories part.
+        // Dropped from one of the logs. The remaining events are compared instead.
         _ => true,
     };
-    // Parted histories stay different: times and ids of an event depend on the events before it.
+    // After the first difference all events differ, because times and ids of an event depend on the
+    // earlier events.
     let (mut low, mut high) = (0, both);
     while low < high {
         let middle = low + (high - low) / 2;
@@ -171,7 +172,7 @@ macro_rules! grown_kinds {
         fn grown(base: &Base, id: AnyId) -> Option<Record> {
             match id.kind {
                 $(Kind::$kind => grown_of::<typed!($module $kind)>(base, id),)*
-                // No record of these is kept.
+                // These kinds have no stored records.
                 $(Kind::$bare)|* => None,
             }
         }

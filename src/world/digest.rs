@@ -10,10 +10,10 @@ use crate::value::aside;
 use crate::world::World;
 use crate::world::log_hashes::{Hashes, hex, of};
 
-/// The number of events of one call after which their hashes begin without waiting for a digest.
+/// The number of events of one call from which they are hashed in advance, before a digest is requested.
 const MANY_EVENTS: u64 = 4_096;
 
-/// A long call hashes its events again after this many further ones, while it continues.
+/// During a long call, events are hashed each time this number of further events was added.
 const STRETCH: u64 = 512;
 
 /// The hashes of the parts of a world. Two different worlds differ in at least one.
@@ -35,8 +35,8 @@ impl World {
         of(&self.parts())
     }
 
-    /// If there are many events since a position of the log, calculates their hashes beside other work, so that the next digest is fast.
-    /// Returns the position from which to count the next time. Called between transactions.
+    /// If there are many events since a position of the log, hashes them on another thread, so that the next digest
+    /// is fast. Returns the position for the next call. Called between transactions.
     pub(crate) fn hash_log_since(&self, position: u64) -> u64 {
         let length = self.log.len();
         if length <= position + MANY_EVENTS {
@@ -46,8 +46,8 @@ impl World {
         length + STRETCH - MANY_EVENTS // so the next time is after that many further events
     }
 
-    /// Waits until the events since a position have hashes, if there are many. Called at the end of a call, which then takes longer, but the
-    /// digest after it takes no time.
+    /// Waits for the hashes of the events since a position, if there are many. Called at the end of a call: the call
+    /// takes longer, but the next digest is immediate.
     pub(crate) fn end_hashes_since(&self, position: u64) {
         if self.log.len() > position + MANY_EVENTS {
             self.log.extend_hashes();
@@ -67,8 +67,8 @@ impl World {
 
     /// The hash of each part.
     pub(crate) fn parts(&self) -> Parts {
-        // All fields are named, so that a new part is not forgotten here. The log explains the records, the books, the reconciled
-        // transactions, the volumes and the movements.
+        // All fields are named, so that a new part is not forgotten here. The records, the books, the reconciled
+        // transactions, the volumes and the movements follow from the log.
         let Self {
             base,
             mode,
@@ -113,7 +113,7 @@ mod tests {
     use crate::model::business::Company;
     use crate::world::{Base, ClockMode, Shape};
 
-    /// A step that is still open, with more events than are hashed at its end.
+    /// An open step with so many events that some are hashed before its end.
     fn begin_long_step(world: &mut World, name: &'static str) {
         let company = world.find(world.base().id_at::<Company>(0)).expect("a world has a company");
         world.begin(None);

@@ -1,7 +1,7 @@
-//! The events of a world before those that it began with.
+//! The events of a world from before its checkpoint.
 //!
-//! A world that is read from a checkpoint has only its latest events at first. Another thread replays the inputs that led to the others.
-//! A reader of an earlier event waits for it.
+//! A world that is read from a checkpoint first has only its latest events. Another thread replays the earlier inputs
+//! to get the earlier events. A reader of an earlier event waits for that thread.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ impl Earlier {
         Self { first, count, events: Later::default() }
     }
 
-    /// A thread begins to read them.
+    /// A thread starts to restore them.
     pub(crate) fn announce(&self) {
         self.events.announce();
     }

@@ -16,7 +16,8 @@ impl World {
         self.emit_from(name, subject, None);
     }
 
-    /// The same for a subject whose change an earlier event of this step contains. `before` is its state before that change.
+    /// Emits an event for a subject whose change is part of an earlier event of this step. `before` is the state
+    /// before that change.
     pub(crate) fn emit_changed<T: Entity>(
         &mut self,
         name: &'static str,
@@ -26,7 +27,8 @@ impl World {
         self.emit_from(name, subject, Some(before.into_record()));
     }
 
-    /// The same for a subject of which no change is staged: its state follows from the journal or from an earlier event.
+    /// Emits an event for a subject without a staged change: its state follows from the journal or from an earlier
+    /// event.
     pub(super) fn emit_from<T: Entity>(
         &mut self,
         name: &'static str,

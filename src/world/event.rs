@@ -30,8 +30,8 @@ pub(crate) struct Event {
     pub(crate) company: u64,
     /// The subject after the event.
     pub(crate) object: Record,
-    /// The subject before the event, if its change is not among the changes: it follows from the journal, or an earlier event has it. It follows from the other events, so no hash of the
-    /// world contains it.
+    /// The previous state of the subject, if its change is not among the changes, because it follows from the journal
+    /// or from an earlier event. No hash of the world contains it.
     #[serde(default)]
     pub(crate) before: Option<Record>,
     /// The request that caused it; none if the clock did.
@@ -43,11 +43,11 @@ pub(crate) struct Event {
     pub(super) changes: Changes,
 }
 
-/// The changes of an event. Most events have one, of their subject, whose state after it is the object.
+/// The changes of an event. Most events have only the change of their subject; its new state is the event's object.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(from = "Vec<Change>")]
 pub(super) enum Changes {
-    /// Only that one, with the state before it.
+    /// Only the change of the subject, with its previous state.
     OfSubject(Option<Record>),
     All(Box<[Change]>),
 }
@@ -146,7 +146,7 @@ pub(super) struct Change {
 }
 
 impl Changes {
-    /// Those that were staged, for the event about this object.
+    /// The staged changes, for the event about this object.
     pub(super) fn of(staged: &mut Vec<Change>, object: &Record) -> Self {
         match &mut staged[..] {
             [only] if only.after.is(object) => {
@@ -154,7 +154,7 @@ impl Changes {
                 staged.clear();
                 Self::OfSubject(before)
             }
-            // Every event keeps its list, so it gets no more memory than it needs.
+            // Every event keeps its list, so the list gets its exact size.
             _ => Self::All(staged.drain(..).collect()),
         }
     }
@@ -190,7 +190,7 @@ impl<'a> Changed<'a> {
         self.after.any_id()
     }
 
-    /// The changed members with their old and new values; for a new record, nothing and the whole record.
+    /// The changed members: their old and their new values. For a new record, `None` and the whole record.
     pub(crate) fn differing(self) -> (Option<Map<String, Value>>, Map<String, Value>) {
         let Some(before) = self.before else { return (None, members(self.after)) };
         let (before, after) = differing(before, self.after);
@@ -200,7 +200,7 @@ impl<'a> Changed<'a> {
 
 /// The members that differ between two states of a resource, with their old and new values.
 ///
-/// Only these are read as values; the others are compared as text.
+/// Only differing members are parsed; equality is tested on the text.
 pub(crate) fn differing(
     before: &Record,
     after: &Record,

@@ -43,7 +43,7 @@ impl World {
         })
     }
 
-    /// The resource of a reference, without `@ext:`. An error says why there is none.
+    /// The resource of a reference, without `@ext:`. The error describes why it cannot be found.
     pub(crate) fn external(&self, name: &str) -> Result<AnyId, String> {
         let split = name.split_once(':').and_then(|(kind, id)| Some((kind_named(kind)?, id)));
         let of_kind = split.filter(|(kind, _)| KINDS.contains(kind));
@@ -55,7 +55,7 @@ impl World {
         match found.next() {
             None => Ok(first.id),
             Some(other) => {
-                // One id for two resources of a kind: no reference tells them apart.
+                // Two resources of a kind have the same id, so no reference can distinguish them.
                 let advice = if first.id.kind == other.id.kind {
                     format!("give one of them another {EXTERNAL_ID}, or use the id")
                 } else {

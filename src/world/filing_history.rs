@@ -41,8 +41,8 @@ impl Grow for TaxFiling {
         let amount_paid = paid.money;
         let authority = code_of(obligation.due.account).to_owned();
         let nth = i64::try_from(company).ok()?;
-        // On the last pay day: some returns are due before the month ends. Not before those of companies that pay monthly, so that a list is
-        // in the order of time.
+        // On the last pay day, because some returns are due before the end of the month. It is not before the monthly
+        // pay day, so that a list is in the order of time.
         let month_paid = base.pay(month).pay_date;
         let last_paid = obligations::last_paid_on(base, &plan, month).max(month_paid);
         let created_at = last_paid.at_hour(plan.pays.later_hours() + 18).plus_millis(nth);

@@ -33,7 +33,8 @@ use crate::world::{Base, Plan, history};
 
 pub(crate) use crate::world::base::Grow;
 
-/// Implements `Grow` for a kind of which a new world has none; a `grown` kind without its own `impl` does not compile.
+/// Implements `Grow` for kinds that new worlds do not contain. A `grown` kind without its own `impl` does not
+/// compile.
 macro_rules! growth {
     (grown $type:ty) => {};
     (created $type:ty) => {
@@ -268,9 +269,9 @@ fn status_history(
     }
 }
 
-/// Who was there before the history began joined in any year since the company was founded: the head on that day, most others in the later
-/// years. Others joined on the first working day of a pay period. A newcomer began in its last weeks, and a future employee begins after
-/// the start.
+/// Employees from before the history joined in any year since the foundation: the head at the foundation, most others
+/// in later years. Employees who joined during the history did so on the first working day of a pay period. A new
+/// employee joined in the last weeks of the history, and a future employee starts after the world's start.
 fn start_date(
     base: &Base,
     workplace: &Workplace,
@@ -295,7 +296,7 @@ fn start_date(
     }
 }
 
-/// The schedule of a company that does not pay monthly, from the first pay period of its history on.
+/// The pay schedule of a company that does not pay monthly, from the first pay period of its history.
 impl Grow for PaySchedule {
     fn grow(base: &Base, index: u64) -> Option<Self> {
         let plan = (index < base.count(Kind::PaySchedule)).then(|| base.plan(index))?;

@@ -63,7 +63,7 @@ impl History {
         Self { sums, days, entries, statement, payroll, sales, purchases }
     }
 
-    /// About how much memory it takes.
+    /// Its approximate size in memory.
     pub(super) fn bytes(&self) -> usize {
         let of_entry = |entry: &Arc<JournalEntry>| {
             size_of::<JournalEntry>() + entry.memo.len() + size_of_val(entry.lines.as_slice())
@@ -81,7 +81,7 @@ impl History {
         declared(layout, plan, Made { payroll, sales, purchases }, (month, due))
     }
 
-    /// What the return of a month pays for an account.
+    /// The payment for an account by the return of a month.
     pub(crate) fn paid(&self, layout: &Layout, plan: &Plan, month: u64, due: DueTo) -> PaidReturn {
         let Self { payroll, sales, purchases, .. } = self;
         paid(layout, plan, Made { payroll, sales, purchases }, (month, due))
@@ -98,7 +98,7 @@ pub(super) struct Unwritten {
 }
 
 impl Unwritten {
-    /// What the company of this plan did.
+    /// The history of the company of this plan.
     pub(super) fn grow(layout: &Layout, plan: &Plan) -> Self {
         let payroll = PayrollHistory::grow(layout, plan);
         let sales = SalesHistory::grow(layout, plan, &payroll);
@@ -122,7 +122,7 @@ impl Unwritten {
     }
 }
 
-/// What a return pays: the declared amount less the credit of earlier returns.
+/// The payment of a return: the declared amount less the credit of earlier returns.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PaidReturn {
     pub(crate) credit_used: i64,
@@ -130,7 +130,7 @@ pub(crate) struct PaidReturn {
     pub(crate) money: i64,
 }
 
-/// What a company paid, sold and bought.
+/// The pays, sales and purchases of a company.
 #[derive(Clone, Copy)]
 struct Made<'a> {
     payroll: &'a PayrollHistory,
@@ -219,7 +219,8 @@ impl Journal<'_> {
         }
     }
 
-    /// Tax on the profit, and the balances with which the books begin: in cash some months of payroll, or more if the company needs it.
+    /// Posts the tax on profit and the opening balances. Opening cash is some months of payroll, or more if the
+    /// company needs it.
     fn begin(&mut self, holdings: &Holdings) {
         let profit = holdings::profit(&self.postings);
         let mut tax = IncomeTax::on(self.layout, self.plan, profit);
@@ -254,7 +255,8 @@ impl Journal<'_> {
             let index = self.layout.run(paid.pay, self.plan.index);
             let run = self.layout.any_at(Kind::PayrollRun, index);
             let times = *self.layout.pay(paid.pay);
-            // In the months in which they were earned (IAS 19, paragraph 11), as in live runs; the books begin with the history.
+            // Wages are accrued in the months in which they were earned (IAS 19, paragraph 11), as in live runs. No
+            // month is before the start of the books.
             let days = times.span.working_days_by_month(Calendar::of(self.plan.country.code));
             for (month, earned) in paid.cost.by_month(&days, &RunCost::default()) {
                 let day = times.approved.date().clamp(month.first_day(), month.last_day());

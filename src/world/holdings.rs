@@ -1,4 +1,4 @@
-//! What a grown company owns and owes beside money, the tax on its profit, and the equity with which its books begin.
+//! A grown company's assets and liabilities other than cash, the tax on its profit, and its opening equity.
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -19,9 +19,9 @@ use crate::world::layout::{HISTORY_MONTHS, Layout, Plan};
 use crate::world::sales::SalesHistory;
 use crate::world::suppliers::scale;
 
-/// The maximum part of the assets that was depreciated before, in percent: older assets were replaced.
+/// The maximum accumulated depreciation at the start, in percent of the assets: older assets were replaced.
 const WORN_PERCENT: u64 = 55;
-/// The part of the profits since the foundation that was not paid out, in percent.
+/// The retained part of the profits since the foundation, in percent.
 const KEPT_PERCENT: u64 = 60;
 /// The maximum part of the equity that can be retained earnings, in percent.
 const MOST_RETAINED_PERCENT: u64 = 90;
@@ -35,7 +35,7 @@ pub(crate) struct Holdings {
     /// The depreciation of one month.
     depreciation: i64,
     depreciated: i64,
-    /// At the beginning of each month, and at the end of the last one.
+    /// Inventory at the beginning of each month, and at the end of the last month.
     stock: Vec<i64>,
     loan: Option<BankLoan>,
 }
@@ -77,7 +77,7 @@ impl Holdings {
     }
 }
 
-/// The company itself is the source of what no other resource has caused.
+/// The company is the source of entries that no other resource has caused.
 fn source(layout: &Layout, plan: &Plan) -> AnyId {
     layout.any_at(Kind::Company, plan.index)
 }
@@ -94,7 +94,7 @@ pub(crate) fn profit(postings: &[(Date, Posting)]) -> i64 {
 /// The tax on the profit of a history.
 #[derive(Debug, Default)]
 pub(crate) struct IncomeTax {
-    /// What is owed when the history begins.
+    /// The tax payable at the start of the history.
     opening: i64,
     /// The tax of all its months.
     total: i64,
@@ -102,7 +102,7 @@ pub(crate) struct IncomeTax {
 }
 
 impl IncomeTax {
-    /// The tax on this profit; none if there is no profit, or if the country has no rule.
+    /// The tax on this profit; `None` without a profit, or if the country has no rule.
     pub(crate) fn on(layout: &Layout, plan: &Plan, profit: i64) -> Self {
         let Some(rule) = &plan.country.corporate_tax else { return Self::default() };
         let monthly = scale(profit.max(0), rule.percent, 100 * HISTORY_MONTHS);

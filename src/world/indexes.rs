@@ -69,7 +69,7 @@ impl Layout {
         (index % self.shape().companies, index / self.shape().companies)
     }
 
-    /// The payout of an item. Payouts of other pays than months come after all payouts of months.
+    /// The payout of an item. Payouts of non-monthly pays come after all payouts of monthly pays.
     pub(crate) const fn salary_payout(&self, pay: u64, company: u64, employee: u64) -> u64 {
         let within = company * self.shape().employees_per_company + employee;
         if pay < HISTORY_MONTHS {

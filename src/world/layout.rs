@@ -1,7 +1,7 @@
-//! What is grown where: the arithmetic between indexes, ids, companies and months.
+//! The layout of grown resources: converts between indexes, ids, companies and months.
 //!
-//! Rule: opening a world and reading any page costs the same for 25 and for 10,000,000 employees. Nothing here is a table of
-//! objects.
+//! Rule: opening a world and reading any page costs the same for 25 and for 10,000,000 employees. Therefore no
+//! structure here contains one entry per object.
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -29,7 +29,7 @@ use crate::value::time::{Date, Period, Timestamp};
 use crate::world::company_mix::{CompanyMix, CompanyPlace};
 use crate::world::pay_calendar::{PayCalendar, PayTimes};
 
-/// Names what seeds grow into: raise it when a seed grows into something else.
+/// The version of generated data: increase it when a seed generates another world.
 pub(crate) const WORLD_VERSION: u32 = 9;
 /// The months of history before a world's start.
 pub(crate) const HISTORY_MONTHS: u64 = 12;
@@ -118,7 +118,7 @@ pub(crate) struct Plan {
     pub(crate) industry: &'static Industry,
     /// Its position in the list of industries.
     pub(crate) industry_place: usize,
-    /// What its identity follows from.
+    /// The inputs of its identity.
     pub(crate) origin: Origin,
     /// The key of its people, by their number.
     pub(crate) people: Key,
@@ -130,7 +130,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// What determines the pay in the company.
+    /// The inputs of the pay in the company.
     pub(crate) const fn pay(&self) -> PayPlan<'static> {
         PayPlan {
             country: self.country,
@@ -145,7 +145,7 @@ impl Plan {
         people::pension(self.pay(), class)
     }
 
-    /// Where it sells and buys, for the tax on it.
+    /// The place of its sales and purchases, for the tax on them.
     pub(crate) fn tax_place(&self) -> vat::Place<'static> {
         let region = identity::region(self.country, self.industry, self.origin);
         vat::Place { country: self.country.code, region }
@@ -178,7 +178,7 @@ impl Plan {
     }
 }
 
-/// What is grown where, from a seed and a shape.
+/// The layout of grown resources, from a seed and a shape.
 #[derive(Debug)]
 pub(crate) struct Layout {
     seed: u64,
@@ -241,7 +241,7 @@ impl Layout {
         self.times.get_or_init(|| self.time_pays())
     }
 
-    /// How often the companies of a country pay, by its place among the countries of the world.
+    /// The pay frequency of the companies of a country, by its place among the countries of the world.
     pub(super) fn frequency_at(&self, place: u64) -> PayPeriod {
         self.mix().countries[place as usize].0.pay.interval
     }
@@ -283,7 +283,7 @@ impl Layout {
         Id::from_bits(self.any_at(T::KIND, index).bits)
     }
 
-    /// The same for a kind that is known only at run time.
+    /// The id at an index, for a kind that is known only at run time.
     pub(crate) fn any_at(&self, kind: Kind, index: u64) -> AnyId {
         AnyId { kind, bits: self.permutation(kind).apply(index) }
     }
@@ -344,8 +344,8 @@ impl Layout {
         u64::try_from(months).ok().filter(|&month| month < HISTORY_MONTHS)
     }
 
-    /// The pay date of a month. Every company that pays monthly pays on the default day, and in December on the first one of their countries, so that
-    /// the histories of several companies are in the order of time.
+    /// The pay date of a month. All companies that pay monthly have the same pay date: the default day, and in
+    /// December the earliest day of their countries. So the histories of several companies are in the order of time.
     pub(crate) fn pay_date(&self, period: Period) -> Date {
         let usual = PayrollSettings::default().pay_day;
         let december = period.first_day().civil().month() == 12;

@@ -24,7 +24,7 @@ const LATEST: u64 = 1_024;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(from = "WrittenLog", into = "WrittenLog")]
 pub(crate) struct Log {
-    /// Those before `events`, if the world began with a checkpoint.
+    /// The events before `events`, if the world began with a checkpoint.
     earlier: Option<Arc<Earlier>>,
     events: Vector<Arc<Event>>,
     /// Both, if an earlier one was read and nothing happened since.
@@ -143,7 +143,7 @@ impl Log {
         self.earlier.as_ref()
     }
 
-    /// The same without earlier events. The latest stay, and those that are not hashed yet.
+    /// A copy without earlier events. It has the latest events and those that are not hashed yet.
     pub(super) fn latest(&self) -> Self {
         self.extend_hashes();
         let (first, hashed) = (self.first_sequence(), self.digests.known().events());
@@ -175,7 +175,8 @@ impl Log {
         self.hashes_with(Hashes::extend);
     }
 
-    /// The same on another thread. If an event is taken back afterwards, the hashes before it must be restored.
+    /// Extends the hashes on another thread. If an event is rolled back afterwards, the earlier hashes must be
+    /// restored.
     pub(super) fn extend_hashes_aside(&self) {
         self.digests.extend_aside(self.events.clone(), self.first_present());
     }
@@ -219,8 +220,8 @@ impl Log {
         }
     }
 
-    /// Drops the oldest events beyond the limit. The last one stays, because it numbers the next. Called only
-    /// where nothing can be undone.
+    /// Drops the oldest events beyond the limit. The last event stays, because the next one is numbered after it.
+    /// Called only when no step is open.
     pub(super) fn trim(&mut self) {
         if let Some(most) = self.most.filter(|most| self.count() > *most) {
             self.join();

@@ -1,6 +1,7 @@
 //! Hashes of a world's events, in blocks: the part of the world's digest that grows with its changes.
 //!
-//! Within a block only the last state of each resource counts, so a run is not hashed again for each of its payments.
+//! Within a block only the last state of each resource is hashed, so a run is not hashed again for each of its
+//! payments.
 
 use core::fmt::Write as _;
 use std::collections::BTreeMap;
@@ -77,12 +78,12 @@ pub(crate) struct Hashes {
     shared: Arc<Shared>,
 }
 
-/// What a thread that hashes beside other work shares with its world.
+/// The data that a hashing thread shares with its world.
 #[derive(Debug, Default)]
 struct Shared {
-    /// Held only to read or to replace the value, so that a copy of the world never waits for hashes.
+    /// Locked only to read or replace the value, so that a copy of the world never waits for hashes.
     known: Mutex<Known>,
-    /// Held while blocks are hashed, so that no two threads hash the same.
+    /// Locked while blocks are hashed, so that no two threads hash the same blocks.
     extending: Mutex<()>,
 }
 
@@ -118,7 +119,7 @@ impl From<Known> for Hashes {
 }
 
 impl Hashes {
-    /// Those so far.
+    /// The hashes so far.
     pub(super) fn known(&self) -> Known {
         lock(&self.shared.known).clone()
     }
@@ -133,7 +134,7 @@ impl Hashes {
         self.shared.extend(events, first, self.block);
     }
 
-    /// The same beside other work, unless the world has gone by then.
+    /// Extends the hashes on another thread, unless the world was dropped by then.
     pub(super) fn extend_aside(&self, events: Vector<Arc<Event>>, first: u64) {
         let (shared, block) = (Arc::downgrade(&self.shared), self.block);
         aside::run(move || {

@@ -1,6 +1,6 @@
-//! Look-ups by other values than the id: open collections by reference, account and invoice, invoices by
-//! number, list entries by similar names. Indexes find resources
-//! since the start, and arithmetic finds grown ones.
+//! Look-ups by values other than the id: open collections by reference, account and invoice, invoices by
+//! number, list entries by similar names. Indexes find resources created since the start; grown ones are
+//! found by calculation.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ impl World {
         since.map(Id::from_bits).or_else(|| self.open_since_growth(company, name))
     }
 
-    /// The same for grown collections that have not changed.
+    /// Finds an unchanged grown collection.
     fn open_since_growth(&self, company: Id<Company>, name: &str) -> Option<Id<Collection>> {
         let company = self.base.index_of(company)?;
         // Their references are the numbers of their invoices.

@@ -1,8 +1,8 @@
 //! The data from which the platform fee of a month is calculated: the volume of each company and currency, and the resource with which the
 //! fixed fee was charged.
 //!
-//! An amount counts from the moment at which its fee is charged, and no longer if that fee is refunded. The log explains these sums, so they
-//! are in no digest. Deliberately absent: the price (`api::payments::platform_fee`).
+//! An amount counts from the moment at which its fee is charged, and no longer if that fee is refunded. These sums
+//! follow from the log, so no digest contains them. Deliberately absent: the price (`api::payments::platform_fee`).
 
 use imbl::OrdMap;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Volumes of the platform fee, counted in a step and taken back if it fails.
+//! Volumes for the platform fee, changed in a step and restored if it fails.
 
 use crate::model::AnyId;
 use crate::model::business::Company;
@@ -31,7 +31,7 @@ impl World {
         self.metered.fixed((company.bits(), month))
     }
 
-    /// Records what the fixed fee came with, or that it was refunded.
+    /// Records the source with which the fixed fee was charged, or that it was refunded.
     pub(crate) fn set_fixed_fee(
         &mut self,
         company: Id<Company>,

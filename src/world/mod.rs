@@ -113,13 +113,13 @@ pub(crate) struct World {
     /// The transactions in rows of reconciliations.
     #[serde(default, skip_serializing_if = "Reconciled::is_empty")]
     reconciled: Reconciled,
-    /// What the platform fees are calculated from.
+    /// The volumes from which platform fees are calculated.
     #[serde(default, skip_serializing_if = "Metered::is_empty")]
     metered: Metered,
     /// The latest movements of money of each company, by the kind that moved it; the oldest first.
     #[serde(default, skip_serializing_if = "OrdMap::is_empty", with = "overlay::pairs")]
     movements: OrdMap<(Kind, u64), Arc<Vec<Movement>>>,
-    /// The version that a world with the default start of its process begins with, if this is one.
+    /// The initial version, if the world has the default start of its process.
     #[serde(skip)]
     fresh: Option<u64>,
     #[serde(skip)]
@@ -172,7 +172,7 @@ impl World {
         self.now.date()
     }
 
-    /// Whether it has the default start of its process and no change since: all such worlds return the same answers.
+    /// Whether it has the default start of its process and no changes. All such worlds return the same answers.
     pub(crate) fn is_fresh(&self) -> bool {
         self.fresh == Some(self.version)
     }

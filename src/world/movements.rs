@@ -1,7 +1,8 @@
 //! The latest movements of money of each company, which the rules of monitoring read.
 //!
-//! A company may have many thousands of payouts that never moved money or that pay wages, so the rules do not search for the others. The log
-//! explains these rows, so they are in no digest. Deliberately absent: the rules (`model::identity::aml_rules`).
+//! They are kept separately, because a company can have many thousands of payouts that never moved money or that pay
+//! wages. These rows follow from the log, so no digest contains them. Deliberately absent: the rules
+//! (`model::identity::aml_rules`).
 
 use std::sync::Arc;
 

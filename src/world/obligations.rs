@@ -1,4 +1,4 @@
-//! What a grown company declares for a month of its history: one return for each authority, each with its own due day.
+//! The tax returns of a grown company for a month of its history: one for each authority, each with its own due day.
 
 use crate::model::Account;
 use crate::model::business::tax_return::DueTo;
@@ -9,7 +9,7 @@ use crate::model::payroll::{self, Role};
 use crate::value::{Date, Period};
 use crate::world::layout::{FILINGS_A_MONTH, HISTORY_MONTHS, Layout, Plan};
 
-/// The day of the next month on which amounts are paid for which no law of the pack sets a day.
+/// The day of the next month for payments without a due date in the pack.
 const USUAL_DAY: i8 = 9;
 /// Companies file and pay some business days before the due day.
 const BEFORE_DUE: u32 = 2;
@@ -21,13 +21,14 @@ pub(crate) struct Obligation {
     pub(crate) form: Option<&'static str>,
     /// The month of the pay, or the last month of a longer return period.
     pub(crate) period: Period,
-    /// The last day to file and pay, if the law that the product knows sets one.
+    /// The last day to file and pay, if the pack has one.
     pub(crate) due_on: Option<Date>,
     /// The day on which the company files and pays.
     pub(crate) paid_on: Date,
 }
 
-/// What a company of that country files for a month of history: the forms of its payroll pack that close with it, then tax on sales.
+/// The returns of a company of that country for a month of history: the forms of its payroll pack whose period ends
+/// with the month, then tax on sales.
 pub(crate) fn returns(layout: &Layout, plan: &Plan, month: u64) -> Vec<DueTo> {
     let (country, paid_on) = (plan.country.code, last_paid_on(layout, plan, month));
     let pack = payroll::library().in_force(country, paid_on.civil()).pack;
@@ -86,8 +87,8 @@ fn last_month(layout: &Layout, country: &str, month: u64, due: DueTo) -> Period 
     tax_return::last_month(country, tax_return::code_of(due.account), due.form, month)
 }
 
-/// The months of history that a return for this month declares; none if it is not the last month of its period. The last return of a history may
-/// cover a part of its period: calls declare the rest.
+/// The months of history that a return for this month declares; `None` if the month is not the last of its period.
+/// The last return of a history can cover a part of its period; later calls declare the rest.
 pub(crate) fn months(
     layout: &Layout,
     country: &str,

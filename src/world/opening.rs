@@ -1,5 +1,5 @@
-//! What a grown company starts with: its balances and the last pays. Live work reads no more of its history. It is small, so that a base keeps
-//! it for thousands of companies.
+//! The opening state of a grown company: its balances and last pays. Live calls need no other part of its history. It
+//! is small, so that a base can cache it for thousands of companies.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use crate::world::layout::{Layout, Plan};
 use crate::world::payroll_history::Class;
 use crate::world::sums::Sums;
 
-/// What a grown company starts with.
+/// The opening state of a grown company.
 #[derive(Debug)]
 pub(crate) struct Opening {
     pub(crate) sums: Sums,
     /// The wallet with a history, and the time of its last movement.
     moved: Option<(Id<Wallet>, Timestamp)>,
-    /// The sales of the history, without tax, by what the industry sells.
+    /// The sales of the history, without tax, by kind of goods of the industry.
     sold: Vec<i64>,
     /// The last pay of each pay class.
     pays: BTreeMap<Class, Arc<Calculation>>,
@@ -40,14 +40,14 @@ impl Opening {
         Self { sums, moved, sold: sales.sold, pays: payroll.last_pays() }
     }
 
-    /// About how much memory it takes.
+    /// Its approximate size in memory.
     pub(super) fn bytes(&self) -> usize {
         let pays = self.pays.values().map(|pay| pay.bytes() + size_of::<(Class, usize)>());
         let sold = size_of_val(self.sold.as_slice());
         size_of::<Self>() + self.sums.bytes() + sold + pays.sum::<usize>()
     }
 
-    /// The sales of the history, with what was sold for the tax on it.
+    /// The sales of the history, each with its kind of goods for the tax.
     pub(crate) fn sold(&self, plan: &Plan) -> impl Iterator<Item = (&'static str, i64)> {
         plan.industry.sells.iter().map(|sold| sold.kind).zip(self.sold.iter().copied())
     }
@@ -57,7 +57,7 @@ impl Opening {
         self.moved.filter(|(own, _)| *own == wallet).map(|(_, at)| at)
     }
 
-    /// The last pay of people in this place, who were paid; none for those who have left.
+    /// The last pay of people in this place who were paid; `None` for people who have left.
     pub(crate) fn last_paid(&self, plan: &Plan, place: Place) -> Option<&Arc<Calculation>> {
         let stayed = plan.tenure.last(place).is_none();
         let class = (place.role, place.step, plan.tenure.first(place));

@@ -20,11 +20,10 @@ pub(crate) struct Overlay {
     /// There are few kinds, so this map is copied.
     #[serde(with = "pairs")]
     kinds: BTreeMap<Kind, Arc<OfKind>>,
-    /// The number of events of subjects without a record here, such as the wallets that the world began with.
+    /// The number of events of subjects without a record here, such as grown wallets.
     #[serde(with = "pairs")]
     event_counts: OrdMap<AnyId, u32>,
-    /// Other values that find records, by kind and company: an index, which is rebuilt when the overlay is
-    /// read.
+    /// Records by look-up name, kind and company: an index, which is rebuilt when the overlay is read.
     #[serde(skip)]
     names: OrdMap<(Kind, u64, String), u64>,
     /// The ids of resources that are found by similar names, by their look-up keys: an index as well.
@@ -39,7 +38,7 @@ struct OfKind {
     records: Table<Entry>,
     /// Ids in creation order. Records are never deleted, so the order never changes.
     created: Vector<u64>,
-    /// The same below each parent; it numbers the next child.
+    /// The ids of each parent's children in creation order; the count numbers the next child.
     children: Table<Children>,
     /// Indexes of grown objects that have changed.
     changed: OrdSet<u64>,
@@ -121,7 +120,7 @@ impl From<WrittenOverlay> for Overlay {
 /// The list of a kind or a parent without entries.
 static NO_IDS: LazyLock<Vector<u64>> = LazyLock::new(Vector::new);
 
-/// How a record came into the overlay.
+/// The origin of a record in the overlay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// Created since the start, below this parent.
@@ -283,7 +282,7 @@ impl Overlay {
         children.and_then(Children::only).into_iter().chain(many.iter().copied())
     }
 
-    /// The number of them.
+    /// The number of children.
     pub(crate) fn count_children(&self, kind: Kind, parent: u64) -> usize {
         self.below(kind, parent).map_or(0, |children| children.many().len().max(1))
     }
@@ -298,7 +297,7 @@ impl Overlay {
         self.kinds.get(&kind).map_or(0, |of_kind| of_kind.records.len() as u64)
     }
 
-    /// How many records there are.
+    /// The number of records.
     pub(crate) fn len(&self) -> usize {
         self.kinds.values().map(|of_kind| of_kind.records.len()).sum()
     }

@@ -18,13 +18,14 @@ pub(super) struct Steps {
 }
 
 impl World {
-    /// Keeps a copy after each step until that event happens, with the number of events before the step.
+    /// From now on, keeps a copy after each step until that event, with the number of events before the
+    /// step.
     pub(crate) fn keep_steps(&mut self, until: u64) {
         let kept = VecDeque::new();
         self.steps = Some(Box::new(Steps { until, logged: self.log.len(), kept }));
     }
 
-    /// The copies since `keep_steps`, the oldest first. Keeps no more of them.
+    /// Returns the copies since `keep_steps`, the oldest first, and stops keeping copies.
     pub(crate) fn take_steps(&mut self) -> impl Iterator<Item = (u64, Self)> + use<> {
         self.steps.take().map(|steps| steps.kept).unwrap_or_default().into_iter()
     }

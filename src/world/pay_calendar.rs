@@ -38,7 +38,7 @@ pub(crate) struct PayCalendar {
 }
 
 impl PayCalendar {
-    /// The calendars of a world whose countries pay in these frequencies. The first one is monthly, also if no country pays monthly.
+    /// The calendars of a world whose countries pay in these frequencies. The first one is monthly, even if no country pays monthly.
     pub(super) fn of_world(frequencies: &[PayPeriod], first_month: Date) -> Vec<Self> {
         let months =
             Self { frequency: PayPeriod::Monthly, first_day: first_month, first: 0, place: 0 };
@@ -69,7 +69,7 @@ impl PayCalendar {
         self.first..self.first + self.count()
     }
 
-    /// Hours by which its pays are posted later than those of months.
+    /// Hours by which its pays are posted later than monthly pays.
     pub(crate) const fn later_hours(&self) -> i64 {
         self.place as i64 * HOURS_APART
     }
@@ -133,8 +133,8 @@ impl Layout {
         pays
     }
 
-    /// The pay date of a pay period of a calendar. Wages of a month are paid on the day of [`Layout::pay_date`], and others on the last day until
-    /// the usual one that is a business day in every country with this frequency.
+    /// The pay date of a pay period of a calendar. Monthly wages are paid on the day of [`Layout::pay_date`]. Others
+    /// are paid on the last day, up to the usual one, that is a business day in every country with this frequency.
     pub(crate) fn pay_date_of(&self, calendar: PayCalendar, span: PaySpan) -> Date {
         if calendar.frequency.is_month() {
             return self.pay_date(span.period());
@@ -189,7 +189,8 @@ impl Layout {
     }
 }
 
-/// The companies of a range that pay with some frequencies. Countries take turns, so counting is arithmetic.
+/// The companies of a range that pay with some frequencies. Countries repeat in a cycle, so the companies can be
+/// counted by calculation.
 #[derive(Debug)]
 pub(crate) struct Payers {
     /// The number of companies after which the countries repeat.

@@ -25,7 +25,7 @@ use crate::world::purchases::bill_growth::PAYMENT_HOUR;
 use crate::world::purchases::{BillOf, vendor_day};
 use crate::world::{Base, Plan, suppliers};
 
-/// The most employees that a run of history lists: a list of runs could otherwise have a hundred megabytes.
+/// Maximum number of employees that a run of history lists. Otherwise a list of runs could have a hundred megabytes.
 const MOST_NAMED: u64 = 1_000;
 
 /// The times of the steps of a run, for the company or employee with that number.

@@ -1,8 +1,8 @@
 //! The payroll of a grown company in the twelve months before the world's start, calculated once for each pay class instead of each
 //! person.
 //!
-//! People with the same role slot, step and first pay earn the same, so a company of three million costs about as much as one
-//! of two hundred.
+//! People with the same role slot, step and first pay earn the same. So a company of three million people takes about
+//! as long as one of two hundred.
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -77,7 +77,7 @@ impl PayrollHistory {
         self.calculations.iter().filter_map(last).collect()
     }
 
-    /// About how much memory it takes.
+    /// Its approximate size in memory.
     pub(super) fn bytes(&self) -> usize {
         let pays = self.calculations.values().flatten().map(|pay| pay.bytes());
         pays.sum::<usize>() + self.runs.len() * size_of::<PaidRun>()
@@ -88,7 +88,8 @@ impl PayrollHistory {
         self.runs.iter().filter(move |run| run.pay_date.period() == month)
     }
 
-    /// What people in this pay class receive with the pay that has this number in the world; none if they do not receive it.
+    /// The calculation of the world's pay with this number for people in this pay class; `None` if they are not in
+    /// it.
     pub(crate) fn calculation(
         &self,
         plan: &Plan,
@@ -135,7 +136,7 @@ impl PaidRun {
     }
 }
 
-/// How many people of each class are paid until before each pay.
+/// The number of people by class and by the number of the first pay that they no longer receive.
 fn classes(plan: &Plan) -> BTreeMap<(Class, u64), u64> {
     let mut classes = BTreeMap::new();
     plan.workforce.tally(|place, people| {
@@ -184,7 +185,8 @@ fn class_history(plan: &Plan, days: &PayDays, class: Class) -> Vec<Arc<Calculati
     pays.split_off((first as i32 - start) as usize)
 }
 
-/// The pays of one pay class, with the number of the first of them. For a class that was there before the history, they begin with the tax year.
+/// The pays of one pay class, with the number of the first pay. For a class from before the history, they begin with
+/// the tax year.
 fn class_pays(plan: &Plan, days: &PayDays, class: Class) -> (i32, Vec<Arc<Calculation>>) {
     let (role, step, first) = class;
     let (country, calendar) = (plan.country.code, plan.pays);

@@ -1,7 +1,7 @@
 //! The bills of a grown company's suppliers: their amounts and tax, and when they are sent and paid.
 //!
-//! Rent, utilities and insurance are paid in the month of the bill, and the others in the next one. So some bills were open when the books
-//! begin, and those of the last month are open when the world starts.
+//! Rent, utilities and insurance are paid in the month of the bill, and the others in the next one. So some bills are
+//! open at the start of the books, and bills of the last month are open at the world's start.
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -54,7 +54,7 @@ impl BillOf {
         Self { month: if vendor < PROMPT { month } else { month - 1 }, vendor }
     }
 
-    /// Its place among those of the company.
+    /// Its place among the bills of the company.
     pub(crate) const fn place(self) -> u64 {
         if self.month < 0 {
             return self.vendor - PROMPT;
@@ -148,7 +148,7 @@ impl PurchaseHistory {
         self.0[bill.place() as usize]
     }
 
-    /// What the company owes to suppliers when its books begin.
+    /// The amount owed to suppliers at the start of the books.
     pub(crate) fn open_before(&self) -> i64 {
         self.0[..OPEN_BILLS as usize].iter().map(|billed| billed.total()).sum()
     }
@@ -159,7 +159,7 @@ impl PurchaseHistory {
         bills.map(|bill| self.of(bill).recoverable).sum()
     }
 
-    /// About how much memory it takes.
+    /// Its approximate size in memory.
     pub(super) fn bytes(&self) -> usize {
         size_of_val(self.0.as_slice())
     }

@@ -1,5 +1,5 @@
-//! The sales of a grown company in the months before the world's start: what it sells each month, to which kinds of customers, and when
-//! they pay.
+//! The sales of a grown company in the months before the world's start: amounts by month, kinds of customers, and
+//! payment dates.
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -24,7 +24,7 @@ pub(crate) struct SalesHistory {
     /// The sales of an average month, without tax.
     pub(crate) average: i64,
     pub(crate) months: Vec<SoldMonth>,
-    /// The sales of all months, without tax, by what the industry sells.
+    /// The sales of all months, without tax, by kind of goods of the industry.
     pub(crate) sold: Vec<i64>,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct SalesHistory {
 #[derive(Debug)]
 pub(crate) struct SoldMonth {
     pub(crate) invoices: Vec<Sold>,
-    /// The tax on all of them.
+    /// The tax on all sales.
     pub(crate) vat: i64,
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct Sold {
     pub(crate) tax: i64,
     /// The rate of the tax, in basis points.
     pub(crate) rate: u32,
-    /// The place of what was sold among all that the industry sells.
+    /// The index of the sold goods among the goods of the industry.
     pub(crate) what: usize,
 }
 
@@ -101,7 +101,7 @@ impl SoldMonth {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InvoiceDays {
     pub(crate) sent: Date,
-    /// None if the customer never pays.
+    /// `None` if the customer never pays.
     pub(crate) paid: Option<Date>,
     pub(crate) settled: Option<Date>,
 }

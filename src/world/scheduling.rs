@@ -16,7 +16,7 @@ impl World {
         }
     }
 
-    /// Sets a timer for a date, which waits for its date with every clock.
+    /// Sets a timer for a date; it waits for that date in every clock mode.
     pub(crate) fn remind_at(&mut self, due: Timestamp, task: Task) {
         let timer = Timer {
             due: due.max(self.now),

@@ -128,7 +128,7 @@ pub(crate) struct OutcomeRule {
     pub(crate) source: String,
 }
 
-/// What a row names that its decision does not know.
+/// A rail or code of a row that its decision does not have.
 pub(crate) enum RailFault {
     /// `payment_rail` of its conditions.
     Rail(String),

@@ -1,4 +1,4 @@
-//! What a world remembers of its rules: the rows, how often each decided, and what a request's header decides.
+//! The state of a world's rules: the rows with their counters, and the outcomes of a request's header.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub(crate) struct Script {
     pub(crate) rules: u64,
     #[serde(default, skip_serializing_if = "FeeSchedule::is_standard")]
     pub(crate) platform_fee: FeeSchedule,
-    /// What a company pays with its first fee of a month, in minor units.
+    /// The fixed amount that a company pays with its first fee of a month, in minor units.
     #[serde(default, skip_serializing_if = "is_none")]
     pub(crate) monthly_fee: i64,
 }
@@ -43,7 +43,7 @@ pub(crate) struct OutcomeState {
     pub(crate) scenario: Option<String>,
     /// The rule's own number, if it is one.
     pub(crate) rule: Option<u64>,
-    /// How often its selectors matched.
+    /// The number of matches of its selectors.
     pub(crate) asked: u64,
     /// Number of decisions that it made.
     pub(crate) hits: u64,

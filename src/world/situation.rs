@@ -2,7 +2,7 @@
 
 use crate::world::script::{CallStep, OutcomeRule};
 
-/// `[[situation]]`: calls that bring a world into a state. What follows from each call happens before the next one.
+/// `[[situation]]`: calls that bring a world into a state. All effects of a call happen before the next call.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Situation {
     pub(crate) name: String,

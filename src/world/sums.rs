@@ -73,7 +73,7 @@ impl Sums {
         self.0.get(&(currency, account)).copied().unwrap_or_default()
     }
 
-    /// About how much memory they take.
+    /// Their approximate size in memory.
     pub(super) fn bytes(&self) -> usize {
         self.0.len() * size_of::<(Currency, Account, Totals)>() * 3 / 2
     }

@@ -10,7 +10,7 @@ use crate::world::layout::{Plan, VENDORS_A_MONTH};
 struct Other {
     expense: Account,
     what: &'static str,
-    /// What it is for the tax on sales, if `fixtures/vat.toml` has rates of its own for it.
+    /// The kind of goods for the tax on sales, if `fixtures/vat.toml` has separate rates for it.
     kind: &'static str,
     /// The last words of the supplier's name.
     words: &'static [&'static str],
@@ -67,7 +67,7 @@ pub(crate) fn account(number: u64) -> Account {
     other(number).map_or(Account::Purchases, |other| other.expense)
 }
 
-/// What a supplier sells, and what it is for the tax on it.
+/// The goods that a supplier sells, and their kind for the tax.
 pub(crate) fn sells(plan: &Plan, number: u64) -> (&'static str, &'static str) {
     if let Some(other) = other(number) {
         return (other.what, other.kind);
@@ -93,7 +93,8 @@ pub(crate) fn name(plan: &Plan, number: u64) -> String {
     identity::legal_name(plan.country, trade, origin)
 }
 
-/// What a supplier bills for a month, without tax that the company recovers. Rent and insurance are the same in every month; purchases and marketing follow the sales.
+/// The amount that a supplier bills for a month, without recoverable tax. Rent and insurance are the same in every
+/// month; purchases and marketing follow the sales.
 pub(crate) fn amount(plan: &Plan, month: u64, number: u64, sales: MonthSales) -> i64 {
     let costs = plan.industry.costs;
     let draw = plan.key.with("purchases").at(month).at(number);

@@ -1,9 +1,9 @@
 //! A persistent map from 64-bit keys, such as the bits of ids, to values in the order of their insertion.
 //!
-//! A clone shares all data of a large table. The values are in a list, and a hash table finds their places: one or two cache lines for each
-//! look-up. Keys are random numbers, so a search tree would read many distant parts of memory. A small table is an array, because most worlds
-//! have few resources of a kind, and a persistent list takes memory for 64 rows at once. Deliberately absent: an order by key, and the removal
-//! of any row but the last.
+//! A clone shares all data of a large table. The values are in a list, and a hash table finds their places: one or
+//! two cache lines for each look-up. Keys are random numbers, so a search tree would read many distant parts of
+//! memory. A small table is an array. Most worlds have few resources of a kind, and a persistent list takes memory
+//! for 64 rows at once. Deliberately absent: an order by key, and the removal of any row but the last.
 
 use std::ops::IndexMut;
 
@@ -49,7 +49,7 @@ impl Slot {
         Self { tag, nth: u32::try_from(nth).expect("a table has fewer than 2^32 rows") }
     }
 
-    /// The bucket where a search for it begins, of so many.
+    /// The bucket at which a search for it begins, with `buckets` buckets.
     const fn home(self, buckets: usize) -> usize {
         self.tag as usize & (buckets - 1)
     }
@@ -168,7 +168,7 @@ impl<V: Clone> Table<V> {
         }
     }
 
-    /// Builds a hash table that has room for as many rows again.
+    /// Builds a hash table with at least twice as many slots as rows.
     fn build_index(&mut self) {
         let count = (self.rows.len() * 2).div_ceil(SLOTS).next_power_of_two();
         let mut buckets = vec![[Slot::FREE; SLOTS]; count];
@@ -178,7 +178,7 @@ impl<V: Clone> Table<V> {
         self.buckets = buckets.into();
     }
 
-    /// Removes a slot. A later one that had no room before it takes its place, and so on.
+    /// Removes a slot, and moves later slots of the same chain into the gap.
     fn remove(&mut self, slot: Slot) {
         let (count, mask) = (self.buckets.len(), self.buckets.len() - 1);
         let mut hole = slot.home(count);
@@ -192,7 +192,7 @@ impl<V: Clone> Table<V> {
             next = (next + 1) & mask;
             let bucket = self.buckets[next];
             was_full = !has_free(&bucket);
-            // How many buckets a slot is behind its home, and behind the hole.
+            // The distances in buckets of a slot from its home and from the hole.
             let behind = |home: usize| next.wrapping_sub(home) & mask;
             let moves = |one: &Slot| !one.is_free() && behind(one.home(count)) >= behind(hole);
             if let Some(moved) = bucket.into_iter().find(moves) {
@@ -204,7 +204,7 @@ impl<V: Clone> Table<V> {
     }
 }
 
-/// The most rows with so many buckets.
+/// The maximum number of rows for `buckets` buckets.
 const fn most(buckets: usize) -> usize {
     buckets * SLOTS / 4 * 3
 }

@@ -63,7 +63,7 @@ impl Timer {
         self.task.subject().map(|subject| (subject.bits, self.due, self.sequence))
     }
 
-    /// A hash of when and for what it was set.
+    /// A hash of the time and the task of the timer.
     fn hash(&self) -> u64 {
         let bits = match self.task {
             Task::Scripted(place) => place.into(),
@@ -114,7 +114,7 @@ impl Timers {
         self.take(key)
     }
 
-    /// The same among the timers about a resource.
+    /// Takes the first timer of such a task among the timers about a resource.
     pub(super) fn take_first_about(
         &mut self,
         subject: AnyId,

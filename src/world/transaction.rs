@@ -1,4 +1,4 @@
-//! What a step has staged, and how to take it back.
+//! The staged changes of a step, and the data to undo them.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Wallets: what a company's wallets hold, and how they are shown.
+//! The balances of a company's wallets, and the wire form of wallets.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -46,7 +46,8 @@ impl World {
         moved.map_or(wallet.updated_at, |moved| moved.max(wallet.updated_at))
     }
 
-    /// The shown form of the wallet before the entries that this step has posted since its last event; none if there are none.
+    /// The wire form of the wallet before the entries that this step has posted since its last event; `None` without
+    /// such entries.
     fn before_step(&self, wallet: &Wallet) -> Option<Wallet> {
         let (id, company) = (AnyId::of(wallet.id), wallet.company_id.bits());
         let steps = self.transaction.undo.iter().rev();

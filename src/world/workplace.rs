@@ -1,18 +1,19 @@
-//! What the people of one grown company have in common, so that it is calculated once for all of them.
+//! Data shared by all people of a grown company, calculated once for all of them.
 
 use crate::model::growth::identity;
 use crate::value::{Date, Period};
 use crate::world::layout::{HISTORY_MONTHS, Layout, Plan};
 use crate::world::payroll_history::first_of_tax_year;
 
-/// What the people of one grown company have in common.
+/// Data shared by the people of one grown company.
 #[derive(Debug)]
 pub(super) struct Workplace {
     /// The domain of their e-mail addresses.
     pub(super) domain: String,
     pub(super) founded_on: Date,
-    /// The last day on which people joined before the history. They are paid in its whole first tax year, so that their totals of the year
-    /// are complete, and have worked for a year when its bonus is paid.
+    /// The last day on which people joined before the history. They are paid in the whole first tax year of the
+    /// history, so that their totals of the year are complete. They have worked for a year when the first bonus is
+    /// paid.
     pub(super) joined_by: Date,
 }
 
@@ -25,7 +26,7 @@ impl Workplace {
         }
     }
 
-    /// The memory that it takes.
+    /// Its size in memory.
     pub(super) const fn bytes(&self) -> usize {
         size_of::<Self>() + self.domain.capacity()
     }

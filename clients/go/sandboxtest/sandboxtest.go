@@ -25,7 +25,7 @@ import (
 // M is an object of JSON.
 type M = map[string]any
 
-// Sandbox is a running program. It ends with the process of the test, also when that is killed.
+// Sandbox is a running program. It ends with the process of the test, even if that is killed.
 type Sandbox struct {
 	URL   string
 	stdin io.Closer

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace FinanceSandbox;
 
-/** A thin client: it knows the conventions of the API and none of its operations. It needs only `ext-curl`. */
+/** A thin client: it implements the conventions of the API, and no single operation. It needs only `ext-curl`. */
 final class Client
 {
     public readonly string $baseUrl;

@@ -6,7 +6,7 @@ require "openssl"
 require "securerandom"
 require "time"
 
-# A thin client: it knows the conventions of the API and none of its operations. It has no dependencies.
+# A thin client: it implements the conventions of the API, and no single operation. It has no dependencies.
 module FinanceSandbox
   # A refusal of the API (RFC 9457), or a reply that cannot be read (`status` 0).
   class Problem < StandardError

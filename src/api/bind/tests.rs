@@ -77,7 +77,7 @@ fn a_query_is_read_by_the_schema_s_types() {
 }
 
 #[test]
-fn nothing_binds_to_an_empty_object_where_nothing_is_required() {
+fn no_input_binds_to_an_empty_object_if_no_member_is_required() {
     assert_eq!(bind(&checker::<ListEmployees>(), &[], None, None).expect("an input"), json!({}));
     assert_eq!(query("").expect("an input"), json!({}));
     assert_eq!(
@@ -151,7 +151,7 @@ fn pages_are_whole_numbers_in_range() {
 }
 
 #[test]
-fn every_violation_of_a_query_is_told_at_once() {
+fn every_violation_of_a_query_is_reported_at_once() {
     assert_eq!(
         faults(query("page=0&pge=1&q=%ff&status=gone&page=2&a/b=1&q=12345678901")),
         [
@@ -202,7 +202,7 @@ fn path_query_and_body_are_judged_together() {
 }
 
 #[test]
-fn a_body_that_is_no_object_is_said_to_be_so_and_no_more() {
+fn a_body_that_is_no_object_has_exactly_that_violation() {
     let checker = checker::<UpdateItem>();
     let path = [("company_id", "c"), ("number", "x")];
     for body in [json!([]), json!(null), json!("a"), json!(5), json!(true)] {

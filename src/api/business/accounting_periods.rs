@@ -79,7 +79,7 @@ fn periods(world: &World, company: Id<Company>) -> impl Iterator<Item = Arc<Acco
     world.children::<AccountingPeriod>(company.bits()).filter_map(|id| world.find(id))
 }
 
-/// Whether the books of the company take entries that are dated on that day.
+/// Whether the company's books are open for entries dated on that day.
 pub(crate) fn is_open(world: &World, company: Id<Company>, day: Date) -> bool {
     !periods(world, company).any(|period| period.closes(day))
 }
@@ -103,7 +103,7 @@ fn closed(period: &AccountingPeriod, detail: &str) -> ApiError {
     ApiError::new(ErrorCode::AccountingPeriodClosed, detail).about(period.id)
 }
 
-/// The last day of the latest closed year that ends by then.
+/// The last day of the latest closed year that ends on or before `day`.
 pub(crate) fn last_closed(world: &World, company: Id<Company>, as_of: Date) -> Option<Date> {
     let years = periods(world, company).filter(|period| period.is_closed_year());
     years.map(|year| year.last_day).filter(|day| *day <= as_of).max()
@@ -303,7 +303,8 @@ fn reopen_accounting_period(
     Ok(Data(Shown(period)))
 }
 
-/// The latest closed period whose figures would change. It is a year that contains the period or follows it; for a year, also a month after it.
+/// The latest closed period whose figures would change. This can be a year that contains the period or follows it or,
+/// if the period is a year, a month after it.
 fn blocking(world: &World, period: &AccountingPeriod) -> Option<Arc<AccountingPeriod>> {
     let blocks = |other: &Arc<AccountingPeriod>| match other.kind {
         _ if other.id == period.id || other.status != PeriodStatus::Closed => false,

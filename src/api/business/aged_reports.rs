@@ -1,6 +1,7 @@
-//! Aged receivables and payables: what is outstanding at the end of a day, by the number of days since it was due.
+//! Aged receivables and payables: the outstanding amounts at the end of a day, by the number of days since they were
+//! due.
 //!
-//! The amounts are sums of the journal by the invoice or bill behind each entry, so they agree with the ledger at every past day.
+//! The amounts are sums of journal entries by invoice or bill, so they agree with the ledger on every past day.
 
 use crate::api::business::figures::{Reading, behind, minor};
 use crate::api::business::reports::reports;

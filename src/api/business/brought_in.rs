@@ -43,10 +43,11 @@ impl JsonSchema for Totals {
     }
 }
 
-/// The total that a payslip shows but no pack reads: it follows from the others.
+/// The total that payslips show but no pack reads, because it follows from the others.
 const NET: &str = "net";
 
-/// The totals, validated against the names of the payroll pack of their tax year: that of `day`, unless the caller names another.
+/// The totals, validated against the names of the payroll pack of their tax year: the tax year of `day`, unless the
+/// caller names another.
 pub(crate) fn brought_in(
     country: &str,
     day: Date,
@@ -126,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn every_mistake_is_told_with_its_pointer() {
+    fn every_mistake_is_reported_with_its_pointer() {
         let wrong = input(Some("2026-01-01"), &[("gros", 1), ("a/b", 2), ("gross", 3)]);
         let refused = brought_in("GB", day("2026-01-01"), wrong).expect_err("three mistakes");
         let pointers: Vec<&str> = refused.errors.iter().map(|one| &*one.pointer).collect();
@@ -140,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn no_totals_are_nothing_brought_in() {
+    fn empty_totals_are_no_opening_totals() {
         let nothing = brought_in("GB", day("2026-01-01"), input(None, &[("net", 1)]));
         assert_eq!(nothing.expect("it is in order"), None);
     }

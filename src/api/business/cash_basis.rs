@@ -1,7 +1,8 @@
-//! The cash basis of profit and loss: what the payments of a range of days were for.
+//! Profit and loss on a cash basis: the expenses and income behind the payments of a range of days.
 //!
-//! A payment of a bill is for the accounts of the bill. A payment of a payroll debt, such as a tax, is in part for wages, from which it was
-//! withheld, and in part for the employer's contributions: in the proportion in which the runs until that day accrued them.
+//! A payment of a bill counts in the accounts of the bill. A payment of a payroll debt, such as a tax, counts partly
+//! as wages and partly as employer contributions. The proportion is that of the amounts accrued by runs up to that
+//! day.
 
 use crate::api::business::figures::{ByDay, Figures, Reading, behind};
 use crate::api::prelude::*;
@@ -39,16 +40,17 @@ pub(crate) fn paid(world: &World, reading: &Reading<'_>, from: Date, to: Date) -
     reading.of_days(&days)
 }
 
-/// The bills that are paid in a range of days, and how much of each was paid before. The parts of its instalments then add up to the bill.
+/// The bills that are paid in a range of days, with the amount paid earlier. So the parts of all instalments add up
+/// to the bill.
 #[derive(Default)]
 struct Bills {
     behind: BTreeMap<AnyId, Arc<Bill>>,
-    /// What was paid of a bill until now.
+    /// The amount paid so far, by bill.
     paid: BTreeMap<(Id<Bill>, Currency), i128>,
 }
 
 impl Bills {
-    /// Reads the earlier days only for bills that are paid in parts: the parts of a whole payment are the amounts of the bill.
+    /// Reads earlier days only for bills paid in instalments. A single payment has the amounts of the bill.
     fn paid_in(world: &World, reading: &Reading<'_>, from: Date, to: Date) -> Self {
         let (mut bills, mut since) = (Self::default(), from);
         for (_, day) in reading.days(from, to) {
@@ -89,7 +91,7 @@ impl Bills {
     }
 }
 
-/// What is paid of a bill, divided in proportion to its amounts, with the tax on each.
+/// A payment of a bill, divided in proportion to the bill's amounts including tax.
 fn of_bill(bill: &Bill, amount: i128) -> Vec<(Account, i128)> {
     let amounts = bill.payments();
     let all: i128 = amounts.iter().map(|(_, cost)| i128::from(*cost)).sum();
@@ -107,7 +109,7 @@ fn of_bill(bill: &Bill, amount: i128) -> Vec<(Account, i128)> {
     amounts.into_iter().map(part).collect()
 }
 
-/// Whether the account owes what a run withholds from wages or adds to them.
+/// Whether the account is a payable for amounts that runs withhold from wages or add to them.
 fn is_owed_by_payroll(account: Account) -> bool {
     match account {
         Account::PensionPayable | Account::DeductionsPayable => true,
@@ -116,7 +118,7 @@ fn is_owed_by_payroll(account: Account) -> bool {
     }
 }
 
-/// What payroll has come to owe to others.
+/// Amounts that payroll owes to third parties.
 #[derive(Clone, Copy, Debug, Default)]
 struct Owed {
     all: i128,
@@ -130,7 +132,7 @@ impl Owed {
     }
 }
 
-/// What payroll owed to others in each currency since the start of the books, at the end of each day with a run.
+/// The cumulative amounts owed by payroll in each currency, at the end of each day with a run.
 struct Accrued(BTreeMap<Currency, BTreeMap<Date, Owed>>);
 
 impl Accrued {
@@ -157,7 +159,7 @@ impl Accrued {
         Self(days)
     }
 
-    /// The part of a payment that is for contributions of the employer. Nothing, before the first run.
+    /// The part of a payment that counts as employer contributions; 0 before the first run.
     fn employers_part(&self, currency: Currency, day: Date, amount: i128) -> i128 {
         let before = self.0.get(&currency).and_then(|days| days.range(..=day).next_back());
         let owed = before.map(|(_, owed)| *owed).unwrap_or_default();

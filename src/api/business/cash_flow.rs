@@ -1,4 +1,4 @@
-//! Cash flow by the direct method: why cash came in and went out, and how that explains the change in cash.
+//! Cash flow by the direct method: receipts and payments by purpose, which add up to the change in cash.
 
 use crate::api::business::figures::{Figures, Reading, minor};
 use crate::api::business::journal_entries::in_order;

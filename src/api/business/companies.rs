@@ -165,7 +165,8 @@ fn create_company(world: &mut World, input: CreateCompany) -> Result<Data<Compan
     Ok(Data(with_blockers(world, &company)))
 }
 
-/// A country whose banks, holidays and forms the sandbox knows. Others are refused, because nothing would be simulated for them.
+/// A country whose banks, holidays and forms the sandbox knows. Other countries are refused, because the sandbox
+/// cannot simulate them.
 pub(crate) fn known_country(code: &str) -> Result<()> {
     if countries::find(code).is_some() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Compliance requirements: what companies must provide, and how it is resolved.
+//! Compliance requirements: items that companies must provide, and their resolution.
 
 use crate::api::business::companies::blockers;
 use crate::api::prelude::*;

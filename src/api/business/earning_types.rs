@@ -44,7 +44,7 @@ pub(crate) fn earnings(
     Ok(of_type.collect())
 }
 
-/// Why the pack has no such type or method: the member and the reason.
+/// The refusal of a type or method that the pack does not have: the member and the reason.
 fn refusal(
     pack: &Pack,
     kind: Option<&str>,

@@ -1,7 +1,8 @@
-//! The published list of employees, optimised: a page of a world of ten million is written from prepared text directly to the response.
+//! The published list of employees, optimised: a page is written from prepared text directly to the response, even in
+//! a world of ten million employees.
 //!
-//! Unchanged grown employees are found by arithmetic (`Workforce`). The few changed or created ones are merged in. Only a search by name
-//! and a sort scan all employees.
+//! `Workforce` calculates the positions of unchanged grown employees. The few changed or created ones are merged in.
+//! Only a search by name and a sort scan all employees.
 
 #![expect(clippy::cast_possible_truncation, reason = "positions in lists that are held in memory")]
 

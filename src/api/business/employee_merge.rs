@@ -1,4 +1,4 @@
-//! Unchanged grown employees, found by arithmetic, merged with the few changed or created ones.
+//! Merges unchanged grown employees, whose positions are calculated, with the few changed or created ones.
 
 #![expect(clippy::cast_possible_truncation, reason = "positions in lists that are held in memory")]
 
@@ -35,7 +35,7 @@ impl Filter {
         })
     }
 
-    /// The part of the filter that arithmetic can answer, for one grown company.
+    /// The part of the filter that needs no scan, for one grown company.
     fn selection(&self, plan: &Plan) -> Selection {
         let standings = self.standings();
         let roles = match &self.department {
@@ -251,7 +251,7 @@ impl People<'_> {
         next >= from + CYCLE && Workforce::passes_over(self.selection, number / CYCLE)
     }
 
-    /// A number with at most `rank` matching employees before it, at most one cycle away from the exact one.
+    /// An index with at most `rank` matching employees before it, at most one cycle before the exact index.
     fn near(&self, size: u64, rank: u64) -> u64 {
         let (mut low, mut high) = (0, size);
         while high - low > CYCLE {

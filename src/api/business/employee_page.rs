@@ -103,7 +103,7 @@ mod tests {
     use crate::world::{Base, ClockMode, Shape};
 
     #[test]
-    fn prepared_text_says_what_the_grown_record_says() {
+    fn prepared_text_equals_the_serialised_record() {
         let shape = Shape { companies: 12, employees_per_company: 60, ..Shape::default() };
         let world = World::new(Base::new(42, shape).into(), ClockMode::Instant);
         for index in 0..12 * 60 {

@@ -1,6 +1,6 @@
 //! Requirements for paying wages other than pay terms: the account, and the payroll verification.
 //!
-//! The bank is asked when a check starts, and answers half a minute later.
+//! The request to the bank is sent when a check starts, and the answer arrives half a minute later.
 
 use crate::api::business::employee_verbs::{enter_payroll, verify_payroll};
 use crate::api::business::payment_account::{PaymentMethodInput, payment_method};
@@ -151,7 +151,8 @@ fn begin_check(
     verification
 }
 
-/// The bank's answer, if there is an account to check. Without a decision, a holder name that differs from the employee's is a mismatch.
+/// The bank's answer; `None` without an account to check. Without a decision, a holder name that differs from the
+/// employee's is a mismatch.
 fn ask_bank(world: &mut World, employee: &Employee) -> Option<DecisionAnswer> {
     let mut accounts = employee.payment_method.as_ref()?.accounts();
     let own = folded(&employee.name);
@@ -186,7 +187,7 @@ pub(crate) fn finish_verification(world: &mut World, id: Id<PayrollVerification>
     let found = "timers are set for existing checks, and nothing is deleted";
     let mut verification = (*world.find(id).expect(found)).clone();
     if verification.status != VerificationStatus::Pending {
-        return; // overtaken meanwhile
+        return; // another check has replaced it in the meantime
     }
     let employee = world.find(verification.employee_id).expect(found);
     let results = verification.checks.iter().map(|check| {

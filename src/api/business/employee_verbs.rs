@@ -105,7 +105,7 @@ fn activate_employee(world: &mut World, input: ActivateEmployee) -> Result<Singl
     Ok(Data(Shown(activate(world, employee, input.effective_on, None)?)))
 }
 
-/// Lets work begin or resume, since that day or today, and releases pay that the suspension held.
+/// Starts or resumes work on the given day or today, and releases pay that was on hold because of a suspension.
 pub(crate) fn activate(
     world: &mut World,
     mut employee: Employee,
@@ -189,14 +189,14 @@ pub(crate) fn end_employment(world: &mut World, id: Id<Employee>) {
     let Some(employee) = world.find(id) else { return };
     if next(&employee, "terminate").is_ok() {
         let (mut employee, today) = ((*employee).clone(), world.today());
-        // A tester may end it before its last day.
+        // A manual transition can end the employment before its last day.
         employee.end_date = employee.end_date.map(|day| day.min(today));
         let reason = employee.end_reason.take();
         terminate(world, employee, reason);
     }
 }
 
-/// Ends an employment with that day, and pays nothing for its last days.
+/// Ends an employment on that day, without final pay.
 pub(crate) fn terminate_on(
     world: &mut World,
     mut employee: Employee,

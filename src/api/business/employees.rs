@@ -230,7 +230,7 @@ fn taken<T>(part: Option<Result<T>>, refusals: &mut Vec<ApiError>) -> Option<T> 
     part?.map_err(|refusal| refusals.push(refusal)).ok()
 }
 
-/// One error for all parts, with the code of the first, so that a caller gets everything at once.
+/// One error with the violations of all parts, and the code of the first.
 fn together(refusals: Vec<ApiError>) -> Result<()> {
     let mut refusals = refusals.into_iter();
     let Some(first) = refusals.next() else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! What payroll packs read of a company: how many people it employs in a country, and a year of their pay.
+//! The company's facts for payroll packs: its number of employees in a country, and their pay of one year.
 
 use crate::api::prelude::*;
 use crate::model::business::earnings::Employer;

@@ -94,7 +94,8 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// The totals of each day of a range, both ends included, in order. Grown and later entries of a day are one sum, which is rounded once.
+    /// The totals of each day of a range, both ends included, in order. Grown and later entries of a day are one sum,
+    /// so it is rounded once.
     pub(crate) fn days(
         &self,
         first: Date,
@@ -119,8 +120,8 @@ impl<'a> Reading<'a> {
         self
     }
 
-    /// The exchange gain of a range of days, or the loss if it is negative: the change of what balances in other currencies are worth,
-    /// less what their movements were worth on their own days (IAS 21.28).
+    /// The exchange gain of a range of days, or the loss if it is negative: the change in value of balances in other
+    /// currencies, less the value of their movements on their own days (IAS 21.28).
     pub(crate) fn exchange_gain(&self, first: Date, last: Date) -> i128 {
         if self.all_totals().iter().all(|(currency, _, _)| currency == self.currency) {
             return 0;
@@ -135,7 +136,8 @@ impl<'a> Reading<'a> {
             matches!(account.account_type(), AccountType::Asset | AccountType::Liability)
         };
         let worth = self.standing_in(day, self.currency).sum(is_balance);
-        // Every entry balances: its other lines are equity or earnings. The clearing account of conversions has no worth of its own.
+        // Every entry balances: its other lines are equity or earnings. The clearing account of conversions has no
+        // value of its own.
         let moved = self.moved_in(Date::FIRST, day, self.currency);
         worth + moved.sum(|account| !is_balance(account) && account != Account::WorldFx)
     }
@@ -172,7 +174,8 @@ impl<'a> Reading<'a> {
         figures
     }
 
-    /// The same for the counterparts of cash. Tax on sales that customers paid or got back counts as sales.
+    /// Like [`Self::moved`], for the accounts opposite cash. Tax on sales that customers paid or got back counts as
+    /// sales.
     pub(crate) fn moved_against_cash(&self, first: Date, last: Date) -> Figures {
         let (mut figures, mut rates) = (Figures::default(), self.rates.clone());
         for (date, day) in self.days(first, last) {
@@ -186,7 +189,7 @@ impl<'a> Reading<'a> {
         figures
     }
 
-    /// The same for amounts by day, each in its own currency.
+    /// Like [`Self::moved`], for given amounts by day, each in its own currency.
     pub(crate) fn of_days(&self, days: &ByDay) -> Figures {
         let (mut figures, mut rates) = (Figures::default(), self.rates.clone());
         for (&date, rows) in days {

@@ -1,4 +1,5 @@
-//! Tax filings of the months before a world's start, by rank. Companies of one country file the same returns, so counting is arithmetic.
+//! Tax filings of the months before a world's start, by rank. Companies of one country file the same returns, so
+//! their number can be calculated.
 
 use core::ops::Range;
 
@@ -20,7 +21,7 @@ struct GrownFilings<'a> {
 struct Group {
     month: u64,
     payers: Payers,
-    /// Cumulative numbers of filings of companies, for as many companies as there are such countries.
+    /// Cumulative numbers of filings of the first companies of a cycle. A cycle has one company of each country.
     before: Vec<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! What is refused in a journal entry by a caller: wrong lines, sums that differ, money that is not there.
+//! Checks a caller's journal entry: invalid lines, unequal debits and credits, and missing funds are refused.
 
 use core::ops::RangeInclusive;
 
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn cash_put_aside_takes_no_entries_by_hand() {
+    fn accounts_of_reserved_cash_refuse_manual_entries() {
         let closed: Vec<String> = Account::FIXED
             .iter()
             .filter(|account| is_closed(**account))

@@ -1,4 +1,4 @@
-//! Paid leave: the setting, the balance of an employee, and the pay of days that were not taken.
+//! Paid leave: the setting, the balance of an employee, and the pay for unused days.
 
 use crate::api::business::reports::reports;
 use crate::api::prelude::*;
@@ -102,7 +102,7 @@ fn annual_leave(world: &World, employee: &Employee, from: Date, to: Date) -> i64
 /// The id of the earning that pays unused leave.
 pub(crate) const UNUSED_LEAVE: &str = "unused_leave";
 
-/// The pay of leave that an employee has not taken, in a run that pays the last days of the employment.
+/// The pay for unused leave, in a run that pays the last days of the employment.
 pub(crate) fn unused_leave(
     world: &World,
     run: &PayrollRun,

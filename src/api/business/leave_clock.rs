@@ -1,4 +1,4 @@
-//! Effects of leave on an employment: absent on its first day, back on the day after the last one, or earlier if work resumes.
+//! Effects of leave on an employment: it begins on its first day, and ends after its last day or when work resumes.
 
 use crate::api::prelude::*;
 use crate::model::business::{EmployeeStatus, LeaveRequest, LeaveStatus, LeaveType};
@@ -14,7 +14,7 @@ pub(crate) fn unpaid_leave(
     let taken: Vec<LeaveRequest> =
         approved(world, employee).filter(|request| request.kind == LeaveType::Unpaid).collect();
     if taken.is_empty() {
-        return Vec::new(); // a run calls this for every employee, and a look-up would grow each of them
+        return Vec::new(); // a run calls this for every employee, and a look-up would generate each of them
     }
     let last = world.find(employee).and_then(|employee| employee.end_date);
     let to = last.map_or(to, |last| to.min(last));
@@ -33,7 +33,8 @@ fn approved(world: &World, employee: Id<Employee>) -> impl Iterator<Item = Leave
         .map(|request| (*request).clone())
 }
 
-/// Sets the timers of a newly approved request. Leave that has started takes effect now; past leave only counts.
+/// Sets the timers of a newly approved request. Leave that has started takes effect now; past leave only counts in
+/// pay and balances.
 pub(crate) fn follow(world: &mut World, request: &LeaveRequest) {
     let today = world.today();
     if request.last_day() < today {
@@ -51,7 +52,7 @@ pub(crate) fn follow(world: &mut World, request: &LeaveRequest) {
 /// The first day of approved leave has arrived. An employee who is not working (suspended, pending, terminated) does not go on leave.
 pub(crate) fn begin_leave(world: &mut World, id: Id<LeaveRequest>) {
     let Some(request) = world.find(id) else { return };
-    // Leave that ended yesterday may wait for a timer that was set after this one.
+    // Leave that ended yesterday may still be open, because its timer can be later in the queue than this one.
     let today = world.today();
     let over: Vec<Id<LeaveRequest>> = approved(world, request.employee_id)
         .filter(|other| other.is_running() && other.last_day() < today)

@@ -249,7 +249,8 @@ impl EmployerInput {
     }
 }
 
-/// When a deduction is taken: by the law of its type, or as the caller says. The error has the member, the code and the reason.
+/// Whether a deduction is taken before or after tax: by the law of its type, or else as the caller sets it. The error
+/// has the member, the code and the reason.
 fn timing(
     pack: &Pack,
     one: &DeductionInput,

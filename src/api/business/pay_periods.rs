@@ -1,4 +1,4 @@
-//! The pay periods of a company, and the one that a new run pays.
+//! The pay periods of a company, and the pay period of a new run.
 //!
 //! Schedules are in `pay_schedules`. A company without one pays whole months.
 
@@ -41,7 +41,7 @@ pub(crate) fn due_on(world: &World, company: &Company, span: PaySpan) -> Date {
     due_by(&schedules(world, company.id), world.calendar_of(company.id), company, span)
 }
 
-/// The same for the company's schedules and its calendar.
+/// The due date of a pay period, from given schedules and calendar.
 pub(crate) fn due_by(
     schedules: &[Arc<PaySchedule>],
     calendar: &Calendar,
@@ -56,7 +56,7 @@ pub(crate) fn first_day_to_pay(world: &World, company: &Company) -> Date {
     world.calendar_of(company.id).open_day(world.now())
 }
 
-/// The pay date of a pay period before it moves to a business day.
+/// The pay date of a pay period before its adjustment to a business day.
 fn falls_on(schedules: &[Arc<PaySchedule>], company: &Company, span: PaySpan) -> Date {
     let mut schedules = schedules.iter();
     match schedules.find(|schedule| schedule.containing(span.end) == Some(span)) {
@@ -65,7 +65,7 @@ fn falls_on(schedules: &[Arc<PaySchedule>], company: &Company, span: PaySpan) ->
     }
 }
 
-/// The day that numbers the tax period of a run: its pay date or, if that one moved to a business day, the day on which it falls.
+/// The day that determines the number of a run's tax period: its pay date before the adjustment to a business day.
 pub(crate) fn regular_day(world: &World, run: &PayrollRun) -> Date {
     let Some(company) = world.find(run.company_id) else { return run.pay_date };
     let day = falls_on(&schedules(world, company.id), &company, run.span());
@@ -84,8 +84,9 @@ pub(crate) fn paid_until(world: &World, company: &Company) -> Option<Date> {
     regular.map(|run| run.span().end).chain(history).max()
 }
 
-/// The pay period of an `off_cycle` or `correction` run: one of those that end in its month. A correction belongs to the pay period that was
-/// reversed last, other extra pay to the first one whose wages are due on its pay date or later. Without a pay date, it is paid as early as possible.
+/// The pay period of an `off_cycle` or `correction` run, among those that end in its month. A correction belongs to
+/// the pay period that was reversed last. Other extra pay belongs to the first pay period whose wages are due on or
+/// after its pay date. The default pay date is the earliest possible day.
 pub(crate) fn extra_pay_period(
     world: &World,
     company: &Company,
@@ -105,7 +106,7 @@ pub(crate) fn extra_pay_period(
     *found.or(spans.last()).expect("a pay period ends in every month")
 }
 
-/// The one of these pay periods with the run that was reversed last.
+/// Of these pay periods, the one whose run was reversed last.
 fn reversed_last(world: &World, company: &Company, spans: &[PaySpan]) -> Option<PaySpan> {
     let runs = world.children::<PayrollRun>(company.id.bits()).rev();
     let reversals = runs.filter_map(|id| world.find(id)?.reverses);
@@ -113,7 +114,7 @@ fn reversed_last(world: &World, company: &Company, spans: &[PaySpan]) -> Option<
     reversed.find(|span| spans.contains(span))
 }
 
-/// A run that a caller wants.
+/// A run requested by a caller.
 pub(crate) struct NewRun<'a> {
     pub(crate) company: &'a Company,
     pub(crate) month: Period,

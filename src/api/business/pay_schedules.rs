@@ -295,7 +295,7 @@ fn last_run(world: &World, schedule: &PaySchedule) -> Option<Date> {
     spans.filter(|span| schedule.containing(span.end) == Some(*span)).map(|span| span.end).max()
 }
 
-/// Plans the draft of the first pay period from `day` on whose draft is still to come.
+/// Sets the timer for the next draft: of the first pay period from `day` on whose draft day is in the future.
 fn plan_draft(world: &mut World, company: &Company, schedule: &mut PaySchedule, day: Date) {
     let Some(days) = schedule.draft_days_before else { return };
     let calendar = world.calendar_of(company.id);
@@ -312,7 +312,7 @@ fn plan_draft(world: &mut World, company: &Company, schedule: &mut PaySchedule, 
     }
 }
 
-/// Pay periods among which the next draft is. A first day in the past is at most some years back.
+/// The number of pay periods searched for the next draft. It is enough for a schedule that started some years ago.
 const PERIODS_AHEAD: usize = 1_000;
 
 /// Drafts the run of the planned pay period, if no run pays it yet and an employee can be paid.

@@ -12,7 +12,7 @@ use crate::world::pay_calendar::Payers;
 
 /// From the call to the calculated run.
 pub(crate) const CALCULATION: Span = Span::seconds(2);
-/// The same for a delayed calculation.
+/// The duration of a delayed calculation.
 const LATE_CALCULATION: Span = Span::seconds(10 * 60);
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
@@ -295,7 +295,7 @@ fn get_payroll_run(world: &World, input: GetPayrollRun) -> Result<Data<RunWithIt
     Ok(Data(RunWithItems { run, items }))
 }
 
-/// The items of a run: grown ones by arithmetic, and created ones.
+/// The items of a run: grown items, found by calculation, and created ones.
 pub(crate) fn items_of(world: &World, run: Id<PayrollRun>) -> Candidates<'_, PayrollItem> {
     let base = world.base();
     let created = world.children::<PayrollItem>(run.bits());

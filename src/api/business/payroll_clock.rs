@@ -42,7 +42,7 @@ pub(crate) fn preview_run(world: &mut World, id: Id<PayrollRun>) {
 
 fn calculate(world: &mut World, id: Id<PayrollRun>) -> Option<Arc<PayrollRun>> {
     let run = get(world, id);
-    let calculating = run.status == RunStatus::Calculating; // or cancelled meanwhile
+    let calculating = run.status == RunStatus::Calculating; // or cancelled in the meantime
     let employees = run.employees.len() as u64;
     calculating.then(|| long_work::over(employees, || calculated(world, (*run).clone())))
 }
@@ -53,10 +53,10 @@ fn calculated(world: &mut World, mut run: PayrollRun) -> Arc<PayrollRun> {
     world.record("payroll_run.calculated", run)
 }
 
-/// A calculated run as it can be approved now. Employees who can no longer be paid are blocked.
+/// Updates a calculated run for its approval now. Employees who are no longer payable are blocked.
 ///
-/// A pay date that can no longer be met moves to the next day on which the run can be paid. The day of the payment decides the tax year, the
-/// rates and the return (ITEPA 2003, s. 686), so the pay is calculated for the new day.
+/// A missed pay date moves to the next possible day. The day of payment determines the tax year, the rates and the
+/// return (ITEPA 2003, s. 686), so the pay is calculated again for the new day.
 pub(crate) fn as_of_approval(world: &mut World, run: Arc<PayrollRun>) -> Arc<PayrollRun> {
     let first = first_day_to_pay(world, &get(world, run.company_id));
     if run.pay_date >= first {
@@ -162,7 +162,7 @@ fn follow_employments(world: &mut World, run: Arc<PayrollRun>) -> Arc<PayrollRun
 /// Maximum number of warnings of a run, because each of its events contains them.
 const MOST_WARNINGS: usize = 100;
 
-/// Why the run excludes that employee. A run created in one call pays the employees selected then.
+/// The reason why the run excludes that employee. A run created in one call pays the employees selected in that call.
 fn why_not(company: &Company, run: &PayrollRun, employee: &Employee) -> Option<String> {
     let wanted = Wanted { company, span: run.span(), kind: run.kind, member: "" };
     wanted.not_payable(employee).filter(|_| run.is_drafted())
@@ -210,7 +210,7 @@ fn item(
     }
 }
 
-/// The pay of one employee; an error if it exceeds what a run in another currency can hold.
+/// The pay of one employee; an error if it exceeds the maximum amount in the run's currency.
 fn calculate_pay(
     world: &World,
     run: &PayrollRun,
@@ -304,12 +304,13 @@ pub(crate) fn approve_run(
     accruals
 }
 
-/// The accounting date of a payment of a run's wages: not before the pay date, also if the clock does not wait for it.
+/// The accounting date of a payment of a run's wages: never before the pay date, even if the clock does not wait for
+/// that date.
 pub(crate) fn day_of_payment(world: &World, run: &PayrollRun) -> Date {
     world.today().max(run.pay_date)
 }
 
-/// Records what a run owes: to an account, with a form.
+/// Creates a tax liability of a run, with its account and form.
 pub(crate) fn owe(
     world: &mut World,
     run: &PayrollRun,

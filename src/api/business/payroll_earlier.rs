@@ -1,6 +1,7 @@
 //! Earlier pay of the employees of a run: totals of the tax year, pays of the same pay period, and regular pay by month.
 //!
-//! All calculated pay counts, in every type of run and independent of the order of the runs, unless the run was cancelled, failed or reversed.
+//! All calculated pay counts, in every type of run and in any order, unless the run was cancelled, failed or
+//! reversed.
 
 use std::collections::BTreeSet;
 
@@ -39,7 +40,7 @@ pub(crate) struct EarlierPay {
     reversed: BTreeMap<Id<Employee>, Vec<Arc<Calculation>>>,
     /// Grown pays of the tax year that have been reversed.
     taken_back: BTreeMap<Id<Employee>, Vec<Arc<PayrollItem>>>,
-    /// Those for whom the run itself has a deduction.
+    /// Employees with a deduction in the run's own input.
     deducted: BTreeSet<Id<Employee>>,
 }
 
@@ -54,7 +55,7 @@ struct OtherPay {
 /// Regular pay of one employee for one pay period.
 #[derive(Default)]
 struct ByTerms {
-    /// What was paid, with arrears.
+    /// The amount paid, with arrears.
     amount: i64,
     /// The first day on which a run calculated it; none for the history and for arrears alone.
     since: Option<Date>,
@@ -165,8 +166,8 @@ impl EarlierPay {
         }
     }
 
-    /// Earlier pay of that employee in the tax year: before the world's start or, for a later hire, by earlier employers; and by other
-    /// runs. The pay to calculate has these parts.
+    /// Earlier pay of that employee in the tax year: by other runs, and before the world's start or, for a later
+    /// hire, by earlier employers. `parts` are the parts of the pay to calculate.
     pub(crate) fn of_employee(
         &self,
         world: &World,
@@ -197,13 +198,13 @@ impl EarlierPay {
         earlier.year.kept_rates = KeptRates::of(tax_year.pack, &earlier.year.counted(), last);
         let pays = self.pays.get(&employee.id).into_iter().flatten();
         for OtherPay { span, pay_date, pay } in pays.filter(|it| tax_year.contains(&it.pay)) {
-            // Two pay periods can be paid in one month or week. Each has the bands of its own.
+            // Two pay periods can be paid in one month or week. Each pay period has its own bands.
             if *span == self.span {
                 earlier.same_period.push(Arc::clone(pay));
             } else {
                 earlier.year.add(pay, 1);
             }
-            // The next pay takes what the last one did not cover, also if both are for the same pay period.
+            // The next pay takes the deductions that the last one did not cover, even within one pay period.
             earlier.year.carried = pay.carried();
             if is_before(*pay_date) {
                 earlier.year.leave_out_pay(pay, 1);
@@ -221,7 +222,8 @@ impl EarlierPay {
         earlier
     }
 
-    /// The pays of the last pay period for which the employee had regular pay, of any tax year. A pack without irregular pay needs none.
+    /// The pays of the employee's last pay period with regular pay, in any tax year. Empty if the pack has no
+    /// irregular pay.
     fn last_regular(
         &self,
         world: &World,
@@ -257,7 +259,8 @@ impl EarlierPay {
         YearSoFar::opened(employee.totals_of(year.pack, year.first).unwrap_or_default())
     }
 
-    /// Leaves opening totals out of an annual earnings period that begins on that day. Imported totals are of days before the employee was created.
+    /// Excludes opening totals from an annual earnings period that begins on that day. Imported totals are from days
+    /// before the employee's creation.
     fn leave_out_opening(
         &self,
         world: &World,
@@ -278,7 +281,7 @@ impl EarlierPay {
         }
     }
 
-    /// Whether a deduction of the employee may have a limit of the year.
+    /// Whether a deduction of the employee can have an annual limit.
     fn has_limits(&self, employee: &Employee) -> bool {
         let is_limited = |it: &Deduction| {
             it.annual_limit.or(it.employer.as_ref().and_then(|part| part.annual_limit)).is_some()
@@ -299,8 +302,9 @@ impl EarlierPay {
         since + self.in_history(world, employee, span)
     }
 
-    /// Whether the pay for that pay period was calculated without these terms, which apply to it: they were set on the same day or later. Pay
-    /// that was calculated again after arrears for it contains these, too.
+    /// Whether the pay for that pay period was calculated without these terms, although they apply to it. They are
+    /// missing if they were set on the day of the calculation or later. Pay that was calculated again after arrears
+    /// contains the arrears.
     pub(crate) fn calculated_without(
         &self,
         terms: &Compensation,
@@ -315,7 +319,8 @@ impl EarlierPay {
         terms.effective_from <= span.end && terms.recorded.is_some_and(is_late)
     }
 
-    /// The hours that other runs paid that employee for that pay period instead of the usual ones, if no run paid the usual ones.
+    /// The reported hours that other runs paid that employee for that pay period; empty if a run paid the usual
+    /// hours.
     pub(crate) fn hours(&self, employee: Id<Employee>, span: PaySpan) -> &[HoursWorked] {
         let paid = self.by_terms.get(&(employee, span)).filter(|paid| !paid.usual);
         paid.map_or(&[], |paid| &paid.reported)
@@ -329,7 +334,7 @@ impl EarlierPay {
         earnings.any(|line| line.id == id && line.amount > 0)
     }
 
-    /// The pay periods for which other runs have paid that employee, with those of the history.
+    /// The pay periods for which other runs have paid that employee, including the history.
     pub(crate) fn spans<'a>(
         &'a self,
         world: &'a World,

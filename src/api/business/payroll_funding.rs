@@ -48,7 +48,7 @@ const LATE_FUNDS: Span = Span::BusinessDays(1);
 pub(crate) fn fund_run(world: &mut World, id: Id<PayrollRun>, late: bool) {
     let mut run = (*get(world, id)).clone();
     if !matches!(run.status, RunStatus::Approved | RunStatus::FundingFailed) {
-        return; // cancelled meanwhile
+        return; // cancelled in the meantime
     }
     let mut funding = run.funding.expect("an approved run knows what it needs");
     let wallet = get(world, funding.wallet_id);
@@ -69,7 +69,7 @@ pub(crate) fn fund_run(world: &mut World, id: Id<PayrollRun>, late: bool) {
             wallet.id
         ))
     } else if late {
-        None // the bank was asked, and this is its answer
+        None // the request was sent earlier, and this is the bank's answer
     } else {
         match ask_bank(world, id) {
             BankReply::Yes => None,
@@ -113,7 +113,7 @@ struct Covered {
     reserved: i64,
     /// The service's fee for the wages in it.
     fee: Fee,
-    /// Those wages.
+    /// The wages of the items.
     wages: i64,
     /// Items that the wallet does not cover.
     without: BTreeSet<Id<PayrollItem>>,
@@ -155,8 +155,8 @@ fn wages<'a>(items: impl Iterator<Item = &'a PayrollItem>) -> i64 {
     items.map(|item| item.sending_takes().max(0)).sum()
 }
 
-/// The part of a run that the wallet covers, and the other items: in the run's order, and nothing unless the company allows partial runs.
-/// The fee for all covered items must be covered, too.
+/// The items of a run that the wallet covers, in the run's order, and the other items. Without partial runs, the
+/// wallet must cover all items. It must also cover the fee of the covered items.
 fn covered(world: &World, run: &PayrollRun, items: &[Arc<PayrollItem>], available: i64) -> Covered {
     let mut covered = Covered::default();
     let settings = get(world, run.company_id).payroll_settings;
@@ -201,8 +201,8 @@ fn ask_bank(world: &mut World, run: Id<PayrollRun>) -> BankReply {
     }
 }
 
-/// Creates one payout per employee. An item with net pay zero needs none: it is skipped, no payment counts, and its payslip is issued, unless
-/// the employee no longer belongs to the run. Items that the wallet does not cover fail before they are sent.
+/// Creates one payout per employee. An item with net pay of zero is skipped without a payment. Its payslip is issued,
+/// unless the employee no longer belongs to the run. Items that the wallet does not cover fail before they are sent.
 fn open_payouts(
     world: &mut World,
     (run, items): (&PayrollRun, Vec<Arc<PayrollItem>>),
@@ -289,14 +289,14 @@ const NOT_COVERED: Failure = Failure {
 /// A part of an item's net pay, and its currency conversion.
 pub(crate) type SalaryPart = (Part, Option<PayConversion>);
 
-/// What a payment of wages needs of an employee.
+/// The data of an employee for a payment of wages.
 pub(crate) struct Payee {
     country: Cow<'static, str>,
     method: Arc<PaymentMethod>,
 }
 
 impl Payee {
-    /// That employee as on record now. One that has not changed is not grown as a whole.
+    /// The current state of that employee. An unchanged grown employee is generated only in part.
     pub(crate) fn of(world: &World, id: Id<Employee>) -> Self {
         let base = world.base();
         let (country, method) = match (world.touched(id), base.index_of(id)) {
@@ -325,7 +325,7 @@ impl Payee {
     }
 }
 
-/// The payout for a part of an item's net pay, to the account that is on record now.
+/// The payout for a part of an item's net pay, to the employee's current account.
 pub(crate) fn salary(
     world: &World,
     item: &PayrollItem,

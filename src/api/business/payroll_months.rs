@@ -1,4 +1,4 @@
-//! The months in which the cost of a run counts: those in which its employees worked (IAS 19, paragraph 11), by working days.
+//! The months of a run's cost: the months in which its employees worked (IAS 19, paragraph 11), by working days.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub(crate) fn accrue(
     posted.collect()
 }
 
-/// Posts the mirrors of the accrual on its own days, so that no month has wages of a run that was never paid.
+/// Posts the opposite of the accrual, dated as the accrual, so that no month has wages of a run that was never paid.
 pub(crate) fn unaccrue(
     world: &mut World,
     run: &PayrollRun,
@@ -39,7 +39,8 @@ pub(crate) fn unaccrue(
     mirrored.collect()
 }
 
-/// Takes back the cost of reversed items in the months in which it was accrued. `rest` are the items that stay.
+/// Takes back the cost of reversed items in the months in which it was accrued. `rest` are the items that are not
+/// reversed.
 pub(crate) fn take_back(
     world: &mut World,
     (run, reversal): (&PayrollRun, &PayrollRun),
@@ -52,7 +53,7 @@ pub(crate) fn take_back(
     let posted = parts.into_iter().filter_map(|(month, part)| {
         const MEMO: &str = "Payroll reversed";
         let posting = posting::run_mirrored(MEMO, AnyId::of(reversal.id), run.currency, &part);
-        // A part of a month that was closed had been accrued in a later one.
+        // The cost of a closed month was accrued in a later month.
         let month = accrued.iter().find(|accrued| **accrued >= month).copied().unwrap_or(month);
         let day = day_in(world, run.company_id, month);
         world.post_on(run.company_id, posting, day)
@@ -60,8 +61,8 @@ pub(crate) fn take_back(
     posted.collect()
 }
 
-/// The cost of items in each month. A whole pay is divided by the working days of the months, pay for a part of the pay period by the days
-/// that it is for. `rest` are the run's other items.
+/// The cost of items in each month. Pay for a whole pay period is divided by the working days of the months; pay for
+/// a part, by its own paid days. `rest` are the run's other items.
 fn by_month(
     months: &[(Period, u32)],
     items: &[Arc<PayrollItem>],
@@ -112,7 +113,8 @@ fn accruals(world: &World, run: &PayrollRun) -> Vec<Arc<JournalEntry>> {
     own.cloned().collect()
 }
 
-/// Today, but in that month; if it is closed, in the first open month after it.
+/// Today if it is in that month, or else the nearest day of the month. If the month is closed, a day in the next
+/// open month.
 fn day_in(world: &World, company: Id<Company>, month: Period) -> Date {
     let today = world.today();
     let months = (0..).map(|later| month.plus_months(later));

@@ -24,7 +24,7 @@ impl Past {
         Some(Self { plan, opening, size: base.shape().employees_per_company })
     }
 
-    /// The place of its employee with that index in the world.
+    /// The place of the company's employee with that index in the world.
     pub(super) fn place(&self, index: u64) -> Option<Place> {
         let is_own = index / self.size == self.plan.index;
         is_own.then(|| self.plan.workforce.place(index % self.size))

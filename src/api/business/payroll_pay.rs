@@ -1,5 +1,5 @@
-//! The pay of one employee in a run: regular pay for the days that count, arrears for earlier months, and the run's own additions and
-//! deductions.
+//! The pay of one employee in a run: regular pay for the paid days, arrears for earlier months, and the run's own
+//! additions and deductions.
 //!
 //! Deliberately absent: taxes, which are in the packs (`calculation`), and earlier pay (`payroll_earlier`).
 
@@ -104,7 +104,8 @@ fn due(world: &World, run: &PayrollRun, employee: &Employee, earlier: &EarlierPa
     due
 }
 
-/// The deductions of the terms that are a part of all pay, such as a pension, for extra pay. The run may name its own instead.
+/// For extra pay: the deductions of the terms by percentage, such as a pension. A deduction of the run with the same
+/// id replaces one.
 fn parts_of_pay(employee: &Employee, span: PaySpan, input: &RunInput) -> Vec<Deduction> {
     let terms = employee.terms_on(span.end).into_iter();
     let deductions = terms.flat_map(|terms| &terms.deductions);
@@ -113,7 +114,7 @@ fn parts_of_pay(employee: &Employee, span: PaySpan, input: &RunInput) -> Vec<Ded
     parts.cloned().collect()
 }
 
-/// For final pay: only what no other run of the month has paid.
+/// For final pay: leaves only the amount that no other run of the month has paid.
 fn leave_what_is_unpaid(due: &mut Due, paid: i64, span: PaySpan) {
     if paid == 0 {
         return;
@@ -125,7 +126,7 @@ fn leave_what_is_unpaid(due: &mut Due, paid: i64, span: PaySpan) {
     due.extras.proration = None;
     due.extras.typed.clear();
     due.extras.after_tax.clear();
-    // Parts of pay are those of what is added. Fixed amounts were taken from the earlier pay.
+    // Percentages apply to the remaining amount. Fixed amounts were already taken from the earlier pay.
     due.extras.employer_rules.retain(|rule| rule.part.rate_bp.is_some());
     if amount > 0 {
         due.extras.arrears.push(Arrears::new(span, amount));
@@ -138,8 +139,8 @@ fn add(extras: &mut Extras, input: &RunInput) {
     extras.keep_back(&input.deductions);
 }
 
-/// Regular pay for a pay period: the whole, or the share of working days that count. Days count between the first and the last day of work,
-/// without unpaid leave. If terms change within the period, each counts on its own days.
+/// Regular pay for a pay period: the whole, or the share of working days that count. Days count between the first and
+/// the last day of work, without unpaid leave. If terms change within the period, each terms apply to their own days.
 pub(crate) fn by_terms(world: &World, employee: &Employee, span: PaySpan) -> Due {
     let from = employee.start_date.max(span.start);
     let to = employee.end_date.map_or(span.end, |end| end.min(span.end));
@@ -233,7 +234,7 @@ fn stretches(
     })
 }
 
-/// Arrears: what terms with a date in the past add to pay periods that are already paid, or take from them.
+/// Arrears: the differences that backdated terms make in pay periods that are already paid.
 fn arrears(
     world: &World,
     run: &PayrollRun,
@@ -253,7 +254,7 @@ fn arrears(
     let owed = before.filter_map(|span| {
         let paid = earlier.by_terms(world, employee, span);
         if paid == 0 {
-            return None; // days that were not paid at all wait for their own run
+            return None; // a pay period without any pay gets its own run
         }
         let mut due = by_terms(world, employee, span);
         pay_reported(employee, span, earlier, &mut due);
@@ -265,7 +266,7 @@ fn arrears(
     owed.collect()
 }
 
-/// For hourly terms: the hours that the runs of the pay period were given, instead of the usual ones.
+/// For hourly terms: pays the hours reported to the runs of the pay period, instead of the usual hours.
 fn pay_reported(employee: &Employee, span: PaySpan, earlier: &EarlierPay, due: &mut Due) {
     let hours = earlier.hours(employee.id, span);
     let terms = employee.terms_on(span.end).filter(|terms| terms.interval == PayInterval::Hour);
@@ -307,7 +308,7 @@ pub(crate) fn warnings(
 }
 
 fn wanted_deductions(run: &PayrollRun, employee: &Employee, pay: &Calculation) -> i64 {
-    // A rate is of what the pay allows: what it took is what it should take.
+    // The amount of a deduction by rate always equals the amount taken, because the rate is applied to the pay.
     let by_rate = |deduction: &Deduction| {
         let is_it = |line: &&PayLine| deduction.rate_bp.is_some() && line.id == deduction.id;
         pay.deduction_lines().iter().filter(is_it).map(|line| line.amount).sum::<i64>()

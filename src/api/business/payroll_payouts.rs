@@ -1,6 +1,7 @@
 //! Effects of a run's payouts on its items, its payslips and the run.
 //!
-//! Deliberately absent: what rails and receiving banks do to a payout (`payout_rail`), and which payouts are created (`payroll_funding`).
+//! Deliberately absent: the actions of rails and receiving banks (`payout_rail`), and the creation of payouts
+//! (`payroll_funding`).
 
 use crate::api::business::employee_verbs::{end_final_pay, enter_payroll};
 use crate::api::business::payroll_clock::{get, items};
@@ -14,14 +15,14 @@ use crate::model::business::{
 use crate::model::payments::{Payout, PayoutStatus, Pays};
 use crate::model::{Account, posting};
 
-/// The wages that a payout pays: an item and its run. A step of the payout finds them once.
+/// The wages paid by a payout: an item and its run, looked up once for each step of the payout.
 pub(crate) struct Wages {
     pub(crate) item: Arc<PayrollItem>,
     pub(crate) run: Arc<PayrollRun>,
 }
 
 impl Wages {
-    /// The wages that this payout pays; none if it pays something else.
+    /// The wages paid by this payout; `None` if it does not pay wages.
     pub(crate) fn of(world: &World, payout: &Payout) -> Option<Self> {
         let source = payout.source.filter(|_| payout.pays() == Pays::Wages)?;
         let item = get(world, Id::<PayrollItem>::from_bits(source.bits));
@@ -50,7 +51,8 @@ pub(crate) fn bounced(world: &mut World, payout: &Payout, wages: &Wages) {
     count(world, wages, after);
 }
 
-/// Sets an item to the result of its payouts once all of them have ended; one of them has just changed. Returns the changed item.
+/// Sets an item to the result of its payouts once all of them have ended; `one` is the payout that has just changed.
+/// Returns the changed item.
 fn follow(world: &mut World, wages: &Wages, one: &Payout) -> Option<Arc<PayrollItem>> {
     let Wages { item, run } = wages;
     if one.status == PayoutStatus::Paid && item.payouts().eq([one.id]) {
@@ -77,12 +79,13 @@ fn follow(world: &mut World, wages: &Wages, one: &Payout) -> Option<Arc<PayrollI
     Some(world.stage(item))
 }
 
-/// The bank of an employee refused the wages at once: they are sent again only after the account was checked, like returned ones.
+/// The employee's bank refused the wages at once. As after a return, they are sent again only after a check of the
+/// account.
 pub(crate) fn refused(world: &mut World, wages: &Wages) {
     hold_employee(world, wages.item.employee_id);
 }
 
-/// Wages that were returned are sent again only after the account was checked.
+/// Returned wages are sent again only after a check of the account.
 fn hold_employee(world: &mut World, id: Id<Employee>) {
     let employee = get(world, id);
     if employee.payroll_status.may_become(PayrollStatus::OnHold) {
@@ -193,8 +196,8 @@ fn issued(world: &World, item: &PayrollItem) -> Vec<Arc<Payslip>> {
         .collect()
 }
 
-/// Whether some pay of a run without a paid item stays: pay that deductions take completely needs no payment, and a part of a net pay can
-/// arrive alone.
+/// Whether a run without a paid item still has valid pay: pay of zero after deductions needs no payment, and one of
+/// several payouts of an item can arrive alone.
 fn has_other_pay(world: &World, run: &PayrollRun) -> bool {
     items(world, run.id).iter().any(|item| {
         item.status == ItemStatus::Skipped && item.payslip_id.is_some()

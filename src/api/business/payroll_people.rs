@@ -1,4 +1,4 @@
-//! Which employees can be in a payroll run, and which already are in a run of the period.
+//! The employees who can be in a payroll run, and those who are already in a run of the period.
 
 use crate::api::business::companies::blockers;
 use crate::api::prelude::*;
@@ -61,7 +61,7 @@ impl Wanted<'_> {
         Err(ApiError::new(ErrorCode::EmployeeNotPayable, detail).with_errors(refused))
     }
 
-    /// Why such a run cannot pay that employee, if so.
+    /// The reason why such a run cannot pay that employee, if any.
     pub(crate) fn not_payable(&self, employee: &Employee) -> Option<String> {
         if let Some(why) = employee.not_payable_by(self.kind) {
             return Some(why.to_owned());
@@ -81,7 +81,7 @@ impl Wanted<'_> {
             .then(|| format!("the employment ended on {last}, before {}", self.span))
     }
 
-    /// All employees of the company whom such a run can pay, in creation order.
+    /// All employees of the company who are payable by such a run, in creation order.
     pub(crate) fn everyone(&self, world: &World) -> Result<Vec<Id<Employee>>> {
         let mut payable = match world.base().index_of(self.company.id) {
             Some(index) => self.grown(world, index)?,
@@ -105,7 +105,8 @@ impl Wanted<'_> {
         }
     }
 
-    /// The grown ones among them. Arithmetic finds those that have not changed, except if the period is before the grown history.
+    /// The grown ones among them. Unchanged ones are found by calculation, unless the period is before the grown
+    /// history.
     fn grown(&self, world: &World, index: u64) -> Result<Vec<Id<Employee>>> {
         let (base, plan) = (world.base(), world.base().plan(index));
         let size = base.shape().employees_per_company;
@@ -248,7 +249,7 @@ fn counts(run: &PayrollRun) -> bool {
 
 /// Employees of a company who already have a regular run of a pay period.
 struct EarlierRuns {
-    /// The run before the world's start. A large one names no employees; arithmetic tells who was in it.
+    /// The run before the world's start. A large run has no list of employees; its employees are calculated.
     grown: Option<(Id<PayrollRun>, u64)>,
     since: BTreeMap<Id<Employee>, Id<PayrollRun>>,
 }

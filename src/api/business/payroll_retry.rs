@@ -61,7 +61,7 @@ fn retry_payroll_item(world: &mut World, input: RetryItem) -> Result<Single<Payr
     }
     let status = step("pay_again", "the item", item.id, item.status)?;
     let employee = world.get(item.employee_id)?;
-    // An employee who has left is still owed these wages.
+    // These wages must also be paid to an employee who has left.
     let left = employee.status == EmployeeStatus::Terminated
         && employee.payroll_status == PayrollStatus::Closed;
     if let Some(why) = employee.not_payable().filter(|_| !left) {
@@ -118,7 +118,7 @@ fn retry_payroll_item(world: &mut World, input: RetryItem) -> Result<Single<Payr
     Ok(Data(Shown(world.get(item.id)?)))
 }
 
-/// What a run must reserve for an item in addition to those that it covers.
+/// The additional amount that a run must reserve for an item that was not covered.
 fn added_reserve(world: &World, run: Id<PayrollRun>, item: &PayrollItem) -> i64 {
     let all = items(world, run);
     let covered = all.iter().filter(|it| it.status != ItemStatus::Reversed && it.is_covered());

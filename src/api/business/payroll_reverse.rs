@@ -78,7 +78,7 @@ fn reverse_payroll_run(world: &mut World, input: ReversePayrollRun) -> Result<Si
         );
         return Err(ApiError::of_member("/employee_ids", "too_many", detail));
     }
-    let standing = standing_items(world, &run);
+    let standing = unreversed_items(world, &run);
     let chosen = chosen(&run, &standing, input.employee_ids.as_deref())?;
     if let Some(item) = chosen.iter().find(|item| has_arrived_in_part(world, item)) {
         let detail =
@@ -115,7 +115,7 @@ fn reverse_payroll_run(world: &mut World, input: ReversePayrollRun) -> Result<Si
 }
 
 /// Items of the run that are not reversed yet, including grown ones.
-fn standing_items(world: &World, run: &PayrollRun) -> Vec<Arc<PayrollItem>> {
+fn unreversed_items(world: &World, run: &PayrollRun) -> Vec<Arc<PayrollItem>> {
     let base = world.base();
     let grown = base.index_of(run.id).map(|index| {
         let (pay, company) = base.run_place(index);
@@ -127,7 +127,7 @@ fn standing_items(world: &World, run: &PayrollRun) -> Vec<Arc<PayrollItem>> {
     all.filter(|item| item.status.may_become(ItemStatus::Reversed) && !is_left_out(item)).collect()
 }
 
-/// Whether the run left the employee out. Pay of zero needed no payment either, but has a payslip.
+/// Whether the run left the employee out. Pay of zero has no payment either, but it has a payslip.
 fn is_left_out(item: &PayrollItem) -> bool {
     item.status == ItemStatus::Skipped && item.payslip_id.is_none()
 }
@@ -211,7 +211,8 @@ fn reversal(
     Ok((reversal, cost))
 }
 
-/// The wages are recalled. A later return of their payouts would bring the same money back again.
+/// Cancels pending returns of the item's payouts: the wages are recalled, so a return would credit the same money
+/// twice.
 fn expect_no_return(world: &mut World, item: &PayrollItem) {
     let comes_back = |task| matches!(task, Task::SettlePayout(_, Fate::Returned(_)));
     for id in item.payouts() {
@@ -256,8 +257,8 @@ fn give_back(
     void
 }
 
-/// Lowers what is due to one party: the old liability is void, and a new one contains the remainder. Amounts that the authority already
-/// has become a credit.
+/// Reduces the liability to one party: the old liability becomes void, and a new one has the remainder. Amounts that
+/// were already paid become a credit.
 fn lower(
     world: &mut World,
     run: &PayrollRun,
@@ -285,7 +286,7 @@ fn lower(
     Some(void)
 }
 
-/// A return that is prepared, but not submitted, declares the rest instead of the void liability.
+/// In a prepared return that is not submitted, the remainder replaces the void liability.
 fn declare_rest(world: &mut World, void: &TaxLiability, rest: Id<TaxLiability>) {
     let filing = void.tax_filing_id.and_then(|id| world.find(id));
     let is_open =

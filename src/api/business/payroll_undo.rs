@@ -22,8 +22,8 @@ pub(crate) fn void_liabilities(world: &mut World, run: Id<PayrollRun>) -> Vec<Ar
     void.collect()
 }
 
-/// A run that paid no employee is undone: its accrual is reversed, and reserved and charged amounts are available again. Taxes that were
-/// paid meanwhile stay with the authorities; see [`credit_paid`].
+/// A run that paid no employee is undone: its accrual is reversed, and reserved and charged amounts are available
+/// again. Taxes paid in the meantime remain with the authorities; see [`credit_paid`].
 pub(crate) fn unwind(world: &mut World, run: &PayrollRun) {
     unaccrue(world, run, "Payroll failed");
     let paid: i64 = paid(world, run).iter().map(|liability| liability.amount.max(0)).sum();

@@ -59,7 +59,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
             the result: `processing`, or `funding_failed` again with the missing amount. The pay \
             date and the amounts do not change.",
         errors: &[ErrorCode::InvalidStateTransition],
-        // The same work as the timer's, done by a call.
+        // The call does the work of the timer.
         emits: payroll_funding::EMITS,
         starts: payroll_funding::STARTS,
         long: true,
@@ -114,7 +114,7 @@ fn cancel_payroll_run(world: &mut World, input: CancelPayrollRun) -> Result<Sing
     let mut run = (*world.get(input.payroll_run_id)?).clone();
     let status = next(&run, "cancel")?;
     let (now, reason) = (world.now(), input.reason.map(Text::into_string));
-    // An approved run has accrued and knows the required amount. Nothing is reserved before it is processing.
+    // An approved run has an accrual and a required amount. Money is reserved only when it is processing.
     let mirrors = match run.funding {
         Some(_) => unaccrue(world, &run, "Payroll cancelled"),
         None => Vec::new(),

@@ -114,7 +114,7 @@ fn masked(method: &WageAccount) -> String {
 struct Page<'a> {
     shown: &'a Value,
     currency: Currency,
-    /// What was withheld in the tax year, by label.
+    /// Amounts withheld in the tax year, by label.
     withheld: Vec<(&'static str, i64)>,
 }
 
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_paid_less_what_is_kept_back_is_the_net_pay() {
+    fn earnings_less_deductions_on_the_page_are_the_net_pay() {
         let world = World::new(Arc::new(Base::new(42, Shape::default())), ClockMode::Instant);
         let mut seen = 0;
         for index in 0..world.base().count(crate::model::Kind::Payslip) {

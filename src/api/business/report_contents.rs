@@ -30,8 +30,8 @@ pub(crate) fn compile(
     })
 }
 
-/// The company's runs of a month that are not cancelled: grown ones, then created ones. A reversal is not a pay day: what it reverses is no
-/// longer `paid` in the other run.
+/// The company's runs of a month that are not cancelled: grown ones, then created ones. A reversal is left out: the
+/// items that it reverses are no longer `paid` in the other run.
 fn runs(world: &World, company: &Company, period: Period) -> Vec<Arc<PayrollRun>> {
     let grown = grown_runs(world, company.id);
     let since = world.children::<PayrollRun>(company.id.bits()).filter_map(|id| world.find(id));

@@ -1,7 +1,8 @@
 //! Tax on sales: the tax of an invoice becomes a liability of the return period in which the invoice is sent. Tax on purchases lowers it
 //! when a bill is approved: a return declares the difference (Directive 2006/112/EC, article 168; Value Added Tax Act 1994, section 25).
 //!
-//! There is one return for a period and currency. If it is prepared before the end of its period, it takes up the later tax of the period.
+//! There is one return for a period and currency. If it is prepared before the end of its period, later tax of the
+//! period is added to it.
 //!
 //! A void invoice or a refund works like a credit note: it lowers the liability of the period in which it is booked, not of the sale.
 //! Sources: Value Added Tax Regulations 1995, regulation 38 (United Kingdom); Value-Added Tax Act, section 21 (South Africa).
@@ -79,7 +80,7 @@ fn add(
     accrue(world, accrual);
 }
 
-/// The liability of the period in its prepared return, or without a return if there is none.
+/// The open liability of the period: in its prepared return, or without a return.
 fn open(
     world: &World,
     company: Id<Company>,
@@ -121,9 +122,10 @@ fn prepared(
     })
 }
 
-/// The tax in a refund of an amount, after the earlier refunds of the invoice: amount and tax of each. All refunds together return the tax in
-/// proportion to the total, and the whole tax with the whole total. An earlier refund that is pending counts: if it fails, the next refund
-/// corrects the difference of the rounding, because the tax of a booked refund does not change.
+/// The tax in a refund. `earlier` has the amount and tax of each earlier refund of the invoice. All refunds together
+/// return the tax in proportion to the total, and the whole tax with the whole total. An earlier refund that is
+/// pending counts: if it fails, the next refund corrects the difference of the rounding, because the tax of a booked
+/// refund does not change.
 pub(crate) fn returned(
     invoice: &Invoice,
     earlier: impl Iterator<Item = (i64, i64)>,

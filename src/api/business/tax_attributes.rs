@@ -110,7 +110,7 @@ fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
-/// The packs that know the attributes: the country's, and those of its regions, whose attributes have a prefix.
+/// The packs that define the attributes: the country's, and those of its regions, whose attributes have a prefix.
 struct Known {
     pack: &'static Pack,
     regions: Vec<&'static Pack>,
@@ -132,7 +132,7 @@ impl Known {
         name.strip_prefix(self.pack.regions.as_deref()?)?.strip_prefix('.')
     }
 
-    /// Why no pack has that attribute with that value: a code and the reason.
+    /// The reason why no pack has that attribute with that value, with its code.
     fn refusal(&self, name: &str, value: Option<&str>) -> Option<(&'static str, String)> {
         let Some(own) = self.in_region(name) else { return refusal(self.pack, name, value) };
         let refusals = self.regions.iter().map(|region| refusal(region, own, value));
@@ -148,7 +148,7 @@ impl Known {
     }
 }
 
-/// Why the pack does not have that attribute with that value: a code and the reason.
+/// The reason why the pack does not have that attribute with that value, with its code.
 fn refusal(pack: &Pack, name: &str, value: Option<&str>) -> Option<(&'static str, String)> {
     let names = || pack.profile_names();
     if !names().any(|known| known == name) {
@@ -168,7 +168,7 @@ fn refusal(pack: &Pack, name: &str, value: Option<&str>) -> Option<(&'static str
     }
 }
 
-/// Sets the changes, and waits for the first days of future ones.
+/// Sets the changes, with timers for the first days of future ones.
 pub(crate) fn set(employee: &mut Employee, changes: Vec<Changes>, today: Date) {
     for (from, values) in changes {
         employee.set_tax_attributes(from, values);

@@ -11,12 +11,12 @@ use crate::model::decision::TAX_OFFICE;
 
 /// From the submission to the acknowledgement.
 const ACKNOWLEDGEMENT: Span = Span::seconds(60 * 60);
-/// The same for a delayed acknowledgement, without a given delay.
+/// The default delay of a late acknowledgement.
 const LATE_ACKNOWLEDGEMENT: Span = Span::BusinessDays(1);
 /// From the acknowledgement to the answer.
 const ANSWER: Span = Span::BusinessDays(2);
 
-/// Asks the tax office, whose answers arrive later.
+/// Sends the filing to the tax office, whose answers arrive later.
 pub(crate) fn send(world: &mut World, filing: Id<TaxFiling>) {
     let reply = world.decide(&TAX_OFFICE, AnyId::of(filing), None);
     let late = reply.choice == "delayed";
@@ -92,7 +92,7 @@ pub(crate) fn fall_due(world: &mut World, id: Id<TaxLiability>) {
     let is_owed =
         |owed: &Arc<TaxLiability>| owed.status == LiabilityStatus::Accrued && owed.amount > 0;
     let Some(liability) = world.find(id).filter(is_owed) else {
-        return; // paid meanwhile, or nothing any more
+        return; // paid in the meantime, or reduced to zero
     };
     let mut liability = (*liability).clone();
     if let Some(day) = next_day_if_small(world, &liability) {
@@ -108,7 +108,7 @@ pub(crate) fn fall_due(world: &mut World, id: Id<TaxLiability>) {
     world.remind_at(over, Task::LiabilityLate(id));
 }
 
-/// The later day to pay, if all that is unpaid with the same form is too small to be paid now.
+/// The later day to pay, if the unpaid total of the form is below the limit for a payment now.
 fn next_day_if_small(world: &World, liability: &TaxLiability) -> Option<Date> {
     let (authority, form) = (&liability.authority, &liability.form);
     let carried = tax_return::carried_to(

@@ -144,7 +144,7 @@ pub(crate) fn employees(
     ids.into_iter().filter_map(|id| Some((id, world.find(id)?))).collect()
 }
 
-/// The totals that employees brought into the tax year of their payslips. The history of a grown employee has its own.
+/// Opening totals of employees in the tax year of their payslips. Grown employees have them in their history.
 pub(crate) fn openings(
     world: &World,
     employees: &BTreeMap<Id<Employee>, Arc<Employee>>,

@@ -7,7 +7,7 @@ use crate::api::prelude::*;
 use crate::api::print::{long, print_of, sender};
 use crate::model::business::tax_document_boxes::{FilledBox, FilledRow};
 
-/// Figures of a row that fit beside one another on a page.
+/// Maximum number of figures side by side in a row.
 const MOST_COLUMNS: usize = 4;
 
 pub(crate) fn tax_document_pdf(world: &World, document: &TaxDocument) -> Result<PdfDocument> {

@@ -24,7 +24,7 @@ impl Days {
         (self.first..=self.last).contains(&day)
     }
 
-    /// From the first day of the tax year to so many days after the last one.
+    /// The days from the first day of the tax year to `after` days after the period.
     pub(crate) fn of_year(&self, country: &str, after: i32) -> Self {
         Self::new(&self.name, first_of_year(country, self.last), self.last.plus_days(after))
     }
@@ -60,7 +60,7 @@ impl Days {
         })
     }
 
-    /// The period of a form by its name; the error says which names it has.
+    /// The period of a form by its name; the error lists the valid formats.
     pub(crate) fn read(country: &str, form: &Form, name: &str) -> Result<Self> {
         let day = match form.period {
             FormPeriod::PayDay | FormPeriod::Employment => name.parse().ok(),

@@ -1,6 +1,7 @@
 //! Tax documents: the forms that a company makes from its payslips, such as W-2, P60 and EMP201.
 //!
-//! Deliberately absent: stored documents. Each is added up from the payslips when it is read, so the two cannot differ.
+//! Deliberately absent: stored documents. Each document is calculated from the payslips when it is read, so the two
+//! cannot differ.
 
 use serde_json::Value;
 
@@ -289,7 +290,7 @@ fn entry(
 }
 
 impl TaxDocumentEntry {
-    /// The same for those payslips.
+    /// The document of these payslips.
     fn of(self, form: &Form, payslips: &[Arc<Payslip>]) -> Self {
         let reporting = reporting(form, self.ends_on, payslips);
         Self { payslip_count: payslips.len() as u64, reporting, ..self }
@@ -319,7 +320,7 @@ fn of_company(
     Ok(employee)
 }
 
-/// Whether a form for those who are still employed at the end of the period does not exist for an employee who has left.
+/// Whether an employee has left before the end of the period, for a form that requires employment on its last day.
 fn left_before(form: &Form, days: &Days, employee: Option<&Arc<Employee>>) -> bool {
     let ended = employee.and_then(|employee| employee.end_date);
     form.employed_on_last_day && ended.is_some_and(|day| day < days.last)

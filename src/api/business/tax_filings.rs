@@ -1,7 +1,8 @@
 //! Tax filings: prepared from the liabilities of a month's runs, paid with the money that those runs reserved, and answered by the tax
 //! office.
 //!
-//! Deliberately absent: filings that no call has prepared. `listTaxLiabilities` shows what must still be filed, with due dates.
+//! Deliberately absent: filings before a call prepares them. `listTaxLiabilities` shows unfiled liabilities with
+//! their due dates.
 
 use crate::api::business::companies::Country;
 use crate::api::business::filing_history::filings;
@@ -140,7 +141,8 @@ fn create_tax_filing(world: &mut World, input: CreateTaxFiling) -> Result<Single
     Ok(Data(Shown(world.record("tax_filing.blocked", filing))))
 }
 
-/// The liabilities to one authority, of one form and currency: the wanted form, or else that of the first. There is at least one.
+/// The liabilities to one authority, of one form and currency: the requested form, or else the form of the first
+/// liability. There is at least one.
 fn of_one_form<'a>(
     open: &'a [Arc<TaxLiability>],
     tax_type: &str,
@@ -187,9 +189,9 @@ fn covering(owed: &TaxLiability, month: Period) -> Period {
     tax_return::last_month(&owed.jurisdiction, &owed.authority, owed.form.as_deref(), month)
 }
 
-/// Liabilities of a month that no filing contains. Tax on sales belongs to each month of its return period, and other taxes to each month of
-/// the period that one payment covers. A credit that other filings have begun to use is left to them: declared in full, the used part would
-/// count again.
+/// Liabilities of a month that no filing contains. Tax on sales belongs to each month of its return period, and other
+/// taxes to each month of the period that one payment covers. A partly used credit is left out: a filing would
+/// declare its full amount, so the used part would count twice.
 fn unfiled(world: &World, company: &Company, month: Period) -> Vec<Arc<TaxLiability>> {
     let is_of_month = |liability: &TaxLiability| match liability.payroll_run_id {
         Some(_) => covered(liability) == covering(liability, month),
@@ -204,7 +206,7 @@ fn unfiled(world: &World, company: &Company, month: Period) -> Vec<Arc<TaxLiabil
     open.collect()
 }
 
-/// The 422 that names what could be filed instead.
+/// The 422 that lists what can be filed instead.
 fn nothing_owed(tax_type: &str, period: Period, open: &[Arc<TaxLiability>]) -> ApiError {
     let mut others: Vec<&str> = open.iter().map(|liability| liability.authority.as_str()).collect();
     others.sort_unstable();

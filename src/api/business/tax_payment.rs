@@ -1,8 +1,9 @@
 //! The payment of a filing.
 //!
-//! Withheld amounts were reserved with their runs. Sales tax, and the additional amount of an amendment, come from the available balance.
-//! An authority that has received more than the filings declare keeps it as a credit, which the next filing in that currency uses; the amount reserved for
-//! that part becomes available again. Tax on purchases beyond the tax on sales is repaid where the law says so.
+//! Withheld amounts were reserved with their runs. Sales tax, and the additional amount of an amendment, come from
+//! the available balance. An overpayment remains with the authority as a credit for the next filing in that currency;
+//! the amount reserved for that part becomes available again. Tax on purchases in excess of the tax on sales is
+//! repaid if the law requires it.
 
 use std::collections::BTreeSet;
 
@@ -105,7 +106,8 @@ impl Payment {
         -aside
     }
 
-    /// The credits of failed and reversed runs that the filing uses, in order. One that is used up is paid; no filing declares it.
+    /// The credits of failed and reversed runs that the filing uses, in order. A credit that is used up becomes
+    /// `paid`, and no filing declares it.
     pub(crate) fn credits(&self, world: &World, filing: &TaxFiling) -> Vec<TaxLiability> {
         let mut changed = Vec::new();
         for (line, payment) in filing.lines.iter().zip(&self.lines) {
@@ -130,8 +132,9 @@ impl Payment {
     }
 }
 
-/// The authority pays what it has of tax on sales beyond the declared amounts, unless the law carries it to the next return (`excess` of
-/// `fixtures/vat.toml`) or a later filing has used it. A company without a wallet in that currency gets one. Returns the amount.
+/// The authority repays tax on sales that it has received beyond the declared amounts. It does not if the law carries
+/// the excess to the next return (`excess` of `fixtures/vat.toml`), or if a later filing has used it. A company
+/// without a wallet in that currency gets one. Returns the amount.
 pub(crate) fn repay(world: &mut World, filing: &mut TaxFiling) -> i64 {
     let mut repaid = 0;
     for place in 0..filing.lines.len() {
@@ -156,7 +159,8 @@ pub(crate) fn repay(world: &mut World, filing: &mut TaxFiling) -> i64 {
     repaid
 }
 
-/// Negative liabilities of runs in the filing's currency that no filing declares, also those that later filings have used.
+/// Negative liabilities of runs in the filing's currency that no filing declares, including those that later filings
+/// have used.
 fn given_back(world: &World, filing: &TaxFiling, authority: &str) -> Vec<Arc<TaxLiability>> {
     let company = filing.company_id;
     let negative = tax_liabilities::of_company(world, company).filter(|liability| {
@@ -191,7 +195,7 @@ impl LinePayment {
 /// The amount that the runs of a filing reserved for one of its lines and that is not used yet.
 fn reserved(world: &World, filing: &TaxFiling, line: &FilingLine) -> i64 {
     if filing.amends.is_some() {
-        return 0; // the return that it amends has paid it; what this one adds nobody has reserved
+        return 0; // the amended return has paid the reserved amount, and nothing is reserved for the increase
     }
     if filing.tax_liability_ids.is_empty() {
         return (line.amount - line.amount_paid).max(0); // of the months before the world's start
@@ -221,11 +225,12 @@ fn is_of_sales(authority: &str) -> bool {
     account(authority) == posting::vat_account()
 }
 
-/// The credit with an authority in the filing's currency: payments minus declared amounts of the submitted filings, without that filing and the one it amends, and
-/// taxes of failed and reversed runs that were paid and that no filing contains yet. Negative if another filing has used the overpayment of
-/// the amended one.
+/// The credit with an authority in the filing's currency: payments minus declared amounts of the other submitted
+/// filings, plus paid taxes of failed and reversed runs that no filing contains. The filing itself and the one that
+/// it amends are left out. Negative if another filing has used the overpayment of the amended one.
 fn credit(world: &World, filing: &TaxFiling, authority: &str) -> i128 {
-    // A grown return of tax on sales may have paid less than it declares. Others have paid it, unless a call changed them.
+    // A grown return of tax on sales can have a payment below its declared amount. Other grown returns are fully
+    // paid, unless a call changed them.
     let of_sales = world.base().index_of(filing.company_id).filter(|_| is_of_sales(authority));
     let of_sales = of_sales.into_iter().flat_map(|it| filing_history::of_sales(world.base(), it));
     let changed = world.changed::<TaxFiling>().filter(|_| !is_of_sales(authority));

@@ -1,4 +1,4 @@
-//! Submitting a filing. The payment goes with it, and the authority keeps it whether it accepts the filing or not.
+//! Submitting a filing. The payment is made at the same time. The authority keeps it even if it rejects the filing.
 
 use crate::api::business::tax_clock;
 use crate::api::business::tax_payment::Payment;
@@ -117,8 +117,8 @@ fn paid_from(
     Ok(wallet)
 }
 
-/// A return of tax on sales declares a whole period: Value Added Tax Regulations 1995, regulation 25 (GB), Value-Added Tax Act 89 of 1991, section 28
-/// (ZA). Each further sale of the period would be in no return.
+/// A return of tax on sales declares a whole period: Value Added Tax Regulations 1995, regulation 25 (GB),
+/// Value-Added Tax Act 89 of 1991, section 28 (ZA). Otherwise later sales of the period would be in no return.
 fn period_is_over(world: &World, filing: &TaxFiling) -> Result<()> {
     let last = filing.period.last_day();
     if filing.tax_type != Authority::VAT.code() || last < world.today() {
@@ -151,8 +151,8 @@ fn still_owed(world: &World, filing: &mut TaxFiling) -> Result<Vec<Arc<TaxLiabil
     Ok(unpaid.collect())
 }
 
-/// Why the money of a filing is not available yet: each of its runs that has not reserved all that it needs and has not ended. A wallet that
-/// covers a part of a run leaves taxes of the other part without money. A negative amount needs none.
+/// The reasons why the money of a filing is not available yet: its runs that have not ended and have not reserved the
+/// full amount. In a partly funded run, the taxes of unfunded items have no money. A negative amount needs none.
 pub(crate) fn unfunded(world: &World, filing: &TaxFiling) -> Vec<String> {
     let liabilities = filing.tax_liability_ids.iter().filter_map(|id| world.find(*id));
     let owed = liabilities

@@ -1,4 +1,4 @@
-//! Hours worked, as a run is given them: regular hours of hourly employees, overtime and other hours of a type.
+//! Hours worked in the input of a run: regular hours of hourly employees, overtime and other typed hours.
 
 use crate::api::business::pay_lines::TypeName;
 use crate::api::prelude::*;
@@ -55,7 +55,7 @@ pub(crate) fn worked_hours(
     Ok(hours)
 }
 
-/// Why hours of that type cannot be paid: a code and the reason.
+/// The reason why hours of that type cannot be paid, with its code.
 fn refusal(
     pack: &Pack,
     run: &PayrollRun,
@@ -87,7 +87,7 @@ fn refusal(
     Some(("unknown_type", detail))
 }
 
-/// Pays the hours: regular ones instead of the parts of the pay by terms, the others in addition.
+/// Pays the hours: regular hours replace the pay by terms, other hours are paid in addition.
 pub(crate) fn pay_hours(
     terms: Option<&Compensation>,
     pack: &Pack,
@@ -113,7 +113,8 @@ pub(crate) fn pay_hours(
     }
 }
 
-/// The pay of those hours by the hourly rate: that of the terms, or a year's pay divided by 52 weeks of 40 hours. Half a minor unit is rounded up.
+/// The pay of those hours by the hourly rate: the rate of the terms, or a year's pay divided by 52 weeks of 40 hours.
+/// Half a minor unit is rounded up.
 pub(crate) fn amount_of(terms: &Compensation, worked: &HoursWorked) -> i64 {
     let (times, divisor): (i128, i128) = match terms.interval {
         PayInterval::Hour => (1, 1),

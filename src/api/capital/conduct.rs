@@ -106,20 +106,21 @@ impl<'a> Paydays<'a> {
         self.calendar.or_business_day_before(period.last_day())
     }
 
-    /// The same for a pay period, whose agreed pay date can be after its month.
+    /// The last possible due day of a pay period. Its agreed pay date can be after its month.
     fn last_of(&self, span: PaySpan) -> Date {
         let agreed = due_by(&self.schedules, self.calendar, self.company, span);
         self.last(span.period()).max(agreed)
     }
 
-    /// Whether the deadline of a pay period had passed when the world started: nothing could pay it in time. A history ends with whole months, and a world can
-    /// start later in a month.
+    /// Whether the deadline of a pay period had passed when the world started: no call could pay it in time. A
+    /// history ends with whole months, and a world can start later in a month.
     fn began_late(&self, span: PaySpan) -> bool {
         self.limit(self.last_of(span)) < self.start
     }
 
-    /// When a run's wages were due: on its pay date. A run created after that time cannot move it later, and another run not beyond the
-    /// month after. For the first month there was no agreed day, and one whose deadline had passed at the start is not late.
+    /// The due date of a run's wages: its pay date. A run created after the last possible day cannot make it later,
+    /// and no run can move it beyond the following month. The first month had no agreed day, and a deadline that had
+    /// passed at the start is not late.
     fn due(&self, run: &PayrollRun) -> Date {
         let last = self.last_of(run.span());
         let is_since = run.created_at.date() >= self.start;
@@ -257,7 +258,8 @@ fn taxes(world: &World, paydays: &Paydays<'_>, since: Date) -> TaxConduct {
             conduct.overdue.push(owed.id.to_string());
         }
     }
-    // Wages that are missing in the books have missing taxes, too, so that taxes do not look better than payroll.
+    // Missing wages in the books count as missing taxes, too, so that the result for taxes is not better than for
+    // payroll.
     let missing = |it: &&Payday| !it.is_booked && !paydays.began_late(it.span);
     for payday in paydays.since(since, today).iter().filter(missing) {
         for (country, authority) in &authorities {

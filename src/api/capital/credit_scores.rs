@@ -45,7 +45,7 @@ list! {
     newest first;
 }
 
-/// How long the bureau takes.
+/// The bureau's processing time.
 const CALCULATION: Span = Span::seconds(5);
 
 #[derive(Deserialize, JsonSchema)]

@@ -110,7 +110,7 @@ fn guarded(world: &World, deal: &Deal, to: DealStage) -> Result<()> {
     Err(error.with_errors(unmet))
 }
 
-/// Why a requirement is not met, and how to meet it; none if it is met.
+/// The reason why a requirement is not met, and how to meet it; `None` if it is met.
 fn unmet(world: &World, deal: &Deal, guard: Guard) -> Option<String> {
     let company = deal.company_id;
     match guard {
@@ -277,7 +277,8 @@ fn close_deal(world: &mut World, input: CloseDeal) -> Result<Single<Deal>> {
     Ok(Data(Shown(deal)))
 }
 
-/// The money arrives. It is refused before the last stage, and if the wallet cannot hold it.
+/// The money arrives. The call is refused before the last stage, and if the wallet's balance would exceed
+/// its maximum.
 pub(crate) fn win(
     world: &mut World,
     deal: &Deal,

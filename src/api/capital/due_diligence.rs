@@ -135,7 +135,7 @@ fn without_case(deal: &Deal) -> Result<()> {
     Err(ApiError::new(ErrorCode::DuplicateReference, detail).about(case).at("/deal_id", "has_case"))
 }
 
-/// The due date: the given one, which must not be in the past, or in a week.
+/// The due date: the given one, which must not be in the past, or by default one week from today.
 fn due_day(world: &World, named: Option<Date>, wrong: &mut Vec<Violation>) -> Date {
     let today = world.today();
     let (usual, latest) = (today.plus_days(DAYS_TO_ANSWER), today.plus_days(MOST_DAYS));
@@ -241,8 +241,9 @@ fn watch(world: &mut World, request: &DueDiligenceRequest) {
     world.remind_at(request.over_at(), Task::MissRequest(request.id));
 }
 
-/// Stores a changed request, updates its case, and emits the events of both. What completes the case is a part of the event of the case.
-pub(super) fn told(
+/// Stores a changed request, updates its case, and emits the events of both. If the request completes the case, a
+/// second event has the completed case.
+pub(super) fn record_request(
     world: &mut World,
     event: &'static str,
     request: DueDiligenceRequest,
@@ -314,7 +315,7 @@ fn create_due_diligence_request(
         metadata: input.metadata.unwrap_or_default(),
     };
     let request = asked.of(world, &case);
-    let request = told(world, "due_diligence_request.created", request);
+    let request = record_request(world, "due_diligence_request.created", request);
     watch(world, &request);
     Ok(Data(Shown(request)))
 }

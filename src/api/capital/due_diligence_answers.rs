@@ -1,6 +1,6 @@
 //! Answers to due diligence requests: submitted by the company, reviewed, or overdue.
 
-use crate::api::capital::due_diligence::told;
+use crate::api::capital::due_diligence::record_request;
 use crate::api::prelude::*;
 use crate::model::capital::due_diligence_request::{Report, ReportReference};
 use crate::model::capital::{
@@ -94,7 +94,7 @@ fn submit_due_diligence_request(
     let company = request.company_id.to_string();
     request.report_ref = input.report_ref.map(|report| report.kept(company));
     request.enter(status, world.now());
-    let request = told(world, "due_diligence_request.submitted", request);
+    let request = record_request(world, "due_diligence_request.submitted", request);
     world.settle_after(QUEUE, Task::TakeUpRequest(request.id));
     Ok(Data(Shown(request)))
 }
@@ -246,7 +246,7 @@ pub(crate) fn conclude(
         _ => "due_diligence_request.rejected",
     };
     world.drop_timers(Task::TakeUpRequest(id));
-    let request = told(world, event, request);
+    let request = record_request(world, event, request);
     if status.is_settled() {
         world.forget_timers(AnyId::of(id));
     } else if request.over_at() <= world.now() {
@@ -260,7 +260,7 @@ pub(crate) fn take_up(world: &mut World, id: Id<DueDiligenceRequest>) {
     let Some(request) = open.filter(|it| it.status == RequestStatus::Submitted) else { return };
     let mut request = (*request).clone();
     request.enter(RequestStatus::InReview, world.now());
-    told(world, "due_diligence_request.in_review", request);
+    record_request(world, "due_diligence_request.in_review", request);
 }
 
 /// The due date has passed. If the request is finished, nothing happens.
@@ -271,7 +271,7 @@ pub(crate) fn miss(world: &mut World, id: Id<DueDiligenceRequest>) {
     let mut request = (*request).clone();
     request.overdue = true;
     request.updated_at = world.now();
-    told(world, "due_diligence_request.overdue", request);
+    record_request(world, "due_diligence_request.overdue", request);
 }
 
 /// Whether its case is open, and so is the deal of the case.

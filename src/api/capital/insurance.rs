@@ -43,7 +43,7 @@ list! {
     newest first;
 }
 
-/// How long the calculation takes.
+/// The duration of the calculation.
 const CALCULATION: Span = Span::seconds(5);
 
 #[derive(Deserialize, JsonSchema)]

@@ -69,7 +69,8 @@ fn standing(world: &World, id: Id<Loan>, at: impl Fn(LoanStatus) -> bool) -> Opt
     loan.map(Arc::unwrap_or_clone)
 }
 
-/// The money is disbursed. If the company may not pay, or the wallet cannot hold the money, it is tried again the next day.
+/// Disburses the loan. If the company is blocked or the wallet would exceed its maximum, the disbursement is tried
+/// again the next day.
 pub(crate) fn disburse(world: &mut World, id: Id<Loan>) {
     let Some(mut loan) = standing(world, id, |at| at == LoanStatus::PendingDisbursement) else {
         return;
@@ -100,7 +101,7 @@ pub(crate) fn accrue_interest(world: &mut World, id: Id<Loan>, day: u32) {
         return;
     };
     watch_interest(world, &loan, day + 1);
-    // A timer that runs before its day accrues the interest of its day.
+    // A timer that a manual transition runs early accrues interest up to its own day.
     let until = loan.day_of_interest(day).unwrap_or_else(|| world.today()).max(world.today());
     if post_interest(world, &mut loan, until) {
         loan.updated_at = world.now();
@@ -139,7 +140,7 @@ pub(crate) fn fall_due(world: &mut World, id: Id<Loan>, number: u32) {
     };
     watch(world, &loan, number + 1);
     if !loan.mark(number, InstalmentStatus::Due) {
-        // It was paid before, or it was made late by hand and is still unpaid.
+        // The instalment was paid before, or a manual transition made it late and it is still unpaid.
         return repayments::autopay(world, &loan);
     }
     let row = loan.schedule.iter().find(|row| row.number == number);
@@ -158,7 +159,7 @@ pub(crate) fn miss(world: &mut World, id: Id<Loan>, number: u32) {
         return;
     };
     if !loan.mark(number, InstalmentStatus::Late) {
-        return; // paid meanwhile
+        return; // paid in the meantime
     }
     let row = loan.schedule.iter().find(|row| row.number == number);
     let given_up = row.map_or(world.today(), |row| row.due_on);
@@ -179,7 +180,7 @@ pub(crate) fn default(world: &mut World, id: Id<Loan>, number: u32) {
         row.number == number && row.status == InstalmentStatus::Late
     };
     if !loan.schedule.iter().any(unpaid) {
-        return; // caught up meanwhile
+        return; // paid up to date in the meantime
     }
     let reason = format!("instalment {number} was not paid for {DEFAULT_DAYS} days");
     loan.enter_because(LoanStatus::Defaulted, world.now(), Some(reason));

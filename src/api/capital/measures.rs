@@ -15,7 +15,7 @@ const YEAR: i32 = 365;
 const QUARTER: i32 = 90;
 /// Number of days that count as a month.
 const MONTH: i64 = 30;
-/// The maximum of shares and multiples; larger ones make no difference.
+/// The maximum of shares and multiples; larger values are limited to it.
 const FAR: i128 = 10_000;
 /// Maximum number of resources named as evidence.
 const NAMED: usize = 20;
@@ -47,7 +47,7 @@ impl Moved {
         }
     }
 
-    /// Adds wages that are due but not in the books, so that not paying does not improve a score.
+    /// Adds wages that are due but not in the books, so that a company cannot improve its score by not paying.
     fn owe_wages(&mut self, cost: i128) {
         self.payroll += cost;
         self.expenses += cost;
@@ -231,7 +231,7 @@ fn margin(year: &Moved) -> i64 {
     }
 }
 
-/// A share of sales, rounded up, so that only zero gives zero.
+/// A share of sales, rounded up, so that only an amount of 0 has a share of 0.
 fn part(of_it: i128, sales: i128, scale: i128) -> i64 {
     match (of_it.max(0), sales) {
         (0, _) => 0,

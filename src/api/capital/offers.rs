@@ -30,8 +30,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([Operation {
     ..operation!(write respond_to_offer)
 }]);
 
-/// How long an offer is valid.
-const STANDS: Span = Span::seconds(14 * 24 * 60 * 60);
+/// The period of validity of an offer.
+const VALIDITY: Span = Span::seconds(14 * 24 * 60 * 60);
 
 /// An offer for an application, before it is created.
 pub(super) fn drawn_up(world: &World, application: &Application, terms: &Terms) -> Offer {
@@ -54,7 +54,7 @@ pub(super) fn drawn_up(world: &World, application: &Application, terms: &Terms) 
             |month| month.principal + month.interest,
         ),
         total_repayable: months.iter().map(|month| month.principal + month.interest).sum(),
-        expires_at: now.plus(STANDS),
+        expires_at: now.plus(VALIDITY),
         loan_id: None,
         created_at: now,
         updated_at: now,

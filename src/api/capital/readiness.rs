@@ -1,4 +1,5 @@
-//! Readiness assessments: how ready a company is for investment, by its books, payroll, taxes and record, and what to improve.
+//! Readiness assessments: a company's readiness for investment, from its books, payroll, taxes and record, with
+//! recommendations.
 
 use crate::api::business::{compliance, figures};
 use crate::api::capital::measures::{Look, Measures};
@@ -46,7 +47,7 @@ list! {
     newest first;
 }
 
-/// How long the calculation takes.
+/// The duration of the calculation.
 const CALCULATION: Span = Span::seconds(5);
 
 #[derive(Deserialize, JsonSchema)]
@@ -171,7 +172,7 @@ fn measures(world: &World, company: &Company, assessment: &ReadinessAssessment) 
 
 /// The amount to raise, in percent of one year's sales, rounded up.
 fn target(world: &World, company: &Company, of: &ReadinessAssessment, look: &Look) -> i64 {
-    /// The maximum percentage of sales; larger ones make no difference.
+    /// The maximum percentage of sales; larger values are limited to it.
     const FAR: i128 = 10_000;
     let Some(amount) = of.target_amount else { return 0 };
     let mut rates = figures::rates(world);

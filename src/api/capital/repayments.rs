@@ -96,7 +96,7 @@ fn create_loan_repayment(
     Ok(Data(Shown(repayment)))
 }
 
-/// How a repayment is made.
+/// The method and source of a repayment.
 struct Made {
     method: RepaymentMethod,
     collection: Option<Id<Collection>>,
@@ -161,7 +161,7 @@ fn receive(
     repayment
 }
 
-/// Debits what is due on the due day of an instalment, if the loan says so and the wallet has all of it.
+/// Debits an instalment on its due day, if the loan has autopay and the wallet covers the full amount.
 pub(super) fn autopay(world: &mut World, loan: &Loan) {
     let amount = loan.owed();
     let is_due = loan.repayment.method == RepaymentMethod::Autopay && amount > 0;

@@ -1,5 +1,5 @@
-//! The underwriter: reviews an application, and decides by a new credit score and by facts. An overdue amount or a default is a fact, and
-//! no decision of the outside world overrides it.
+//! The underwriter: reviews an application, and decides by a new credit score and by facts. Facts, such as an overdue
+//! amount or a default, have priority over decisions of the outside world.
 
 use crate::api::capital::measures::Look;
 use crate::api::capital::{credit_scores, offers};
@@ -27,7 +27,7 @@ pub(crate) const DECIDED: &[&str] = &[
 
 /// From the start of the review to the decision.
 const REVIEW: Span = Span::BusinessDays(1);
-/// How long the underwriter waits for information.
+/// The time limit for information that the underwriter has requested.
 const INFORMATION: Span = Span::seconds(14 * 24 * 60 * 60);
 
 /// The underwriter starts the review.

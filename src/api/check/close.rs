@@ -1,4 +1,5 @@
-//! The published form of a schema: schemars' output, adjusted to what the checker enforces and client generators understand.
+//! The published form of a schema: schemars' output, adjusted to the rules of the checker and to the abilities of
+//! client generators.
 
 use serde_json::{Map, Value, json};
 
@@ -20,7 +21,7 @@ const MAPS_OF_SCHEMAS: &[&str] = &["properties", "patternProperties", "$defs"];
 const SCHEMAS: &[&str] = &["items", "additionalProperties", "propertyNames"];
 const LISTS_OF_SCHEMAS: &[&str] = &["oneOf", "anyOf", "allOf"];
 
-/// Keywords beside which `properties` does not list all members of an object.
+/// Keywords that can add members to an object, so that `properties` is not its complete list of members.
 const MEMBERS_ELSEWHERE: &[&str] = &[
     "additionalProperties",
     "propertyNames",

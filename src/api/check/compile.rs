@@ -104,7 +104,7 @@ impl Draft<'_> {
         if let Some(&id) = self.known.get(&name) {
             return id;
         }
-        self.known.insert(name.clone(), self.nodes.len()); // where `node` will put it; it may refer to itself
+        self.known.insert(name.clone(), self.nodes.len()); // the index that `node` will use; the schema can refer to itself
         self.node(&schema, Place::Member(&Place::Root, &name))
     }
 

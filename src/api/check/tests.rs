@@ -163,7 +163,7 @@ fn is_accepted(value: &Value) -> bool {
 }
 
 #[test]
-fn what_is_right_is_accepted_and_decodes() {
+fn valid_values_are_accepted_and_decode() {
     assert!(is_accepted(&full()));
     assert!(is_accepted(&json!({ "amount": 1 })));
     let mut nulls = full();
@@ -176,7 +176,7 @@ fn what_is_right_is_accepted_and_decodes() {
 }
 
 #[test]
-fn of_a_flood_of_violations_a_hundred_are_told() {
+fn at_most_100_violations_are_reported() {
     let flood = json!({ "amount": 1, "target": vec![5; 100_000] });
     let found = checker::<Everything>().check(&flood);
     assert_eq!(found.len(), 101);

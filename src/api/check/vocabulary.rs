@@ -68,8 +68,8 @@ pub(super) fn regex(pattern: &str, at: Place<'_>) -> Regex {
     regex
 }
 
-/// The pattern with the meaning of ECMAScript, JSON Schema's dialect. There `\d`, `\w` and `\s` are fixed classes; in our engine they
-/// depend on its Unicode tables.
+/// The pattern with the meaning of ECMAScript, JSON Schema's dialect. There `\d`, `\w` and `\s` are fixed classes; in
+/// Rust's `regex` they follow Unicode.
 fn as_ecma(pattern: &str) -> String {
     const CLASSES: &[(char, &str)] = &[
         ('d', "0-9"),

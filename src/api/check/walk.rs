@@ -63,7 +63,8 @@ impl Faults {
 }
 
 impl Checker {
-    /// All violations in document order; missing members come after existing ones. At most 100, and a remark if there are more.
+    /// All violations in document order; missing members come after existing ones. At most 100, with a note if there
+    /// are more.
     pub(crate) fn check(&self, value: &Value) -> Vec<Violation> {
         let mut walk = Walk { checker: self, faults: Faults::default() };
         walk.node(self.root, value, Place::Root);
@@ -215,7 +216,7 @@ impl<'c> Walk<'c> {
             {
                 self.node(*schema, value, place);
             } else {
-                self.stranger(rules, name, value, place);
+                self.unlisted_member(rules, name, value, place);
             }
         }
         let missing = rules.required & !seen;
@@ -229,7 +230,7 @@ impl<'c> Walk<'c> {
     }
 
     /// A member that is neither listed nor matched by a pattern.
-    fn stranger(&mut self, rules: &Object, name: &str, value: &Value, at: Place<'_>) {
+    fn unlisted_member(&mut self, rules: &Object, name: &str, value: &Value, at: Place<'_>) {
         match rules.rest {
             Rest::Free => {}
             Rest::Checked(schema) => self.node(schema, value, at),
@@ -352,8 +353,8 @@ impl Allowed {
     }
 }
 
-/// The byte length decides for all but very long text: the number of characters is at most the number of bytes and at least a quarter of
-/// it.
+/// The byte length is enough except for very long text: the number of characters is between a quarter of the bytes
+/// and all of them.
 fn is_within(length: &RangeInclusive<usize>, text: &str) -> bool {
     let (most, least) = (text.len(), text.len().div_ceil(4));
     *length.start() <= least && most <= *length.end() || length.contains(&text.chars().count())

@@ -27,7 +27,8 @@ pub(crate) fn suggestion<'a>(word: &str, candidates: impl Iterator<Item = &'a st
     nearest(word, candidates).map_or_else(String::new, |near| format!("; did you mean {near}"))
 }
 
-/// The event types that a wrong one can mean: of a resource of a similar name, or the nearest one. Empty if none is similar.
+/// Suggestions for an unknown event type: the types of a resource with a similar name, or the most similar type.
+/// Empty if none is similar.
 pub(crate) fn near_events<'a>(name: &str, types: &[&'a str]) -> Vec<&'a str> {
     const MOST: usize = 5;
     let name = name.trim().to_ascii_lowercase();

@@ -1,7 +1,8 @@
 //! The canonical form of a difference: equal for two runs of one program that had the same effects.
 //!
-//! It leaves out what depends on the number of attempts or on the moment: ids, instants, references, rails and fees. `sandbox exam`
-//! compares it. Deliberately absent: what the program itself varies, which only a comparison of two runs can show.
+//! It leaves out values that depend on the number or the time of attempts: ids, instants, references, rails and fees.
+//! `sandbox exam` compares it. Deliberately absent: values that the program itself varies; only a comparison of two
+//! runs can find them.
 
 use std::collections::BTreeMap;
 
@@ -152,7 +153,7 @@ fn any_id(id: &str) -> Option<AnyId> {
     Some(AnyId { kind, bits: parse(prefix, id)? })
 }
 
-/// An obligation without what follows from other effects.
+/// An obligation without members that follow from other effects.
 fn underived(kind: Kind, mut value: Value) -> Value {
     if let Some(members) = value.as_object_mut().filter(|_| is_obligation(kind)) {
         members.retain(|name, _| !DERIVED.contains(&name.as_str()));
@@ -165,7 +166,7 @@ fn with_object(id: AnyId, mut value: Value) -> Value {
     value
 }
 
-/// A value without what differs between two equal effects, and with ids replaced.
+/// A value without the members that differ between equal effects, and with replaced ids.
 fn stripped(value: &Value, replaced: &impl Fn(&str) -> Option<Value>) -> Value {
     match value {
         Value::Object(members) => {

@@ -23,7 +23,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
             the timers that are due by then, and waits until the deliveries that are due by then \
             were attempted. Returns the number of events of each type, and the first events and attempts that it \
             caused.",
-        errors: &[ErrorCode::ResourceNotFound], // the world was deleted meanwhile
+        errors: &[ErrorCode::ResourceNotFound], // the world was deleted in the meantime
         example: r#"{"by":"10d"}"#,
         ..operation!(drive advance_clock)
     },
@@ -162,7 +162,8 @@ pub(crate) struct Advanced {
     deliveries: Vec<Attempted>,
 }
 
-/// Limits one advance, so that an endless chain of tasks could not run forever. No such chain exists, and no world needs this many tasks.
+/// Maximum number of tasks of one advance, as a protection against an endless chain of tasks. No known world needs
+/// this many.
 const MOST_TASKS: usize = 10_000_000;
 
 fn advance_clock(world: &mut World, input: AdvanceClock) -> Result<Plain<Advanced>> {
@@ -251,7 +252,7 @@ impl Advance {
         Self { from, logged, goal, steps: 0, tasks: 0, shown: SHOWN_EVENTS }
     }
 
-    /// Whether an attempt belongs to the advance. Attempts that were due before it may have been in flight already.
+    /// Whether an attempt belongs to the advance. Attempts that were due before it could already be in progress.
     pub(crate) fn caused(&self, attempted: &Attempted) -> bool {
         attempted.at > self.from || attempted.sequence > self.logged
     }
@@ -266,7 +267,7 @@ impl Advance {
         matches!(self.goal, Goal::Reached)
     }
 
-    /// Moves to the next stop: the next timer, or an earlier delivery, which is then due. False if there is none left.
+    /// Moves to the next timer, or to an earlier delivery, which is then due. False if there is none left.
     pub(crate) fn step(&mut self, world: &mut World, delivery: Option<Timestamp>) -> bool {
         self.steps += 1;
         let timer = world.timers().next().map(|timer| timer.due);
@@ -284,7 +285,7 @@ impl Advance {
         let delivery =
             delivery.filter(|due| *due <= last && timer.is_none_or(|timer| *due < timer));
         match (delivery, timer, self.goal) {
-            // Not a change of the world, which is the same with and without endpoints.
+            // A delivery does not change the world: a world is the same with and without endpoints.
             (Some(due), _, goal) => {
                 world.follow_clock(due);
                 if matches!(goal, Goal::NextEvent) {

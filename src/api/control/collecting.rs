@@ -1,4 +1,4 @@
-//! Transitions by hand of collections, refunds and disputes.
+//! Manual transitions of collections, refunds and disputes.
 
 use crate::api::control::hand_move::{Wanted, run_now, take, target};
 use crate::api::payments::{

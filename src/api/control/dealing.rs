@@ -1,5 +1,6 @@
-//! Transitions by hand of deals, due diligence cases and their requests. The next step of the company, the reviewer or the investor happens
-//! now, and no requirement is checked. So a test of the last stage does not need all earlier ones.
+//! Manual transitions of deals, due diligence cases and their requests. The next step of the company, the reviewer or
+//! the investor happens now, and no requirement is checked. So a test of the last stage does not need all earlier
+//! ones.
 
 use crate::api::capital::due_diligence::requests_of;
 use crate::api::capital::{deal_verbs, due_diligence_answers};
@@ -9,7 +10,7 @@ use crate::model::capital::{
     CaseStatus, Deal, DealStatus, DueDiligenceCase, DueDiligenceRequest, RequestStatus,
 };
 
-/// Moves to the next stage or to an end. A deal that is won by hand brings its target amount.
+/// Moves to the next stage or to an end. A deal that is won by manual transition pays its target amount.
 pub(super) fn deal(world: &mut World, id: Id<Deal>, to: &str, wanted: Wanted) -> Result<()> {
     let deal = world.get(id)?;
     let next = deal.stage.next();
@@ -19,7 +20,7 @@ pub(super) fn deal(world: &mut World, id: Id<Deal>, to: &str, wanted: Wanted) ->
         deal_verbs::advance(world, &deal, stage, wanted.reason);
         return Ok(());
     }
-    // One resource has two lifecycles, so a refusal names what both allow.
+    // A deal has two lifecycles, so a refusal lists the states that either allows.
     let by_hand = |status| status != DealStatus::Won || next.is_none();
     let ended = target(AnyId::of(id), deal.status, to, by_hand).map_err(|error| {
         let open = next.filter(|_| deal.status == DealStatus::Open);

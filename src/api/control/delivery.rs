@@ -1,4 +1,4 @@
-//! One delivery with what was sent.
+//! One delivery with its headers and body.
 
 use crate::api::control::deliveries::{WebhookDelivery, shown};
 use crate::api::prelude::*;

@@ -147,7 +147,7 @@ pub(super) fn pay_schedule(world: &mut World, id: Id<PaySchedule>, to: &str) -> 
     }
 }
 
-/// The timer of the run runs now. The target is the state in which it leaves the run, not one that the run passes.
+/// The timer of the run runs now. The target is the final state after the timer, not an intermediate state.
 pub(super) fn run(world: &mut World, id: Id<PayrollRun>, to: &str) -> Result<()> {
     let run = world.get(id)?;
     let company = world.get(run.company_id)?;

@@ -65,10 +65,11 @@ fn fork_event(session: &mut Session<'_>, input: ForkEvent) -> Result<Plain<Event
     Ok(Plain(fork))
 }
 
-/// The refusal with the place of the event in this call, and for an event of the world's start with that reason.
+/// The refusal with a pointer to the event in this call. For an event of the world's start, it states that reason.
 fn of_path(session: &Session<'_>, sequence: u64, mut error: ApiError) -> ApiError {
     let inputs = &session.tester.inputs;
-    // A world that began with an import keeps its inputs from the first one on, and they lead to no earlier event.
+    // The inputs of a world that started with an import begin after the import, so they cannot reproduce an earlier
+    // event.
     let next = session.world.log_length() + 1;
     let is_whole = inputs.leading_to(next).is_some_and(|leading| leading.start.is_none());
     if is_whole && inputs.leading_to(sequence).is_none() {

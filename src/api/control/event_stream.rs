@@ -1,8 +1,8 @@
 //! The event stream: its row, and the frames of one reader.
 //!
-//! A reader has positions and no queue. It reads the event log, the request log and the latest attempts from there, so it costs the same
-//! however slow it is. What was dropped meanwhile is counted and reported. Deliberately absent: waiting and sending
-//! (`engine::stream`, `io::following`).
+//! A reader has positions and no queue. It reads the event log, the request log and the latest attempts from its
+//! positions. So a slow reader needs no more memory than a fast one. Dropped items are counted and reported.
+//! Deliberately absent: waiting and sending (`engine::stream`, `io::following`).
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -31,7 +31,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
     ..operation!(read stream_events)
 }]);
 
-/// The bytes after which a batch ends, and the most events that are compared with the filters for it.
+/// The size in bytes at which a batch ends, and the maximum number of events compared with the filters for one batch.
 const BATCH_BYTES: usize = 8 * 1_024;
 const SCANNED: usize = 5_000;
 
@@ -86,7 +86,7 @@ fn stream_events(world: &World, input: StreamEvents) -> Result<Plain<StreamClock
 /// The kinds of frames.
 const KINDS: [&str; 4] = ["event", "request", "delivery", "clock"];
 
-/// The kinds of frames that a reader wants, by their places in [`KINDS`].
+/// The kinds of frames that a reader has selected, by their places in [`KINDS`].
 #[derive(Clone, Copy, Debug)]
 struct Kinds([bool; KINDS.len()]);
 
@@ -188,12 +188,12 @@ impl<T> Default for Frames<T> {
     }
 }
 
-/// The size of the frames that are kept. Readers that do not read are at different positions, and each frame that is not shared is in the
-/// memory of each of them.
+/// The size of the frames that are kept. Stalled readers are at different positions, and each of them holds its
+/// unshared frames in memory.
 const SHARED_BYTES: usize = 1024 * 1024;
 
 impl<T> Frames<T> {
-    /// The frame of a number, if it is known to be the same one.
+    /// The cached frame with that number, if it is the same frame.
     fn get(
         &mut self,
         number: u64,
@@ -273,7 +273,7 @@ impl Follow {
         self.name.is_some() || self.subject.is_some() || self.company.is_some()
     }
 
-    /// What happened since the last batch.
+    /// The frames since the last batch.
     pub(crate) fn next(&mut self, world: &World, tester: &Tester, encoded: &mut Encoded) -> Batch {
         let mut batch = Batch::default();
         self.notice_reset(world, &mut batch);

@@ -1,4 +1,4 @@
-//! Where an amount comes from: its parts, which sum to it.
+//! Explains an amount by its parts, which sum to it.
 
 use serde_json::{Map, Value};
 
@@ -151,7 +151,7 @@ fn explain_amount(world: &World, input: ExplainAmount) -> Result<Plain<Explained
     }))
 }
 
-/// The refusal of a resource without an amount of its own that can be explained.
+/// The refusal for a resource without an explainable amount.
 fn without_amount(text: &str, kind: Kind) -> ApiError {
     const WITH_AMOUNTS: &str = "only payslips, wallets, ledger accounts, invoices, payroll runs, \
      loans, completed scores and assessments have such amounts";
@@ -195,7 +195,7 @@ fn parts_of(world: &World, id: AnyId, wire: &Value, pointer: &str) -> Result<Opt
     })
 }
 
-/// The label of what no part explains. A test asserts that no amount has such a part.
+/// The label of an unexplained remainder. A test asserts that no amount has such a part.
 const OTHER: &str = "other";
 
 impl Part {
@@ -293,7 +293,8 @@ fn names(line: &Map<String, Value>) -> Vec<String> {
     args.map(|name| name.trim_start_matches('-').to_owned()).collect()
 }
 
-/// The line, and all lines that it refers to, in the order in which they are first named. None if the pack has no such line.
+/// The line and all lines that it refers to, in the order of their first reference. `None` if the pack has no such
+/// line.
 fn steps(rules: &toml::Table, id: &str) -> Option<Vec<Map<String, Value>>> {
     let lines: Vec<Map<String, Value>> = tables(rules, "line").collect();
     let find = |id: &str| lines.iter().find(|line| line.get("id").is_some_and(|it| it == id));

@@ -1,4 +1,5 @@
-//! Where a sum comes from: an account's entries, an invoice's lines, a run's people, a loan's instalments, a year's payslips.
+//! Explains sums: by an account's entries, an invoice's lines, a run's people, a loan's instalments, or a year's
+//! payslips.
 
 use serde_json::Value;
 
@@ -103,7 +104,7 @@ pub(super) fn of_run(world: &World, run: &PayrollRun, pointer: &str) -> Option<V
     Some(parts)
 }
 
-/// The amount lent, and what was repaid of it.
+/// The amount lent, and the repaid principal.
 pub(super) fn of_loan(loan: &Loan, pointer: &str) -> Option<Vec<Part>> {
     if pointer != "/balances/principal_outstanding" {
         return None;
@@ -166,7 +167,7 @@ fn own(payslip: &Payslip, name: &str) -> Option<i64> {
     }
 }
 
-/// Pay, and what the tax law does not tax of it.
+/// Gross pay, and its untaxed parts.
 pub(super) fn of_taxable(payslip: &Payslip) -> Vec<Part> {
     let pay = &payslip.calculation;
     let lines = |list: &str, lines: Vec<crate::model::business::PayLine>| {

@@ -229,7 +229,7 @@ fn pay_terms(employee: &Employee) -> Value {
     input
 }
 
-/// The least amount of which that much is taken: some laws take only a part of it from pay.
+/// The smallest deduction from which `amount` is taken, because some laws take only a part of a deduction from pay.
 fn before(amount: i64, taken: impl Fn(i64) -> i64) -> i64 {
     let (mut least, mut most) = (amount, amount.saturating_mul(8));
     while least < most {
@@ -294,7 +294,7 @@ fn inline(value: &Value) -> String {
         Value::Array(items) => {
             format!("[{}]", items.iter().map(inline).collect::<Vec<_>>().join(", "))
         }
-        // The one character that JSON writes as it is and TOML does not.
+        // The only character that JSON writes unescaped and TOML must escape.
         Value::String(_) => value.to_string().replace('\u{7f}', "\\u007f"),
         other => other.to_string(),
     }

@@ -233,7 +233,8 @@ fn check_on(on: &str, operations: &[&Operation]) -> Result<(), String> {
     ))
 }
 
-/// A condition of `where`: on a member of the path or body that operations of `on` have. The error is a code and a message.
+/// A condition of `where`, on a member of the path or body of the operations of `on`. The error is a code and a
+/// message.
 pub(crate) fn condition(
     on: &str,
     field: &str,
@@ -366,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_fault_acts_on_is_known_or_the_nearest_is_named() {
+    fn an_unknown_target_of_a_fault_is_refused_with_the_nearest_name() {
         let rows: Vec<_> = crate::api::product().chain(crate::api::control()).collect();
         let check_on = |on| check_on(on, &rows);
         for good in ["*", "payments.*", "business.*", "sandbox.*", "runPayroll", "getClock"] {

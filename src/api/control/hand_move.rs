@@ -5,7 +5,7 @@ use crate::model::{AnyId, Record, State, Task, TaskKind, registry};
 use crate::value::{ApiError, ErrorCode};
 use crate::world::World;
 
-/// What a caller says about a move.
+/// The caller's input for a manual transition.
 pub(crate) struct Wanted {
     pub(crate) reason: Option<String>,
     /// A code that the payments of this kind know.
@@ -30,7 +30,8 @@ pub(super) fn reachable<S: State>(from: S) -> impl Iterator<Item = (S, &'static 
     states.filter(move |(state, _)| from.may_become(*state))
 }
 
-/// The state of that name, if the lifecycle leads there from `current` and it is one that can be reached by hand.
+/// The state of that name, if the lifecycle has a transition to it from `current` and a manual transition can reach
+/// it.
 pub(super) fn target<S: State>(
     id: AnyId,
     current: S,
@@ -54,14 +55,14 @@ pub(super) fn cannot_become(
     refused(id, current, allowed, detail)
 }
 
-/// Runs a timer now. If one of its kind waits for the same resource, this one replaces it and takes over its cause and what was
-/// decided about it.
+/// Runs a timer now. It replaces a pending timer of its kind for the same resource, and takes over its cause and its
+/// decision.
 pub(super) fn run_now(world: &mut World, task: Task) {
     take(world, task);
     timers::call(world, task);
 }
 
-/// Takes the timer of the same kind that waits for the same resource: what it would do happens now.
+/// Removes and returns the pending timer of the same kind for the same resource; the caller runs its effect now.
 pub(super) fn take(world: &mut World, task: Task) -> Option<Task> {
     let waits = |other: Task| other.kind() == task.kind() && other.subject() == task.subject();
     world.take_first(waits).map(|timer| timer.task)
@@ -106,7 +107,7 @@ fn next_states(
 }
 
 /// Checks that a move has reached its target. If not, the engine undoes the move.
-pub(super) fn held_to(
+pub(super) fn check_target(
     id: AnyId,
     before: &Record,
     after: &Record,
@@ -122,7 +123,7 @@ pub(super) fn held_to(
     Err(refused(id, current, next_states(id, member, current).collect(), detail))
 }
 
-/// Takes away the timers whose states can no longer be entered: the move went past them.
+/// Removes the timers whose target states can no longer be entered after the move.
 pub(super) fn drop_stale(world: &mut World, id: AnyId) {
     let Some(record) = world.any(id) else { return };
     let open: Vec<(&str, &str)> = record

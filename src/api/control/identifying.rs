@@ -1,4 +1,4 @@
-//! Transitions by hand of documents, cases, screenings, alerts and trust scores.
+//! Manual transitions of documents, cases, screenings, alerts and trust scores.
 
 use crate::api::control::hand_move::{Wanted, run_now, take, target};
 use crate::api::identity::verification_clock::CaseOutcome;

@@ -72,7 +72,7 @@ pub(crate) struct Imported {
 }
 
 impl Imported {
-    /// What the calls of an import created.
+    /// Counts the resources created by the calls of an import.
     pub(crate) fn of(calls: &[ImportCall], before: &World, after: &World) -> Self {
         let count = |name: &str| calls.iter().filter(|call| call.call == name).count() as u64;
         Self {
@@ -110,7 +110,7 @@ fn import_companies(session: &mut Session<'_>, input: ImportCompanies) -> Result
     Ok(Plain(imported))
 }
 
-/// The refusal with pointers to the paths of the files, or to `files` for those that they name.
+/// The refusal with pointers to `paths`, or to `files` for files that an import file names.
 fn at_paths(mut refusal: ApiError, paths: &[String]) -> ApiError {
     for violation in &mut refusal.errors {
         let is_of = |path: &String| {
@@ -166,11 +166,13 @@ pub(crate) struct Refused {
 /// The calls of an import that a bank answers.
 const ANSWERED: [&str; 2] = ["verifyEmployeePayroll", "createFxTransfer"];
 
-/// What to do after a refusal of the call at that place with that input: call again with another input, or leave it.
+/// The reaction to a refused call, from its position and input: another input for a new attempt, or `None` to give
+/// up.
 pub(crate) type Again<'a> = dyn FnMut(usize, &Value, &ApiError) -> Option<Value> + 'a;
 
-/// Makes the calls of an import, also after a refusal, each with the bank's answer. Returns the calls that stayed refused. A call that needs
-/// the reply of a refused one is left out. The caller keeps the world only if there is no refusal.
+/// Makes all calls of an import, each with the bank's answer, and continues after a refusal. Returns the refused
+/// calls. A call that needs the reply of a refused call is left out. The caller keeps the world only without
+/// refusals.
 pub(crate) fn perform(
     world: &mut World,
     calls: &[ImportCall],
@@ -180,7 +182,7 @@ pub(crate) fn perform(
         world.externals().map(|it| (it.id.kind, it.external_id)).collect();
     let logged = world.log_length();
     let (mut saves, mut missing, mut refused) = (Saves::default(), BTreeSet::new(), Vec::new());
-    let mut tried = 0; // without the calls that wait, so that a file that leaves them out creates the same ids
+    let mut tried = 0; // without calls for a later day, so that a file without them creates the same ids
     for (place, call) in calls.iter().enumerate() {
         let waits = call.not_before.is_some_and(|day| world.today() < day);
         let lacks = call.needs.iter().any(|name| missing.contains(name.as_str()));
@@ -214,7 +216,7 @@ pub(crate) fn perform(
     refused
 }
 
-/// Performs the imports of a world that begins, and adds their rows.
+/// Performs the imports of a new world, and adds their rows.
 pub(crate) fn begin(world: &mut World, scenarios: &[Arc<Scenario>]) -> Result<()> {
     for import in scenarios.iter().filter(|scenario| scenario.is_import()) {
         if let Some(refused) =

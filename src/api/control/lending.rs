@@ -1,4 +1,4 @@
-//! Transitions by hand of applications and loans. The next step of the underwriter, lender or calendar happens now.
+//! Manual transitions of applications and loans. The next step of the underwriter, lender or calendar happens now.
 
 use crate::api::control::hand_move::{run_now, target};
 use crate::api::prelude::*;

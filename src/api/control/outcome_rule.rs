@@ -15,7 +15,7 @@ use crate::world::script::{self, OutcomeRule, RailFault, Selector, When};
 pub(super) struct Subjects<'a> {
     /// Kinds whose members can be named, the nearest first.
     kinds: Vec<Kind>,
-    /// Kinds that only a condition on the resource itself can name, such as `company = "com_…"`.
+    /// Kinds that a condition can match only by id, such as `company = "com_…"`.
     named: Vec<Kind>,
     operations: &'a [&'static Operation],
 }

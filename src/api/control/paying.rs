@@ -12,7 +12,7 @@ use crate::model::payments::{
     MilestoneStatus, Payout, PayoutStatus, Pays, RaisedBy, ReconciliationMatch, Side,
 };
 
-/// A payout is moved one state at a time. Its timers are dropped, and the rail goes on from the new state.
+/// Moves a payout by one state. Its timers are dropped, and the rail continues from the new state.
 pub(super) fn payout(world: &mut World, id: Id<Payout>, to: &str, wanted: Wanted) -> Result<()> {
     let payout = world.get(id)?;
     if is_recalled(world, &payout) {
@@ -82,7 +82,7 @@ pub(super) fn escrow(world: &mut World, id: Id<Escrow>, to: &str, wanted: Wanted
     Ok(())
 }
 
-/// The bank answers now: of a refusal, `reason` may be one of its words.
+/// The bank answers now: for a refusal, `reason` can be one of the bank's reasons.
 pub(super) fn beneficiary(
     world: &mut World,
     id: Id<Beneficiary>,

@@ -222,7 +222,7 @@ fn get_request(session: &mut Session<'_>, input: GetRequest) -> Result<Plain<Req
     }))
 }
 
-/// The events that a request caused directly. After a restart of the world, other events are at their positions.
+/// The events that a request caused directly. After a reset of the world, other events have their positions.
 fn caused<'a>(world: &'a World, entry: &'a Entry) -> impl Iterator<Item = &'a Event> {
     let (first, last) = entry.events.unwrap_or((1, 0));
     let count = usize::try_from((last + 1).saturating_sub(first)).unwrap_or(usize::MAX);

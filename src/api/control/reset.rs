@@ -44,7 +44,7 @@ pub(crate) struct ResetWorld {
     scenario: Option<Option<Text<128>>>,
 }
 
-/// A member that is present, also if it is null.
+/// A member that is present, even if it is null.
 fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(member: D) -> Result<Option<T>, D::Error> {
     T::deserialize(member).map(Some)
 }
@@ -102,7 +102,7 @@ fn reset_world(session: &mut Session<'_>, input: ResetWorld) -> Result<Plain<Res
         (Some(_), named) => named.into_iter().collect(),
     };
     session.tester.scenarios = imports;
-    // The world has none any more; faults and changes of deliveries go as well.
+    // The new world has no rules. Faults and webhook rules are removed, too.
     remove_rules(session);
     session.tester.follow_scenarios(session.world.base());
     for scenario in running {

@@ -313,7 +313,7 @@ impl Session<'_> {
         self.tester.follow_scenarios(self.world.base());
     }
 
-    /// The world as it would begin with that base: with its imports, but no other scenario.
+    /// A new world with that base, with its imports but without other scenarios.
     pub(crate) fn restarted(&self, base: Arc<Base>, mode: ClockMode) -> Result<World> {
         let mut world = self.world.clone();
         world.restart(base, mode);

@@ -16,20 +16,20 @@ use crate::value::id::encode_to_string;
 use crate::world::RequestRef;
 use crate::world::script::OutcomeRule;
 
-/// The operation of the control plane whose resource may be overridden by the name of its kind.
+/// The control operation in which an override can choose the resource by the name of its kind.
 const TRANSITION: &str = "transition_resource";
 
 /// Replies that earlier steps have saved.
 #[derive(Default)]
 pub(crate) struct Saves {
     replies: BTreeMap<String, Value>,
-    /// The checkers of the operations that were called: to compile one takes longer than most calls.
+    /// Cached checkers of the called operations, because compiling one takes longer than most calls.
     checkers: BTreeMap<&'static str, Checker>,
 }
 
 impl Saves {
-    /// Performs one step, a call of that row: its input, and the name under which its reply is stored. `own` replaces members of the input,
-    /// `outcomes` are what the outside world answers to it.
+    /// Performs one step, a call of that row: its input, and the name under which its reply is stored. `own` replaces
+    /// members of the input, `outcomes` are the answers of the outside world.
     pub(crate) fn perform(
         &mut self,
         world: &mut World,
@@ -61,7 +61,7 @@ impl Saves {
         Ok(())
     }
 
-    /// Replaces `@name.member` by what was saved, and `@world.name` by a value of the world, or of that company.
+    /// Replaces `@name.member` by the saved value, and `@world.name` by a value of the world or of that company.
     fn fill_in(
         &self,
         world: &World,
@@ -73,7 +73,7 @@ impl Saves {
                 let mut parts = text.strip_prefix('@').unwrap_or_default().split('.');
                 let root = match parts.next().unwrap_or_default() {
                     "world" => of_world(world, parts.next().unwrap_or_default(), company)?,
-                    // Text of an override that names nothing stays as it is.
+                    // Text of an override without a known name is unchanged.
                     name => match self.replies.get(name) {
                         Some(saved) => Some(saved.clone()),
                         None => return Ok(()),
@@ -215,10 +215,10 @@ fn overdue_invoice(world: &World) -> Result<Id<Invoice>, ApiError> {
     })
 }
 
-/// Days to come among which one is chosen.
+/// Number of future days to choose from.
 const DAYS: u64 = 10_000;
 
-/// A day to come that no earlier situation has taken, as long as the log is shorter than that many events.
+/// A future day that no earlier situation has used, while the log has fewer than [`DAYS`] events.
 fn free_day(world: &World) -> Date {
     let ahead = i32::try_from(world.log_length() % DAYS + 1).unwrap_or(1);
     world.today().plus_days(ahead)
@@ -245,7 +245,7 @@ fn schedulable(world: &World) -> Result<(Id<Company>, Date), ApiError> {
     Ok((company, month.first_day()))
 }
 
-/// The named company, or one that pays with or without an approval, and so many of its employees who can be paid.
+/// The named company, or a company with or without approvals, and that number of its payable employees.
 fn payable(
     world: &World,
     people: usize,

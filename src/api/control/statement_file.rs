@@ -1,4 +1,4 @@
-//! A statement as a bank's file: what a bank would send to the customer.
+//! A statement as the file that a bank would send to the customer.
 
 use crate::api::payments::statement_clock::balance_before;
 use crate::api::prelude::*;

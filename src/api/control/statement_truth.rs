@@ -1,4 +1,5 @@
-//! How a simulated statement was generated, to measure the sandbox's matcher or the caller's own.
+//! The generation of a simulated statement, for measuring the sandbox's matcher or the caller's
+//! own.
 
 use crate::api::prelude::*;
 use crate::model::WalletTransaction;

@@ -80,7 +80,7 @@ struct Placed<'a> {
     of: Of<'a>,
 }
 
-/// What a step shows.
+/// The content of a step.
 enum Of<'a> {
     Logged(&'a Entry),
     /// A request that is no longer in the request log.
@@ -93,7 +93,7 @@ enum Of<'a> {
     },
 }
 
-/// What the id names.
+/// The object that the id identifies.
 enum Sought {
     Trace(TraceId),
     Request(String),
@@ -146,7 +146,7 @@ fn get_trace(session: &mut Session<'_>, input: GetTrace) -> Result<List<TraceSte
     Ok(input.paging.list(&steps, shown))
 }
 
-/// What an id names. An event leads to its request, and a delivery to its event.
+/// The object that an id identifies. An event is replaced by its request, and a delivery by its event.
 fn sought(world: &World, tester: &Tester, id: &str) -> Sought {
     if let Some(trace) = TraceId::parse(id) {
         return Sought::Trace(trace);

@@ -1,14 +1,14 @@
 //! One operation for all state machines: the tester moves a resource along its lifecycle, with all effects.
 //!
-//! A move runs the timer that waits for the resource, or calls the function of the operation that leads there. Where neither
-//! leads to the target, a short function takes the typed target. A transition that only the resource's own arithmetic makes (a
-//! run that ends with its last payout) cannot be made by hand.
+//! A move runs the pending timer of the resource, or calls the function of the operation with that result. If neither
+//! leads to the target, a short function takes the typed target. A transition that follows from the resource's own
+//! data (a run that ends with its last payout) cannot be made by hand.
 
 use serde_json::Value;
 
 use crate::api::business::{compliance, employee_pay, employee_verbs, leave, pay_schedules};
 use crate::api::capital::{deal_verbs, due_diligence_answers};
-use crate::api::control::hand_move::{Wanted, by_timer, drop_stale, held_to, refused};
+use crate::api::control::hand_move::{Wanted, by_timer, check_target, drop_stale, refused};
 use crate::api::control::{collecting, dealing, employing, identifying, lending, paying};
 use crate::api::identity::{alerts, verifications};
 use crate::api::operation::Effects;
@@ -17,7 +17,7 @@ use crate::api::prelude::*;
 use crate::api::timers;
 use crate::value::id::parse;
 
-/// What a move can run: each timer, and the functions of these operations.
+/// The effects of manual transitions: those of each timer, and of these operations.
 pub(crate) const RUNS: &[&[Effects]] = &[
     timers::EFFECTS,
     &[
@@ -57,7 +57,7 @@ pub(crate) fn go(world: &mut World, id: &str, to: &str, wanted: Wanted) -> Resul
     let before = world.any(id).ok_or_else(missing)?;
     apply(world, id, to, wanted)?;
     let after = world.any(id).ok_or_else(missing)?;
-    held_to(id, &before, &after, to)?;
+    check_target(id, &before, &after, to)?;
     drop_stale(world, id);
     Ok(after.to_wire())
 }
@@ -134,7 +134,7 @@ fn one(kind: Kind) -> String {
     format!("{article} {name}")
 }
 
-/// What moves a resource that is not moved by hand.
+/// For a kind without manual transitions, what changes its state instead.
 const fn moved_by(kind: Kind) -> &'static str {
     match kind {
         Kind::Invoice => {

@@ -1,4 +1,4 @@
-//! An event on demand: not a made-up one, but the real state changes that cause it.
+//! Causes an event on demand by the real state changes that lead to it.
 
 use serde_json::{Map, Value};
 
@@ -36,7 +36,8 @@ pub(crate) struct TriggerEvent {
     r#override: Map<String, Value>,
 }
 
-/// The most timers that run for one event. Some start the next of their kind for ever, such as those of a pay schedule without employees.
+/// Maximum number of timers that run for one event. Some timers always start the next one, such as those of a pay
+/// schedule without employees.
 const MOST_TIMERS: u32 = 10_000;
 
 /// The event that was caused, and the events that led to it.
@@ -63,7 +64,7 @@ fn trigger_event(
     done
 }
 
-/// The events up to the first one of that type, which the situations make happen.
+/// Performs the situations, and returns the events up to the first one of that type.
 pub(crate) fn until(
     world: &mut World,
     situations: &[Arc<Situation>],
@@ -92,7 +93,7 @@ fn follow(
     }
     let since = Since::now(world, situations);
     let logged = since.logged;
-    // What must only be paid must not be late, too.
+    // Deadlines run only if the event is caused by one. Otherwise an amount that must be paid would also become late.
     let by_deadline = system::is_by_deadline(name);
     let steps = situations.iter().flat_map(|it| it.steps.iter().map(|step| (step, &it.outcomes)));
     let count = steps.clone().count();
@@ -110,7 +111,7 @@ fn follow(
             Some(why) if why.code == NOT_CAUSED => since.not_caused(world, name, own),
             _ => of_override(error, &step.call, own),
         })?;
-        // … nor over before the last call is made.
+        // Deadlines must not pass before the last call is made.
         let deadlines = by_deadline && is_last;
         while !happened(world, &mut seen, name)
             && timers_left > 0
@@ -166,7 +167,8 @@ impl<'a> Since<'a> {
         rows.any(|row| row.source == source)
     }
 
-    /// Why the event did not happen although all calls were accepted: what the caller chose, or what the world already contains.
+    /// The reason why the event did not happen although all calls were accepted: the caller's overrides, or existing
+    /// resources of the world.
     fn not_caused(&self, world: &World, name: &str, own: &Map<String, Value>) -> ApiError {
         let since = world.decided().iter().filter(|decision| decision.sequence > self.decided);
         let mut chosen = since.filter(|decision| {
@@ -209,7 +211,7 @@ pub(crate) fn row(operation: &str) -> &'static Operation {
     found.expect("a test checks the operations of all situations")
 }
 
-/// Whether one of the events since a position has that name. Moves the position behind those that have another.
+/// Whether one of the events since a position has that name. If not, moves the position to the end of the log.
 fn happened(world: &World, seen: &mut u64, name: &str) -> bool {
     let has = system::events_since(world, *seen).any(|event| event.name == name);
     if !has {

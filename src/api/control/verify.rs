@@ -219,7 +219,8 @@ pub(crate) fn shown(found: verify::Verification, evicted: u64) -> Verified {
     Verified { verdict: found.verdict, matched, ids, evicted, nearest, out_of_order: None }
 }
 
-/// Checks that the members of a pattern exist. A misspelt one would never match, and look like a failure of the tested code.
+/// Checks that the members of a pattern exist. A pattern with a misspelt member would never match, which would look
+/// like a failure of the tested code.
 pub(crate) fn pattern(
     given: Option<Map<String, Value>>,
     known: &[&str],

@@ -1,6 +1,6 @@
-//! Alerts as records: how one is opened, and what those of a company or subject say about it.
+//! Alerts as records: opening an alert, and the facts about a company or subject that follow from its alerts.
 //!
-//! Deliberately absent: what a decision about an alert does to subjects, cases and payouts (`alerts`).
+//! Deliberately absent: the effects of a decision about an alert on subjects, cases and payouts (`alerts`).
 
 use std::sync::Arc;
 

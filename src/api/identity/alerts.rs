@@ -192,7 +192,7 @@ fn decline_case(world: &mut World, alert: &AmlAlert) {
     }
 }
 
-/// Holds the waiting payouts.
+/// Puts the pending payouts on hold.
 fn freeze(world: &mut World, alert: &AmlAlert) {
     let Some(company) = alert.company_id else { return };
     if let Some(employee) = alert.employee_id.and_then(|id| world.find(id))

@@ -71,7 +71,7 @@ fn verify_bank_account(
         metadata: input.metadata.unwrap_or_default(),
         country,
     };
-    // The check is stored first, because a rule may select by it.
+    // The check is stored first, because outcome rules can match its members.
     world.stage(check.clone());
     let answer = world.decide(&ACCOUNT_RESOLVE, AnyId::of(id), magic(number));
     if let Some(holder) = holder(world, &check, answer) {
@@ -106,7 +106,7 @@ fn holder(
     let expected = check.expected_name.as_str();
     let name = match answer.choice {
         "not_found" => return None,
-        "no_match" => stranger(world, check),
+        "no_match" => other_holder_name(world, check),
         "partial_match" => {
             let last = expected.split_whitespace().next_back();
             let last = last.unwrap_or(expected);
@@ -118,7 +118,7 @@ fn holder(
 }
 
 /// The name of another person in the account's country.
-fn stranger(world: &World, check: &BankAccountVerification) -> String {
+fn other_holder_name(world: &World, check: &BankAccountVerification) -> String {
     let country = countries::find_or_first(&check.country);
     let key = world.base().key().with("account holder");
     let key = key.at(check.id.bits());

@@ -1,5 +1,5 @@
-//! Monitoring: the rules check every paid payout and every settled collection, except wages. The world keeps a limited number of earlier
-//! ones, so the cost does not depend on how many payouts a company has.
+//! Monitoring: the rules check every paid payout and every settled collection, except wages. The world keeps a
+//! limited number of earlier payments, so the cost does not depend on a company's number of payouts.
 
 use crate::api::identity::alert_facts::{self, NewAlert};
 use crate::api::identity::subjects::of_company;

@@ -10,7 +10,7 @@ use crate::model::identity::{
 };
 use crate::model::payments::{Payout, PayoutStatus};
 
-/// How far back past events count, in milliseconds.
+/// The period in which past events count, in milliseconds.
 const WINDOW: i64 = 90 * 24 * 60 * 60 * 1_000;
 /// Maximum number of payouts and of runs that are read, newest first.
 const MOST: usize = 1_000;

@@ -28,11 +28,11 @@ pub(crate) const ANSWERED: &[&str] = &[
     "company.status_changed",
 ];
 
-/// How long a case waits for a manual review.
+/// The time limit for a manual review.
 const REVIEW: Span = Span::seconds(24 * 60 * 60);
 
-/// How long a case waits for its submission.
-pub(crate) const PATIENCE: Span = Span::seconds(24 * 60 * 60);
+/// The time limit for the submission of a case.
+pub(crate) const SUBMISSION_PERIOD: Span = Span::seconds(24 * 60 * 60);
 
 /// The events that the end of a case, or its next step, can cause.
 pub(crate) const CONCLUDES: &[&str] = &[
@@ -172,7 +172,7 @@ pub(crate) fn conclude(world: &mut World, case: &Verification, outcome: CaseOutc
     }
     case.enter_because(outcome.to, now, why);
     let due = match outcome.to {
-        CaseStatus::ResubmissionRequested => Some((PATIENCE, Task::ExpireCase(case.id))),
+        CaseStatus::ResubmissionRequested => Some((SUBMISSION_PERIOD, Task::ExpireCase(case.id))),
         CaseStatus::InReview => Some((REVIEW, Task::ReviewCase(case.id))),
         _ => None,
     };

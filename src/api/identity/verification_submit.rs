@@ -3,7 +3,7 @@
 use crate::api::identity::documents::EXAMINATION;
 use crate::api::identity::screenings::{self, SCREENING};
 use crate::api::identity::subjects;
-use crate::api::identity::verification_clock::PATIENCE;
+use crate::api::identity::verification_clock::SUBMISSION_PERIOD;
 use crate::api::prelude::*;
 use crate::model::decision::BUREAU_REPLY;
 use crate::model::identity::{
@@ -13,7 +13,7 @@ use crate::model::identity::{
 
 /// From a submission without documents to the answer.
 const DATA: Span = Span::seconds(2);
-/// How long an offline bureau takes.
+/// The processing time of an offline bureau.
 const OFFLINE: Span = Span::seconds(6 * 60 * 60);
 
 #[derive(Deserialize, JsonSchema)]
@@ -54,13 +54,13 @@ pub(super) fn submit_verification(
     case.check_all(CaseCheckStatus::Pending);
     case.enter(status, now);
     world.forget_timers(AnyId::of(case.id));
-    // The screening starts before the bureau, whose answer must not arrive first.
+    // The screening starts before the request to the bureau, because the bureau's answer must not arrive first.
     if case.makes(CaseCheckName::Aml) {
         screenings::begin_for(world, &case);
     }
     let answer = world.decide(&BUREAU_REPLY, AnyId::of(case.id), magic);
     if answer.choice == "expired" {
-        case.expires_at = Some(world.after(answer.after.unwrap_or(PATIENCE), None));
+        case.expires_at = Some(world.after(answer.after.unwrap_or(SUBMISSION_PERIOD), None));
     }
     let begins = subject.status.may_become(KycStatus::Pending);
     if begins || subject.changed {

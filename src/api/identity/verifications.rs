@@ -1,7 +1,7 @@
 //! Verifications: cases that are opened, submitted, reviewed by hand, and cancelled. The bureau's answers are in `verification_clock`.
 
 use crate::api::identity::verification_clock;
-use crate::api::identity::verification_clock::{CaseOutcome, PATIENCE};
+use crate::api::identity::verification_clock::{CaseOutcome, SUBMISSION_PERIOD};
 use crate::api::identity::verification_submit::submit_verification;
 use crate::api::prelude::*;
 use crate::model::identity::verification::CaseCheck;
@@ -119,7 +119,7 @@ fn create_verification(
     names.sort_unstable();
     let checks = names.into_iter().map(|name| CaseCheck { name, status: CaseCheckStatus::Pending });
     let now = world.now();
-    let expires_at = now.plus(PATIENCE);
+    let expires_at = now.plus(SUBMISSION_PERIOD);
     let case = Verification {
         id: world.next_id(subject.id.bits()),
         object: Object::NAME,
@@ -147,7 +147,7 @@ fn create_verification(
     Ok(Data(Shown(case)))
 }
 
-/// What does not fit the type of subject.
+/// The violations of the input for the type of subject.
 fn unfit(subject: &Subject, kind: VerificationType, checks: &[CaseCheckName]) -> Vec<Violation> {
     let mut wrong = Vec::new();
     let fits = match subject.kind {

@@ -10,7 +10,7 @@ fn refusal(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn what_is_not_json_is_refused_with_line_and_column() {
+fn a_body_that_is_no_json_is_refused_with_line_and_column() {
     for (body, detail) in [
         (&b""[..], "line 1, column 1: the body is empty: expected a JSON object"),
         (b" \r\n\t", "line 1, column 1: the body is empty: expected a JSON object"),
@@ -101,7 +101,7 @@ fn differences_are_named_by_pointer() {
 
 proptest! {
     #[test]
-    fn no_bytes_make_it_panic(bytes: Vec<u8>) {
+    fn parsing_any_bytes_never_panics(bytes: Vec<u8>) {
         let _ = parse(&bytes);
     }
 

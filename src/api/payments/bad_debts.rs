@@ -1,4 +1,4 @@
-//! Bad debts: an overdue invoice is written off, the law gives back its tax, and a customer pays it after all.
+//! Bad debts: the write-off of an overdue invoice, the relief from its tax, and a later payment by the customer.
 
 use crate::api::business::payroll_clock::get;
 use crate::api::business::sales_tax;
@@ -87,13 +87,13 @@ fn write_off_invoice(world: &mut World, input: WriteOffInvoice) -> Result<Single
     show(world, input.invoice_id)
 }
 
-/// The part of an amount that belongs to a share of a whole, rounded down; the whole share has all of it.
+/// `amount` × `share` / `whole`, rounded down.
 fn part(amount: i64, share: i64, whole: i64) -> i64 {
     let part = i128::from(amount) * i128::from(share) / i128::from(whole.max(1));
     i64::try_from(part).expect("a part of the amount")
 }
 
-/// The day of relief has come: the tax of what is still unpaid is taken back.
+/// The day of relief: takes back the tax on the unpaid amount.
 pub(crate) fn relieve(world: &mut World, id: Id<Invoice>) {
     let Some(invoice) = world.find(id) else { return };
     let bad = invoice.write_off.filter(|_| invoice.status == InvoiceStatus::WrittenOff);
@@ -120,7 +120,7 @@ pub(super) struct Recovered {
     pub(super) tax: i64,
 }
 
-/// The invoice after a payment of so much, if it was written off.
+/// The invoice after a payment of `amount`, if it was written off.
 pub(super) fn recovered(invoice: &Invoice, amount: i64) -> Option<Recovered> {
     let bad = invoice.write_off.filter(|_| invoice.status == InvoiceStatus::WrittenOff)?;
     let tax = part(bad.tax_relieved, amount, bad.left());
@@ -146,14 +146,15 @@ pub(super) fn recover(world: &mut World, Recovered { mut invoice, tax }: Recover
     sales_tax::book(world, company, currency, tax);
 }
 
-/// A written-off debt of which a payment came back.
+/// A written-off debt of which a payment was returned.
 pub(super) struct Lost {
     invoice: Invoice,
     /// The tax that is taken back with the payment.
     pub(super) tax: i64,
 }
 
-/// The invoice after a payment of so much came back today, if it was written off. From the day of relief on, the tax of all that is unpaid is taken back.
+/// The invoice after a payment of `amount` was returned today, if it was written off. From the day of relief on, the
+/// tax on the whole unpaid amount is taken back.
 pub(super) fn lost_again(invoice: &Invoice, amount: i64, today: Date) -> Option<Lost> {
     let mut bad = invoice.write_off?;
     let recovered = amount.min(bad.recovered);
@@ -172,7 +173,7 @@ pub(super) fn lost_again(invoice: &Invoice, amount: i64, today: Date) -> Option<
     Some(Lost { invoice, tax })
 }
 
-/// Records a payment of a bad debt that came back, whose entry is posted.
+/// Records a returned payment of a bad debt. Its entry is already posted.
 pub(super) fn lose_again(world: &mut World, Lost { mut invoice, tax }: Lost) {
     let (now, company, currency) = (world.now(), invoice.company_id, invoice.currency);
     if invoice.status == InvoiceStatus::Paid {

@@ -204,14 +204,18 @@ fn holder(world: &World, beneficiary: &Beneficiary, answer: BankAnswer) -> Optio
         BankAnswer::Match => named.filter(|name| alike(name)).unwrap_or(&beneficiary.name),
         BankAnswer::NameMismatch => match named.filter(|name| !alike(name)) {
             Some(name) => name,
-            None => return Some(stranger(world, beneficiary, alike).to_uppercase()),
+            None => return Some(other_holder_name(world, beneficiary, alike).to_uppercase()),
         },
     };
     Some(name.to_uppercase())
 }
 
 /// The name of another person in the account's country.
-fn stranger(world: &World, beneficiary: &Beneficiary, alike: impl Fn(&str) -> bool) -> String {
+fn other_holder_name(
+    world: &World,
+    beneficiary: &Beneficiary,
+    alike: impl Fn(&str) -> bool,
+) -> String {
     let country = countries::find_or_first(&beneficiary.account.country);
     let key = world.base().key().with("account holder");
     let key = key.at(beneficiary.id.bits());

@@ -231,8 +231,9 @@ fn create_bill(world: &mut World, input: CreateBill) -> Result<Single<Bill>> {
     Ok(Data(Shown(world.record("bill.created", bill))))
 }
 
-/// What a company deducts of the tax on a bill of a day. The part follows from the sales of its history, as a provisional part follows from those of the year
-/// before (Directive 2006/112/EC, article 175(3)). A company without a history sells what its industry sells.
+/// The part of the tax on a bill that a company deducts. It follows from the sales in the history, like the
+/// provisional part of a year (Directive 2006/112/EC, article 175(3)). Without a history, the company has the usual
+/// sales of its industry.
 fn input_tax(world: &World, company: &Company, on: Date) -> InputTax {
     let place = vat::Place::of(company);
     let base = world.base();

@@ -19,7 +19,7 @@ use crate::model::posting::{self, collecting};
 const PROMPT: Span = Span::seconds(2);
 /// From the payment to the settlement.
 const SETTLEMENT: Span = Span::BusinessDays(1);
-/// The same for a late bank, without a given delay.
+/// The default delay of a late bank.
 const LATE_SETTLEMENT: Span = Span::BusinessDays(5);
 /// From the payment to the dispute.
 const CHARGEBACK: Span = Span::seconds(10 * 24 * 60 * 60);
@@ -86,7 +86,8 @@ pub(super) fn follow(world: &mut World, collection: &Collection) {
     }
 }
 
-/// The refusal of a payment. A transfer that the payer's bank refuses never enters the rail, so only the rail's own code for that reason fits.
+/// The refusal of a payment. A transfer that the payer's bank refuses never enters the rail. It has a code only if
+/// the rail has one for exactly that reason.
 pub(crate) fn by_payer(collection: &Collection, refusal: Refusal) -> Refusal {
     match collection.method {
         CollectionMethod::BankTransfer => refusal.unless_exact(),
@@ -106,7 +107,7 @@ fn late(world: &World, collection: &Collection) -> Timestamp {
     }
 }
 
-/// The reserved account numbers `99999999RR` choose the result of a collection from there.
+/// The result chosen by a reserved account number (`99999999RR`) of the payer.
 fn magic(collection: &Collection) -> Option<(DecisionAnswer, String)> {
     let account = collection.payer.account_number.as_ref()?;
     let choice = match &**account {
@@ -144,7 +145,7 @@ pub(crate) fn prompt(world: &mut World, id: Id<Collection>) {
 pub(crate) fn pay(world: &mut World, id: Id<Collection>, payment: Payment) {
     let collection = find(world, id);
     if !collection.status.waits() {
-        return; // paid otherwise, withdrawn or expired meanwhile
+        return; // it was paid in another way, cancelled or expired in the meantime
     }
     let collection = begin(world, collection);
     let time = collection.payment_rail.time(collection.method.service());
@@ -180,7 +181,7 @@ pub(crate) fn finish(world: &mut World, id: Id<Collection>, payment: Payment) {
     }
 }
 
-/// The collection, or a failed payment if the wallet cannot hold the amount.
+/// The collection, or a failed payment if the wallet would exceed its maximum.
 fn admitted(world: &mut World, collection: Collection, amount: i64) -> Option<Collection> {
     let (company, currency) = (collection.company_id, collection.currency);
     if fits(world, company, currency, amount).is_ok() {
@@ -243,7 +244,7 @@ pub(crate) fn succeed(
     collection
 }
 
-/// So much of an invoice was paid.
+/// Records a payment of `amount` for an invoice.
 fn pay_invoice(world: &mut World, invoice: &Invoice, amount: i64) {
     let mut invoice = invoice.clone();
     let now = world.now();

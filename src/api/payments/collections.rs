@@ -154,7 +154,7 @@ fn create_collection(world: &mut World, input: CreateCollection) -> Result<Singl
     Ok(Data(Shown(collection)))
 }
 
-/// The mistakes in what it says about its mandate.
+/// The violations of the input about its mandate.
 fn faults_of_mandate(input: &CreateCollection, mandate: &Mandate) -> Vec<Violation> {
     let mut wrong = Vec::new();
     let mut fault = |pointer: &'static str, code, detail: String| {

@@ -11,7 +11,7 @@ use crate::model::payments::{
 };
 use crate::model::posting::collecting;
 
-/// How long a return takes if its rail has no time for it.
+/// The duration of a return, for rails that define none.
 const RETURN: Span = Span::BusinessDays(2);
 
 /// The events of a return.
@@ -48,7 +48,7 @@ pub(crate) fn refusal(collection: &Collection, code: Option<&str>) -> Refusal {
     }
 }
 
-/// Why a direct debit cannot be sent back with that code today; none if it can.
+/// The reason why a direct debit cannot be returned with that code today; `None` if it can.
 pub(crate) fn kept(world: &World, collection: &Collection, refusal: Refusal) -> Option<String> {
     if collection.method != CollectionMethod::DirectDebit {
         return Some("only a direct debit is sent back by the payer's bank".to_owned());

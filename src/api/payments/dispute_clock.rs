@@ -65,8 +65,8 @@ pub(crate) fn end(world: &mut World, id: Id<Dispute>, to: DisputeStatus, reason:
     let chargeback = dispute.source.kind == Kind::Collection;
     let before = world.balances(dispute.company_id, dispute.currency).available;
     if chargeback {
-        let gone = if won { 0 } else { dispute.amount };
-        release_collection(world, Id::from_bits(dispute.source.bits), gone);
+        let charged_back = if won { 0 } else { dispute.amount };
+        release_collection(world, Id::from_bits(dispute.source.bits), charged_back);
         post_end(world, &dispute, won, before);
     }
     let dispute = world.record(event, dispute);
@@ -97,12 +97,12 @@ fn post_end(world: &mut World, dispute: &Dispute, won: bool, available: i64) {
     world.post(dispute.company_id, posting);
 }
 
-/// The dispute about a collection is over, and that much of it is gone.
-fn release_collection(world: &mut World, id: Id<Collection>, gone: i64) {
+/// Ends the dispute about a collection, and records the amount charged back.
+fn release_collection(world: &mut World, id: Id<Collection>, charged_back: i64) {
     let collection = world.find(id).expect("a dispute names what exists, and nothing is deleted");
     let mut collection = (*collection).clone();
     collection.disputed = false;
-    collection.amount_charged_back += gone;
+    collection.amount_charged_back += charged_back;
     collection.updated_at = world.now();
     world.stage(collection);
 }

@@ -134,8 +134,8 @@ pub(crate) struct NewDispute {
 /// The events of [`open`]; those of the wallet only for a collection.
 pub(crate) const OPENED: &[&str] = &["dispute.created", "wallet.debited", "wallet.low_balance"];
 
-/// Opens a dispute, and sets the timer for the response. A collected amount is withheld as far as the wallet has it; an escrow's money
-/// stays there.
+/// Opens a dispute, and sets the timer for the response. A collected amount is withheld up to the balance of the
+/// wallet; money of an escrow remains in the escrow.
 pub(crate) fn open(world: &mut World, new: NewDispute) -> Arc<Dispute> {
     let now = world.now();
     let id: Id<Dispute> = world.next_id(new.company.bits());

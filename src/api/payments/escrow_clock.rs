@@ -1,4 +1,4 @@
-//! How money leaves an escrow: to the seller or back to the buyer, by a call, by date, or by a decision.
+//! The release or refund of an escrow's money, by a call, by date, or by a decision.
 
 use crate::api::business::payroll_clock::get;
 use crate::api::payments::payout_create::{self, Parties};
@@ -12,7 +12,7 @@ const RAIL: Rail = Rail::Standard;
 /// The part of an escrow that is released.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// Everything that is held.
+    /// The whole held amount.
     Rest,
     /// The milestone at that position, from 0.
     Milestone(usize),

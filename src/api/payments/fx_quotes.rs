@@ -20,8 +20,8 @@ Operation {
     ..operation!(write create_fx_quote)
 }]);
 
-/// How long a quote is valid.
-const HELD: Span = Span::seconds(30 * 60);
+/// The period of validity of a quote.
+const VALIDITY: Span = Span::seconds(30 * 60);
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct CreateFxQuote {
@@ -49,7 +49,7 @@ fn create_fx_quote(world: &mut World, input: CreateFxQuote) -> Result<Single<FxQ
     let spread_bp = spread(source, target);
     let rate = mid_rate.less(spread_bp);
     let (source_amount, target_amount) = both_sides(fixed, rate, source, target)?;
-    let (now, expires_at) = (world.now(), world.now().plus(HELD));
+    let (now, expires_at) = (world.now(), world.now().plus(VALIDITY));
     let quote = FxQuote {
         id: world.next_id(company.id.bits()),
         object: Object::NAME,
@@ -130,7 +130,7 @@ fn both_sides(fixed: Fixed, rate: Rate, source: Currency, target: Currency) -> R
 pub(crate) fn expire(world: &mut World, id: Id<FxQuote>) {
     let open = world.find(id).filter(|it| it.status == QuoteStatus::Open);
     let Some(quote) = open else {
-        return; // used meanwhile
+        return; // used in the meantime
     };
     let mut quote = (*quote).clone();
     quote.enter(QuoteStatus::Expired, world.now());

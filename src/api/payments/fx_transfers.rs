@@ -60,7 +60,7 @@ list! {
 
 /// From the debit to the credit.
 const NORMAL: Span = Span::seconds(60);
-/// The same for a late transfer, without a given delay.
+/// The default delay of a late transfer.
 const LATE: Span = Span::BusinessDays(1);
 
 #[derive(Deserialize, JsonSchema)]
@@ -203,7 +203,7 @@ fn follow(world: &mut World, id: Id<FxTransfer>) {
     world.settle_when(NORMAL, named, task);
 }
 
-/// The other currency has arrived. If the wallet cannot hold it, the transfer fails.
+/// The other currency arrives. If the wallet would exceed its maximum, the transfer fails.
 pub(crate) fn complete(world: &mut World, id: Id<FxTransfer>) {
     let Some(transfer) = under_way(world, id) else { return };
     let target = world.find(transfer.target_wallet_id);

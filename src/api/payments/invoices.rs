@@ -233,7 +233,7 @@ mod tests {
     use crate::api::payments::collection_clock;
 
     #[test]
-    fn sending_an_invoice_sets_what_asking_for_money_sets() {
+    fn sending_an_invoice_starts_the_timers_of_a_collection() {
         let send = OPERATIONS.iter().find(|row| row.name == "send_invoice");
         let starts = send.map(|row| row.starts).unwrap_or_default();
         // The collection is by bank transfer: no phone is prompted, and no mandate is used.

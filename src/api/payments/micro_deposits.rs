@@ -10,9 +10,9 @@ use crate::model::payments::rails::{Service, route};
 use crate::model::payments::{Beneficiary, BeneficiaryStatus};
 use crate::model::posting::payouts as posting;
 
-/// How often the amounts may be given.
+/// Maximum number of attempts to confirm the amounts.
 const ATTEMPTS: u8 = 3;
-/// How long the amounts can be confirmed after their arrival.
+/// The time after their arrival in which the amounts can be confirmed.
 const CONFIRMABLE: Span = Span::BusinessDays(10);
 /// The largest of the two amounts, in minor units.
 const LARGEST: u64 = 99;

@@ -1,4 +1,4 @@
-//! What the account of a payout's recipient says: its number, its country, and the results that reserved numbers choose.
+//! The account of a payout's recipient: its number, its country, and the results chosen by reserved numbers.
 
 use crate::api::business::payroll_payouts::Wages;
 use crate::api::prelude::*;

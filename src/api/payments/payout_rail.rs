@@ -1,8 +1,8 @@
-//! What rails and receiving banks do to payouts.
+//! The processing of payouts by rails and receiving banks.
 //!
-//! The decision is made once, when a payout is sent; it is stored in the timers. The purpose of a payout follows from its source: a run
-//! counts its wages (`payroll_payouts`); money of an escrow or a vendor that does not arrive returns to the wallet. Deliberately absent:
-//! who may create a payout (`payouts`, `payroll_funding`, `escrows`).
+//! The decision is made once, when a payout is sent; it is stored in the timers. The purpose of a payout follows from
+//! its source. Results of wages update the run (`payroll_payouts`); failed payouts of an escrow or to a vendor return
+//! to the wallet. Deliberately absent: the creation of payouts (`payouts`, `payroll_funding`, `escrows`).
 
 use crate::api::business::payroll_clock::{day_of_payment, get, items};
 use crate::api::business::payroll_payouts::{self, Wages};
@@ -56,13 +56,13 @@ pub(crate) const WAGES_SETTLED: &[&str] = &[
     "wallet.credited",
 ];
 
-/// How long a rail holds a payout for a review.
+/// The duration of a rail's review of a payout.
 const HOLD: Span = Span::BusinessDays(1);
-/// How long a return takes that the rail has no time for.
+/// The duration of a return, for rails that define none.
 const RETURN: Span = Span::BusinessDays(2);
-/// How long the refusal of an instant rail takes.
+/// The duration of a refusal by an instant rail.
 const REFUSAL: Span = Span::seconds(10);
-/// The time from the arrival to a report of other details of the account.
+/// The time from the arrival to a correction of the account details.
 const CORRECTION: Span = Span::BusinessDays(2);
 /// The delay of late money.
 const LATE: Span = Span::BusinessDays(3);
@@ -109,7 +109,8 @@ pub(crate) fn send_run_payouts(world: &mut World, id: Id<PayrollRun>) {
     }
 }
 
-/// Moves a payout by hand along a transition of its lifecycle. The rail then goes on as with each other payout; one that is held by hand stays.
+/// Moves a payout by hand along a transition of its lifecycle. The rail then continues as usual; a payout that is
+/// held by hand remains on hold.
 pub(crate) fn force(
     world: &mut World,
     id: Id<Payout>,
@@ -227,7 +228,7 @@ fn hold(world: &mut World, payout: &Payout, named: Option<Span>, fate: Fate) {
     world.settle_when(HOLD, named, reviewed(&payout, fate));
 }
 
-/// The task that lets a payout go.
+/// The task for the end of a rail's review.
 const fn reviewed(payout: &Payout, fate: Fate) -> Task {
     match payout.pays() {
         Pays::Wages => Task::ReleasePayout(payout.id, fate),
@@ -239,7 +240,7 @@ const fn reviewed(payout: &Payout, fate: Fate) -> Task {
 pub(crate) fn release_payout(world: &mut World, id: Id<Payout>, fate: Fate) {
     let payout = get(world, id);
     if payout.status == PayoutStatus::Processing {
-        return send_on(world, &payout, fate); // a tester has moved it there
+        return send_on(world, &payout, fate); // a manual transition has already released it
     }
     if payout.status != PayoutStatus::OnHold {
         return; // another step has already done this
@@ -248,7 +249,7 @@ pub(crate) fn release_payout(world: &mut World, id: Id<Payout>, fate: Fate) {
         return unsettled(world, id, PayoutStatus::Failed, code.failure());
     }
     if alert_facts::freezes(world, &payout) {
-        return; // the rail would let it go
+        return; // the rail would release it, but an alert keeps it on hold
     }
     let payout = enter(world, &payout, PayoutStatus::Processing);
     world.emit("payout.processing", &payout);
@@ -313,7 +314,7 @@ pub(crate) fn settle_payout(world: &mut World, id: Id<Payout>, fate: Fate) {
     }
 }
 
-/// The receiving bank reports other details of the account of a payout that has arrived.
+/// The receiving bank corrects the account details of a payout that has arrived.
 fn correct(world: &mut World, id: Id<Payout>, code: Refusal) {
     let mut payout = (*get(world, id)).clone();
     if payout.status != PayoutStatus::Paid {

@@ -43,7 +43,8 @@ impl FeeMonth {
         }
     }
 
-    /// An amount no longer counts, because the fee of this source was refunded. So was the fixed fee, if it came with that fee.
+    /// Removes an amount from the volume, because the fee of this source was refunded. The fixed fee was refunded,
+    /// too, if it was charged with that fee.
     pub(crate) fn take_back(self, world: &mut World, source: AnyId, amount: i64) {
         self.count(world, -amount);
         if world.fixed_fee(self.company, self.month) == Some(source) {
@@ -76,7 +77,8 @@ impl Meter<'_> {
         self.charge_at_most(amount, i64::MAX)
     }
 
-    /// The same within a limit. A fixed fee that does not fit comes with a later fee.
+    /// The fee for moving that amount, at most `most`. A fixed fee that exceeds the limit is charged with a later
+    /// fee.
     pub(crate) fn charge_at_most(&self, amount: i64, most: i64) -> Fee {
         let share = self.schedule.charge(self.currency, self.volume, amount);
         let whole = share.saturating_add(self.fixed);
@@ -87,8 +89,8 @@ impl Meter<'_> {
     }
 }
 
-/// The money of a payout is back. If it was never sent, or the rail refused it, its fee was refunded, and it no longer counts as volume. Wages
-/// are counted by their run.
+/// The money of a payout is returned. If it was never sent, or the rail refused it, its fee was refunded, and its
+/// amount no longer counts as volume. Wages are counted by their run.
 pub(crate) fn refunded(world: &mut World, payout: &Payout) {
     if payout.pays() == Pays::Wages || payout.status == PayoutStatus::Returned {
         return;

@@ -19,7 +19,7 @@ pub(crate) const IMPORTED: &[&str] = &[
     "reconciliation_match.resolved",
 ];
 
-/// Number of last days of a statement whose transactions may be on the next one.
+/// Number of days at the end of a statement whose transactions can be on the next statement.
 const NEAR_THE_END: i32 = 2;
 
 /// The wallet's transactions of a range of days, both ends included, in booking order.
@@ -251,7 +251,7 @@ fn tell(world: &mut World, mut row: ReconciliationMatch) {
     world.record(name, row);
 }
 
-/// A row takes its transactions: earlier rows that report them as missing end.
+/// A row matches its transactions. Earlier rows that report them as missing are closed.
 pub(crate) fn claim(world: &mut World, row: &ReconciliationMatch) {
     for &transaction in &row.transaction_ids {
         let before = world.reconciled(transaction);

@@ -5,7 +5,7 @@ use crate::api::prelude::*;
 use crate::model::TransactionType;
 use crate::model::payments::{BankStatement, Draft, StatementSource};
 
-/// From the line to the end of its matching.
+/// The time from an imported line to the end of its matching.
 const IMPORT: Span = Span::seconds(5);
 
 /// A line that a bank has booked.

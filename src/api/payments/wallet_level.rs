@@ -1,4 +1,4 @@
-//! A company's payment settings: the amount that needs approval, and the low balance that it wants to know about.
+//! A company's payment settings: the amount from which payments need approval, and the limit for low-balance events.
 //!
 //! They are in the company's currency; other currencies are converted at the reference rate of the day.
 

@@ -66,7 +66,7 @@ pub(crate) fn fits(
     currency: Currency,
     amount: i64,
 ) -> Result<()> {
-    // Paid amounts that are not settled yet will arrive in it, too.
+    // Paid collections that are not settled yet will be credited, too.
     let pending = world.balances(company, currency).pending;
     let amount = amount.saturating_add(pending);
     if let Some(wallet) = world.wallet_of(company, currency) {
@@ -95,7 +95,7 @@ pub(crate) fn room(world: &World, wallet: &Wallet, amount: i64) -> Result<()> {
     Err(ApiError::new(ErrorCode::LimitExceeded, detail).about(wallet.id))
 }
 
-/// The same in the company's currency.
+/// The maximum balance in the company's currency.
 const MOST_WORTH: i128 = MOST as i128;
 
 /// Refuses to debit more than the available balance.

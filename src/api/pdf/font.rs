@@ -43,7 +43,7 @@ impl Font {
         self.face.glyph_index(letter).unwrap_or(self.unknown)
     }
 
-    /// What a reader copies for a character: itself, or the question mark that stands for it.
+    /// The copied text of a character: itself, or a question mark if the font lacks it.
     pub(super) fn copied(&self, letter: char) -> char {
         self.face.glyph_index(letter).map_or('?', |_| letter)
     }

@@ -118,7 +118,7 @@ fn text(page: &mut Vec<Mark>, x: i32, y: i32, style: Style, text: &str) {
     });
 }
 
-/// Right-aligned text that ends there.
+/// Right-aligned text that ends at `x`.
 fn text_to(page: &mut Vec<Mark>, x: i32, y: i32, style: Style, line: &str) {
     let width = width(line, style);
     text(page, x - width, y, style, line);
@@ -284,7 +284,7 @@ impl Sheet {
             self.row(&columns, |table| table.rows.get(place), PLAIN);
         }
         if tables.iter().any(|table| table.total.is_some()) {
-            // Neither must a total be the first.
+            // A total must not be the first line of a page either.
             if self.make_room(2 * LEADING) {
                 self.headings(&columns);
             }

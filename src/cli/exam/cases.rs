@@ -1,4 +1,5 @@
-//! The cases: which failure of the wire, at which commit point, and whether the app can know what happened.
+//! The cases: the failure of the wire, its commit point, and whether the app can know the result of its
+//! call.
 
 use std::time::Duration;
 
@@ -17,7 +18,7 @@ pub(super) struct Case {
     pub(super) unknown: bool,
 }
 
-/// Where it acts.
+/// The requests or deliveries on which it acts.
 #[derive(Clone, Copy)]
 pub(super) enum Acts {
     /// On the calls of a commit point: the fault, for that many calls from it on.
@@ -60,7 +61,7 @@ fn change(shape: &str) -> Value {
     json!({"match": {"event": "*"}, "shape": shape})
 }
 
-/// The event before the last one of each resource comes after it.
+/// For each resource, the second-last event is delivered after the last one.
 fn overtaken(learned: &Learned) -> Vec<Value> {
     let rule = |(event, nth): &(String, u64)| json!({"match": {"event": event}, "shape": "reorder", "nth": nth});
     learned.overtaken.iter().map(rule).collect()
@@ -101,7 +102,7 @@ pub(super) struct Planned<'a> {
 }
 
 impl Planned<'_> {
-    /// Where it acts, as reports name it.
+    /// The place of the fault, as reports name it.
     pub(super) fn at(&self) -> String {
         self.point.map_or_else(|| "webhooks".to_owned(), |point| point.name.clone())
     }

@@ -1,4 +1,5 @@
-//! Requests by the obligation that they are about: operation, path, and the members of the body that say who gets what.
+//! Groups requests by obligation: operation, path, and the members of the body that name the recipient and the
+//! amount.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +18,7 @@ pub(super) type Known = BTreeMap<String, String>;
 /// The calls of a run by class.
 pub(super) type Classes = BTreeMap<Class, Used>;
 
-/// How a run used one class.
+/// The requests of one class in a run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Used {
     pub(super) keys: BTreeSet<String>,
@@ -46,9 +47,10 @@ pub(super) fn classes(calls: &[Call], canon: &Canon, masks: &Masks) -> Classes {
     classes
 }
 
-/// Names for the resources that the run created, by their ids: another run has other ids. The name of a resource is its kind and its place in
-/// the order of creation, because its final state can differ after a fault. Resources that existed before keep their ids. What no call of the
-/// app created, such as an item of a payroll run, is known by its text.
+/// Names for the resources that the run created, by their ids: another run has other ids. The name of a resource is
+/// its kind and its place in the order of creation, because its final state can differ after a fault. Resources from
+/// before the run keep their ids. A resource that no call of the app created, such as an item of a payroll run, is
+/// identified by its content.
 pub(super) fn identities(calls: &[Call], canon: &Canon, masks: &Masks) -> Known {
     let mut known = Known::new();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
@@ -88,7 +90,7 @@ pub(super) fn class(call: &Call, known: &Known) -> Class {
     format!("{operation} {} {}", path.join("/"), String::from_utf8_lossy(&members))
 }
 
-/// The body of a request without what an app may vary between two attempts for one thing.
+/// The body of a request without members that an app may vary between two attempts for the same obligation.
 pub(super) fn meant(call: &Call) -> Vec<u8> {
     let mut body = call.body.clone();
     if let Some(members) = body.as_object_mut() {

@@ -1,4 +1,5 @@
-//! Requests and sums as a report shows them: without ids, times, ports and keys, so that two reports are the same bytes.
+//! Requests and sums in the form of a report: without ids, times, ports and keys, so that two reports are
+//! byte-identical.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -149,7 +150,7 @@ pub(super) fn entries(now: &BTreeMap<Place, i64>, reference: &BTreeMap<Place, i6
     differing.map(entry).collect()
 }
 
-/// `paid: Ada Supplies 500000 NGN, twice (without faults: once)`, for each object that is there more or less often.
+/// `paid: Ada Supplies 500000 NGN, twice (without faults: once)`, for each object that exists more or less often.
 pub(super) fn counts(now: &Groups<'_>, reference: &Groups<'_>, masks: &Masks) -> Vec<String> {
     let texts: BTreeSet<&Vec<u8>> = now.keys().chain(reference.keys()).collect();
     let count = |groups: &Groups<'_>, text| groups.get(text).map_or(0, |group| group.count);

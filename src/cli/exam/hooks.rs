@@ -7,7 +7,7 @@ use crate::cli::exam::judge::Found;
 use crate::cli::exam::rules;
 use crate::cli::exam::trial::Ran;
 
-/// What the receiver's answers say.
+/// The findings from the receiver's answers.
 pub(super) fn judge(planned: &Planned<'_>, ran: &Ran) -> Vec<Found> {
     if !matches!(planned.case.acts, Acts::Hooks(_)) {
         return Vec::new();
@@ -30,7 +30,7 @@ pub(super) fn judge(planned: &Planned<'_>, ran: &Ran) -> Vec<Found> {
     found
 }
 
-/// Whether a delivery came after a later one of its resource.
+/// Whether a delivery was received after a later one of its resource.
 pub(super) fn was_overtaken(ran: &Ran) -> bool {
     let when = |row: &Value| row["attempts"][0]["wall_at"].as_str().map(str::to_owned);
     let mut held = ran.deliveries.iter().filter(|row| row["shaped"] == "reorder");

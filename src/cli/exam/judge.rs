@@ -11,7 +11,7 @@ use crate::cli::failure::Failure;
 use crate::cli::lab::canon::{Canon, Groups};
 use crate::cli::lab::command::End;
 
-/// How a case ended.
+/// The result of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Pass,
@@ -39,11 +39,11 @@ pub(super) struct Judged {
     pub(super) verdict: Verdict,
     pub(super) exit: Option<i32>,
     pub(super) findings: Vec<Finding>,
-    /// Why it was not exercised, or how it gave up.
+    /// The reason why it was not exercised, or the way in which it gave up.
     pub(super) note: Option<String>,
 }
 
-/// A rule that does not hold.
+/// A violated rule.
 #[derive(Clone, Debug)]
 pub(super) struct Finding {
     pub(super) rule: &'static Rule,
@@ -54,7 +54,7 @@ pub(super) struct Finding {
     pub(super) fix: &'static str,
 }
 
-/// Runs a case and judges it. What depends on the wall clock must show in two more runs.
+/// Runs a case and judges it. Findings that depend on the wall clock must occur in two more runs.
 pub(super) fn case(
     exam: &Exam,
     learned: &Learned,
@@ -161,7 +161,7 @@ impl Judged {
     }
 }
 
-/// Why a run says nothing about its case.
+/// The reason why a run did not exercise its case.
 fn not_exercised(planned: &Planned<'_>, ran: &Ran) -> Option<String> {
     let acted = || ran.calls.iter().filter(|call| call.fault.is_some());
     match planned.case.acts {
@@ -182,7 +182,7 @@ fn not_exercised(planned: &Planned<'_>, ran: &Ran) -> Option<String> {
 
 pub(super) type Found = (&'static Rule, Vec<String>);
 
-/// What the ledger says.
+/// The findings from the ledger.
 fn money(exam: &Exam, learned: &Learned, ran: &Ran) -> Vec<Found> {
     let of = |canon: &Canon| Compared::of(canon, learned);
     let first = of(&ran.canon);
@@ -225,7 +225,7 @@ fn money(exam: &Exam, learned: &Learned, ran: &Ran) -> Vec<Found> {
 /// A state beside that of the run without faults.
 #[expect(clippy::struct_excessive_bools, reason = "each is a question to the two states")]
 struct Compared {
-    /// An obligation is there more often.
+    /// Whether an obligation exists more often than without faults.
     is_more: bool,
     /// One of those that the run without faults has.
     is_twice: bool,

@@ -1,4 +1,4 @@
-//! The runs without faults: what the app does, whether it does the same again, and where it changes something.
+//! The runs without faults: the app's calls, whether they are repeatable, and the calls that change the world.
 
 use std::collections::BTreeMap;
 
@@ -13,11 +13,11 @@ use crate::cli::lab::said;
 /// Differences that a message shows.
 const SHOWN: usize = 6;
 
-/// What the runs without faults show.
+/// The results of the runs without faults.
 pub(super) struct Learned {
     /// The run that all others are compared with.
     pub(super) reference: Canon,
-    /// The requests of that run by what they are about.
+    /// The classes of the requests of that run.
     pub(super) classes: Classes,
     pub(super) masks: Masks,
     pub(super) points: Vec<Point>,

@@ -3,7 +3,7 @@
 //! | file | content |
 //! |---|---|
 //! | `args` | the flags |
-//! | `trial` | one run of the command in a fork, and what it left |
+//! | `trial` | one run of the command in a fork, and its results |
 //! | `learn` | the runs without faults: reference, masks, commit points |
 //! | `cases` | the table of cases |
 //! | `rules` | the table of rules, with their fixes |
@@ -90,7 +90,7 @@ fn examined(exam: &Exam, learned: &Learned, planned: &[Planned]) -> Result<Vec<J
                     let Some(planned) = planned.get(place) else { return };
                     let judged = judge::case(exam, learned, planned);
                     if judged.is_err() {
-                        next.store(usize::MAX / 2, Ordering::Relaxed); // the other cases would be lost
+                        next.store(usize::MAX / 2, Ordering::Relaxed); // no further cases are started
                     }
                     let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
                     results[place] = Some(judged);

@@ -1,4 +1,5 @@
-//! The report of an exam as text, JSON and JUnit. It has no times, ids and ports, so that two reports are the same bytes.
+//! The report of an exam as text, JSON and JUnit. It has no times, ids and ports, so that two reports are
+//! byte-identical.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -16,7 +17,7 @@ use crate::cli::exam::rules::Severity;
 use crate::cli::failure::{Failure, print};
 use crate::cli::junit::{self, Case, Junit};
 
-/// What is known after an exam.
+/// The results of an exam.
 pub(super) struct Report {
     seed: Value,
     version: Value,
@@ -50,7 +51,7 @@ impl Report {
         places.collect::<BTreeSet<&str>>().len()
     }
 
-    /// Whether no case acted, so that nothing is known.
+    /// Whether no case acted, so that there is no result.
     pub(super) fn is_empty(&self) -> bool {
         self.count(Verdict::NotExercised) == self.cases.len()
     }

@@ -11,10 +11,11 @@ use crate::cli::exam::rules::{self, Rule};
 use crate::cli::exam::trial::{Call, Ran};
 use crate::render::openapi::row::is_keyed;
 
-/// Retries of an outage whose pauses are compared, and the sum that they must reach if the pauses do not grow.
+/// The number of retries whose pauses are compared in an outage, and the sum that pauses must reach if they do not
+/// grow.
 const RETRIES: usize = 4;
 const LEAST_MS: u64 = 250;
-/// A shorter first pause is not told from none, on a busy machine.
+/// On a busy machine, a shorter first pause cannot be distinguished from none.
 const NOISE_MS: u64 = 8;
 
 /// Whether a rule depends on the wall clock.
@@ -22,7 +23,7 @@ pub(super) fn is_timed(rule: &Rule) -> bool {
     rule == rules::IGNORES_RETRY_AFTER || rule == rules::NO_BACK_OFF
 }
 
-/// What the requests of the first run say.
+/// The findings from the requests of the first run.
 pub(super) fn judge(planned: &Planned<'_>, learned: &Learned, ran: &Ran) -> Vec<Found> {
     let known = identities(&ran.calls, &ran.canon, &learned.masks);
     let classes: Vec<Class> = ran.calls.iter().map(|call| class(call, &known)).collect();
@@ -44,7 +45,7 @@ pub(super) fn judge(planned: &Planned<'_>, learned: &Learned, ran: &Ran) -> Vec<
     found
 }
 
-/// The attempts after a fault, while the app cannot know what happened: without a key, with a new one, or another way.
+/// The attempts after a fault whose result the app cannot know: without a key, with a new key, or by another call.
 fn keys(learned: &Learned, calls: &[Call], classes: &[Class]) -> Vec<Found> {
     let mut found: BTreeMap<&'static Rule, Vec<String>> = BTreeMap::new();
     for (place, faulted) in calls.iter().enumerate() {
@@ -52,7 +53,7 @@ fn keys(learned: &Learned, calls: &[Call], classes: &[Class]) -> Vec<Found> {
             continue;
         }
         let own = &classes[place];
-        // Without such a purchase in the reference, nothing says how often it is right.
+        // Without such an obligation in the reference, the right number is unknown.
         let Some(reference) = learned.classes.get(own) else { continue };
         let later = calls.iter().zip(classes).skip(place + 1);
         let mut later = later.take_while(|(call, _)| !call.is_read());
@@ -94,7 +95,7 @@ fn takes_key(call: &Call) -> bool {
     api::product().any(|row| is_keyed(row) && Some(row.operation_id().as_str()) == wanted)
 }
 
-/// Whether a request comes again before nine tenths of the time that its refusal named.
+/// Whether a request is repeated before nine tenths of the time in the refusal's `Retry-After`.
 fn ignores_retry_after(calls: &[Call]) -> bool {
     calls.iter().enumerate().any(|(place, refused)| {
         let Some(seconds) = refused.fault.as_deref().and_then(retry_after) else { return false };
@@ -112,7 +113,7 @@ fn retry_after(fault: &str) -> Option<u64> {
     part.strip_suffix('s')?.parse().ok()
 }
 
-/// Whether the retries of an outage come at once, with pauses that do not grow.
+/// Whether the retries of an outage are immediate, with pauses that do not grow.
 fn has_no_back_off(calls: &[Call], classes: &[Class]) -> bool {
     let Some(first) = calls.iter().position(|call| call.fault.is_some()) else { return false };
     let attempts = calls.iter().zip(classes).skip(first);

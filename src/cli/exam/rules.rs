@@ -16,7 +16,7 @@ pub(super) struct Rule {
     /// Its name in reports.
     pub(super) id: &'static str,
     pub(super) severity: Severity,
-    /// What the app must do instead.
+    /// The required behaviour.
     pub(super) fix: &'static str,
 }
 
@@ -55,7 +55,7 @@ rules! {
     SAYS_FAILED_BUT_PAID "app.says_failed_but_paid" Warn UNKNOWN;
 }
 
-/// What prevents the money rules of webhook cases.
+/// The fixes for the money rules in webhook cases.
 pub(super) const HOOK_FIXES: [(&str, &str); 4] = [
     ("hook_duplicate", "remember webhook-id, and act once for each"),
     ("hook_late", "compare sequence before you store a state"),

@@ -1,4 +1,4 @@
-//! One run of the command in a fork: its environment, its faults, and what it left.
+//! One run of the command in a fork: its environment, its faults, and the resulting state.
 
 use std::collections::BTreeMap;
 use std::net::TcpListener;
@@ -12,7 +12,7 @@ use crate::cli::lab::canon::Canon;
 use crate::cli::lab::command::End;
 use crate::cli::lab::{Fork, text};
 
-/// What happens in a run.
+/// The conditions of a run.
 #[derive(Default)]
 pub(super) struct Trial {
     /// Rows for `POST /_sandbox/faults`.
@@ -33,7 +33,7 @@ pub(super) enum Again {
     Always,
 }
 
-/// What a run left.
+/// The results of a run.
 pub(super) struct Ran {
     pub(super) end: End,
     /// The requests of the first run.
@@ -111,7 +111,7 @@ impl Ran {
     }
 }
 
-/// Where the command receives webhooks.
+/// The command's receiver of webhooks.
 struct Hook {
     port: u16,
     secret: String,
@@ -209,8 +209,8 @@ impl Hook {
     }
 }
 
-/// A free port below those that systems give to outgoing connections. One of those could be taken again before the command listens on it.
-/// Each call begins after the last port, and each process begins elsewhere.
+/// A free port below the range for outgoing connections, because a port of that range could be used before the
+/// command listens on it. Each call searches from the last port, and each process starts at another port.
 fn free_port() -> Result<u16, Failure> {
     static TAKEN: AtomicU32 = AtomicU32::new(0);
     const FIRST: u32 = 20_000;

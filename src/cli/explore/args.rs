@@ -70,7 +70,7 @@ pub(super) enum Budget {
     Outcomes(usize),
 }
 
-/// What is run in every fork.
+/// The subject of every run: a command or a scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Subject {
     Command(Vec<String>),

@@ -1,14 +1,14 @@
-//! `sandbox explore`: runs a command with every outcome that the outside world can have, alone and together, each on a fork of one
-//! world, and shrinks what makes it fail to a scenario file.
+//! `sandbox explore`: runs a command with every possible outcome of the outside world, alone and combined, each on a
+//! fork of one world. The smallest outcome that makes it fail is written to a scenario file.
 //!
 //! | file | content |
 //! |---|---|
 //! | `args` | the flags |
-//! | `outcome` | decisions that are made otherwise, their order, and their scenario file |
-//! | `trial` | one run in a fork, and what it left |
-//! | `search` | all outcomes in order, without those that lead to the same |
+//! | `outcome` | decisions with another choice, their order, and their scenario file |
+//! | `trial` | one run in a fork, and its results |
+//! | `search` | all outcomes in order, without those that lead to the same state |
 //! | `shrink` | the smallest outcome that fails in the same way |
-//! | `state` | the file with which an exploration goes on |
+//! | `state` | the file from which an exploration continues |
 
 mod args;
 mod outcome;
@@ -35,7 +35,7 @@ use crate::model::decision::DECISIONS;
 use crate::world::log_hashes;
 use crate::world::script::Scenario;
 
-/// Explores: 0 if nothing was found, 1 if something was, 2 if nothing could be explored.
+/// Explores: 0 without a failure, 1 with one, 2 if nothing could be explored.
 pub(super) fn run(args: &ExploreArgs) -> ExitCode {
     match explore(args) {
         Ok(false) => ExitCode::SUCCESS,
@@ -100,7 +100,7 @@ fn steps(file: &Path, site: &mut Site) -> Result<Arc<Scenario>, Failure> {
     Ok(found)
 }
 
-/// Runs once with the outcomes of a file. True if the failure is still there.
+/// Runs once with the outcomes of a file. True if the failure still occurs.
 fn replay(
     file: &Path,
     mut site: Site,

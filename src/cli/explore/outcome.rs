@@ -1,4 +1,4 @@
-//! An outcome: what the outside world decides otherwise than usual, and how a scenario file says it.
+//! An outcome: the decisions of the outside world that differ from the usual run, and their scenario file.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -21,7 +21,7 @@ pub(super) struct Rule {
     pub(super) on: String,
     /// The choice.
     pub(super) then: String,
-    /// Which of the decisions of this name, from 1; none for all of them.
+    /// The place among the decisions of this name, from 1; `None` for all of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) nth: Option<u64>,
     /// The delay of the choice.
@@ -29,7 +29,7 @@ pub(super) struct Rule {
     pub(super) after: Option<String>,
 }
 
-/// A decision of a run, where the outside world can decide otherwise.
+/// A decision of a run in which the outside world has other choices.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Site {
     /// The decision, such as `payout.settle`.
@@ -59,7 +59,7 @@ impl Rule {
         })
     }
 
-    /// Whether the other rule is this one, or one case of it.
+    /// Whether the other rule equals this one or is a special case of it.
     pub(super) fn covers(&self, other: &Self) -> bool {
         self.on == other.on
             && self.then == other.then
@@ -88,7 +88,8 @@ impl Rule {
     }
 }
 
-/// The bodies of `POST /_sandbox/rules` for a scenario of outcomes; none if rules cannot say all that it says.
+/// The bodies of `POST /_sandbox/rules` for a scenario of outcomes; `None` if rules cannot express the whole
+/// scenario.
 pub(super) fn as_rules(scenario: &Scenario) -> Option<Vec<Value>> {
     let Scenario { webhooks, faults, timeline, limits, .. } = scenario;
     let is_more = !webhooks.is_empty() || !faults.is_empty() || !timeline.is_empty();
@@ -123,8 +124,8 @@ fn as_rule(row: &OutcomeRule) -> Option<Value> {
     Some(body)
 }
 
-/// The other choices at these sites, in the order in which they are tried: one site of each decision and choice after another, and of the
-/// sites of one decision the first, the last, and then those between.
+/// The other choices at these sites, in the order of the trials: one site of each decision and choice in turn. Of the
+/// sites of one decision, first the first, then the last, then the others.
 pub(super) fn alternatives(sites: &[Site], clock: ClockMode) -> Vec<Rule> {
     let mut by_decision: BTreeMap<usize, Vec<&Site>> = BTreeMap::new();
     for site in sites {
@@ -199,7 +200,7 @@ pub(super) fn scenario(rules: &[Rule], about: &str, growth: Option<&Growth>) -> 
             growth.clock.name()
         );
     }
-    // A rule comes before those that were added earlier, and the rows of a file are in the order of evaluation.
+    // A new rule has priority over earlier rules, and the rows of a file are in the order of priority.
     for rule in rules.iter().rev() {
         let _ =
             write!(file, "\n[[outcome]]\non = {}\nthen = {}\n", text(&rule.on), text(&rule.then));
@@ -231,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_failure_comes_before_the_second_subject_of_one() {
+    fn every_kind_of_failure_is_tried_before_a_second_subject() {
         let sites =
             [site("payout.settle", 1), site("payout.settle", 2), site("payroll_run.fund", 1)];
         let rules = alternatives(&sites, ClockMode::Manual);

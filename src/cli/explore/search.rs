@@ -1,4 +1,5 @@
-//! All outcomes in a fixed order: each alone, then together. What leads to the same state is not followed twice.
+//! All outcomes in a fixed order: each alone, then combined. Outcomes that lead to the same state are extended only
+//! once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -16,7 +17,7 @@ use crate::cli::failure::Failure;
 use crate::world::ClockMode;
 use crate::world::script::Scenario;
 
-/// An outcome that passed, whose later decisions can be made otherwise as well.
+/// An outcome that passed. Its later decisions can be varied in addition.
 struct Parent {
     rules: Vec<Rule>,
     sites: Vec<Site>,
@@ -24,7 +25,7 @@ struct Parent {
     is_behind: bool,
 }
 
-/// What was tried.
+/// The numbers of tried outcomes.
 #[derive(Default)]
 struct Counts {
     /// By the number of rules, from one.
@@ -43,7 +44,7 @@ pub(super) struct Search<'a> {
     steps: Option<&'a Arc<Scenario>>,
     state: State,
     pub(super) findings: Vec<Finding>,
-    /// The outcomes that failed. One that contains such an outcome is not tried.
+    /// The outcomes that failed. An outcome that contains a failed one is not tried.
     failed: Vec<Vec<Rule>>,
     nodes: BTreeSet<String>,
     effects: BTreeSet<String>,
@@ -150,7 +151,7 @@ impl<'a> Search<'a> {
         Ok(parents)
     }
 
-    /// Records runs in their order until all are there or the budget ends.
+    /// Records runs in their order until all are recorded or the budget ends.
     fn record_all(
         &mut self,
         rest: &[Vec<Rule>],

@@ -17,7 +17,7 @@ pub(super) struct Minimal {
     pub(super) growth: Option<Growth>,
 }
 
-/// The runs that are left.
+/// The state of a reduction, with the number of remaining runs.
 struct Shrinking<'a> {
     explored: &'a Explored,
     broken: &'a Broken,
@@ -38,7 +38,7 @@ pub(super) fn is_stable(
     Ok(true)
 }
 
-/// Removes rules, then places and delays of rules, then people and companies, as long as the failure stays the same.
+/// Removes rules, then places and delays of rules, then people and companies, as long as the failure is the same.
 pub(super) fn shrink(
     explored: &Explored,
     rules: &[Rule],
@@ -70,7 +70,7 @@ pub(super) fn shrink(
     Ok(Minimal { rules, growth })
 }
 
-/// The same rule for every subject, then without its delay.
+/// Simpler forms of a rule: without its place (so for every decision of its name), and without its delay.
 fn simpler(rule: &Rule) -> Vec<Rule> {
     let mut all = Vec::new();
     if rule.nth.is_some() {
@@ -133,7 +133,7 @@ impl Shrinking<'_> {
             return Ok(false);
         }
         self.left -= 2;
-        // A world in which the command fails without an outcome says nothing.
+        // A world in which the command fails without an outcome cannot be used.
         match Explored::open(&Site::Own(growth.clone()), &self.explored.options, steps) {
             Ok(smaller) => self.fails_in(&smaller, rules),
             Err(Failure::Report(_)) => Ok(false),

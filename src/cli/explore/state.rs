@@ -1,4 +1,4 @@
-//! The file of finished outcomes, with which an exploration goes on.
+//! The file of finished outcomes, from which an exploration continues.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -11,12 +11,12 @@ use crate::cli::explore::outcome::{Rule, Site};
 use crate::cli::explore::trial::Broken;
 use crate::cli::failure::Failure;
 
-/// What the lines of a file belong to. A file with another header is refused.
+/// Identifies the exploration of a file. A file with another header is refused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Header {
     pub(super) format: u32,
     pub(super) seed: Option<u64>,
-    /// What identifies the run without outcomes: the world, its version and what the command does.
+    /// Identifies the run without outcomes: the world, its version and the effects of the command.
     pub(super) usual: String,
     /// A hash of the decision table.
     pub(super) decisions: String,
@@ -43,9 +43,9 @@ pub(super) struct Finished {
 #[serde(rename_all = "snake_case")]
 pub(super) enum Outcome {
     Passed,
-    /// A rule of it never acted.
+    /// A rule of the outcome never acted.
     NotReached,
-    /// It failed once, and not again.
+    /// The run failed once, but not again.
     NotStable {
         how: String,
     },

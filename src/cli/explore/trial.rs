@@ -1,4 +1,4 @@
-//! One run in a fork: with which outcomes, how it ended, and what it decided.
+//! One run in a fork: its outcomes, its end, and its decisions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ const REPLAYED: &str = "replayed";
 /// Differences that a message shows.
 const SHOWN: usize = 6;
 
-/// What is run in every fork, and what it is compared with.
+/// The command that runs in every fork, and the usual run for comparison.
 pub(super) struct Explored {
     pub(super) options: Options,
     lab: Lab,
@@ -36,22 +36,22 @@ pub(super) struct Explored {
     usual: Canon,
     /// The decisions of the run without outcomes.
     pub(super) sites: Vec<Site>,
-    /// What identifies the run without outcomes.
+    /// Identifies the state after the run without outcomes.
     pub(super) node: String,
 }
 
-/// How a run failed.
+/// The failure of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Broken {
     /// `the check ends with exit code 1`.
     pub(super) how: String,
-    /// What the steps expected and what came, which differs with the number of subjects.
+    /// The expected and the actual values of the steps, which depend on the number of subjects.
     pub(super) detail: String,
     /// The kinds of resources and the accounts that differ from those of the usual run.
     pub(super) kinds: BTreeSet<String>,
 }
 
-/// What a run left.
+/// The results of a run.
 pub(super) struct Seen {
     pub(super) broken: Option<Broken>,
     /// Its decisions, in order.
@@ -140,7 +140,7 @@ impl Explored {
     /// Runs with these outcomes.
     pub(super) fn run(&self, rules: &[Rule]) -> Result<Seen, Failure> {
         let fork = self.lab.fork()?;
-        // The latest rule is asked first, as in the scenario file.
+        // The latest rule has the highest priority, as in the scenario file.
         for rule in rules {
             fork.call("POST", "/_sandbox/rules", &rule.body())?;
         }
@@ -149,7 +149,7 @@ impl Explored {
         Ok(seen)
     }
 
-    /// Runs with a scenario, beside those of the world. None if none of its rows acted.
+    /// Runs with a scenario, in addition to those of the world. None if none of its rows acted.
     pub(super) fn run_scenario(
         &self,
         scenario: &Scenario,
@@ -158,7 +158,8 @@ impl Explored {
         let fork = self.lab.fork()?;
         let mut rules = BTreeSet::new();
         if let Some(bodies) = outcome::as_rules(scenario) {
-            // As in the search, they come before the rows of the world's scenarios. The latest rule is asked first.
+            // As in the search, they have priority over the rows of the world's scenarios. The latest rule has the
+            // highest priority.
             for body in bodies.iter().rev() {
                 let rule = fork.call("POST", "/_sandbox/rules", body)?;
                 rules.insert(format!("rule {}", self::text(&rule["id"])));
@@ -255,7 +256,7 @@ impl Explored {
     }
 }
 
-/// How the command or the steps ended.
+/// The end of the command or the steps.
 enum Ran {
     Done,
     Failed { how: String, detail: String },
@@ -272,7 +273,7 @@ fn how(what: &str, ended: End) -> Option<String> {
     }
 }
 
-/// Where the steps first differ from what they expect, and how.
+/// The first difference between the steps and their expectations.
 fn first_difference(report: &scenario::RunReport) -> Option<(String, String)> {
     let of_steps = report.steps.iter().flat_map(|step| {
         step.differences.iter().map(move |it| (format!("{} {}", step.source, step.step), it))
@@ -287,7 +288,8 @@ fn sequence(row: &Value) -> u64 {
     row["sequence"].as_u64().unwrap_or(0)
 }
 
-/// What identifies the state of a fork. The whole digest also has the rules, which differ in each run.
+/// Identifies the state of a fork. The whole digest cannot be used, because it includes the rules, which differ in
+/// each run.
 fn node(fork: &Fork<'_>) -> Result<String, Failure> {
     let print = fork.call("GET", "/_sandbox/fingerprint", &Value::Null)?;
     let parts = ["records", "log", "timers"].map(|part| print["parts"][part].to_string());

@@ -25,7 +25,7 @@ pub(super) fn parse(text: &str, minor_digits: u8) -> Result<i64, String> {
         .ok_or_else(|| too_large(&format!("`{text}`"), minor_digits))
 }
 
-/// Why an amount above the limit is refused.
+/// The message for an amount above the limit.
 pub(super) fn too_large(what: &str, minor_digits: u8) -> String {
     format!("{what} is too large: the most is {}", format(MOST, minor_digits))
 }
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_an_amount_is_refused() {
+    fn text_that_is_no_amount_is_refused() {
         for text in ["", "-1", "+1", "1.", ".5", "1,000", "1e3", "1.234", "x", "1.2.3", "£1"] {
             assert!(parse(text, 2).is_err(), "{text}");
         }

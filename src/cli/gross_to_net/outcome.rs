@@ -1,4 +1,4 @@
-//! What a calculation on the command line ends with, and the form of its arguments.
+//! The result of a calculation on the command line, and the form of its arguments.
 
 use std::{fmt, io};
 
@@ -13,7 +13,7 @@ pub enum CasesOutcome {
     SomeRefused,
 }
 
-/// Why there is no result.
+/// The reason why there is no result.
 #[derive(Debug)]
 pub enum Error {
     /// The arguments or the content of a named file are wrong: exit code 2.

@@ -1,4 +1,4 @@
-//! The pay by the pack of the region that an attribute names, such as `state=NY`.
+//! The calculation by the pack of a region, which an attribute such as `state=NY` selects.
 
 use jiff::civil::Date;
 
@@ -34,7 +34,8 @@ impl<'a> Attributes<'a> {
         Ok(read)
     }
 
-    /// The pack of the region that the attributes name, with the employee's values. `None` if they name none that has a pack.
+    /// The pack of the region that the attributes name, with the employee's values. `None` if they name no region, or
+    /// a region without a pack.
     fn region(&self, pack: &Pack, day: Date) -> Result<Option<(&'static Pack, Profile)>, Error> {
         let named = self.national.iter().find(|(name, _)| Some(*name) == pack.regions.as_deref());
         let found = named.and_then(|(_, region)| library().of_region(&pack.country, region, day));
@@ -51,7 +52,7 @@ impl<'a> Attributes<'a> {
 }
 
 impl Region {
-    /// The same pay by the pack of the region.
+    /// Calculates the pay with the pack of the region.
     pub(super) fn of(
         (national, profile): (&Pack, &Profile),
         attributes: &Attributes<'_>,
@@ -82,7 +83,7 @@ impl Region {
         Ok(Some(Self { pack, pay }))
     }
 
-    /// What it takes from the employee.
+    /// The amount withheld from the employee.
     pub(super) fn withheld(&self) -> i64 {
         let lines = self.pack.lines().iter().zip(&self.pay.amounts);
         let of_employer = |role| matches!(role, Role::EmployerTax | Role::EmployerSocial);

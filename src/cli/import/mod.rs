@@ -21,7 +21,7 @@ use crate::value::Look;
 use crate::world::{Base, ClockMode, World};
 
 /// Thousands of employees need time.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The arguments of `sandbox import`.
 #[derive(Args, Debug)]
@@ -73,18 +73,18 @@ pub(super) fn run(args: &ImportArgs) -> Result<(), Failure> {
     };
     let gathered = import::read_all(&paths, &remember);
     if gathered.is_wrong() {
-        // Only the running sandbox knows what its world has, so rows of companies that exist already are not tried here.
+        // Rows of companies that already exist are not tried here, because only the running sandbox has its world.
         let report = gathered.tried(&args.new_world()?, false).report(Look::Plain);
         return Err(Failure::Report(format!("{report}error: nothing was imported\n")));
     }
     let body = json!({ "paths": paths, "files": texts.into_inner() }).to_string();
-    match args.world.answer(PATIENCE, ("POST", "/_sandbox/import"), &body)? {
+    match args.world.answer(TIMEOUT, ("POST", "/_sandbox/import"), &body)? {
         Ok(created) => print(&format!("imported {}\n", summary(&created))),
         Err(detail) => Err(Failure::Report(format!("{detail}\nerror: nothing was imported\n"))),
     }
 }
 
-/// What an import created, in words.
+/// A summary of the created resources.
 fn summary(created: &Value) -> String {
     let count = |one: &str, many: &str| counted(created[many].as_u64().unwrap_or(0), one, many);
     format!(

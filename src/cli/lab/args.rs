@@ -48,7 +48,7 @@ impl LabArgs {
         &self.scenario
     }
 
-    /// Where the world is. A world in this process gets this clock, if no scenario says another.
+    /// The site of the world. A world in this process gets this clock, unless a scenario sets another.
     pub(in crate::cli) fn site(&self, clock: ClockMode) -> Result<Site, Failure> {
         if let (Some(url), Some(key)) = (&self.url, &self.key) {
             let sandbox = SandboxArgs::of_url("--url", url, self.admin_token.clone())?;

@@ -1,4 +1,4 @@
-//! The final state of a run without what differs between two equal runs.
+//! The final state of a run without the values that differ between two equal runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,7 +32,7 @@ struct Sum {
     amount: i64,
 }
 
-/// Where a sum is.
+/// The place of a sum.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::cli) struct Place {
     pub(in crate::cli) company: String,
@@ -237,7 +237,8 @@ impl Masks {
     }
 }
 
-/// The objects that only one of two runs has, as often as it has more of them.
+/// The objects that only one of two runs has. An object occurs as many times as one run has it more
+/// often.
 fn unequal<'a>(one: &'a Canon, other: &Canon, masks: &Masks) -> Vec<&'a Object> {
     let mut rest: BTreeMap<Vec<u8>, usize> = BTreeMap::new();
     for object in &other.objects {
@@ -253,7 +254,7 @@ fn unequal<'a>(one: &'a Canon, other: &Canon, masks: &Masks) -> Vec<&'a Object> 
     one.objects.iter().filter(is_more).collect()
 }
 
-/// Members that say what a resource is. A difference in them is never masked.
+/// Members that identify a resource. A difference in them is never masked.
 const SAYING: [&str; 5] = ["amount", "currency", "status", "period", "object"];
 
 fn differing(one: &Object, other: &Object) -> Vec<String> {

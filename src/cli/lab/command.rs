@@ -1,4 +1,4 @@
-//! The command of the app: a process group of its own with a time limit.
+//! The command of the app, in its own process group with a time limit.
 
 use std::fs::File;
 use std::io;
@@ -7,7 +7,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How the command ended.
+/// The end of the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::cli) enum End {
     Code(i32),
@@ -27,13 +27,14 @@ impl End {
     }
 }
 
-/// How often the end of the command is looked for.
+/// The interval of the check for the end of the command.
 const LOOK: Duration = Duration::from_millis(1);
 
-/// The groups that run now. A command does not get the Ctrl-C of the terminal, because its group is not the one in front.
+/// The running process groups. A command does not get the Ctrl-C of the terminal, because its group is not in the
+/// foreground.
 static RUNNING: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 
-/// Runs the command to its end. What it prints goes to the file.
+/// Runs the command to its end, with its output in the file.
 pub(in crate::cli) fn run(
     command: &[String],
     environment: &[(&str, String)],
@@ -87,7 +88,7 @@ fn alone(command: &mut Command) {
     command.process_group(0);
 }
 
-/// Ends what the command has left running.
+/// Ends the processes that the command has left running.
 #[cfg(unix)]
 fn end_group(group: u32) {
     let group = i32::try_from(group).ok().and_then(rustix::process::Pid::from_raw);
@@ -103,7 +104,7 @@ fn alone(_: &mut Command) {}
 #[cfg(not(unix))]
 fn end_group(_: u32) {}
 
-/// Ends the running commands when this process is told to end.
+/// Ends the running commands when this process gets a signal to end.
 pub(in crate::cli) fn end_with_us() {
     let listening = || -> io::Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

@@ -1,5 +1,5 @@
-//! A world to try a command on: each run gets a fork of it. It is in this process or in a running sandbox. Everything goes through
-//! the control plane.
+//! A world for trials of a command: each run gets a fork of it. The world is in this process or in a running sandbox,
+//! and is used only through the control plane.
 
 mod args;
 pub(in crate::cli) mod canon;
@@ -25,13 +25,13 @@ use crate::world::{ClockMode, Shape};
 /// The key of the world in this process.
 const KEY: &str = "lab";
 /// A payroll of many people needs time.
-const PATIENCE: Duration = Duration::from_secs(10 * 60);
+const TIMEOUT: Duration = Duration::from_secs(10 * 60);
 /// Rows of each page.
 const PAGE: usize = 100;
 /// Requests that the request log of a run keeps.
 const REQUESTS: usize = 100_000;
 
-/// Where the world is.
+/// The site of the world.
 #[derive(Clone)]
 pub(in crate::cli) enum Site {
     /// Under a key of a running sandbox.
@@ -40,7 +40,7 @@ pub(in crate::cli) enum Site {
     Own(Growth),
 }
 
-/// What a world in this process is grown from.
+/// The inputs from which a world in this process is generated.
 #[derive(Clone, Debug)]
 pub(in crate::cli) struct Growth {
     pub(in crate::cli) seed: u64,
@@ -128,7 +128,7 @@ impl Lab {
         Ok(Fork { lab: self, key, base: text(&taken["id"]), now: text(&made["now"]), folder })
     }
 
-    /// A call of the control plane, which must succeed. This is the only place that knows the envelope of its replies.
+    /// A call of the control plane, which must succeed. Only this function reads the envelope of replies.
     fn control(&self, key: &str, method: &str, path: &str, body: &Value) -> Result<Value, Failure> {
         let mut answer = self.ask(key, method, path, body)?;
         let is_single = answer.get("data").is_some() && answer.get("meta").is_none();
@@ -138,7 +138,7 @@ impl Lab {
     fn ask(&self, key: &str, method: &str, path: &str, body: &Value) -> Result<Value, Failure> {
         let head = format!("Authorization: Bearer {key}\r\n");
         let body = if body.is_null() { String::new() } else { body.to_string() };
-        let reply = self.sandbox.ask(PATIENCE, (method, path), &head, &body)?;
+        let reply = self.sandbox.ask(TIMEOUT, (method, path), &head, &body)?;
         let answer: Value = serde_json::from_slice(&reply.body).map_err(|_| {
             Failure::Impossible(format!("the answer is not from a sandbox: {:?}", reply.status))
         })?;
@@ -152,7 +152,7 @@ impl Lab {
 
 impl Drop for Lab {
     fn drop(&mut self) {
-        // The process ends: what cannot be removed has no further effect.
+        // The process ends, so resources that cannot be removed have no further effect.
         let path = format!("/_sandbox/snapshots/{}", self.base);
         let _ = self.control(&self.key, "DELETE", &path, &Value::Null);
         let _ = std::fs::remove_dir_all(&self.folder);
@@ -193,7 +193,7 @@ impl Fork<'_> {
         Ok(all)
     }
 
-    /// Runs a command with this fork as its sandbox. What it prints is kept.
+    /// Runs a command with this fork as its sandbox, and keeps its output.
     pub(in crate::cli) fn run(
         &self,
         command: &[String],
@@ -211,7 +211,7 @@ impl Fork<'_> {
             .map_err(|error| Failure::Usage(format!("cannot run {}: {error}", command.join(" "))))
     }
 
-    /// Finishes what is in progress, so that money under way arrives.
+    /// Advances until idle, so that money in transit arrives.
     pub(in crate::cli) fn idle(&self) -> Result<(), Failure> {
         let body = json!({"until": "idle", "events_limit": 0});
         self.call("POST", "/_sandbox/clock/advance", &body).map(drop)
@@ -234,7 +234,7 @@ impl Fork<'_> {
         last_lines(&self.printed())
     }
 
-    /// Asserts that the books hold.
+    /// Asserts that the ledger check passes.
     pub(in crate::cli) fn check_books(&self) -> Result<(), Failure> {
         let checked = self.call("GET", "/_sandbox/ledger/check", &Value::Null)?;
         if checked["ok"] == true {
@@ -259,7 +259,7 @@ impl Growth {
         Ok(())
     }
 
-    /// Takes what a `[world]` says.
+    /// Applies a `[world]`.
     pub(in crate::cli) fn take_world(&mut self, world: &WorldPart) -> Result<(), Failure> {
         self.seed = world.seed.unwrap_or(self.seed);
         self.clock = world.clock.unwrap_or(self.clock);
@@ -280,7 +280,7 @@ impl Growth {
     }
 }
 
-/// What a command printed, for the end of a message.
+/// The output of a command, for the end of a message.
 pub(in crate::cli) fn said(printed: &str) -> String {
     if printed.trim().is_empty() {
         "; it printed nothing".to_owned()

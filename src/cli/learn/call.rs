@@ -1,4 +1,4 @@
-//! What the files show of the real service, in one form: calls that were seen, and calls that a document promises.
+//! The calls of the real service in one form: recorded calls, and calls described by a document.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +8,9 @@ use crate::api::operation::Operation;
 
 /// A call and its reply.
 pub(super) struct Call {
-    /// Where it is written, for messages: `real.har, entry 4`.
+    /// Its place, for messages: `real.har, entry 4`.
     pub(super) at: String,
-    /// Whether it was seen at the service. Otherwise a document promises it.
+    /// Whether the call was recorded. Otherwise a document describes it.
     pub(super) is_seen: bool,
     pub(super) method: String,
     pub(super) host: String,
@@ -57,8 +57,8 @@ impl Call {
         matches!(self.status, 200..300)
     }
 
-    /// Whether it shows that its operation exists: a document promises it, or the service executed the call or refused its content.
-    /// Any server refuses unknown paths and keys, and can fail.
+    /// Whether it proves that its operation exists: a document describes it, or the service executed the call or
+    /// refused its content. Refusals of paths or keys, and server errors, prove nothing.
     pub(super) fn shows_its_operation(&self) -> bool {
         let is_about_content = matches!(self.status, 402 | 409 | 412 | 422);
         !self.is_seen || self.succeeds() || is_about_content && self.reply != Shape::Unknown
@@ -104,12 +104,12 @@ pub(super) enum Shape {
     Unknown,
     Null,
     Truth,
-    /// With the number that was seen.
+    /// With the recorded number.
     Integer(Option<i64>),
     Decimal,
-    /// The values that are possible or were seen, and the format that a document names.
+    /// The possible or recorded values, and the format in a document.
     Text(Vec<String>, Option<String>),
-    /// The rows that were seen; one row stands for all of a document.
+    /// The recorded rows. A list of a document has one row for all.
     List(Vec<Self>),
     /// The members, each with whether it is always there.
     Object(BTreeMap<String, (Self, bool)>),
@@ -139,12 +139,12 @@ impl Shape {
         members.get(name).map(|(shape, _)| shape)
     }
 
-    /// The number that was seen.
+    /// The recorded number.
     pub(super) const fn number(&self) -> Option<i64> {
         if let Self::Integer(number) = self { *number } else { None }
     }
 
-    /// The text that was seen.
+    /// The recorded text.
     pub(super) fn text(&self) -> Option<&str> {
         if let Self::Text(values, None) = self { values.first().map(String::as_str) } else { None }
     }

@@ -1,4 +1,4 @@
-//! What calls show about the contract: statuses, headers, the form of errors, and pages.
+//! Checks of calls against the contract: statuses, headers, the form of errors, and pages.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::cli::learn::names::{is_idempotency, is_request_id, is_version, with_r
 use crate::engine::contract::{ErrorFormat, Header, Name, Overlay};
 use crate::value::ErrorCode;
 
-/// What calls show: a value, and the call that shows it.
+/// Values in calls, each with its call.
 type Shown<'c, T> = Vec<(T, &'c Call)>;
 
 /// Runs every check.
@@ -35,7 +35,8 @@ pub(super) fn all(calls: &[Call], learned: &mut Learned) {
     }
 }
 
-/// Compares what was shown with ours. If nothing shown is ours, the most frequent value is set; `set` returns whether a key can have it.
+/// Compares the recorded values with the sandbox's value. If none is equal, sets the most frequent value; `set`
+/// returns whether a contract key can have it.
 fn settle<T: Ord + Clone>(
     learned: &mut Learned,
     (id, key): (&str, &str),
@@ -154,7 +155,7 @@ fn codes(calls: &[Call], learned: &mut Learned) {
     }
 }
 
-/// The number of rows of a page, without `per_page` and at most.
+/// The default and the maximum number of rows of a page.
 fn page_sizes(calls: &[Call], learned: &mut Learned) {
     let ours = learned.contract().rows.paging;
     let (mut defaults, mut most) = (Shown::new(), Shown::new());
@@ -197,7 +198,7 @@ fn page_sizes(calls: &[Call], learned: &mut Learned) {
     });
 }
 
-/// The names of the parameters that select a page, and what is after the last one.
+/// The names of the parameters that select a page, and the reply after the last page.
 fn page_parameters(calls: &[Call], learned: &mut Learned) {
     for call in calls.iter().filter(|call| call.row.is_some() && call.succeeds()) {
         let declared = call.parameters.iter().filter(|it| it.place == "query");
@@ -283,7 +284,7 @@ fn headers(calls: &[Call], learned: &mut Learned) {
             let headers = if header.of_requests { &call.sent } else { &call.replied };
             let Some(headers) = headers else { continue };
             let by_value = || with_request_id(headers, &call.reply);
-            // A proxy can add another one to ours.
+            // A proxy can add another header to the default one.
             let is_ours = |ours: &&str| headers.contains_key(&ours.to_ascii_lowercase());
             let name = ours.as_deref().filter(is_ours).or_else(|| named(headers, fits));
             let name = name.or_else(|| if key == "request_id" { by_value() } else { None });

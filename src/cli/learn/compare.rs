@@ -11,7 +11,7 @@ use crate::render::openapi::{self, Plane};
 /// The most rows of a list that are compared.
 const MOST_ROWS: usize = 100;
 
-/// A pair of values, and what it belongs to.
+/// A pair of values, with their member.
 struct Pair<'p> {
     call: &'p Call,
     /// The assumption about the members of this operation.

@@ -1,4 +1,4 @@
-//! OpenAPI 3: what a document promises.
+//! Reads an OpenAPI 3 document as calls.
 
 use core::cell::Cell;
 use std::collections::BTreeMap;
@@ -12,7 +12,8 @@ const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 const MOST_REFERENCES: usize = 24;
 /// Schemas are read down to the first of these depths at which a body has at most [`MOST_PARTS`]. A schema that contains itself ends there.
 const DEPTHS: [usize; 4] = [12, 6, 3, 1];
-/// The most values, members and rows of a body. A schema that contains itself twice has twice as many at each depth.
+/// Maximum number of values, members and rows of a body. A schema that contains itself twice doubles them at each
+/// depth.
 const MOST_PARTS: usize = 2_000;
 
 /// A document, and its name in messages.

@@ -17,7 +17,7 @@ use crate::io::input_file;
 /// The largest allowed file.
 const MOST_BYTES: u64 = 256 << 20;
 
-/// What a file shows.
+/// The content of a file.
 pub(super) enum Shown {
     /// Calls of the service, and the number of entries that are no calls.
     Service(Vec<Call>, usize),

@@ -14,7 +14,8 @@ use crate::engine::keys::looks_live;
 const SECRET: [&str; 5] =
     ["authorization", "cookie", "set-cookie", "proxy-authorization", "x-api-key"];
 
-/// The calls of the entries, and the number of entries that are no calls. A mistake is named without its value, which can be a secret.
+/// The calls of the entries, and the number of other entries. The message about a mistake leaves out the value, which
+/// can be a secret.
 pub(super) fn calls(name: &str, log: &Value) -> Result<(Vec<Call>, usize), String> {
     let entries = log["entries"].as_array().ok_or("`log.entries` must be a list")?;
     if entries.is_empty() {
@@ -97,7 +98,7 @@ fn headers(pairs: Vec<(&str, &str)>) -> Headers {
     named.collect()
 }
 
-/// What kind of key the request has.
+/// The kind of the request's key.
 fn key(headers: &[(&str, &str)]) -> Key {
     let sent = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("authorization"));
     let Some((_, value)) = sent else { return Key::Absent };

@@ -9,7 +9,7 @@ use crate::engine::contract::{Overlay, Row, takes_alias};
 use crate::render::assumptions::{differences, file};
 use crate::value::Look;
 
-/// The most places that are kept for one difference.
+/// Maximum number of places that are kept for one difference.
 const MOST_PLACES: usize = 3;
 
 /// The result of all checks.
@@ -20,10 +20,10 @@ pub(super) struct Learned {
     seen: BTreeMap<&'static str, Seen>,
 }
 
-/// What was seen about one assumption.
+/// The evidence about one assumption.
 #[derive(Default)]
 pub(super) struct Seen {
-    /// Where it was confirmed.
+    /// The places that confirm it.
     pub(super) confirmed: Vec<String>,
     pub(super) different: Vec<Difference>,
     /// Calls of a recording that depend on it.
@@ -32,7 +32,7 @@ pub(super) struct Seen {
 
 /// One difference.
 pub(super) struct Difference {
-    /// What the service does.
+    /// The behaviour of the service.
     pub(super) what: String,
     pub(super) at: Vec<String>,
     /// The key of the contract that covers it.
@@ -116,7 +116,7 @@ impl Learned {
         }
     }
 
-    /// Every assumption, with what was seen about it.
+    /// Every assumption, with the evidence about it.
     pub(super) fn rows(&self) -> impl Iterator<Item = (&'static Assumption, Option<&Seen>)> {
         assumptions::all().map(|one| (one, self.seen.get(one.id.as_str())))
     }

@@ -78,7 +78,7 @@ fn manages_endpoints(call: &Call, base: &str, learned: &mut Learned) -> bool {
     true
 }
 
-/// Switches off the operations that a document lacks and no call uses. A document promises all operations of a service.
+/// Switches off the operations that a document lacks and no call uses. A document is assumed to be complete.
 fn absent(calls: &[Call], learned: &mut Learned) {
     let Some(first) = calls.iter().find(|call| !call.is_seen && call.row.is_some()) else { return };
     let used: BTreeSet<&str> = calls.iter().filter_map(|call| Some(call.row?.name)).collect();
@@ -137,7 +137,8 @@ pub(super) fn success(row: &Operation) -> &'static str {
     if row.name == "run_payroll" { "run-status" } else { "statuses" }
 }
 
-/// The path before every route, as most calls have it. Calls that show no operation count only if there are no others, and confirm nothing.
+/// The most frequent prefix of the calls' paths. Calls that prove no operation count only if there are no others, and
+/// confirm nothing.
 fn base_path(calls: &[Call], learned: &mut Learned) -> String {
     let mut found: BTreeMap<String, (usize, usize, &Call)> = BTreeMap::new();
     for call in calls {
@@ -173,7 +174,7 @@ fn base_path(calls: &[Call], learned: &mut Learned) -> String {
     base
 }
 
-/// What stands before a path of the table in a path.
+/// The prefix of a path before a path of the table.
 fn prefix(template: &str, path: &str) -> Option<String> {
     let own: Vec<&str> = template.split('/').skip(1).collect();
     let parts: Vec<&str> = path.split('/').skip(1).collect();

@@ -1,4 +1,5 @@
-//! `sandbox contract learn`: what the real service did or promises, compared with every assumption, and the contract file that follows.
+//! `sandbox contract learn`: compares recordings and documents of the real service with every assumption, and writes
+//! the resulting contract file.
 //!
 //! [`files`] reads each kind of file as calls, [`matching`] finds their operations, [`checks`] and [`compare`] compare them with the
 //! contract in force. Each check belongs to an assumption of `fixtures/assumptions.toml`. Credentials are dropped while a file is read.

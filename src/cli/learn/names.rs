@@ -1,4 +1,4 @@
-//! What a header is for, by its name or its value.
+//! Detects the purpose of a header from its name or its value.
 
 use crate::cli::learn::call::{Headers, Shape};
 
@@ -7,7 +7,7 @@ pub(super) fn is_idempotency(name: &str) -> bool {
     words(name).any(|word| word.starts_with("idem"))
 }
 
-/// What a header with the version of a program names.
+/// Words for programs in the names of headers with the version of a program.
 const PROGRAMS: [&str; 17] = [
     "agent",
     "android",

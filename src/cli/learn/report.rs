@@ -9,12 +9,12 @@ use crate::cli::counted::counted;
 use crate::cli::learn::learned::{Difference, Learned};
 use crate::cli::printable::printable;
 
-/// How many calls there are.
+/// Numbers of calls.
 #[derive(Serialize)]
 pub(super) struct Counts {
     /// In all files.
     pub(super) read: usize,
-    /// Those of operations of the sandbox.
+    /// Calls of operations of the sandbox.
     pub(super) compared: usize,
     /// Entries of HAR files without a URL of HTTP, or without a reply.
     pub(super) left_out: usize,
@@ -34,7 +34,7 @@ struct Row<'a> {
     id: &'a str,
     question: &'a str,
     answer: &'a str,
-    /// Why nothing changes it.
+    /// The reason why no setting changes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     fixed: Option<&'a str>,
     result: &'static str,

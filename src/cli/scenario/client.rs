@@ -1,4 +1,4 @@
-//! The steps of a scenario as calls over loopback HTTP, as any client would make them.
+//! The steps of a scenario as ordinary calls over loopback HTTP.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -18,7 +18,7 @@ use crate::scenario::{Came, Places, Reply, RowHits, Runner};
 use crate::value::Span;
 
 /// Longer than the longest latency of a scenario.
-const PATIENCE: Duration = Duration::from_secs(10 * 60);
+const TIMEOUT: Duration = Duration::from_secs(10 * 60);
 /// Events in each page.
 const PAGE: usize = 100;
 
@@ -96,7 +96,7 @@ impl Client {
             .map_err(|error| format!("{method} {path} cannot be sent: {error}"))?;
         let came = self
             .runtime
-            .block_on(async { tokio::time::timeout(PATIENCE, send(authority, request)).await });
+            .block_on(async { tokio::time::timeout(TIMEOUT, send(authority, request)).await });
         came.map_err(|_| format!("{method} {path} got no answer in time"))?
     }
 
@@ -216,7 +216,7 @@ impl Runner for Client {
         self.pages("/_sandbox/events?sort=sequence")
     }
 
-    /// Only a server of its own has a receiver.
+    /// Only a server of this process has a receiver.
     fn deliveries(&mut self, _: &BTreeMap<String, u64>) -> Result<BTreeMap<String, u64>, String> {
         Ok(BTreeMap::new())
     }
@@ -233,8 +233,8 @@ impl Runner for Client {
     }
 }
 
-/// Path, query and body of an input. Members that the path names go into it, all others into the body or the
-/// query.
+/// Path, query and body of an input. The path takes its own members, and the body or the query takes all
+/// others.
 fn request_line(operation: &Operation, input: &Map<String, Value>) -> (String, Option<Value>) {
     let mut rest = input.clone();
     let mut path = operation.path.to_owned();

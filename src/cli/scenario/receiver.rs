@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_arrives_is_counted_and_waited_for() {
+    fn received_deliveries_are_counted_and_awaited() {
         let receiver = Receiver::start().expect("a port is free");
         let authority = receiver.url().trim_start_matches("http://").trim_end_matches('/');
         let mut stream = TcpStream::connect(authority).expect("it listens");

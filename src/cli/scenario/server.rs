@@ -17,7 +17,7 @@ use crate::world::script::Scenario;
 
 /// The key of the world in which the steps act.
 const KEY: &str = "scenario_test";
-/// How long to wait for a due delivery.
+/// The maximum wait for a due delivery.
 const DELIVERY: Duration = Duration::from_secs(5);
 /// A running server with the scenario loaded.
 pub(super) struct Served {

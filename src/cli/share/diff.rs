@@ -42,7 +42,7 @@ pub(in crate::cli) struct DiffArgs {
     sandbox: SandboxArgs,
 }
 
-/// What is compared.
+/// One side of the comparison.
 struct Side {
     canon: Canon,
     /// The number of events of each type.

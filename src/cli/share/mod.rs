@@ -1,4 +1,5 @@
-//! `sandbox share`, `sandbox open` and `sandbox diff`: a world as one line of text, and the differences of two worlds in words.
+//! `sandbox share`, `sandbox open` and `sandbox diff`: a world as one line of text, and a description of the
+//! differences between two worlds.
 //!
 //! | file | content |
 //! |---|---|
@@ -26,7 +27,7 @@ use crate::cli::failure::{Failure, print};
 use crate::cli::share::line::Shared;
 use crate::value::ErrorCode;
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The arguments of `sandbox share`.
 #[derive(Args, Debug)]
@@ -46,7 +47,7 @@ pub(super) struct ShareArgs {
     sandbox: SandboxArgs,
 }
 
-/// Prints the line, after its world was made from it once.
+/// Prints the line, after a trial in which its world was made from it.
 pub(super) fn run(args: &ShareArgs) -> Result<(), Failure> {
     let key = &args.key.key()?;
     let inputs = get(&args.sandbox, key, "/_sandbox/inputs")?
@@ -98,7 +99,7 @@ pub(super) fn run(args: &ShareArgs) -> Result<(), Failure> {
 /// The body of a reply, which must be a success. None if the key has no world; then it still has none.
 fn get(sandbox: &SandboxArgs, key: &str, path: &str) -> Result<Option<Value>, Failure> {
     let head = format!("Authorization: Bearer {}\r\n", in_header("--api-key", key)?);
-    let reply = sandbox.ask(PATIENCE, ("GET", path), &head, "")?;
+    let reply = sandbox.ask(TIMEOUT, ("GET", path), &head, "")?;
     let answer: Value = serde_json::from_slice(&reply.body).map_err(|_| {
         Failure::Impossible(format!("the answer is not from a sandbox: {:?}", reply.status))
     })?;
@@ -112,7 +113,7 @@ fn get(sandbox: &SandboxArgs, key: &str, path: &str) -> Result<Option<Value>, Fa
     Err(Failure::Impossible(why.to_owned()))
 }
 
-/// Why a key means no world.
+/// The message for a key without a world.
 fn no_world(sandbox: &SandboxArgs) -> String {
     format!(
         "the key has no world in the sandbox at {}: no call was made with it",

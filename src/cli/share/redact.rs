@@ -1,4 +1,4 @@
-//! Replaces free text in the bodies of calls. Equal texts get equal replacements, so what belongs together stays together.
+//! Replaces free text in the bodies of calls. Equal texts get equal replacements, so references stay consistent.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,8 @@
-//! Everything that the specification leaves open ("not shown"), and what the sandbox does: `fixtures/assumptions.toml`.
+//! The details that the specification leaves open ("not shown"), with the sandbox's behaviour:
+//! `fixtures/assumptions.toml`.
 //!
-//! Tests check that every error code, every header, every key of the overlay and every area of assumed operations has a row, and that
-//! every row names a test that shows it.
+//! Tests check that every error code, header, key of the overlay and area of assumed operations has a row. They also
+//! check that every row names an existing test.
 
 use std::sync::LazyLock;
 
@@ -15,7 +16,7 @@ pub(crate) struct Assumption {
     /// The section of the specification that leaves it open.
     pub(crate) section: String,
     pub(crate) question: String,
-    /// Ours.
+    /// The sandbox's answer.
     pub(crate) answer: String,
     /// Keys of the overlay that override it; empty if there are none.
     #[serde(default)]
@@ -23,9 +24,9 @@ pub(crate) struct Assumption {
     /// Whether it is an area of operations.
     #[serde(default)]
     area: bool,
-    /// What else changes it: a flag, a scenario or a call.
+    /// Another setting that changes it: a flag, a scenario or a call.
     pub(crate) setting: Option<String>,
-    /// Why nothing changes it.
+    /// The reason why no setting changes it.
     pub(crate) fixed: Option<String>,
     /// The test that shows it.
     pub(crate) proof: String,

@@ -8,7 +8,7 @@ use http::uri::PathAndQuery;
 
 /// The longest allowed path.
 const LONGEST: usize = 100;
-/// What every message says.
+/// The common part of all messages.
 const EXPECTED: &str = "expected a path such as /sandbox: a slash, then letters, digits, `-`, `.`, `_` or `~`, without a slash at the end";
 
 /// A path such as `/sandbox`; empty by default.
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_path_is_refused() {
+    fn an_invalid_base_path_is_refused() {
         for good in ["", "/sandbox", "/api/v1.2", "/~a_b-c"] {
             assert_eq!(good.parse().map(|base: BasePath| base.to_string()).as_deref(), Ok(good));
         }

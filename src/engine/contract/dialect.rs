@@ -1,8 +1,8 @@
 //! The dialect of the server: the names of headers and the form of refusals.
 //!
-//! Internally, headers have our names and a refusal is a problem document. A request is renamed before all
-//! other code reads it, and a reply after all
-//! other code has written it. So no layer, the network layer included, can answer in the wrong dialect.
+//! Internally, headers have the default names and a refusal is a problem document. Headers of a request are
+//! renamed before any other code reads them, and headers of a reply after all other code has written them.
+//! So no layer, including the network layer, can answer in the wrong dialect.
 
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
@@ -30,9 +30,9 @@ pub(crate) enum ErrorFormat {
 pub(crate) struct Header {
     /// The name in the overlay.
     pub(crate) key: &'static str,
-    /// Our name, as documents write it.
+    /// The default name, as documents write it.
     pub(crate) name: &'static str,
-    /// Our name in the form for comparison.
+    /// The default name in the form for comparison.
     lower: &'static str,
     /// Whether it is a header of requests; otherwise it is one of replies.
     pub(crate) of_requests: bool,
@@ -58,7 +58,7 @@ impl Header {
         Self::new("api_version", "Api-Version", "api-version", true),
     ];
 
-    /// Our name on the wire.
+    /// The default name on the wire.
     pub(crate) fn own(self) -> HeaderName {
         HeaderName::from_static(self.lower)
     }
@@ -74,11 +74,11 @@ pub(crate) struct Name {
     pub(crate) wire: HeaderName,
 }
 
-/// The names of headers and the form of refusals; the default is ours.
+/// The names of headers and the form of refusals.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Dialect {
     pub(crate) errors: ErrorFormat,
-    /// Only the headers with other names than ours.
+    /// Only the headers with other names than the default.
     pub(crate) headers: Vec<Renamed>,
 }
 
@@ -88,19 +88,19 @@ impl Dialect {
         self.errors == ErrorFormat::Problem && self.headers.is_empty()
     }
 
-    /// The reply headers with other names than ours.
+    /// The reply headers with other names than the default.
     pub(crate) fn reply_headers(&self) -> Vec<String> {
         let names = self.renames(false).filter_map(|(_, name)| name.as_ref());
         names.map(|name| name.written.clone()).collect()
     }
 
-    /// The headers, of requests or of replies, with other names than ours.
+    /// The headers, of requests or of replies, with other names than the default.
     fn renames(&self, of_requests: bool) -> impl Iterator<Item = &Renamed> {
         self.headers.iter().filter(move |(header, _)| header.of_requests == of_requests)
     }
 
-    /// Gives the headers of a request our names. A header that is renamed or off is not accepted under our
-    /// name.
+    /// Gives the headers of a request their default names. A header that is renamed or off is not accepted
+    /// under its default name.
     pub(crate) fn enter(&self, path: &str, headers: &mut HeaderMap) {
         if self.headers.is_empty() || is_control(path) {
             return;
@@ -211,8 +211,8 @@ pub(crate) const ENVELOPE: [(&str, &str); 9] = [
     ("retryable", "retryable"),
 ];
 
-/// The control plane is not part of the product. It keeps our dialect, so that test tools work with any
-/// overlay.
+/// The control plane is not part of the product. It keeps the default dialect, so that test tools work with
+/// any overlay.
 fn is_control(path: &str) -> bool {
     path.strip_prefix("/_sandbox").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

@@ -1,8 +1,7 @@
 //! The part of an overlay's text that a report may show: everything except keys.
 //!
-//! It works on lines and does not parse TOML. So a key is also hidden if the file is invalid, or its section
-//! is misspelt or wrong. Every byte
-//! keeps its position, so that columns stay right.
+//! It works on lines and does not parse TOML, so a key is hidden even in an invalid file or a misspelt
+//! section. Every byte keeps its position, so that columns are unchanged.
 
 use crate::engine::contract::values::KEYS;
 use crate::value::diagnostic::nearest;
@@ -61,7 +60,7 @@ fn is_secret(section: &str, key: &str) -> bool {
     (names_keys && !of_headers) || !HARMLESS.contains(&section)
 }
 
-/// Whether the name before the `=` is a name of the file or nearly one; otherwise it may be an API key
+/// Whether the name before the `=` is a known name or similar to one. Another name could be an API key
 /// itself.
 fn is_known(section: &str, key: &str) -> bool {
     let known = KEYS.iter().flat_map(|known| [known.section, known.name]).chain(["key"]);
@@ -80,7 +79,8 @@ fn first_word(text: &str) -> String {
         .collect()
 }
 
-/// Stars for all characters except those of list syntax, because a key may contain any other character.
+/// Replaces all characters except those of list syntax by stars, because a key can contain any other
+/// character.
 fn stars(text: &str) -> String {
     let harmless =
         |letter: char| matches!(letter, '[' | ']' | ',' | '"' | '\'' | '\n' | '\r' | ' ');
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_hidden_wherever_they_stand_and_columns_stay() {
+    fn keys_are_masked_everywhere_and_columns_are_unchanged() {
         for source in [
             "[auth]\nkeys = [\"s3cret\"]\n",
             "[auth]\nkeys = [\n  \"s3cret\",\n  's3cret-é', # s3cret\n]\nrefuse_live = false\n",
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_is_shown() {
+    fn text_without_keys_is_not_masked() {
         let source = "serve = \"all\"\n\n[operations.runPayroll]\nstatus = 202\naliases = [\n  \"/a\",\n]\n[errors]\n\
                       format = \"envelope\"\n[headers]\nidempotency_key = \"Idem\"\n";
         assert_eq!(masked(source), source);

@@ -1,11 +1,9 @@
-//! The contract overlay: the differences between the real service and our assumptions, as data.
+//! The contract overlay: the differences between the real service and the sandbox's assumptions, as data.
 //!
-//! The operation table does not change. An overlay says which rows are served, with which paths and statuses
-//! ([`Rows`], applied by the router), how
-//! many rows a page has, which keys are accepted ([`Auth`]), and which dialect is used ([`dialect`]). Names
-//! of headers and the form of refusals are
-//! translated as requests come in and replies go out, so that no other code knows of them. The overlay does
-//! not affect the control plane.
+//! The operation table does not change. An overlay defines the served rows with their paths and statuses
+//! ([`Rows`], applied by the router), the page size, the accepted keys ([`Auth`]), and the dialect
+//! ([`dialect`]). Header names and refusals are translated at the entry and the exit of the engine, so other
+//! code needs only the default dialect. The overlay does not affect the control plane.
 //!
 //! Deliberately absent: reading files. [`Overlay::parse`] checks an overlay and reports every mistake at
 //! once.

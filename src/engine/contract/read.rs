@@ -166,7 +166,7 @@ impl Reader {
         for (key, _) in section.table {
             let name: &str = key.get_ref();
             if section.name == "auth" && nearest(name, known.clone()).is_none() {
-                // It may be an API key in the wrong place.
+                // The text can be an API key in the wrong place.
                 self.found.push(
                     Diagnostic::new(key.span(), "`auth` has no such key")
                         .expected("unknown key")

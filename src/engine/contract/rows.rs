@@ -243,7 +243,7 @@ pub(crate) fn takes_alias(overlay: &Overlay, row: &'static Operation, path: &str
         && endpoints.is_none_or(|path| check_endpoints(overlay, &added, path, &(0..0)).is_none())
 }
 
-/// The mistake of an alias beside the served paths and earlier aliases.
+/// The conflict of an alias with a served path or an earlier alias, if any.
 fn collision(overlay: &Overlay, alias: &Alias, earlier: &[Alias]) -> Option<Diagnostic> {
     let served = || api::product().filter(|row| overlay.rows.serves(row));
     let wrong = |message: String| Diagnostic::new(alias.span.clone(), message);

@@ -22,7 +22,7 @@ fn the_debug_form_of_an_overlay_shows_no_key() {
 }
 
 #[test]
-fn no_text_makes_it_panic() {
+fn parsing_any_overlay_never_panics() {
     let whole = "serve = \"all\"\n[operations.runPayroll]\nstatus = 202\naliases = [\"/v2/é\"]\n[auth]\nkeys = ['a']\n\
                  [headers]\nrequest_id = \"X\"\n[paging]\nper_page_max = 0x1f\n";
     for end in (0..whole.len()).filter(|end| whole.is_char_boundary(*end)) {
@@ -34,7 +34,7 @@ fn no_text_makes_it_panic() {
 }
 
 #[test]
-fn an_overlay_with_our_own_assumptions_changes_nothing() {
+fn an_overlay_with_the_default_assumptions_changes_nothing() {
     let ours = "serve = \"all\"\nbase_path = \"\"\n[operations.getCompany]\nenabled = true\n[errors]\nformat = \"problem\"\n[paging]\n\
                 per_page_default = 25\nper_page_max = 100\n[auth]\nrefuse_live = true\n[idempotency]\nrequired = false\n\
                 [headers]\nrequest_id = \"Request-Id\"\n";
@@ -48,7 +48,7 @@ fn an_overlay_with_our_own_assumptions_changes_nothing() {
     assert_eq!(good("serve = \"published\""), Overlay::published());
 }
 
-/// The same as adding it to the file.
+/// Equal to adding the alias to the file.
 #[test]
 fn an_alias_can_be_added_if_the_file_with_it_is_a_contract() {
     let id = "getPayslip";

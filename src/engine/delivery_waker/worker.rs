@@ -25,7 +25,7 @@ pub(crate) struct Worker {
     endpoint: String,
     number: u64,
     flying: Option<u64>,
-    /// The event that is probably sent next, and the place for its body.
+    /// The event that is probably sent next, and the storage for its body.
     upcoming: Option<(Arc<Event>, Arc<OnceLock<Bytes>>)>,
 }
 
@@ -46,7 +46,7 @@ impl Worker {
     /// Reports the result of the current delivery. Returns the next one, or how long to wait for one; then `poll_woken` says when to try
     /// again.
     ///
-    /// It takes the tester only once, because the workers of all endpoints of a world share it.
+    /// It locks the tester only once, because the workers of all endpoints of a world share that lock.
     pub(crate) fn next(&mut self, cx: &Context<'_>, ended: Option<AttemptOutcome>) -> Duty {
         let slot = Arc::clone(&self.slot);
         let mut tester = slot.tester();
@@ -83,7 +83,7 @@ impl Worker {
 
     /// Registers it as idle. Returns when its next delivery is due, if that is known.
     fn wait(&self, tester: &Tester, cx: &Context<'_>) -> Option<Timestamp> {
-        // A delivery that was reported, or taken and not attempted, may have been the last.
+        // The delivery that was reported, or taken and not attempted, can be the last pending one.
         self.slot.wake_waiters(tester);
         let ends = self.slot.is_lost() || self.slot.deliveries().dismissed.load(Ordering::Relaxed);
         let next = tester.outbox.next_wall(&self.endpoint);
@@ -100,7 +100,7 @@ impl Worker {
         }
     }
 
-    /// Ready when there may be a delivery.
+    /// Ready when there can be a due delivery.
     pub(crate) fn poll_woken(&self, cx: &mut Context<'_>) -> Poll<()> {
         let mut pool = lock(&self.slot.deliveries().pool);
         let workers = pool.workers.get_mut(&self.endpoint);
@@ -132,7 +132,7 @@ impl Worker {
         }
     }
 
-    /// Whether it may end: no delivery is due, now or at a known time.
+    /// Whether the worker may end, because no delivery is due now or at a known time.
     pub(crate) fn may_leave(&mut self) -> bool {
         let slot = Arc::clone(&self.slot);
         let tester = slot.tester();

@@ -54,7 +54,7 @@ pub(crate) struct Header {
     /// Scenarios beyond the shipped ones that could be loaded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) scenarios: Vec<Arc<Scenario>>,
-    /// The names of those that every world starts with.
+    /// The names of the scenarios that every world starts with.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) started: Vec<String>,
 }
@@ -176,7 +176,7 @@ pub(crate) struct Endpoints {
     pub(crate) kept: KeptEndpoints,
 }
 
-/// How far the deliveries of an endpoint have ended.
+/// The progress of an endpoint: its ended deliveries.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Delivered {
     pub(crate) world: u32,
@@ -184,7 +184,7 @@ pub(crate) struct Delivered {
     pub(crate) progress: KeptProgress,
 }
 
-/// The world was deleted: what follows begins with a fresh one.
+/// The world was deleted: later inputs belong to a fresh world.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Removed {
     pub(crate) world: u32,
@@ -200,13 +200,13 @@ pub(crate) struct Mark {
 /// All worlds at the end of the recording.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct End {
-    /// The last instant of the wall clock, if no world says it.
+    /// The last instant of the wall clock, if no world has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) wall: Option<Timestamp>,
     pub(crate) worlds: Vec<EndOf>,
 }
 
-/// One of them.
+/// The state of one world at the end.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct EndOf {
     pub(crate) world: u32,
@@ -223,7 +223,7 @@ impl Step {
         After { now: self.now, version: self.version, log: self.log, check: check(&self.events) }
     }
 
-    /// Whether the state is this one, as far as that is known without the hash of the events.
+    /// Whether the state equals this one, apart from the hash of the events.
     pub(crate) fn is_at(&self, after: &After) -> bool {
         (self.now, self.version, self.log) == (after.now, after.version, after.log)
     }
@@ -258,7 +258,8 @@ impl Step {
     }
 }
 
-/// A hash of events, cut to 64 bits: enough to notice a difference, because every input has its own.
+/// A hash of events, truncated to 64 bits. This is enough to detect a difference, because every input has its
+/// own hash.
 fn check(events: &[Arc<Event>]) -> String {
     let mut hash = Sha256::new();
     let mut update = |piece: &[u8]| hash.update(piece);

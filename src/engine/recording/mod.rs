@@ -1,10 +1,9 @@
 //! Records a session for a replay: every input that changed a world, in the world's order.
 //!
-//! An input is recorded under its world's lock, by the world's [`Tape`], and passed to a [`Recorder`]. Reads
-//! and refusals are not recorded,
-//! because they change nothing. One kind of refusal is: an answer that is stored under an idempotency key,
-//! because a retry must get it again. Deliberately absent: files
-//! and threads, which belong to `io`. Webhook endpoints contain secrets: they are in a write-ahead log, and never in a recording.
+//! An input is recorded under its world's lock, by the world's [`Tape`], and passed to a [`Recorder`]. Reads and
+//! refusals are not recorded, because they change nothing. The exception is a refusal that is stored under an
+//! idempotency key, because a retry must get it again. Deliberately absent: files and threads, which belong to `io`.
+//! Webhook endpoints contain secrets: they are in a write-ahead log, and never in a recording.
 
 mod entry;
 mod key;
@@ -34,7 +33,7 @@ pub(super) use tape::{
     Before, Tape, changes_endpoints, deletes_world, hold, is_beside, is_input, shared,
 };
 
-/// An input that must be on disk before a reply that shows it is sent. It is in a reply's extensions.
+/// An input that must be on disk before a reply that shows it is sent. The reply's extensions contain the ticket.
 #[derive(Clone, Debug)]
 pub(crate) struct Ticket {
     /// The position among all inputs that this process passed to its recorder.
@@ -50,13 +49,14 @@ pub(crate) struct Tenure {
     lost_from: Arc<AtomicU64>,
     /// Whether the lost inputs were certainly not stored.
     is_refused: AtomicBool,
-    /// The places of the forks that led to this world and were not stored when it opened, each with the first lost input of its world.
+    /// The forks that led to this world and were not stored when it opened: the place of each, with the first lost
+    /// input of its source world.
     after: Vec<(Arc<AtomicU64>, u64)>,
     /// The number of inputs of the world.
     inputs: AtomicU64,
     /// Whether the use of the key was stored.
     opened: AtomicBool,
-    /// Which of this process's claims of the world it belongs to; 0 if worlds are not shared with other processes.
+    /// The number of this process's claim of the world; 0 if worlds are not shared with other processes.
     claim: AtomicU64,
 }
 
@@ -88,7 +88,7 @@ impl Tenure {
         self.lost_from.fetch_min(place, Ordering::AcqRel);
     }
 
-    /// The same, and none of them was stored.
+    /// Like [`Self::lose`], and none of the inputs was stored.
     pub(crate) fn refuse(&self, place: u64) {
         self.is_refused.store(true, Ordering::Release);
         self.lose(place);
@@ -120,7 +120,7 @@ impl Tenure {
         self.inputs.load(Ordering::Relaxed)
     }
 
-    /// The world has so many inputs that are not replayed.
+    /// Sets the number of the world's inputs before its checkpoint, which are not replayed.
     pub(crate) fn begin_after(&self, inputs: u64) {
         self.inputs.store(inputs, Ordering::Relaxed);
     }
@@ -147,7 +147,8 @@ impl Tenure {
 /// The number of times that a world of this process was lost.
 static LOSSES: AtomicU64 = AtomicU64::new(0);
 
-/// The number of times that a world was lost or deleted. While it stays the same, no world in memory is lost.
+/// The number of times that a world was lost or deleted. While it is unchanged, no further world in memory has been
+/// lost.
 pub(super) fn losses() -> u64 {
     LOSSES.load(Ordering::Relaxed)
 }
@@ -157,7 +158,7 @@ fn is_lost(from: &AtomicU64, place: u64) -> bool {
     from.load(Ordering::Acquire) <= place
 }
 
-/// What a write-ahead log stores beside inputs, because it follows from calls that change no world.
+/// A record of a write-ahead log that is no input, because it results from calls that change no world.
 #[derive(Clone, Debug)]
 pub(crate) enum Note {
     /// The key was used.
@@ -166,15 +167,15 @@ pub(crate) enum Note {
     Spent(Vec<SpentRow>),
     /// The webhook endpoints of the world.
     Endpoints(KeptEndpoints),
-    /// How far an endpoint's deliveries have ended.
+    /// The progress of an endpoint: its ended deliveries.
     Delivered(KeptProgress),
     /// The world was deleted.
     Removed,
 }
 
 impl Note {
-    /// Whether the world would be another one without it, so that the request that caused it is refused if it cannot be stored. The other
-    /// notes are stored if it is possible, and never while writes fail.
+    /// Whether a replay without this note would lead to another world. Then its request is refused if the note cannot
+    /// be stored. Other notes are stored if possible, and skipped while writes fail.
     pub(crate) const fn is_needed(&self) -> bool {
         matches!(self, Self::Endpoints(_) | Self::Removed)
     }
@@ -195,14 +196,14 @@ pub(crate) trait Recorder: Send + Sync + fmt::Debug {
     /// The salt of key hashes.
     fn salt(&self) -> Salt;
 
-    /// Makes this process the one that serves a world. `asks` says to ask the present one for it, and to wait. Returns whether it was not
-    /// before. Must be called before the world is opened.
+    /// Claims a world for this process. With `asks`, requests the world from its present owner and waits. Returns
+    /// whether the process did not own it before. Must be called before the world is opened.
     fn claim(&self, _world: KeyHash, _asks: bool) -> Result<bool, ApiError> {
         Ok(false)
     }
 
-    /// A world begins to serve requests. `is_new` says that it has no inputs. If the process may not serve it in that state, its tenure is
-    /// lost.
+    /// A world starts to serve requests; `is_new` means that it has no inputs. If the process may not serve it in
+    /// that state, its tenure is lost.
     fn adopt(&self, _tenure: &Arc<Tenure>, _is_new: bool) {}
 
     /// Whether this process still serves the worlds that it claimed.
@@ -216,7 +217,8 @@ pub(crate) trait Recorder: Send + Sync + fmt::Debug {
     /// Stores an input that the world, still locked, has just executed. Returns its place.
     fn record(&self, step: Step, tenure: &Arc<Tenure>, world: &World) -> u64;
 
-    /// Stores a note, if this recorder stores such notes; one that is not needed, only if the last write has not failed. Returns its place.
+    /// Stores a note if this recorder stores such notes. An unneeded note is skipped if the last write has failed.
+    /// Returns its place.
     fn note(&self, note: Note, tenure: &Arc<Tenure>) -> Option<u64>;
 
     /// Whether the input at this place is stored or lost, and all before it.
@@ -225,13 +227,13 @@ pub(crate) trait Recorder: Send + Sync + fmt::Debug {
     /// Whether the key was used before, also by an earlier process.
     fn knows(&self, world: KeyHash) -> bool;
 
-    /// Whether inputs of the world are stored. Waits until a deletion of the world that was noted is stored or lost.
+    /// Whether inputs of the world are stored. Waits until a noted deletion of the world is stored or lost.
     fn holds(&self, world: KeyHash) -> bool;
 
-    /// Whether what is stored is read again by this process.
+    /// Whether this process reads stored inputs again.
     fn is_read_again(&self) -> bool;
 
-    /// What is stored; none if inputs are not read again.
+    /// The state of the storage; `None` if inputs are not read again.
     fn stored(&self) -> Option<Stored>;
 
     /// Numbers about a store that several processes share.

@@ -96,7 +96,7 @@ pub(in crate::engine) fn shared(request: &Request<'_>, number: usize) -> SharedI
     SharedInput { method, target, headers: headers(request), body }
 }
 
-/// Holds a reply until the inputs that it shows are stored.
+/// Marks a reply with the inputs that it shows, so that it is sent only after they are stored.
 pub(in crate::engine) fn hold<B>(tape: Option<&Tape>, response: &mut Response<B>) {
     if let Some(ticket) = tape.and_then(Tape::ticket) {
         response.extensions_mut().insert(ticket);
@@ -249,7 +249,8 @@ impl Tape {
         Ticket { place: self.last.load(Ordering::Acquire), tenure: Arc::clone(&self.tenure) }
     }
 
-    /// Stores that the key was used: after a restart, a verification must know that there were requests. Returns the ticket of a reply.
+    /// Notes that the key was used, because after a restart a verification needs to know that there were requests.
+    /// Returns the ticket of a reply.
     pub(in crate::engine) fn opened(&self) -> Option<Ticket> {
         if !self.tenure.is_opened() && self.recorder.accepts().is_ok() {
             self.tenure.set_opened(true);
@@ -258,7 +259,7 @@ impl Tape {
         self.ticket()
     }
 
-    /// Stores what is no input of the world.
+    /// Stores a note, which is not an input of the world.
     pub(in crate::engine) fn note(&self, note: Note) {
         // A note after the deletion is not stored, and the reply to the deletion must not wait for it.
         if self.is_playing() || self.is_lost() {
@@ -275,13 +276,13 @@ impl Tape {
         (world.mode() == ClockMode::Real).then_some(wall)
     }
 
-    /// The world that is replayed has seen the wall clock's time up to now.
+    /// The replayed world has followed the wall clock up to `now`.
     pub(in crate::engine) fn continue_at(&self, now: Timestamp) {
         self.wall.store(now.millis(), Ordering::Relaxed);
     }
 
-    /// The wall clock has moved the world. This is an input only if work was due: of two moves in a row, the
-    /// second alone gives the same world.
+    /// The wall clock has moved the world. The move is recorded only if timers were due: a later move alone gives the
+    /// same world.
     pub(in crate::engine) fn followed(&self, wall: Timestamp, before: Before, world: &World) {
         // Another request may have read a later time of the clock and moved the world before this one.
         self.wall.fetch_max(wall.millis(), Ordering::Relaxed);
@@ -327,7 +328,7 @@ impl Tape {
         self.append(Step { call, ..step }, world);
     }
 
-    /// The clock was moved during an advance with deliveries. `reached` says whether it arrived at the end.
+    /// The clock was moved during an advance with deliveries. `reached` is true at the end of the advance.
     pub(in crate::engine) fn advanced(
         &self,
         before: Before,

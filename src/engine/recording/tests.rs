@@ -1,4 +1,4 @@
-//! What a world passes to its recorder, and when a world is lost.
+//! The inputs that a world passes to its recorder, and the conditions under which a world is lost.
 
 use std::sync::Mutex;
 
@@ -57,7 +57,7 @@ impl Recorder for Full {
 }
 
 #[test]
-fn what_a_request_needs_is_passed_on_although_writes_fail() {
+fn needed_notes_are_stored_even_while_writes_fail() {
     let recorder = Arc::new(Full::default());
     let tape = Tape::new(Arc::clone(&recorder) as Arc<dyn Recorder>, WORLD, false);
     tape.opened();

@@ -49,8 +49,8 @@ pub(crate) struct Connection {
 
 type Driver = http1::Connection<TokioIo<Socket>, Full<Bytes>>;
 
-/// An open connection. No task of its own drives the socket: the waiting request does, which saves a change of the
-/// thread for every answer.
+/// An open connection. The waiting request drives the socket instead of a separate task, which saves a thread switch
+/// for every answer.
 struct Open {
     to: Target,
     sender: SendRequest<Full<Bytes>>,
@@ -121,8 +121,8 @@ impl Connection {
         sent.await.map_err(|error| Unanswered { error, timed_out: false })
     }
 
-    /// Sends a request, and returns the stored part of its answer. If the receiver has closed the connection meanwhile, a new one replaces
-    /// it. A request that the receiver may have read is not sent again.
+    /// Sends a request, and returns the stored part of its answer. If the receiver has closed the connection in the
+    /// meantime, a new one replaces it. A request that the receiver may have read is not sent again.
     pub(crate) async fn send(
         &mut self,
         target: &Target,

@@ -1,5 +1,5 @@
-//! From a receiver's name to a connection. The name is resolved once, and every address is checked. Then an
-//! allowed address is dialled.
+//! Connects to a receiver by name. The name is resolved once, every address is checked, and then an allowed
+//! address is dialled.
 //!
 //! The name is not resolved a second time, because its owner could change the address between two look-ups.
 

@@ -32,7 +32,7 @@ use crate::value::Timestamp;
 const MOST_IN_FLIGHT: usize = 512;
 /// The time limit from the look-up of the name to the last byte of the answer.
 const DEADLINE: Duration = Duration::from_secs(15);
-/// How long an idle worker and its connection are kept.
+/// The time after which an idle worker and its connection are closed.
 const IDLE: Duration = Duration::from_secs(30);
 
 /// The state that all workers share.
@@ -49,7 +49,7 @@ pub(crate) struct Courier {
 #[derive(Debug)]
 pub(crate) struct Round {
     policy: Policy,
-    /// The same for endpoints that were given at the start.
+    /// The policy for endpoints of the command line.
     trusting: Policy,
     deadline: Duration,
     places: Semaphore,
@@ -104,7 +104,8 @@ async fn work(
     metrics: Arc<Metrics>,
 ) {
     let mut line = Connection::default();
-    // One timer for all attempts. A new timer would wake the thread that waits for the sockets; one that is moved to later does not.
+    // One timer for all attempts. A new timer would wake the thread that waits for the sockets; a timer that is moved
+    // to a later time does not.
     let mut timer = pin!(sleep(round.deadline));
     let mut outcome = None;
     loop {

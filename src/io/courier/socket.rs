@@ -1,4 +1,4 @@
-//! The socket of a connection, which can still be looked at after hyper has given it up.
+//! The socket of a connection. Its state can be read even after hyper has dropped the connection.
 
 use std::io;
 use std::pin::Pin;
@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::sleep;
 
-/// The pauses in which a refusal by the receiver's system can come.
+/// Pauses between the checks for a refusal by the receiver's system.
 const PAUSES: [Duration; 5] = [
     Duration::from_millis(1),
     Duration::from_millis(2),
@@ -28,8 +28,8 @@ impl Socket {
         Self(Arc::new(stream))
     }
 
-    /// Whether the receiver had closed the connection before the latest bytes came to it. Its system then refuses them, which comes
-    /// after the end of the stream. A receiver that has read the bytes and closed then causes no refusal.
+    /// Whether the receiver had closed the connection before the latest bytes arrived. Its system then refuses them
+    /// with a reset after the end of the stream. A receiver that closes after it has read the bytes causes no reset.
     pub(super) async fn was_refused(&self) -> bool {
         for pause in PAUSES {
             if !matches!(self.0.take_error(), Ok(None)) {
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_closed_receiver_never_read_is_refused_and_what_it_read_is_not() {
+    fn bytes_to_a_closed_receiver_are_refused_unless_it_read_them() {
         assert!(refused(drop, Duration::from_millis(100)));
         let reads = |mut stream: Blocking| {
             let mut message = [0; 7];

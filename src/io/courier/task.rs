@@ -1,15 +1,16 @@
-//! The task that waits for an answer and drives its connection meanwhile.
+//! The task that waits for an answer and drives its connection at the same time.
 //!
-//! hyper wakes the connection when a request is sent, and the waiting future when its answer arrives. One task polls both, and it runs at
-//! that time. The runtime would poll it once more, often on another thread. So such a wake is noted here, and both are polled again at
-//! once.
+//! hyper wakes the connection when a request is sent, and the waiting future when its answer arrives. One task polls
+//! both, so it is already running. The runtime would poll it once more, often on another thread. So the wake is only
+//! noted here, and both are polled again at once.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
-/// How often both are polled in a row. Then other tasks get their turn, which a future may have asked for by waking itself.
+/// Maximum number of consecutive polls of both. After that the task yields, because a future can have woken itself to
+/// yield.
 const MOST_POLLS: usize = 4;
 
 /// Receives the wakes of a connection and of the future that waits for it.
@@ -31,7 +32,7 @@ impl Default for State {
 }
 
 impl Task {
-    /// The output of the wanted future. `drives` polls the connection before it.
+    /// The output of the future `wanted`. `drives` polls the connection before each poll of it.
     pub(super) async fn until<T>(
         &self,
         mut drives: impl FnMut(&mut Context<'_>),

@@ -1,4 +1,5 @@
-//! `POST /_sandbox/mcp`: the tools for language models over HTTP. The calls that tools make go to the engine with the key of the message.
+//! `POST /_sandbox/mcp`: the tools for language models over HTTP. Calls by tools are passed to the engine with the
+//! key of the message.
 
 use std::time::Duration;
 
@@ -19,9 +20,9 @@ use crate::value::{ErrorCode, Key};
 
 /// The path of the tools.
 pub(super) const PATH: &str = "/_sandbox/mcp";
-/// The longest time that a tool waits for a delayed reply. A later one is lost, as for a client with a timeout.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// What the calls of a message get from it.
+/// The maximum time that a tool waits for a delayed reply. A later reply is lost, as for a client with a timeout.
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// Headers of a message that its calls get.
 const PASSED_ON: [&str; 2] = ["authorization", "traceparent"];
 
 impl<A: RequestHandler> Edge<A> {
@@ -85,7 +86,7 @@ impl<A: RequestHandler> Edge<A> {
         response
     }
 
-    /// A call of a tool, through all that a request goes through after the guard. None if a fault loses the reply.
+    /// A call by a tool, processed like a request after the guard. `None` if a fault loses the reply.
     async fn call_inside(&self, head: &Parts, body: Bytes) -> Option<Response<Bytes>> {
         let response = match self.guarded(head, |engine| engine.admit(head)) {
             Ok(admitted) => self.answer(admitted, head, body, None),
@@ -94,8 +95,8 @@ impl<A: RequestHandler> Edge<A> {
         let response = self.finished(head, response).await;
         let mut response = self.durable(head, response).await;
         let Transport { delay, lost, body: delivery } = transport(&response);
-        tokio::time::sleep(delay.min(PATIENCE)).await;
-        if lost || delay > PATIENCE {
+        tokio::time::sleep(delay.min(TIMEOUT)).await;
+        if lost || delay > TIMEOUT {
             return None;
         }
         if delivery == crate::engine::Delivery::Truncated {

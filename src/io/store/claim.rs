@@ -1,4 +1,4 @@
-//! Claims a world: makes this process the one that serves it.
+//! Claims a world, so that only this process serves it.
 //!
 //! If a running process serves the world, this process requests the world: the other process sees the request, stores pending inputs, and
 //! releases the world. A lease does not end by itself: a late process may renew its lease until another process has ended it.
@@ -15,8 +15,8 @@ use crate::io::store::connection::{Connection, Fault};
 use crate::io::store::log::{Phase, SharedLog};
 use crate::value::ApiError;
 
-/// How long a request waits for a world.
-const PATIENCE: Duration = Duration::from_millis(900);
+/// The maximum time that a request waits for a world.
+const TIMEOUT: Duration = Duration::from_millis(900);
 /// The pause before the next attempt.
 const PAUSE: Duration = Duration::from_millis(40);
 
@@ -29,7 +29,8 @@ const CLAIM: &str = "insert into sandbox_world (id, owner, epoch) select $1, $2,
 const OWNER: &str = "select w.owner, n.id is null as has_ended, coalesce(n.lease_until < clock_timestamp(), true) as has_lapsed \
     from sandbox_world w left join sandbox_node n on n.id = w.owner where w.id = $1 and w.owner is not null";
 const END: &str = "delete from sandbox_node where id = $1 and lease_until < clock_timestamp()";
-/// A world of a process that has ended. That it was the owner is known from an earlier statement, so its end is seen here.
+/// Takes a world of a process that has ended. The owner is known from an earlier statement, and this statement checks
+/// its end.
 const TAKE: &str = "update sandbox_world set owner = $2, epoch = epoch + 1, wanted = false where id = $1 and owner = $3 \
     and not exists (select from sandbox_node where id = $3) and exists (select from sandbox_node where id = $2) \
     returning epoch, next_seq, first_seq, inputs, forked, used, quiet, endpoints, progress";
@@ -44,14 +45,14 @@ enum Attempt {
         /// Whether the process that served it had ended.
         is_takeover: bool,
     },
-    /// A living process serves it.
+    /// A running process serves it.
     Held,
 }
 
 impl SharedLog {
-    /// Claims a world, once for all requests that wait for it. Returns whether this call did.
+    /// Claims a world once for all requests that wait for it. Returns whether this call claimed it.
     pub(super) fn claim_slowly(&self, world: KeyHash, asks: bool) -> Result<bool, ApiError> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         let mut state = self.state();
         loop {
             if state.phase != Phase::Live {

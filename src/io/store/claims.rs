@@ -1,4 +1,4 @@
-//! The worlds that this process serves, and what the database knows of each.
+//! The worlds that this process serves, and the database row of each.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Weak};
@@ -17,7 +17,7 @@ pub(super) struct Segment {
     pub(super) last: i64,
 }
 
-/// What the database knows of a world.
+/// The row of a world in the database.
 #[derive(Clone, Debug)]
 pub(super) struct Held {
     /// The number of the claim. It grows with each one, so that a late write of an earlier one is refused.
@@ -28,7 +28,8 @@ pub(super) struct Held {
     pub(super) first: i64,
     /// The number of entries since then that a replay needs.
     pub(super) inputs: i64,
-    /// What leads to the fork with which it begins; the last entry of each part is a fork.
+    /// The entries of other worlds that lead to the fork with which it begins; the last entry of each segment is a
+    /// fork.
     pub(super) before: Vec<Segment>,
     /// Whether the key was used.
     pub(super) is_used: bool,
@@ -90,10 +91,10 @@ fn damaged(why: &str) -> Fault {
 #[derive(Debug)]
 pub(super) struct Claim {
     pub(super) held: Held,
-    /// The times that it spent in memory, of which the last may not have ended.
+    /// The periods in which it was in memory; the last period can still be running.
     tenures: Vec<Weak<Tenure>>,
     pub(super) since: Instant,
-    /// Whether it is being given back.
+    /// Whether it is being released to other processes.
     pub(super) is_leaving: bool,
 }
 
@@ -132,14 +133,15 @@ impl Claim {
 #[derive(Debug, Default)]
 pub(super) struct Claims {
     pub(super) by_world: BTreeMap<KeyHash, Claim>,
-    /// Those that are being claimed.
+    /// Worlds that are being claimed.
     pub(super) coming: BTreeSet<KeyHash>,
-    /// Those whose claim ended because of a fault. The database may still name this process.
+    /// Worlds whose claim ended because of a fault. The database can still name this process as their owner.
     pub(super) dropped: BTreeMap<KeyHash, i64>,
 }
 
 impl Claims {
-    /// A claim does not hold any more: all that it served is lost from this place on, and the next request claims the world again. A later claim stays.
+    /// Ends a claim: all inputs from this place on are lost, and the next request claims the world again. A later
+    /// claim is unaffected.
     pub(super) fn lose(&mut self, world: KeyHash, epoch: i64, place: u64) {
         if self.by_world.get(&world).is_some_and(|claim| claim.held.epoch == epoch)
             && let Some(claim) = self.by_world.remove(&world)

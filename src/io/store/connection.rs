@@ -1,7 +1,7 @@
 //! Connections to PostgreSQL, for threads that wait for their answers.
 //!
-//! Each connection has a runtime of its own, which runs only while a thread waits. No statement depends on the state of a session, so a
-//! pooler may stand in between. Deliberately absent: TLS.
+//! Each connection has its own runtime, which runs only while a thread waits. No statement depends on session state,
+//! so a connection pooler can be used. Deliberately absent: TLS.
 
 use std::collections::BTreeMap;
 use std::error::Error as _;
@@ -16,13 +16,13 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Config, NoTls, Row, Statement};
 
 /// The longest wait for the answer of a statement. After it, nothing is known about its effect.
-pub(super) const PATIENCE: Duration = Duration::from_secs(2);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(2);
 /// The longest wait for a connection.
 const CONNECTS: Duration = Duration::from_secs(3);
 /// The most connections that serve requests.
 const MOST: usize = 8;
 
-/// Why the database did not do what it was told.
+/// The reason why a statement was not executed.
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
     /// The text, without credentials.
@@ -33,8 +33,8 @@ pub(crate) struct Fault {
     pub(super) is_unconnected: bool,
 }
 
-/// The classes of codes after which the database has undone the whole statement. Not in it: its own end, of which the statement may know
-/// nothing (57), faults of the machine (58), and bugs (XX).
+/// The classes of error codes after which the database has undone the whole statement. Left out, because the effect
+/// is unknown: the end of the database (57), faults of the machine (58), and bugs (XX).
 const UNDONE: [&str; 8] = ["22", "23", "25", "40", "42", "53", "54", "55"];
 /// The database does not know itself whether it has undone the statement.
 const UNKNOWN: &str = "40003";
@@ -100,7 +100,7 @@ impl Connection {
         let runtime = runtime.map_err(|error| Fault::new(error.to_string()))?;
         let connecting = async {
             let (client, connection) = config.connect(NoTls).await?;
-            // It ends when the client is dropped. Its error is also that of the statement that waits.
+            // The connection ends when the client is dropped. The waiting statement gets the same error.
             tokio::spawn(async move { drop(connection.await) });
             Ok(client)
         };
@@ -124,7 +124,7 @@ impl Connection {
     ) -> Result<Vec<Row>, Fault> {
         let Self { client, prepared, runtime } = self;
         let runtime = runtime.as_ref().expect("it is not being dropped");
-        within(runtime, PATIENCE, async {
+        within(runtime, TIMEOUT, async {
             if !prepared.contains_key(sql) {
                 prepared.insert(sql, client.prepare(sql).await?);
             }
@@ -187,7 +187,7 @@ impl Pool {
         &self,
         mut work: impl FnMut(&mut Connection) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         let mut idle = self.state();
         while idle.used >= MOST {
             let left = deadline.saturating_duration_since(Instant::now());

@@ -1,4 +1,4 @@
-//! Inputs that are stored by one statement: what each world's row becomes, and the entries that are added to the log.
+//! Inputs that are stored by one statement: the new row of each world, and the entries to add to the log.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,18 +12,18 @@ use crate::io::store::log::{Pending, What};
 /// The world of each entry: a log has entries of one world only.
 const WORLD: u32 = 1;
 
-/// What one world gets.
+/// The entries of one world.
 pub(super) struct Part {
     /// The number of the first new entry.
     pub(super) seq: i64,
     pub(super) count: i32,
     /// One JSON object in each line.
     pub(super) frames: Vec<u8>,
-    /// What the database knows of the world afterwards.
+    /// The row of the world after the statement.
     pub(super) held: Held,
     /// The place of the first one.
     pub(super) place: u64,
-    /// Whose inputs these are. Their claim may have ended since, so it is not asked.
+    /// The tenures of the inputs. Their claim can have ended in the meantime, so it is not checked.
     tenures: Vec<Arc<Tenure>>,
     pub(super) inputs: u64,
 }
@@ -102,7 +102,7 @@ impl Part {
     }
 }
 
-/// What one statement stores.
+/// The data stored by one statement.
 pub(super) struct Group {
     pub(super) parts: BTreeMap<KeyHash, Part>,
     /// The place of the last input.
@@ -110,8 +110,8 @@ pub(super) struct Group {
 }
 
 impl Group {
-    /// Numbers the entries after those of each world. Those of lost worlds are left out. `held` is what the claims of their worlds were when
-    /// the entries were taken.
+    /// Numbers the entries after those of each world. Those of lost worlds are left out. `held` has the claims of
+    /// their worlds at the time when the entries were taken.
     pub(super) fn of(pending: Vec<Pending>, held: &BTreeMap<KeyHash, Held>, salt: Salt) -> Self {
         let mut group = Self { parts: BTreeMap::new(), up_to: 0 };
         for Pending { place, tenure, what } in pending {

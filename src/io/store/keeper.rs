@@ -1,4 +1,5 @@
-//! The thread that keeps this process in the cluster: renews its lease, and gives back worlds that others ask for or that left memory.
+//! The thread that keeps this process in the cluster: it renews the lease, and releases worlds that other processes
+//! request or that left memory.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -12,13 +13,13 @@ use crate::io::store::log::{Phase, SharedLog, State};
 use crate::io::store::writer::Running;
 use crate::io::wal::lease::now_ms;
 
-/// How often the wishes of other processes are read.
+/// The interval at which requests of other processes are read.
 const LOOK: Duration = Duration::from_millis(100);
-/// A world is not given back sooner, so that two proxies that disagree do not move it all the time.
+/// The minimum time before a world is released, so that two proxies that disagree do not move it all the time.
 const HOLD: Duration = Duration::from_millis(250);
-/// A world that left memory is kept for this time, because it may return.
+/// The time for which an unloaded world stays claimed, because its next request can come soon.
 const KEEP: Duration = Duration::from_secs(10);
-/// The most worlds that are given back at once.
+/// Maximum number of worlds that are released at once.
 const MOST: usize = 1_000;
 
 const REGISTER: &str = "insert into sandbox_node (id, version, lease_until) \
@@ -117,7 +118,7 @@ impl SharedLog {
         };
         leaving.extend(wanted.into_iter().filter(|(world, _)| is_free(world)));
         leaving.extend(begun);
-        // While the database cannot be written, a world that is given back could not be claimed again.
+        // While the database cannot be written, a released world could not be claimed again.
         if sweeps && state.failed.is_none() {
             let unused = state.unused();
             leaving.extend(state.begin_to_leave(&unused, KEEP));
@@ -126,7 +127,7 @@ impl SharedLog {
         self.give_back(connection, &me, &leaving)
     }
 
-    /// The lease was ended by another process: all worlds may have others that serve them.
+    /// Another process has ended the lease, so other processes can serve all of its worlds.
     fn begin_anew(&self, connection: &mut Connection) -> Result<(), Fault> {
         tracing::warn!("the lease of this process has ended; its worlds are read again");
         self.counts.lost_leases.fetch_add(1, Ordering::Relaxed);
@@ -138,7 +139,7 @@ impl SharedLog {
         self.register(connection)
     }
 
-    /// Stores what is pending of these worlds, and lets other processes claim them.
+    /// Stores the pending inputs of these worlds, and releases the worlds to other processes.
     fn give_back(
         &self,
         connection: &mut Connection,
@@ -177,7 +178,8 @@ impl SharedLog {
 }
 
 impl State {
-    /// The requests of these worlds wait from now on, and their inputs are lost. Only those that were claimed for at least this time.
+    /// From now on, requests to these worlds wait and new inputs are lost. Only for worlds that were claimed for at
+    /// least this time.
     fn begin_to_leave(&mut self, worlds: &[KeyHash], least: Duration) -> Epochs {
         let next = self.next;
         let mut leaving = Epochs::new();
@@ -192,7 +194,7 @@ impl State {
         leaving
     }
 
-    /// Worlds that left memory.
+    /// Claimed worlds that left memory.
     fn unused(&self) -> Vec<KeyHash> {
         let claims = self.claims.by_world.iter();
         let unused =
@@ -202,7 +204,7 @@ impl State {
 }
 
 impl Running {
-    /// Stores what is pending, gives back all worlds, and ends.
+    /// Stores the pending inputs, releases all worlds, and ends.
     ///
     /// # Errors
     /// If the last inputs could not be stored.

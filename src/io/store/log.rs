@@ -1,4 +1,4 @@
-//! The inputs of the worlds that this process serves, on their way into the database.
+//! Passes the inputs of the worlds that this process serves to the database.
 //!
 //! The serving threads add them in order, and one thread ([`super::writer`]) stores them in groups. A world is served while this process has
 //! claimed it ([`super::claim`]) and its lease lasts ([`super::keeper`]).
@@ -27,7 +27,7 @@ const MOST_PENDING: usize = 16_384;
 /// The log of a store that several processes share.
 pub(crate) struct SharedLog {
     pub(super) salt: Salt,
-    /// How long another process waits before it takes the worlds of one that does not answer.
+    /// The time after which other processes may take the worlds of a process that does not answer.
     pub(super) lease_time: Duration,
     pub(super) lease: Arc<Lease>,
     pub(super) pool: Pool,
@@ -40,7 +40,7 @@ pub(crate) struct SharedLog {
     pub(super) counts: Counts,
 }
 
-/// What this process has done.
+/// Counts of the work of this process.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     /// Stored inputs.
@@ -51,13 +51,13 @@ pub(crate) struct Counts {
     /// Worlds that were claimed: new or free ones, and those of a process that had ended.
     pub(super) claimed: AtomicU64,
     pub(super) taken_over: AtomicU64,
-    /// Worlds that were given to a process that had asked.
+    /// Worlds that were released to a process that had requested them.
     pub(super) handed_over: AtomicU64,
     /// Worlds whose inputs were refused, because another process serves them.
     pub(super) fenced: AtomicU64,
     /// Groups of inputs of which it is not known whether they were stored.
     pub(super) unknown: AtomicU64,
-    /// How often the lease of this process was ended by another one.
+    /// The number of times that another process has ended this process's lease.
     pub(super) lost_leases: AtomicU64,
 }
 
@@ -82,19 +82,19 @@ pub(super) struct State {
     pub(super) failed: Option<Arc<str>>,
     /// The worlds whose deletion is not stored yet.
     pub(super) removing: Vec<KeyHash>,
-    /// The last world that was looked at for webhooks that a process that ended has left; empty before the first.
+    /// The last world that was checked for pending webhooks of ended processes; empty before the first.
     pub(super) owing_after: Vec<u8>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     Live,
-    /// No further world is claimed, and what is pending is stored.
+    /// No further world is claimed, and pending inputs are stored.
     Leaving,
     Closed,
 }
 
-/// What waits to be stored.
+/// An item that waits to be stored.
 #[derive(Debug)]
 pub(super) struct Pending {
     pub(super) place: u64,
@@ -254,7 +254,7 @@ impl Recorder for SharedLog {
         if self.state().removing.contains(&world) {
             long_work::run(|| self.wait_for_removal(world));
         }
-        // Of a world that is not claimed any more, nothing is known: the caller claims it again.
+        // The state of a world without a claim is unknown: the caller claims it again.
         let state = self.state();
         state.claims.by_world.get(&world).is_none_or(|claim| claim.held.is_held())
     }

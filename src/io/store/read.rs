@@ -12,14 +12,15 @@ use crate::io::wal::pipeline::{self, Read};
 use crate::io::wal::text::Place;
 
 const PAGE: &str = "select seq, frames from sandbox_log where world = $1 and seq >= $2 and seq <= $3 order by seq limit 500";
-/// The worlds of no living process whose webhooks may not all have been sent, after one of them.
+/// The worlds without a running process that can have pending webhooks, after a given world.
 const OWING: &str = "select w.id from sandbox_world w where w.id > $1 and w.endpoints and not w.quiet and (w.owner is null or not exists \
     (select from sandbox_node n where n.id = w.owner and n.lease_until >= clock_timestamp())) order by w.id limit 100";
 const OWING_MORE: &str = "select w.id from sandbox_world w where w.id > $1 and (w.inputs > 0 or w.forked) and ($2 or w.endpoints) \
     and ($3 or not w.quiet) \
     and (w.owner is null or not exists \
     (select from sandbox_node n where n.id = w.owner and n.lease_until >= clock_timestamp())) order by w.id limit 100";
-/// The most worlds of one look. The next look goes on after the last of them, so that worlds that cannot be replayed keep no other waiting.
+/// Maximum number of worlds of one look-up. The next one continues after the last of them, so that worlds that cannot
+/// be replayed do not block others.
 const MOST: usize = 100;
 
 /// Counts the entries of one replay for the health of the process.
@@ -139,7 +140,7 @@ impl Archive for SharedLog {
             })?;
             if is_last {
                 let restored = player.restored();
-                // Under another claim, there may be inputs that were not replayed.
+                // If the claim has changed, there can be inputs that were not replayed.
                 let now = self.held_now(world)?;
                 return if now.epoch == held.epoch { Ok(restored) } else { Err(Unrestored::Moved) };
             }

@@ -1,7 +1,7 @@
 //! The tables of a store, and how a process joins it.
 //!
-//! A row of the log is never changed. A world's row says which process serves it (`owner`, `epoch`) and where its log ends (`next_seq`), and
-//! an input is added only if all three are as expected.
+//! A row of the log is never changed. A world's row has the process that serves it (`owner`, `epoch`) and the end of
+//! its log (`next_seq`). An input is added only if all three are as expected.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -42,7 +42,7 @@ pub(crate) struct Joined {
     pub(crate) header: Header,
     /// The speed of its wall clock.
     pub(crate) speed: u32,
-    /// How long it exists, by the clock of the database.
+    /// The age of the store, by the clock of the database.
     pub(crate) age: Duration,
     pub(crate) worlds: u64,
 }

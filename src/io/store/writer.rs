@@ -1,9 +1,10 @@
 //! The thread that stores the inputs of a [`SharedLog`] in groups.
 //!
-//! A group is what arrived while the previous one was being stored: one statement, one round trip. Each world's part is stored only if this
-//! process still serves the world, and its log ends where it must. After an error that says for certain that nothing was stored, the worlds
-//! of the group are replayed without it, under the same claims. After any other error nothing is known, so the worlds are lost: their next
-//! requests claim and replay them, and find what was stored.
+//! A group is what arrived while the previous one was being stored: one statement, one round trip. Each world's part
+//! is stored only if this process still serves the world, and its log ends at the expected entry. If an error proves
+//! that nothing was stored, the worlds of the group are replayed without it, under the same claims. After any other
+//! error the result is unknown, so the worlds are lost: their next requests claim and replay them with the stored
+//! inputs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -48,7 +49,7 @@ const TRY: &str =
 /// The size of that row.
 const TRIED: usize = 64 * 1024;
 
-/// What the thread does next.
+/// The next action of the thread.
 enum Turn {
     Write(Vec<Pending>),
     Try,
@@ -137,7 +138,7 @@ impl SharedLog {
             let target = forked.map(|(key, _)| self.held_by(key));
             let done = self.using(connection, |connection| match forked.zip(target.as_ref()) {
                 Some((forked, Some(target))) => fork(connection, &me, &group, (forked, target)),
-                // The key of the fork is not served by this process any more.
+                // This process no longer serves the key of the fork.
                 Some((_, None)) => Ok(BTreeSet::new()),
                 None => append(connection, &me, &group),
             });
@@ -149,7 +150,7 @@ impl SharedLog {
         self.written.send_modify(|written| written.up_to = written.up_to.max(up_to));
     }
 
-    /// What the claims of these entries' worlds are now.
+    /// The current claims of these entries' worlds.
     fn held(&self, pending: &[Pending]) -> (Vec<u8>, BTreeMap<KeyHash, Held>) {
         let state = self.state();
         let mut held = BTreeMap::new();
@@ -166,7 +167,7 @@ impl SharedLog {
         self.state().claims.by_world.get(&world).map(|claim| claim.held.clone())
     }
 
-    /// The database has answered: what is not in `stored` was refused.
+    /// The database has answered: parts that are not in `stored` were refused.
     fn stored_parts(
         &self,
         group: Group,
@@ -198,7 +199,7 @@ impl SharedLog {
         self.recovered();
     }
 
-    /// The database did nothing, or it is not known what it did. A part without entries has no effect on the next one.
+    /// The group was not stored, or the result is unknown. A part without entries has no effect on the next one.
     fn lost_parts(&self, group: Group, fault: &Fault) {
         let is_undone = fault.had_no_effect();
         self.counts.unknown.fetch_add(u64::from(!is_undone), Ordering::Relaxed);
@@ -233,7 +234,7 @@ impl SharedLog {
     }
 }
 
-/// The statements of a try. Bytes that look like random ones are not compressed.
+/// The statements of a try. Bytes that resemble random data are not compressed.
 fn attempt(me: &[u8]) -> String {
     let hex = |bytes: &mut dyn Iterator<Item = u8>| -> String {
         let mut text = String::new();
@@ -247,7 +248,7 @@ fn attempt(me: &[u8]) -> String {
     format!("begin; {row}; rollback")
 }
 
-/// Without the fence, the kill drill of the tests must find faults. No release can be started so.
+/// Without the fence, the kill drill of the tests must find faults. Release builds always have the fence.
 fn append_statement() -> &'static str {
     static STATEMENT: LazyLock<&'static str> = LazyLock::new(|| {
         if is_unfenced() {

@@ -1,6 +1,6 @@
 //! Tests of this layer over real sockets, with an engine of a few routes instead of the product's.
 //!
-//! The tests use raw sockets, because a client library would hide what they check.
+//! The tests use raw sockets, because a client library would hide the checked bytes.
 
 mod ends;
 mod form;
@@ -23,8 +23,8 @@ use crate::io::limits::Limits;
 use crate::io::server::ServerConfig;
 use crate::value::ErrorCode;
 
-/// Long enough that no test waits for it, and short enough that a hang is a failure.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// Long enough that no test reaches it, and short enough that a hanging test fails.
+const TIMEOUT: Duration = Duration::from_secs(20);
 const SHORT: Duration = Duration::from_millis(150);
 
 /// The routes of the tests.
@@ -101,7 +101,7 @@ impl Client {
 
     fn at(address: SocketAddr) -> Self {
         let stream = TcpStream::connect(address).expect("the server listens");
-        stream.set_read_timeout(Some(PATIENCE)).expect("a socket option");
+        stream.set_read_timeout(Some(TIMEOUT)).expect("a socket option");
         Self(BufReader::new(stream))
     }
 

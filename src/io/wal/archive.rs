@@ -16,7 +16,7 @@ use crate::io::wal::log::Log;
 use crate::io::wal::pipeline;
 use crate::io::wal::text::Place;
 
-/// How often a long replay reports its progress.
+/// The interval of the progress reports of a long replay.
 const REPORT: Duration = Duration::from_secs(1);
 
 /// The progress of one replay, which is also counted for the health of the process.
@@ -136,7 +136,7 @@ impl Log {
             &mut Count::start(self, std::slice::from_ref(&later)),
         ) {
             Ok(()) => {}
-            Err(Unrestored::Differs(_)) => return Ok(None), // a replay from the start says what differs
+            Err(Unrestored::Differs(_)) => return Ok(None), // a replay from the start will report the difference
             Err(error) => return Err(error),
         }
         let earlier = parted(&mut own.frames.iter().take(covered));
@@ -174,8 +174,8 @@ impl Log {
         self.history(&segments, covered).ok()
     }
 
-    /// A checksum of all frames that lead to a world with so many own frames. It contains their places, to which a log never returns
-    /// unless it is cut, and their contents.
+    /// A checksum of all frames that lead to a world with `covered` own frames. It covers the contents and the
+    /// offsets of the frames; an offset is reused only if the log is cut.
     fn history(&self, segments: &[Segment], covered: usize) -> io::Result<u32> {
         let mut frames = Picker::new(self.reader()?);
         let mut history = crc32fast::Hasher::new();

@@ -1,8 +1,10 @@
-//! Checkpoints beside a write-ahead log: a file for each world with many inputs, from which the world returns without their replay.
+//! Checkpoints beside a write-ahead log: a file for each world with many inputs, from which the world is loaded
+//! without their replay.
 //!
-//! A checkpoint is a copy: without it, or if it is damaged, of another program or of other inputs, the world is replayed from its start. Its
-//! file has a mark of eight bytes, three parts of JSON, and at the end a JSON object with their sizes and checksums, its length and its
-//! checksum. Deliberately absent: the replay; `archive` has it.
+//! A checkpoint is only a copy. If it is missing, damaged, or from another program or other inputs, the world is
+//! replayed from its start. Its file has a mark of eight bytes, three parts of JSON, and a footer. The footer is a
+//! JSON object with the sizes and checksums of the parts, followed by its own length and checksum. Deliberately
+//! absent: the replay; `archive` has it.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -29,15 +31,15 @@ const FOLDER: &str = "checkpoints";
 const MAGIC: [u8; 8] = *b"sbx-ckp2";
 /// The length and the checksum at the end.
 const TAIL: usize = 8;
-/// How long a checkpoint waits for the storage of its last input.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// The maximum time that a checkpoint waits for the storage of its last input.
+const TIMEOUT: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// The checkpoints of a log.
 #[derive(Default)]
 pub(super) struct Checkpoints {
     state: Mutex<State>,
-    /// Held while one is written.
+    /// Locked while a checkpoint is written.
     writing: Mutex<()>,
 }
 
@@ -59,7 +61,7 @@ pub(super) struct Unfilled {
     pub(super) gap: Gap,
 }
 
-/// The program that wrote a checkpoint. Another one replays the inputs, which finds out whether it leads to the same world.
+/// The program that wrote a checkpoint. Another program replays the inputs, because it could lead to another world.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Program {
     version: String,
@@ -101,7 +103,8 @@ impl Checkpoints {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins to store checkpoints beside a log. Removes what an earlier process could not finish, and the checkpoints of deleted worlds.
+    /// Starts to store checkpoints beside a log. Removes unfinished files of an earlier process, and the checkpoints
+    /// of deleted worlds.
     pub(super) fn start(&self, log: &Path, index: &Index) {
         let Some(folder) = log.parent().map(|parent| parent.join(FOLDER)) else { return };
         let files = fs::read_dir(&folder).into_iter().flatten().flatten();
@@ -118,7 +121,7 @@ impl Checkpoints {
         self.state().place = Program::this().map(|program| (folder, program));
     }
 
-    /// A world has many inputs; its last checkpoint has so many, if it has one.
+    /// Notes that a world has many inputs, and the number of inputs in its last checkpoint, if any.
     pub(super) fn note_long(&self, world: KeyHash, stored: Option<u64>) {
         let mut state = self.state();
         let known = state.long.entry(world).or_default();
@@ -225,7 +228,7 @@ impl Log {
         let unfinished = path.with_extension("writing");
         let is_lost = || ticket.tenure.is_lost();
         let mut waited = Duration::ZERO;
-        while !self.has_stored(ticket.place) && waited < PATIENCE {
+        while !self.has_stored(ticket.place) && waited < TIMEOUT {
             thread::sleep(PAUSE);
             waited += PAUSE;
         }
@@ -247,7 +250,7 @@ impl Log {
         // It is tried again after further inputs only.
         self.checkpoints.note_long(world, Some(position.inputs));
         if is_lost() {
-            self.checkpoints.remove(world); // it was deleted meanwhile
+            self.checkpoints.remove(world); // it was deleted in the meantime
         }
     }
 

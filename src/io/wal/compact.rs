@@ -1,4 +1,4 @@
-//! Writes a write-ahead log again without what no world needs: deleted worlds, digests, and progress that was overtaken.
+//! Rewrites a write-ahead log without unneeded entries: deleted worlds, digests, and outdated progress.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, OpenOptions};
@@ -18,7 +18,7 @@ use crate::io::wal::peek::{Kind, Peek};
 struct Rewritten<W> {
     out: W,
     end: u64,
-    /// What the new file contains.
+    /// The index of the new file.
     index: Index,
 }
 
@@ -44,7 +44,7 @@ impl<W: Write> Rewritten<W> {
     }
 }
 
-/// Writes what is needed to a new file, and returns its size. The old file is unchanged.
+/// Writes the needed entries to a new file, and returns its size. The old file is unchanged.
 pub(crate) fn compact(
     old: &Path,
     header: &Header,
@@ -126,7 +126,7 @@ fn copy<W: Write>(old: &Path, index: &Index, new: &mut Rewritten<W>) -> Result<(
     Ok(())
 }
 
-/// Notes which keys were used, because a verification must know it.
+/// Writes notes of the used keys, because verifications need them.
 fn use_again<W: Write>(index: &Index, new: &mut Rewritten<W>) -> Result<(), String> {
     for key in index.only_used() {
         let world = new.number(key)?;

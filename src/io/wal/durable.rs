@@ -9,7 +9,7 @@ use crate::engine::recording::Ticket;
 use crate::io::wal::lease::Lease;
 use crate::value::ErrorCode;
 
-/// How often a webhook looks whether its process may send it again.
+/// The interval at which a webhook checks whether its process may send it again.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Signals the progress of the log.
@@ -28,7 +28,7 @@ pub(crate) struct Durable {
     lease: Option<Arc<Lease>>,
 }
 
-/// An input was not stored, or it is not known whether it was.
+/// An input was not stored, or the result is unknown.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unstored {
     pub(crate) code: ErrorCode,
@@ -80,7 +80,8 @@ impl Durable {
         }
     }
 
-    /// Waits until a webhook may be sent: its event is stored, and no other process sends it. False if it may never be.
+    /// Waits until a webhook may be sent: its event is stored, and no other process sends it. False if it must not be
+    /// sent.
     pub(crate) async fn allows(&self, ticket: &Ticket) -> bool {
         if self.wait(ticket).await.is_err() {
             return false;

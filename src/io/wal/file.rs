@@ -1,4 +1,4 @@
-//! The file of a write-ahead log: opened or created, locked, and cut where its end is torn.
+//! The file of a write-ahead log: opens or creates it, locks it, and removes an incomplete end.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufReader, Write};
@@ -82,7 +82,7 @@ impl WriteAheadLog {
         let path = folder.join(NAME);
         let failed = |what: &str, error: &io::Error| format!("{what} {}: {error}", path.display());
         if fs::metadata(&path).is_ok_and(|known| !known.is_file()) {
-            // To open a pipe would wait for its other end.
+            // Opening a pipe would block until its other end is opened.
             return Err(format!("cannot open {}: it is not a regular file", path.display()));
         }
         let started = Instant::now();
@@ -109,7 +109,7 @@ impl WriteAheadLog {
         Ok(Self { file, path, end, held })
     }
 
-    /// Cuts the incomplete end, writes the header of a new file, and returns where to write.
+    /// Removes the incomplete end, writes the header of a new file, and returns the sink for entries.
     pub(crate) fn into_sink(mut self, header: &Header) -> Result<Sink, String> {
         let path = self.path.display().to_string();
         let failed = |error: io::Error| format!("cannot write {path}: {error}");

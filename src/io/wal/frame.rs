@@ -1,11 +1,9 @@
 //! The frames of a write-ahead log: whole, torn or damaged.
 //!
 //! A file is a mark of eight bytes, then frames: length, checksum of the length, payload, checksum of the
-//! payload, all little-endian. The
-//! length has its own checksum, so that a flipped bit in it is not mistaken for a torn end. A frame whose
-//! valid length exceeds the file was torn during
-//! its write, and no reply had acknowledged it. Every other mismatch is damage. It is reported, and never
-//! cut.
+//! payload, all little-endian. The length has its own checksum, so that a flipped bit in it is not
+//! mistaken for a torn end. A frame whose valid length exceeds the file was incompletely written, and no
+//! reply had acknowledged it. Every other mismatch is damage. It is reported, and never cut.
 
 use std::fmt;
 use std::fs::File;

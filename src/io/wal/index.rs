@@ -1,7 +1,8 @@
-//! Where the inputs of each world are in a write-ahead log.
+//! The positions of each world's inputs in a write-ahead log.
 //!
-//! The index is made while the file is read at the start, and grows with each write. A world is replayed from its own frames alone, so
-//! nothing but the beginnings of frames is parsed before. Deliberately absent: the file, and the meaning of an input.
+//! The index is made while the file is read at the start, and grows with each write. A world is replayed from its own
+//! frames alone, so the index parses only the beginnings of frames. Deliberately absent: the file, and the meaning of
+//! an input.
 
 use std::collections::BTreeMap;
 
@@ -53,8 +54,8 @@ pub(crate) struct Segment {
 #[derive(Clone, Debug)]
 pub(crate) enum Frames {
     Own(Vec<u64>),
-    /// Those of a world that was forked. Its forks share them, and a copy costs the same for every number of them. Boxed, because few worlds
-    /// are forked.
+    /// The offsets of a world that was forked. Its forks share them, and a copy takes constant time. Boxed, because
+    /// few worlds are forked.
     Shared(Box<imbl::Vector<u64>>),
 }
 
@@ -99,7 +100,7 @@ impl Index {
         self.inside.get(*self.worlds.get(&world)?)
     }
 
-    /// The place of a world, which it gets if it has none.
+    /// The place of a world. A new world gets one.
     fn place(&mut self, world: KeyHash) -> usize {
         *self.worlds.entry(world).or_insert_with(|| {
             self.inside.push(Inside::default());
@@ -164,12 +165,12 @@ impl Index {
         (place < inside.frames.len()).then_some(place + 1)
     }
 
-    /// How far the deliveries of a world's endpoints have ended.
+    /// The progress of a world's endpoints: their ended deliveries.
     pub(crate) fn progress(&self, world: KeyHash) -> ProgressOf {
         self.inside(world).map(|inside| inside.progress.clone()).unwrap_or_default()
     }
 
-    /// The same as entries.
+    /// The progress of a world's endpoints, as entries.
     pub(crate) fn progress_entries(&self, world: KeyHash) -> Vec<KeptProgress> {
         let Some(inside) = self.inside(world) else { return Vec::new() };
         let entry = |(endpoint, progress): (&String, &Progress)| KeptProgress {

@@ -1,10 +1,10 @@
-//! How long this process may serve worlds that other processes could claim.
+//! The lease of this process: the time for which it may serve worlds that other processes could claim.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 #[cfg(feature = "postgres")]
 use std::time::Duration;
 
-/// The time until which no other process takes the worlds of this one.
+/// The time until which no other process may take the worlds of this process.
 #[derive(Debug)]
 pub(crate) struct Lease {
     /// In milliseconds of [`now_ms`].
@@ -18,7 +18,7 @@ impl Lease {
     }
 }
 
-/// Whether a test wants to see what happens without leases and conditions. Never in a release.
+/// Whether a test runs without leases and fences. Never in a release.
 pub(in crate::io) fn is_unfenced() -> bool {
     #[cfg(debug_assertions)]
     {
@@ -38,7 +38,8 @@ impl Lease {
         Self { until_ms: AtomicI64::new(i64::MIN) }
     }
 
-    /// It was renewed for this time, by a request that was sent at `sent_ms`. A fifth of the time is kept back, for clocks of different speed.
+    /// The lease was renewed for this time, by a request sent at `sent_ms`. The process uses only four fifths of it,
+    /// because clocks can differ in speed.
     pub(in crate::io) fn renew(&self, sent_ms: i64, time: Duration) {
         let time = i64::try_from(time.as_millis() * 4 / 5).unwrap_or(i64::MAX);
         self.until_ms.store(sent_ms.saturating_add(time), Ordering::Release);

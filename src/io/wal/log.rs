@@ -1,8 +1,8 @@
 //! Passes inputs to a file: the serving threads add them in order, and one thread ([`super::writer`]) writes them in groups.
 //!
-//! A group is the inputs that arrived during the previous write. Under load many replies share one sync, and
-//! a single reply does not wait for others. If a group cannot be written, its worlds are lost: they contain inputs that are not stored, so they
-//! are replayed without them. No reply and no webhook shows such an input.
+//! A group is the inputs that arrived during the previous write. Under load many replies share one sync, and a single
+//! reply does not wait for others. If a group cannot be written, its worlds are lost: they contain unstored inputs,
+//! so they are replayed without these inputs. No reply and no webhook shows an unstored input.
 
 use std::fs::File;
 use std::io;
@@ -29,7 +29,7 @@ const MOST_PENDING: usize = 16_384;
 /// sixteen times as large. A digest covers the
 /// whole world, so it is calculated seldom enough to cost less than the hashes of the inputs.
 const FIRST_MARK: u64 = 64;
-/// The inputs after which the writing thread is woken, if it waits for more.
+/// The number of inputs at which the writing thread is woken, if it waits for more.
 pub(super) const ENOUGH: usize = 512;
 
 /// Passes inputs to a file.
@@ -41,9 +41,9 @@ pub(crate) struct Log {
     /// Signals that the pending inputs are being written.
     pub(super) room: Condvar,
     pub(super) written: watch::Sender<Written>,
-    /// What is in the file.
+    /// The index of the file.
     pub(super) index: RwLock<Index>,
-    /// Where to read it again.
+    /// The path from which the file is read again.
     pub(super) path: Mutex<Option<PathBuf>>,
     /// The inputs of running replays, and how many of them were replayed.
     pub(super) to_replay: AtomicU64,
@@ -92,7 +92,7 @@ pub(super) struct Failed {
 }
 
 impl Log {
-    /// A log that stores nothing yet.
+    /// A log that stores nothing until a writer starts it.
     pub(crate) fn new(salt: Salt) -> Self {
         let state = State {
             phase: Phase::Mute,

@@ -17,7 +17,7 @@ pub(crate) struct Peek {
     pub(crate) wall: Option<Timestamp>,
 }
 
-/// What a world's entry is, as far as the index needs it.
+/// The kind of a world's entry, as far as the index needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A request or a move of the clock.
@@ -31,7 +31,7 @@ pub(crate) enum Kind {
     Endpoints,
     Delivered,
     Removed,
-    /// What a replay does not need.
+    /// An entry that a replay does not need.
     Other,
 }
 

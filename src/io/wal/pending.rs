@@ -12,7 +12,7 @@ use crate::io::wal::index::Index;
 use crate::io::wal::sink::Sink;
 use crate::world::World;
 
-/// What waits to be written.
+/// An item that waits to be written.
 #[derive(Debug)]
 pub(super) enum Pending {
     Step { place: u64, tenure: Arc<Tenure>, step: Box<Step> },
@@ -55,7 +55,8 @@ impl Pending {
         }
     }
 
-    /// Whether it belongs to what its world has lost. A deleted world has lost all that comes after its deletion, but nothing before.
+    /// Whether it belongs to the lost inputs of its world. A deleted world has lost its inputs after the deletion
+    /// only.
     pub(super) fn is_lost(&self) -> bool {
         self.tenure().is_some_and(|tenure| match self.place() {
             Some(place) => tenure.has_lost(place),
@@ -69,7 +70,7 @@ pub(super) struct Group {
     pub(super) bytes: Vec<u8>,
     /// The place of the last input.
     pub(super) up_to: u64,
-    /// The places of entries without which their worlds would be others.
+    /// The places of the entries that a replay of their worlds needs.
     pub(super) needed: Vec<(u64, Arc<Tenure>)>,
     /// The worlds whose keys are used for the first time.
     pub(super) opened: Vec<Arc<Tenure>>,
@@ -115,7 +116,7 @@ impl Group {
                 seq += 1;
             }
             if is_new && matches!(one, Pending::Note { note: Note::Opened, .. }) {
-                continue; // the name of the world says it
+                continue; // the entry that names a new world already shows that its key was used
             }
             group.push(sink, &one.into_entry(seq, world, salt));
         }
@@ -160,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_comes_before_a_deletion_is_not_lost_with_what_comes_after() {
+    fn a_lost_deletion_loses_only_later_entries() {
         let tenure = Arc::new(Tenure::new(KeyHash::EMPTY));
         let entry = |place, note| Pending::Note { place, tenure: Arc::clone(&tenure), note };
         let (spent, removed) = (entry(3, Note::Spent(Vec::new())), entry(4, Note::Removed));

@@ -1,7 +1,8 @@
 //! Replays the entries of one world, in order.
 //!
-//! A long world uses three threads: one reads and checks entries, one executes them, and one compares their results. Execution is the only work
-//! that must be in order, and it is less than half of the whole. Deliberately absent: where entries are read.
+//! A long world uses three threads: one reads and checks entries, one executes them, and one compares their results.
+//! Execution is the only work that must be in order, and it is less than half of the whole. Deliberately absent: the
+//! source of the entries.
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Builder, Scope, scope};
@@ -12,7 +13,8 @@ use crate::engine::{Engine, Player, Unrestored};
 use crate::io::wal::replay::{Due, Executed, Stopped, step};
 use crate::io::wal::text::Place;
 
-/// The entries of a long world. The threads of a shorter one would take longer than its replay.
+/// The minimum number of entries for several threads. For fewer entries, the start of the threads takes longer than
+/// the replay.
 const LONG: u64 = 512;
 /// The entries that are passed to another thread together.
 const BATCH: usize = 64;
@@ -23,7 +25,7 @@ const AHEAD: usize = 4;
 pub(in crate::io) type Read = Result<(Place, Entry), Unrestored>;
 type Ready = Result<Due, Unrestored>;
 
-/// Replays entries, of which there are about `number`. Calls `done` after each.
+/// Replays about `number` entries. Calls `done` after each.
 ///
 /// # Errors
 /// The first entry that cannot be read, or that differs; or the error of `done`.
@@ -52,7 +54,7 @@ pub(in crate::io) fn play(
         let executed = execute_all(player, &entries, &results, &mut done);
         drop((entries, results)); // this ends the other threads
         let compared = comparing.join().unwrap_or_else(|why| panic::resume_unwind(why));
-        compared.map_err(why).and(executed) // what differs came before what could not be executed
+        compared.map_err(why).and(executed) // a difference is in an earlier entry than a failed execution
     })
 }
 

@@ -203,7 +203,7 @@ pub(in crate::io) struct Due {
 }
 
 impl Due {
-    /// Does everything that needs no world.
+    /// Does the work that needs no world.
     pub(in crate::io) fn of(engine: &Engine, place: Place, entry: Entry) -> Self {
         let request = match &entry {
             Entry::Input(input) => Some(Repeat::of(engine, input)),
@@ -227,7 +227,8 @@ enum What {
 }
 
 impl Executed {
-    /// Compares what takes long: the hash of all events that the entry caused, or the digest of its world. Any thread can do it.
+    /// Makes the slow comparison: the hash of all events that the entry caused, or the digest of its world. Any
+    /// thread can run it.
     pub(in crate::io) fn compare(self) -> Result<(), Stopped> {
         let Self { place, what } = self;
         match what {
@@ -250,7 +251,7 @@ impl Executed {
     }
 }
 
-/// Executes one entry of a world. `last` is the number of the last input. Returns what is still to be compared.
+/// Executes one entry of a world. `last` is the number of the last input. Returns the pending comparison.
 pub(in crate::io) fn step(
     player: &Player<'_>,
     Due { place, entry, request }: Due,

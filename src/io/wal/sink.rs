@@ -1,4 +1,4 @@
-//! Where entries are written: a recording for people, or a write-ahead log.
+//! The destination of entries: a recording for people, or a write-ahead log.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -24,7 +24,7 @@ impl Sink {
         Self::Text(file)
     }
 
-    /// Whether what is written is read again by this process.
+    /// Whether this process reads written entries again.
     pub(crate) const fn is_read_again(&self) -> bool {
         matches!(self, Self::WriteAheadLog { .. })
     }
@@ -43,7 +43,7 @@ impl Sink {
         }
     }
 
-    /// Where the payload of an entry is, in the bytes of the entry.
+    /// The range of the payload within the bytes of an entry.
     pub(crate) const fn payload(&self, entry: Range<usize>) -> Range<usize> {
         match self {
             Self::Text(_) => entry,
@@ -74,7 +74,7 @@ impl Sink {
         }
     }
 
-    /// Finds out whether that many bytes can be written again: writes them, as an entry without a meaning, and removes them.
+    /// Tests whether `size` bytes can be written again: writes a dummy entry of that size, and removes it.
     pub(crate) fn try_out(&mut self, size: usize) -> io::Result<()> {
         let nothing = serde_json::to_string(&Entry::End(End::default()))?;
         let mut bytes = Vec::new();

@@ -1,6 +1,5 @@
 //! A write-ahead log with a torn end and with flipped bits, at every byte of its last three frames. Each file
-//! is replayed to its worlds. Also what a
-//! recording may not contain.
+//! is replayed to its worlds. Also tests that a recording contains no secrets.
 
 use std::io::Read;
 use std::sync::Arc;

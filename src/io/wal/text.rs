@@ -181,7 +181,8 @@ fn not_an_entry(line: usize, error: &serde_json::Error) -> String {
     )
 }
 
-/// What is wrong, without the value, which can be a secret, and without the line: the input is one line.
+/// The error text without the value, which can be a secret, and without the line number, because the
+/// input is one line.
 pub(super) fn without_value(error: &serde_json::Error) -> String {
     let whole = error.to_string();
     let sentence = whole.rsplit_once(" at line ").map_or(&*whole, |(sentence, _)| sentence);

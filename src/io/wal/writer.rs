@@ -11,14 +11,15 @@ use crate::io::wal::log::{ENOUGH, Failed, Log, Phase, State};
 use crate::io::wal::pending::{Group, Pending};
 use crate::io::wal::sink::Sink;
 
-/// A recording, which no reply waits for, is written after [`ENOUGH`] inputs or this much time.
+/// The delay of a write to a recording. No reply waits for it, so it is written after [`ENOUGH`] inputs or
+/// this time.
 const LINGER: Duration = Duration::from_millis(20);
 /// After a failed write, the log tries each time after this pause whether it can write again.
 const PAUSE: Duration = Duration::from_secs(1);
 /// The most bytes of such a try.
 const MOST_TRIED: usize = 1024 * 1024;
 
-/// What the writing thread does next.
+/// The next action of the writing thread.
 enum Turn {
     Write(Vec<Pending>),
     /// Finds out whether inputs can be written again.
@@ -123,7 +124,8 @@ impl Log {
         if pending.is_empty() { Turn::End } else { Turn::Write(pending) }
     }
 
-    /// The worlds of a group that could not be written are lost, with all inputs that they received meanwhile.
+    /// The worlds of a group that could not be written are lost, with all inputs that they received in the
+    /// meantime.
     fn lose(&self, group: &Group) {
         let mut state = self.state();
         for (place, tenure) in &group.needed {

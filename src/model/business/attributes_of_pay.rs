@@ -9,8 +9,8 @@ use crate::model::payroll::Pack;
 use crate::model::prelude::*;
 
 impl Employee {
-    /// The tax attributes by which the pack calculates a pay: those in force on the pay date. An annual earnings period lasts to the end of the tax
-    /// year, so the attributes that began it stay.
+    /// The tax attributes by which the pack calculates a pay: those in force on the pay date. An annual earnings
+    /// period lasts to the end of the tax year, so the attributes that started it remain in force.
     pub(crate) fn tax_attributes_for(
         &self,
         pack: &Pack,
@@ -32,7 +32,8 @@ impl Employee {
         Cow::Owned(Arc::new(values))
     }
 
-    /// The last day of the tax year on which attributes of an annual earnings period came into force, if those of the pay date are others.
+    /// The last day of the tax year on which attributes of an annual earnings period came into force. `None` if those
+    /// attributes are in force on the pay date.
     fn ended_from(&self, pack: &Pack, pay_date: Date) -> Option<Date> {
         let year = tax_year(pack, pay_date);
         let all = self.tax_attributes_history.iter().map(|dated| dated.effective_from);
@@ -42,8 +43,8 @@ impl Employee {
         last.filter(|_| !is_annual(&pay_date))
     }
 
-    /// The tax attributes in force on a day. A number that holds for one tax year is absent if it was set for an earlier one, and so is a claim
-    /// that has ended.
+    /// The tax attributes in force on a day. Numbers for one tax year are left out if they were set for an earlier
+    /// year. Claims that have ended are left out, too.
     fn of_its_year(&self, pack: &Pack, day: Date) -> Cow<'_, Arc<BTreeMap<String, String>>> {
         let all = self.tax_attributes_on(day);
         let year = tax_year(pack, day);
@@ -71,8 +72,8 @@ impl Employee {
         same.last().map_or(usual, |dated| dated.effective_from)
     }
 
-    /// The first day of an annual earnings period that begins within the tax year, at the latest on the pay date. `None` if there is none, or if
-    /// it is the whole tax year.
+    /// The first day of an annual earnings period that begins within the tax year, on or before the pay date. `None`
+    /// without such a period, or if it is the whole tax year.
     pub(crate) fn annual_earnings_from(&self, pack: &Pack, pay_date: Date) -> Option<Date> {
         let year = tax_year(pack, pay_date);
         let all = self.tax_attributes_history.iter();
@@ -86,7 +87,7 @@ impl Employee {
     }
 }
 
-/// Whether these attributes are those of an annual earnings period.
+/// Whether these attributes start an annual earnings period.
 fn has_annual_earnings(pack: &Pack, values: &BTreeMap<String, String>) -> bool {
     let Some(annual) = &pack.annual_earnings else { return false };
     let value = values.get(&annual.attribute);

@@ -6,7 +6,8 @@ use crate::model::Account;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Authority(&'static str);
 
-/// Declares the authorities with their codes and names. A `match` finds one faster than a loop, and each line of each pay needs one.
+/// Declares the authorities with their codes and names. The look-up is a `match`, because it runs for each line of
+/// each pay and a loop is slower.
 macro_rules! authorities {
     ($($code:literal $name:literal,)*) => {
         const AUTHORITIES: &[Authority] = &[$(Authority($code)),*];
@@ -72,7 +73,7 @@ impl Authority {
     /// Tax on sales, for every tax office.
     pub(crate) const VAT: Self = Self("vat");
 
-    /// The holder of pension money, which the chart of accounts keeps apart.
+    /// The recipient of pension contributions, which have their own account in the chart of accounts.
     const PENSION: Self = Self("PenCom");
 
     /// Every authority.
@@ -80,13 +81,13 @@ impl Authority {
         AUTHORITIES.iter().copied()
     }
 
-    /// The authority that a pack's line is paid to: the one its filings name, or the one known for the line itself.
+    /// The authority that receives the amount of a pack's line: from the pack's filings, or else from [`UNFILED`].
     pub(crate) fn of_line(line: &str, filed_with: Option<&str>) -> Self {
         let unfiled = || UNFILED.iter().find(|(id, _)| *id == line).map(|(_, code)| *code);
         filed_with.or_else(unfiled).and_then(Self::find).unwrap_or(Self(OTHER))
     }
 
-    /// The account that holds the money due to it.
+    /// The account for the amounts payable to it.
     pub(crate) fn account(self) -> Account {
         if self == Self::PENSION { Account::PensionPayable } else { Account::TaxPayable(self) }
     }

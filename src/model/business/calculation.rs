@@ -44,7 +44,7 @@ pub(crate) struct Calculation {
     /// Boxed, because most pays have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     extras: Option<Box<Extras>>,
-    /// The part that the pack of the employee's region calculates, if there is one. Sums contain it.
+    /// The amounts calculated by the pack of the employee's region, if it has one. All sums include them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) regional: Option<Box<RegionalPay>>,
     /// The tax attributes that were in force on the pay date. Shared with the employee's other pays.
@@ -61,7 +61,7 @@ fn nothing_set(attributes: &Arc<BTreeMap<String, String>>) -> bool {
     attributes.is_empty()
 }
 
-/// What determines an employee's pay, apart from the law.
+/// The inputs of an employee's pay, apart from the law.
 pub(crate) struct Terms<'a> {
     pub(crate) country: &'a str,
     pub(crate) frequency: PayPeriod,
@@ -73,7 +73,7 @@ pub(crate) struct Terms<'a> {
     pub(crate) parts: &'a [Component],
     pub(crate) extras: Extras,
     pub(crate) attributes: &'a Arc<BTreeMap<String, String>>,
-    /// The company that pays; the pack has defaults for one that is not known.
+    /// The company that pays. Without it, the defaults of the pack apply.
     pub(crate) employer: Option<Employer>,
 }
 
@@ -99,7 +99,7 @@ impl Terms<'_> {
     }
 }
 
-/// What the employee was paid earlier in the tax year.
+/// The employee's earlier pay of the tax year.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Before<'a> {
     /// Totals of the tax year without the pays of this pay period.
@@ -144,7 +144,7 @@ impl Calculation {
         let mut taken = sum(&extras.typed);
         extras.carried = typed::fit(pack, &mut extras.typed, &wages, terms.frequency);
         while typed::was_cut(&mut terms.extras, &mut taken) {
-            // Smaller deductions may leave more tax to pay, and that leaves less for them.
+            // Smaller deductions can increase the tax, and a higher tax reduces the deductions again.
             calculation = Self::calculated(&terms, (pack, fit), pay_date, before)?;
             let extras = &mut terms.extras;
             let wages = calculation.wages_after(before);
@@ -214,7 +214,7 @@ impl Calculation {
         Ok(calculation)
     }
 
-    /// What taxes and contributions leave of gross pay.
+    /// Gross pay after taxes and contributions.
     pub(super) const fn left(&self) -> i64 {
         self.gross - self.taxes - self.employee_contributions
     }
@@ -255,7 +255,7 @@ impl Calculation {
         self.employer_contributions += sum(&[Role::EmployerTax, Role::EmployerSocial]);
     }
 
-    /// What the pay adds to the totals of the year that the national pack does not count.
+    /// The amounts that the pay adds to the year's totals outside the national pack.
     pub(super) fn beside(&self) -> Beside {
         let of_region = self.regional.as_ref().map_or(0, |regional| regional.withheld());
         let mut beside = self.extras().map(Beside::of).unwrap_or_default();
@@ -273,7 +273,8 @@ impl Calculation {
         self.extras = (!extras.is_empty()).then(|| Box::new(extras));
     }
 
-    /// The same pay with no amounts. Packs that charge a fixed sum per employee charge nothing for an employee who is left out.
+    /// The same pay with all amounts zero, for an employee who is left out. A fixed sum per employee is not charged
+    /// either.
     pub(crate) fn blank(self) -> Self {
         Self {
             gross: 0,
@@ -356,7 +357,7 @@ impl Calculation {
         self.extras().map_or(0, Extras::reimbursed)
     }
 
-    /// About how much memory it takes.
+    /// Its approximate size in memory.
     pub(crate) fn bytes(&self) -> usize {
         let numbers = 2 * (self.amounts.len() + self.bases.len()); // also in the totals of the year
         let parts = self.earnings.len() * size_of::<(Cow<'static, str>, i64)>();
@@ -377,7 +378,8 @@ fn in_cash(pack: &Pack, earned: &[(payroll::Component, i64)]) -> i64 {
     in_cash.map(|(_, amount)| amount).sum()
 }
 
-/// Takes what is short from the amounts of the lines with that role, the last first. Returns what was taken from each line.
+/// Subtracts the missing amount from the lines with that role, starting with the last. Returns the amount subtracted
+/// from each line.
 fn reduce(pack: &Pack, role: Role, amounts: &mut [i64], short: &mut i64) -> Vec<i64> {
     let mut cut = vec![0; amounts.len()];
     let lines = pack.lines().iter().zip(amounts).zip(&mut cut);

@@ -1,4 +1,4 @@
-//! What a calculation shows: lines of a payslip, amounts due to others, and totals of the tax year.
+//! The results of a calculation: lines of a payslip, amounts payable to third parties, and totals of the tax year.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::model::payroll::{self, Pack, PayForOrders, PayPeriod, Role, RoleLine}
 use crate::model::prelude::*;
 
 impl Calculation {
-    /// What this pay owes to each party, except the employee.
+    /// The amounts payable to each party, except the employee.
     pub(crate) fn owed(&self) -> impl Iterator<Item = (DueTo, i64)> {
         self.lines().map(|(line, amount)| {
             let authority = Authority::of_line(&line.id, line.authority.as_deref());
@@ -32,7 +32,7 @@ impl Calculation {
         self.lines_beside_salary(false).collect()
     }
 
-    /// Lines of gross pay other than the parts of the salary, of those that are paid in money or those that are not.
+    /// Lines of gross pay other than the parts of the salary: the cash lines or the non-cash lines.
     fn lines_beside_salary(&self, is_cash: bool) -> impl Iterator<Item = PayLine> {
         let pack = self.pack();
         let lines = self.extras().into_iter().flat_map(Extras::earning_lines);
@@ -163,7 +163,7 @@ impl Calculation {
         set.or_else(|| self.pack().default_of(name))
     }
 
-    /// Whether the attribute names the region of the pay, and it is in none.
+    /// Whether the attribute selects a region and the pay has none.
     fn is_without_region(&self, name: &str) -> bool {
         self.pack().regions.as_deref() == Some(name) && self.region().is_none()
     }
@@ -223,7 +223,8 @@ impl Calculation {
         self.pack().lines().iter().zip(self.amounts.iter().copied()).chain(regional)
     }
 
-    /// What was withheld in the tax year by lines of the packs, with their labels: also by lines without an amount on this pay.
+    /// The amounts withheld in the tax year by line of the packs, with labels. Lines without an amount on this pay
+    /// are included.
     pub(crate) fn withheld_so_far(&self) -> Vec<(&'static str, i64)> {
         let total = |line: &'static RoleLine| (line.label.as_str(), self.line(&line.id).1);
         let lines = self.lines().map(|(line, _)| line);

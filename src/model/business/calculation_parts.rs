@@ -57,13 +57,15 @@ fn is_regular(pack: &Pack, earned: &[(Component, i64)]) -> bool {
     earned.iter().any(|(component, amount)| *amount > 0 && !pack.is_irregular(*component))
 }
 
-/// Whether pay of these parts, alone or with earlier pays of its period, may be taxed on top of the last regular pay.
+/// Whether a pay of these parts can be taxed on top of the last regular pay, alone or with earlier pays of its
+/// period.
 pub(crate) fn needs_last_regular(pack: &Pack, parts: &[PayComponent], extras: &Extras) -> bool {
     pack.has_irregular_pay() && !is_regular(pack, &earned(pack, parts, extras))
 }
 
 impl<'a> Before<'a> {
-    /// The last regular pay, for a pay of these earnings. Empty if no pay of the pay period can be irregular alone.
+    /// The last regular pay, for a pay of these earnings. Empty if the pay period cannot consist of irregular pay
+    /// only.
     pub(super) fn last_regular_pay(
         self,
         pack: &Pack,

@@ -1,4 +1,4 @@
-//! Earnings as a payroll pack knows them: components, attributes, the tax year, and lines of a payslip.
+//! Earnings in the terms of a payroll pack: components, attributes, the tax year, and lines of a payslip.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ impl PayLine {
         Self { id, label, amount, kind: None, method: None, protected: None, annual_limit: None }
     }
 
-    /// The component of a pack that the line counts as: that of its type and method, or else its id.
+    /// The pack's component for the line: that of its type and method, or else of its id.
     pub(super) fn component(&self, pack: &Pack) -> payroll::Component {
         let kind = self.kind.as_ref().and_then(|kind| pack.earning_type(kind));
         let component = kind.and_then(|kind| kind.component(self.method.as_deref()));
@@ -56,8 +56,8 @@ pub(crate) struct PackUsed {
     pub(crate) in_force: bool,
 }
 
-/// The first day of the tax year that contains a date: the anniversary of the pack's first day. A pack that is used for other years has one
-/// in each.
+/// The first day of the tax year that contains a date: the anniversary of the pack's first day. A pack that is used
+/// for another year has its anniversary in that year.
 pub(crate) fn tax_year(pack: &Pack, pay_date: Date) -> Date {
     let first = Date::from(pack.effective_from);
     let years = pay_date.period().year() - first.period().year();
@@ -77,7 +77,7 @@ pub(super) fn period_number(
     pack.period_number(frequency, day.civil())
 }
 
-/// What a payroll pack reads of the company that pays.
+/// The facts about the paying company that a payroll pack reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Employer {
     /// The people whom it employs in the country.
@@ -88,7 +88,8 @@ pub(crate) struct Employer {
     pub(crate) is_last_pay: bool,
 }
 
-/// The pack's attributes and numbers, with the values of the employee and the employer for those that the pack knows.
+/// The pack's attributes and numbers, with the values of the employee and the employer. Values that the pack does not
+/// define are ignored.
 pub(super) fn profile(
     pack: &Pack,
     set: &BTreeMap<String, String>,
@@ -175,8 +176,8 @@ pub(super) fn take(pack: &Pack, earned: &mut [(payroll::Component, i64)], mut su
     }
 }
 
-/// Lowers what is taken back for earlier pay periods to what this pay covers. Later pays take the rest: each compares what was paid with the
-/// terms.
+/// Limits the recovery of overpayments from earlier pay periods to this pay. Later pays recover the rest, because
+/// each compares the paid amounts with the terms.
 pub(super) fn take_back_at_most_the_pay(pack: &Pack, parts: &[Component], extras: &mut Extras) {
     if extras.arrears.iter().all(|arrears| arrears.amount >= 0) {
         return;

@@ -132,7 +132,7 @@ impl Employee {
         self.updated_at = at;
     }
 
-    /// Whether the current suspension caused the hold, and not an earlier cause.
+    /// Whether the current suspension caused the hold of pay.
     pub(crate) fn held_by_suspension(&self) -> bool {
         // Employees who were suspended before the world's start have no recorded reason, and were paid until then.
         let grown = self.status_history.last().is_some_and(|change| change.reason.is_none());
@@ -146,7 +146,8 @@ impl Employee {
         self.compensation.as_ref().map(|terms| terms.currency)
     }
 
-    /// Why a run of that kind cannot pay this employee, if so. Corrections and final pay can also pay employees who have left.
+    /// The reason why a run of that kind cannot pay this employee, if any. Corrections and final pay can also pay
+    /// employees who have left.
     pub(crate) fn not_payable_by(&self, kind: RunType) -> Option<&'static str> {
         match kind {
             RunType::Termination if self.end_date.is_none() => {
@@ -299,14 +300,14 @@ impl Employee {
 }
 
 impl Employee {
-    /// The tax attributes in force on a day. Before the first day of the first ones, those first ones.
+    /// The tax attributes in force on a day. The first attributes also apply before their first day.
     pub(crate) fn tax_attributes_on(&self, day: Date) -> &Arc<BTreeMap<String, String>> {
         let all = &self.tax_attributes_history;
         let begun = all.iter().rev().find(|dated| dated.effective_from <= day);
         begun.or_else(|| all.first()).map_or(&self.tax_attributes, |dated| &dated.values)
     }
 
-    /// Sets attributes from a day up to the next change; `None` restores a default. What is not named stays.
+    /// Sets attributes from a day up to the next change; `None` restores a default. Other attributes are unchanged.
     pub(crate) fn set_tax_attributes(
         &mut self,
         effective_from: Date,

@@ -1,4 +1,4 @@
-//! What the employer adds to a deduction: a fixed amount, a part of pay, or a match of what the employee pays.
+//! The employer's part of a deduction: a fixed amount, a part of pay, or a match of the employee's amount.
 
 use crate::model::payroll::{Pack, PayPeriod};
 use crate::model::prelude::*;
@@ -47,7 +47,7 @@ pub(super) struct Paid<'a> {
 const WHOLE: i128 = 10_000;
 
 impl EmployerPart {
-    /// The part for a pay of which the employee pays `own`; half a unit is rounded up.
+    /// The employer's part if the employee contributes `own`; half a unit is rounded up.
     pub(super) fn amount_of(&self, own: i64, paid: Paid<'_>) -> i64 {
         let pay = i128::from(self.pay(paid));
         let units = match (self.amount, self.rate_bp) {

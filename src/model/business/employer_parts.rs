@@ -8,7 +8,7 @@ use crate::model::business::employer_part::Paid;
 use crate::model::business::pay_extras::{Extras, PartRule};
 use crate::model::business::typed_deductions as typed;
 
-/// What was taken before in the tax year.
+/// The amounts taken earlier in the tax year.
 #[derive(Default)]
 pub(super) struct Taken {
     /// The employer's parts by id.
@@ -17,7 +17,7 @@ pub(super) struct Taken {
     by_type: BTreeMap<String, i64>,
 }
 
-/// The employer's parts of the deductions of a pay, by what the pay covered.
+/// The employer's parts of the deductions that the pay covered.
 pub(super) fn of(
     rules: Vec<PartRule>,
     extras: &Extras,
@@ -50,7 +50,7 @@ impl Before<'_> {
 }
 
 impl Calculation {
-    /// What the employer adds to the deductions of this pay.
+    /// The employer's parts of the deductions of this pay.
     pub(super) fn employer_parts(&self, extras: &mut Extras, before: Before<'_>) -> Vec<PayLine> {
         let rules = core::mem::take(&mut extras.employer_rules);
         if rules.is_empty() {
@@ -70,7 +70,8 @@ impl Calculation {
         of(rules, extras, (paid, before), taken)
     }
 
-    /// Whether the deduction was taken on this pay. Pay by terms has the deductions of the terms, also those of which nothing was due.
+    /// Whether the deduction was taken on this pay. A pay by pay terms counts as having every deduction of the terms,
+    /// even if its amount was zero.
     fn has_deduction(&self, line: &PayLine) -> bool {
         let is_same = |it: &&PayLine| it.id == line.id && it.kind == line.kind;
         let lines = self.extras().into_iter();
@@ -79,17 +80,17 @@ impl Calculation {
         self.pays_terms() || lines.any(|it| is_same(&it))
     }
 
-    /// What the employer adds to each deduction.
+    /// The employer's part of each deduction.
     pub(crate) fn employer_benefit_lines(&self) -> Vec<PayLine> {
         self.extras().map(|extras| extras.employer_parts.clone()).unwrap_or_default()
     }
 
-    /// What the employer adds to deductions.
+    /// The sum of the employer's parts.
     pub(crate) fn employer_benefits(&self) -> i64 {
         self.extras().map_or(0, Extras::employer_benefits)
     }
 
-    /// What the employer pays in addition: taxes, contributions and benefits.
+    /// Amounts that the employer pays in addition: taxes, contributions and benefits.
     pub(crate) fn on_top(&self) -> i64 {
         self.employer_contributions + self.employer_benefits()
     }

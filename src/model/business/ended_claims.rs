@@ -5,7 +5,7 @@ use crate::model::payroll::Pack;
 use crate::model::prelude::*;
 
 impl Employee {
-    /// The attributes that no longer have their values on that day: claims that have ended, and what the same form states.
+    /// The attributes whose values have expired on that day: ended claims, and the other values of the same form.
     pub(super) fn ended_claims<'a>(&self, pack: &'a Pack, day: Date) -> Vec<&'a str> {
         let mut ended = Vec::new();
         for attribute in &pack.attributes {
@@ -22,7 +22,8 @@ impl Employee {
         ended
     }
 
-    /// The day of the last form that is in force on `day`: an entry that repeats or changes one of these values. A change of others is no form.
+    /// The day of the last form in force on `day`: an entry that repeats or changes one of these values. Entries with
+    /// only other values do not count.
     fn stated_on(&self, form: &[&str], day: Date) -> Date {
         let all = &self.tax_attributes_history;
         let begun = all.partition_point(|dated| dated.effective_from <= day);
@@ -34,7 +35,8 @@ impl Employee {
         };
         let last = (0..begun).rev().find(is_form);
         let from = last.map_or(self.start_date, |place| all[place].effective_from);
-        // Attributes without a day apply from the first day of work. Who was hired earlier has stated them today.
+        // Attributes without a day apply from the first day of work. For an employee who was hired earlier, they
+        // count as stated today.
         if from == self.start_date { from.max(self.created_at.date()) } else { from }
     }
 }

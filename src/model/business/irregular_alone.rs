@@ -1,6 +1,8 @@
-//! Irregular pay, such as a bonus, in a pay period without regular pay. Its tax is what it adds to the tax on the last regular pay.
+//! Irregular pay, such as a bonus, in a pay period without regular pay. Its tax is the increase that it causes in the
+//! tax on the last regular pay.
 //!
-//! Otherwise it would have the allowances and bands of a year without a salary. Contributions are those of the pay itself.
+//! Taxed alone, it would get the allowances and bands of a year without a salary. Contributions are calculated on the
+//! irregular pay alone.
 
 use crate::model::business::earnings::PayLine;
 use crate::model::business::typed_deductions as typed;
@@ -15,12 +17,13 @@ pub(super) struct LastRegular<'a> {
 }
 
 impl LastRegular<'_> {
-    /// Whether pay of these earnings is taxed on top of it.
+    /// Whether pay with these earnings is taxed on top of the last regular pay.
     pub(super) fn is_below(&self, pack: &Pack, earned: &[(Component, i64)]) -> bool {
         !self.earned.is_empty() && is_irregular(pack, earned)
     }
 
-    /// Replaces the taxes of a pay of these earnings by what it adds. The numbers are those with and without its own deductions.
+    /// Replaces the taxes of the pay with its increase of the tax on the last regular pay. The two inputs are with
+    /// and without the pay's own deductions.
     pub(super) fn tax_on_top(
         &self,
         pack: &Pack,

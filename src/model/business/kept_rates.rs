@@ -1,5 +1,5 @@
-//! Attributes whose earlier values keep their rates, such as the letter of National Insurance of a director: contributions on the total to date
-//! are not calculated again for pay under an earlier letter.
+//! Attributes whose earlier values keep their rates, such as a director's National Insurance letter. A new letter
+//! does not recalculate contributions on pay under an earlier letter.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub(crate) struct KeptRates {
 }
 
 impl KeptRates {
-    /// From these totals and the attributes of the last pay in them. `None` if the pack has no such attribute.
+    /// Starts with these totals and the attributes of the last pay in them. `None` if the pack has no such attribute.
     pub(crate) fn of(
         pack: &'static Pack,
         totals: &YearToDate,
@@ -49,7 +49,8 @@ impl KeptRates {
         self.value = value;
     }
 
-    /// The amount, by line, by which the present value would exceed what earlier values take from the pay under those values.
+    /// By line, the excess of the present value's rates over the earlier values' rates, for the pay under the earlier
+    /// values.
     pub(super) fn excess(
         &self,
         pack: &Pack,

@@ -70,7 +70,7 @@ impl LeaveRequest {
         }
     }
 
-    /// The days of the leave in a date range, both ends included; none if there are none.
+    /// The first and last day of the leave within a date range. `None` if the two do not overlap.
     pub(crate) fn within(&self, from: Date, to: Date) -> Option<(Date, Date)> {
         let (first, last) = (self.start_date.max(from), self.last_day().min(to));
         (first <= last).then_some((first, last))

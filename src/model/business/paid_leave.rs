@@ -20,7 +20,8 @@ pub(crate) struct PaidLeave {
 const WORKING_DAYS: i128 = 52 * 5;
 
 impl PaidLeave {
-    /// The setting for an employee: the own one, or that of the company, which has no opening days for those who start later.
+    /// The employee's own setting, or else the company's. The company's opening days do not apply to employees who
+    /// start later.
     pub(crate) fn of(company: &Company, employee: &Employee) -> Option<Self> {
         if employee.employment_type == EmploymentType::Contractor {
             return None;
@@ -33,7 +34,7 @@ impl PaidLeave {
         Some(Self { accrues_from: begins, opening_hundredths: opening, ..plan })
     }
 
-    /// What has accrued at the end of a day, in hundredths of a day, rounded down.
+    /// The leave accrued by the end of a day, in hundredths of a day, rounded down.
     pub(crate) fn accrued(&self, day: Date) -> i64 {
         let (begins, ends) = (self.accrues_from, day.plus_days(1));
         let months = ends.period().months_since(begins.period());
@@ -43,7 +44,7 @@ impl PaidLeave {
     }
 }
 
-/// The pay of days of leave that were not taken, half a unit up: a day is a year's pay through 260.
+/// The pay for unused days of leave. A day is paid as a year's pay divided by 260; half a unit is rounded up.
 pub(crate) fn pay_of(terms: &Compensation, hundredths: i64) -> i64 {
     let allowances: i64 = terms.allowances.iter().map(|it| it.amount).sum();
     let month = Compensation::monthly(terms.amount, terms.interval) + allowances;

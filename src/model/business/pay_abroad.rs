@@ -39,7 +39,7 @@ impl PayConversion {
         let source_amount = if net > 0 {
             minor(rate.needed(net, company, pays_in)).max(value)
         } else {
-            value // nothing is sent
+            value // no payment is made
         };
         Self {
             source_currency: company,
@@ -51,7 +51,8 @@ impl PayConversion {
         }
     }
 
-    /// The conversion of a part of the net pay, after earlier parts of that amount. The parts add up to the whole.
+    /// The conversion of one part of the net pay; `before` is the sum of the earlier parts. The parts add up to the
+    /// whole conversion.
     pub(crate) fn part(&self, before: i64, amount: i64) -> Self {
         let share = |total: i64, of: i64| {
             let product = i128::from(total) * i128::from(of);
@@ -87,7 +88,7 @@ impl PayConversion {
     }
 }
 
-/// The parts of the pay due to others than the employee, as they are or converted.
+/// The amounts payable to third parties, converted if the run has another currency.
 pub(super) fn owed(
     pay: &Calculation,
     pays_in: Currency,
@@ -116,8 +117,8 @@ pub(crate) struct PayValue {
 }
 
 impl PayValue {
-    /// The pay as it is, or converted. Each part is rounded on its own. Taxes and gross pay then follow from the parts, so that earnings
-    /// equal payments plus deductions.
+    /// The pay in the run's currency. Each part is rounded on its own. Taxes and gross pay then follow from the
+    /// parts, so that earnings equal payments plus deductions.
     pub(crate) fn of(pay: &Calculation, pays_in: Currency, by: Option<&PayConversion>) -> Self {
         let valued = |amount| by.map_or(amount, |by| by.valued(amount, pays_in));
         let by_law = valued(pay.employer_contributions);

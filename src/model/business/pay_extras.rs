@@ -24,16 +24,16 @@ pub(crate) struct Extras {
     /// Deductions of a type of the payroll pack, in the order in which the law takes them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) typed: Vec<PayLine>,
-    /// What the employer adds to deductions.
+    /// The employer's parts of deductions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) employer_parts: Vec<PayLine>,
-    /// How the employer's parts are calculated, until they are.
+    /// Rules of the employer's parts, until their amounts are calculated.
     #[serde(skip)]
     pub(crate) employer_rules: Vec<PartRule>,
-    /// The deductions that are a part of this pay, until they are calculated.
+    /// Rules of deductions by percentage of this pay, until their amounts are calculated.
     #[serde(skip)]
     pub(crate) own_rules: Vec<PartRule>,
-    /// What the pay did not cover and later pays still owe.
+    /// Deductions that the pay did not cover; later pays take them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) carried: Vec<PayLine>,
     /// Reimbursed expenses, not part of gross pay.
@@ -109,7 +109,7 @@ impl Extras {
         plain.chain(arrears.map(Cow::Owned))
     }
 
-    /// Adds deductions of a pay, with what the employer adds to them.
+    /// Adds deductions of a pay, with the employer's parts.
     pub(crate) fn keep_back(&mut self, deductions: &[Deduction]) {
         for deduction in deductions {
             if let Some(part) = &deduction.employer {
@@ -143,7 +143,7 @@ impl Extras {
         sum(&self.typed) + sum(&self.after_tax)
     }
 
-    /// What the employer adds to deductions.
+    /// The sum of the employer's parts of deductions.
     pub(crate) fn employer_benefits(&self) -> i64 {
         sum(&self.employer_parts)
     }
@@ -160,7 +160,7 @@ impl Extras {
         sum(&self.reimbursements)
     }
 
-    /// The same with every sign reversed.
+    /// A copy with the sign of each amount reversed.
     pub(crate) fn negated(&self) -> Self {
         let turned = |lines: &[PayLine]| {
             let turn = |line: &PayLine| PayLine { amount: -line.amount, ..line.clone() };
@@ -187,7 +187,7 @@ impl Extras {
     }
 }
 
-/// The type of every pack for deductions before tax without a type of their own.
+/// The type, present in every pack, of pre-tax deductions without a type of their own.
 const PRE_TAX: &str = "pre_tax";
 
 /// The type of a deduction in the payroll pack, if it has one.
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_exceeds_the_pay_is_cut_from_the_last_line_on() {
+    fn an_excess_over_the_pay_is_cut_from_the_last_line() {
         let mut lines = vec![line("loan", 300), line("union", 50), line("gym", 100)];
         assert_eq!(cap(&mut lines, 320), 130);
         assert_eq!(lines, [line("loan", 300), line("union", 20)]);
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_negated_pay_and_the_pay_are_nothing() {
+    fn a_pay_and_its_negation_sum_to_zero() {
         let extras = Extras {
             earnings: vec![line("bonus", 500)],
             after_tax: vec![line("loan", 20)],

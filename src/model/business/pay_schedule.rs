@@ -1,6 +1,7 @@
 //! A pay schedule: how often a company pays, and the days of each pay period.
 //!
-//! A month that no schedule covers is one pay period. A month that is covered in part leaves a pay period of the remaining days.
+//! A month without a schedule is one pay period. If a schedule covers a part of a month, the remaining days are a pay
+//! period.
 
 use core::fmt;
 
@@ -89,7 +90,8 @@ impl PaySpan {
         months.take_while(|month| *month <= last.period()).collect()
     }
 
-    /// Its months in order, each with its working days. Months without any are left out, except if no day is a working day.
+    /// Its months in order, each with its number of working days. Months without working days are left out, unless no
+    /// month has any.
     pub(crate) fn working_days_by_month(self, calendar: &Calendar) -> Vec<(Period, u32)> {
         let (first, last) = self.whole();
         let mut months: Vec<_> = self
@@ -107,7 +109,7 @@ impl PaySpan {
         months
     }
 
-    /// The days by which a part of the pay is calculated: those of the month, or its own.
+    /// The days over which the pay is prorated: the whole month, or the days of the pay period.
     pub(crate) fn whole(self) -> (Date, Date) {
         match self.frequency {
             PayPeriod::Monthly => (self.period().first_day(), self.period().last_day()),
@@ -150,7 +152,7 @@ impl PaySchedule {
         (start, start.plus_days(days - 1))
     }
 
-    /// The pay periods in order, from that which contains `day` or else the first one.
+    /// The pay periods in order, starting with the one that contains `day`, or else with the first.
     pub(crate) fn from(&self, day: Date) -> impl Iterator<Item = PaySpan> + '_ {
         let first = self.containing(day.max(self.first_day));
         core::iter::successors(first, |span| self.containing(span.end.plus_days(1)))
@@ -177,8 +179,9 @@ pub(crate) const fn days_of(frequency: PayPeriod) -> Option<i32> {
     }
 }
 
-/// The pay periods that end in a month: those of the schedules, and the days that no schedule covers, which are paid monthly. Such days without a
-/// working day are no pay period, unless no other one ends in the month. `schedules` are in order and do not overlap.
+/// The pay periods that end in a month: those of the schedules, and the days that no schedule covers, which are paid
+/// monthly. Uncovered days without a working day are a pay period only if no other pay period ends in the month.
+/// `schedules` are in order and do not overlap.
 pub(crate) fn ending_in(
     schedules: &[Arc<PaySchedule>],
     calendar: &Calendar,

@@ -63,7 +63,8 @@ impl Compensation {
     }
 }
 
-/// A month's amount for some of the days of a pay period, of which there are `per_year`. Half a minor unit is rounded up.
+/// The amount of a month for some days of a pay period, with `per_year` pay periods in a year. Half a minor unit is
+/// rounded up.
 pub(crate) fn part_of(amount: i64, (share, per_year): (Proration, u32)) -> i64 {
     if share.paid_days == share.days && per_year == 12 {
         return amount;
@@ -125,13 +126,13 @@ pub(crate) struct Deduction {
 }
 
 impl Deduction {
-    /// The rate as a rule of a part of pay, if it has one.
+    /// The percentage rule of the deduction, if it has a rate.
     pub(crate) fn rate(&self) -> Option<EmployerPart> {
         let (rate_bp, earnings) = (self.rate_bp, self.earnings.clone());
         rate_bp.is_some().then(|| EmployerPart { rate_bp, earnings, ..EmployerPart::default() })
     }
 
-    /// What it takes of a month's pay.
+    /// The amount deducted from a month's pay.
     pub(crate) fn of_month(&self, pack: &'static Pack, gross: i64) -> i64 {
         let paid = Paid { pack, period: PayPeriod::Monthly, gross, before: 0 };
         self.rate().map_or(self.amount, |part| part.amount_of(0, paid))

@@ -1,4 +1,4 @@
-//! Where wages are paid to: one account, or several that each receive a part of the net pay.
+//! The accounts that receive wages: one, or several that each receive a part of the net pay.
 
 use crate::model::prelude::*;
 

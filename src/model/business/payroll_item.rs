@@ -46,7 +46,7 @@ pub(crate) struct PayrollItem {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) payout_ids: Vec<Id<Payout>>,
     pub(crate) payslip_id: Option<Id<Payslip>>,
-    /// Boxed like that of a payout, because few have one and every state of an item is kept.
+    /// Boxed, because few items have a failure and every state of an item is stored.
     pub(crate) failure: Option<Box<Failure>>,
     pub(crate) created_at: Timestamp,
     pub(crate) status_history: StatusHistory<ItemStatus>,
@@ -58,7 +58,7 @@ impl PayrollItem {
         PayValue::of(&self.calculation, self.currency, self.fx.as_ref())
     }
 
-    /// The amounts due to others than the employee, in the run's currency.
+    /// The amounts payable to third parties, in the run's currency.
     pub(crate) fn owed(&self) -> impl Iterator<Item = (DueTo, i64)> {
         pay_abroad::owed(&self.calculation, self.currency, self.fx.as_ref())
     }
@@ -75,7 +75,8 @@ impl PayrollItem {
         self.payout_ids = if ids.len() > 1 { ids.to_vec() } else { Vec::new() };
     }
 
-    /// Whether the wallet covered it when its run was funded, or when it was retried. An item with nothing to send needs no payout.
+    /// Whether the wallet covered the item when its run was funded, or at a retry. An item with net pay of zero needs
+    /// no payout.
     pub(crate) fn is_covered(&self) -> bool {
         self.payout_id.is_some() || self.status == ItemStatus::Skipped
     }

@@ -127,7 +127,7 @@ impl PayrollRun {
         self.status_history.first().is_some_and(|change| change.status == RunStatus::Draft)
     }
 
-    /// Whether the run has no effect: its pay does not count, and its employees may be in another run of the period.
+    /// Whether the run is void: its pay does not count, and another run of the period may include its employees.
     pub(crate) const fn is_void(&self) -> bool {
         matches!(self.status, RunStatus::Cancelled | RunStatus::Failed | RunStatus::Reversed)
     }

@@ -127,7 +127,7 @@ pub(crate) struct PayrollVerification {
     pub(crate) employee_id: Id<Employee>,
     pub(crate) status: VerificationStatus,
     pub(crate) checks: Vec<Check>,
-    /// The bank's answer, not shown until it arrives; none if there is no account to check.
+    /// The bank's answer, which callers see when it arrives. `None` without an account to check.
     pub(crate) answer: Option<BankAnswer>,
     pub(crate) created_at: Timestamp,
     pub(crate) status_history: StatusHistory<VerificationStatus>,

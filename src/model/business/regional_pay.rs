@@ -1,7 +1,7 @@
-//! The taxes of a region beside those of the country: the same pay by the pack of the region.
+//! The taxes of a region, in addition to those of the country: the same pay calculated with the pack of the region.
 //!
-//! An attribute of the national pack names the region (`[regions]`). Attributes of the region's pack have the name of that attribute as a
-//! prefix: `state.allowances`.
+//! An attribute of the national pack names the region (`[regions]`). Attributes of the region's pack have that name
+//! as a prefix, such as `state.allowances`.
 
 use std::collections::BTreeMap;
 
@@ -55,7 +55,7 @@ impl RegionalPay {
         }))
     }
 
-    /// The same with the opposite sign of every amount.
+    /// A copy with the sign of each amount reversed.
     pub(super) fn negated(&self) -> Self {
         let turned = |amounts: &[i64]| amounts.iter().map(|amount| -amount).collect();
         Self { amounts: turned(&self.amounts), bases: turned(&self.bases), ..self.clone() }
@@ -70,7 +70,7 @@ impl RegionalPay {
         self.pack().sum_of(roles, &self.amounts)
     }
 
-    /// What is withheld from the employee.
+    /// The amount withheld from the employee.
     pub(super) fn withheld(&self) -> i64 {
         self.sum_of(&[Role::EmployeeTax, Role::EmployeeSocial, Role::EmployeeDeduction])
     }

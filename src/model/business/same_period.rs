@@ -13,7 +13,7 @@ use crate::model::prelude::*;
 /// A pay for one pack, without the pays before it.
 pub(super) struct Own<'a> {
     pub(super) profile: Profile,
-    /// What the profile was made of.
+    /// The attributes from which `profile` was made.
     pub(super) attributes: &'a BTreeMap<String, String>,
     pub(super) employer: Option<Employer>,
     pub(super) period: PayPeriod,
@@ -23,7 +23,7 @@ pub(super) struct Own<'a> {
     pub(super) earned: Vec<(Component, i64)>,
     /// Deductions with a type.
     pub(super) typed: &'a [PayLine],
-    /// What irregular pay alone is taxed on top of.
+    /// The regular pay to which irregular pay is added for its tax.
     pub(super) last_regular: LastRegular<'a>,
 }
 
@@ -42,7 +42,8 @@ pub(super) struct Part<'a> {
     pub(super) may_be_cut: bool,
 }
 
-/// What a pay adds to the earlier pays of its period by this pack, and the totals of the tax year with it.
+/// The amounts by which a pay increases the earlier pays of its period in this pack, and the tax year's totals
+/// including it.
 ///
 /// `year` has the totals without this pay period.
 pub(super) fn addition(
@@ -68,7 +69,8 @@ pub(super) fn addition(
         let has_changed =
             !came_between && own.has_changed(pack, (&now, earned_before), earlier, year)?;
         if came_between || has_changed {
-            // By the present totals, attributes and law, the earlier pays would take other amounts. What they took stays.
+            // With the present totals, attributes or law, the earlier pays would have other amounts. Their amounts
+            // are final.
             subtract(&mut pay, &now.bases, &now.amounts, taxable(&now));
         } else {
             for part in earlier {
@@ -144,7 +146,7 @@ impl Own<'_> {
         self.of_period(pack, (profile, &inputs), earned, year)
     }
 
-    /// What a pay of zero takes at these totals, with another value of an attribute.
+    /// The amounts of a pay of zero at these totals, with another value of an attribute.
     pub(super) fn settled(
         &self,
         pack: &Pack,
@@ -158,8 +160,9 @@ impl Own<'_> {
         Ok(pack.evaluate(&input)?.amounts)
     }
 
-    /// Whether the attributes, the numbers of the employer or the law are not those of the earlier pays: then these took other amounts than
-    /// `now`. What such a pay did not cover, and what a reversal frees, is no change: this pay makes up for it.
+    /// Whether the attributes, the employer's numbers or the law differ from those of the earlier pays, so that their
+    /// amounts differ from `now`. Amounts that an earlier pay did not cover, or that a reversal released, are no such
+    /// change: this pay takes them.
     fn has_changed(
         &self,
         pack: &Pack,
@@ -176,14 +179,15 @@ impl Own<'_> {
         let Some(employer) = self.employer.filter(|employer| employer.is_last_pay) else {
             return Ok(true);
         };
-        // The last pay of an employment settles what earlier ones took by other rules.
+        // The last pay of an employment has rules of its own, so the comparison is made without them.
         let not_last = Employer { is_last_pay: false, ..employer };
         let not_last = profile(pack, self.attributes, Some(not_last));
         let then = self.evaluate(pack, (&not_last, earned), earlier, year)?;
         Ok(!is_what_they_took(earlier, &then))
     }
 
-    /// Lines on totals to date take what the year so far is short of: by law they are recalculated at each pay.
+    /// Lines on totals to date take the amount missing from the year so far: by law they are recalculated at each
+    /// pay.
     fn catch_up(&self, pack: &Pack, pay: &mut Pay, before: &YearToDate) -> Result<(), PayError> {
         let mut inputs = self.profile.inputs.clone();
         typed::give(pack, self.typed, &mut inputs);

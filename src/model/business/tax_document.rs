@@ -1,5 +1,5 @@
-//! The forms that an employer makes from payslips, as data: `fixtures/tax_documents/XX.toml`. What can be in a box is in
-//! `tax_document_content`; what it adds up is in `tax_document_boxes`.
+//! The forms that an employer makes from payslips, as data: `fixtures/tax_documents/XX.toml`. `tax_document_content`
+//! has the possible contents of a box, and `tax_document_boxes` calculates the sums.
 //!
 //! Deliberately absent: stored documents. A document follows from the payslips whenever it is read.
 
@@ -21,7 +21,7 @@ pub(crate) struct Form {
     pub(crate) title: String,
     pub(crate) recipient: Recipient,
     pub(crate) period: FormPeriod,
-    /// Whether only those receive it who are employed on the last day of the period.
+    /// Whether only employees who are employed on the last day of the period receive it.
     #[serde(default)]
     pub(crate) employed_on_last_day: bool,
     /// The totals from which the form must be filed, if smaller ones need not be.
@@ -30,7 +30,7 @@ pub(crate) struct Form {
     source: Vec<String>,
     #[serde(rename = "box")]
     pub(crate) boxes: Vec<FormBox>,
-    /// What each row of the form is about, if it has rows.
+    /// The subject of each row, if the form has rows.
     pub(crate) rows: Option<RowsBy>,
     /// The tax attribute that splits the rows: pays with another value have a row of their own.
     pub(super) split: Option<String>,
@@ -79,13 +79,13 @@ pub(crate) enum FormPeriod {
 }
 
 impl FormPeriod {
-    /// Whether the form declares what was paid in a tax year until its end, or until the end of the employment.
+    /// Whether the form declares the pay of a tax year, up to its end or the end of the employment.
     pub(crate) const fn is_of_tax_year(self) -> bool {
         matches!(self, Self::TaxYear | Self::Employment)
     }
 }
 
-/// What each row of a form is about.
+/// The subject of the rows of a form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum RowsBy {
@@ -250,7 +250,8 @@ mod tests {
         }
     }
 
-    /// Guide RC4120, boxes 24 and 26: pay up to the maximum of a box bears the maximum contributions of the year, and pay below it less.
+    /// Guide RC4120, boxes 24 and 26: contributions reach their maximum of the year exactly at the maximum pay of the
+    /// box.
     #[test]
     fn the_limits_of_the_t4_are_those_of_the_contributions() {
         let pack = payroll::library().pack("CA").expect("an embedded pack");

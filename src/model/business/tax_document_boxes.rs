@@ -57,7 +57,7 @@ pub(crate) struct Reporting {
     pub(crate) required: bool,
 }
 
-/// What a document is about.
+/// The subject of a document.
 pub(crate) struct Subject<'a> {
     pub(crate) company: &'a Company,
     /// The employees of the payslips.
@@ -74,7 +74,7 @@ pub(crate) struct Subject<'a> {
 pub(crate) struct Opening {
     pub(crate) pack: &'static Pack,
     pub(crate) totals: YearToDate,
-    /// Whether the employment had begun before: then they are of this employment, and else of others.
+    /// Whether the totals are from this employment, and not from an earlier employer.
     pub(crate) of_employment: bool,
 }
 
@@ -248,16 +248,16 @@ fn sum(
     if term.is_negative { -sum } else { sum }
 }
 
-/// What the tax years of the payslips began with.
+/// Totals at the start of the payslips' tax years.
 #[derive(Clone, Copy)]
 struct Openings<'a> {
     totals: &'a BTreeMap<Id<Employee>, Opening>,
-    /// The first day of the form's period. One that is the first day of a tax year has all its payslips.
+    /// The first day of the form's period. If a tax year begins on it, the form has all payslips of that year.
     first_day: Option<Date>,
 }
 
-/// The part of a base that is in the window. The limits are those of each employee's year, so they apply to its total: payslips that were issued
-/// before another one was taken back have totals to date that are too high.
+/// The part of a base that is in the window. The limits apply to the total of each employee's year. The totals to
+/// date on payslips cannot be used: they are too high if an earlier pay was reversed later.
 fn part_of_year(
     id: &str,
     window: &Window,

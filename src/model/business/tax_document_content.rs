@@ -1,4 +1,4 @@
-//! What can be in a box of a form: a sum of amounts of payslips, a fact, a tax attribute, a count or a text.
+//! The possible contents of a box: a sum of payslip amounts, a fact, a tax attribute, a count or a text.
 
 use crate::model::payroll;
 use crate::model::prelude::*;
@@ -17,11 +17,11 @@ pub(crate) struct FormBox {
     pub(super) every: Option<(String, String)>,
     /// A tax attribute and the value of the payslips whose amounts count.
     pub(super) only: Option<(String, String)>,
-    /// Whether it counts only the pays with the value of the row, where an attribute splits the rows of the form.
+    /// Whether the box counts only pays with the row's value of the attribute that splits the rows.
     pub(super) split: bool,
 }
 
-/// What is in a box.
+/// The content of a box.
 #[derive(Debug)]
 pub(crate) enum Content {
     /// A sum of amounts of the payslips.
@@ -59,13 +59,13 @@ pub(crate) enum TermAmount {
     Earning(String),
     /// Deductions of a type; without a type, with an id.
     Deduction(String),
-    /// What the employer adds to deductions of a type.
+    /// The employer's parts of deductions of a type.
     Employer(String),
     /// The line's total of the tax year on the last payslip.
     LineToDate(String),
     /// The base's total of the tax year on the last payslip.
     BaseToDate(String),
-    /// What the employee brought in: totals of the tax year before the first payslip.
+    /// Opening totals: those of the tax year before the first payslip.
     Opening {
         total: Total,
         of_employment: bool,
@@ -90,7 +90,7 @@ pub(crate) struct Window {
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Limit {
-    /// In minor units, where no line of the payroll pack has the figure.
+    /// In minor units; for a figure that no line of the payroll pack has.
     Amount(i64),
     /// An end of a slice of the payroll pack, such as `social_security.upto`.
     Slice(String),
@@ -132,7 +132,7 @@ pub(crate) enum Fact {
     MonthNumber,
     /// The week number of the last payslip, for pay by the week.
     WeekNumber,
-    /// How many pay periods a year has by the last payslip.
+    /// The number of pay periods of a year, by the last payslip.
     PayPeriodsOfYear,
     YearOfLastDay,
 }

@@ -43,7 +43,8 @@ pub(super) fn rows(
     groups.map(row).collect()
 }
 
-/// For each employee a row with the value of the last payslip, and then a row for each other value of the tax year.
+/// For each employee, a row with the value of the last payslip, followed by a row for each other value of the tax
+/// year.
 fn of_employees(
     form: &Form,
     attribute: &str,
@@ -89,8 +90,8 @@ fn of_employees(
     rows
 }
 
-/// The sum of a box for the pays with the value. A total to date is that of the year's pays with it; the first value of the year has the rest of
-/// the employee's total, and so what the employee brought in.
+/// The sum of a box for the pays with the value. A total to date is the sum of the year's pays with the value. The
+/// first value of the year gets the rest of the employee's total, such as totals from before the start.
 fn sum(
     form_box: &FormBox,
     (attribute, value): (&str, &str),

@@ -29,8 +29,8 @@ pub(crate) fn account_of(code: &str) -> Option<Account> {
 /// All pension funds together: the chart has one account for pensions.
 const PENSION: &str = "pension";
 
-/// The country whose law owes money to that authority: the company's own country if it has such an authority, else the country of employees
-/// abroad that has one.
+/// The country whose law requires payments to that authority: the company's own country, or else a country of its
+/// employees abroad.
 pub(crate) fn jurisdiction<'a>(home: &'a str, code: &str, paid_on: Date) -> &'a str
 where
     'static: 'a,
@@ -50,7 +50,7 @@ where
     packs.find(|pack| pack.country != "XX" && owes(pack)).map_or(home, |pack| &pack.country)
 }
 
-/// What is due to an authority: the account that holds it, and the form that its payment belongs to.
+/// A payable to an authority: its account, and the form of its payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DueTo {
     pub(crate) account: Account,
@@ -58,8 +58,8 @@ pub(crate) struct DueTo {
     pub(crate) form: Option<&'static str>,
 }
 
-/// The form for the liabilities under `code` of wages that are paid on a day, with its last day to submit and pay: the form of that name, or else
-/// the one that is paid first.
+/// The form for liabilities under `code` from wages paid on a day, with its last day to submit and pay. Without a
+/// form of that name, the form that is paid first.
 pub(crate) fn of(
     country: &str,
     code: &str,
@@ -72,8 +72,8 @@ pub(crate) fn of(
     Some((&filing.form, due_on(pack, filing, calendar, period, paid_on)))
 }
 
-/// The month whose return declares wages that are paid on a day: the month of the payment, and not of the work. A tax month has the name of the
-/// month in which it begins.
+/// The month whose return declares wages paid on a day: the month of the payment, not of the work. A tax month has
+/// the name of the month in which it begins.
 pub(crate) fn month_of(country: &str, code: &str, form: Option<&str>, paid_on: Date) -> Period {
     let found = filing(country, code, form, paid_on);
     found.map_or(paid_on.period(), |(pack, filing)| month_by(pack, filing, paid_on))
@@ -86,7 +86,7 @@ fn month_by(pack: &Pack, filing: &Filing, paid_on: Date) -> Period {
     }
 }
 
-/// The last month of the period that one payment with that form covers: the month itself, or for example the last month of a quarter.
+/// The last month of the period that one payment with that form covers, such as the last month of a quarter.
 pub(crate) fn last_month(country: &str, code: &str, form: Option<&str>, month: Period) -> Period {
     let found = filing(country, code, form, month.last_day());
     found.map_or(month, |(pack, filing)| last_month_of(pack, filing, month))
@@ -133,7 +133,7 @@ fn last_month_of(pack: &Pack, filing: &Filing, month: Period) -> Period {
     last_month_by(pack, filing.months_paid(), month)
 }
 
-/// The last month of the part of the tax year, of so many months, that `month` belongs to.
+/// The last month of the part of the tax year that contains `month`; each part has `months` months.
 fn last_month_by(pack: &Pack, months: u8, month: Period) -> Period {
     let months = i32::from(months);
     let first = Date::from(pack.effective_from).period();

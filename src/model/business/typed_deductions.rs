@@ -1,5 +1,5 @@
-//! Deductions of a type of the payroll pack: what they reduce, the order in which the law takes them, and what happens if pay does not
-//! cover them.
+//! Deductions with a type of the payroll pack: the bases that they reduce, their legal order, and the rule for pay
+//! that does not cover them.
 
 use std::collections::BTreeMap;
 
@@ -12,8 +12,8 @@ fn type_of<'a>(pack: &'a Pack, line: &PayLine) -> Option<&'a DeductionType> {
     line.kind.as_ref().and_then(|kind| pack.deduction_type(kind))
 }
 
-/// Adds the deductions that are a part of the pay. Some laws take only a part of a deduction from pay. `before` is the gross pay of earlier pays
-/// of the pay period on which a deduction was taken.
+/// Adds the deductions by percentage of the pay. By some laws only a part of such a deduction is taken from pay.
+/// `before` is the gross pay of earlier pays of the pay period on which a deduction was taken.
 pub(super) fn take_own(extras: &mut Extras, paid: Paid<'_>, before: impl Fn(&PayLine) -> i64) {
     for PartRule { line, part } in core::mem::take(&mut extras.own_rules) {
         let amount = part.amount_of(0, Paid { before: before(&line), ..paid });
@@ -36,7 +36,7 @@ pub(super) fn give(pack: &Pack, lines: &[PayLine], inputs: &mut [i64]) {
     }
 }
 
-/// Adds what the employer adds to the totals of those types whose limit of the year counts it.
+/// Adds the employer's parts to the totals of the types whose annual limit includes them.
 pub(super) fn count_employer(
     pack: &Pack,
     parts: &[PayLine],
@@ -50,7 +50,8 @@ pub(super) fn count_employer(
     }
 }
 
-/// What the limits of the year leave for the employer's part, by the types of deductions that count it. `taken` has the totals of the year.
+/// The remaining annual limit for the employer's part, from the deduction types that include it. `taken` has the
+/// totals of the year.
 pub(super) fn employer_room(pack: &Pack, line: &PayLine, taken: &BTreeMap<String, i64>) -> i64 {
     let kind = type_of(pack, line).filter(|kind| kind.annual_limit_with_employer);
     let room = kind.and_then(|kind| {
@@ -74,7 +75,8 @@ fn sum_of(taken: &BTreeMap<String, i64>, kind: &str, with: &[String]) -> i64 {
     all.filter_map(|kind| taken.get(kind)).sum()
 }
 
-/// Limits deductions to what the tax year leaves of their annual limits, by what earlier pays of the year took. The rest is not taken later.
+/// Limits deductions to the remainder of their annual limits after earlier pays of the year. The excess is not taken
+/// later.
 pub(super) fn limit(pack: &Pack, lines: &mut Vec<PayLine>, mut taken: BTreeMap<String, i64>) {
     for line in lines.iter_mut() {
         let Some(kind) = type_of(pack, line) else { continue };
@@ -94,11 +96,11 @@ pub(super) fn limit(pack: &Pack, lines: &mut Vec<PayLine>, mut taken: BTreeMap<S
 /// A pay before typed deductions.
 pub(super) struct Wages {
     pub(super) pay: PayForOrders,
-    /// What the pack itself takes for loans and orders, each with its place among the types.
+    /// Amounts that the pack itself takes for loans and orders, each with its order among the types.
     pub(super) by_pack: Vec<(u8, i64)>,
     /// The pack of the region in which the employee works. Its limits apply beside those of the country.
     pub(super) region: Option<&'static Pack>,
-    /// The earlier pays of the pay period. The law limits what is taken from all pay of the period.
+    /// The earlier pays of the pay period. The law limits the sum of deductions from all pay of the period.
     pub(super) earlier: EarlierWages,
 }
 
@@ -106,9 +108,9 @@ pub(super) struct Wages {
 #[derive(Default)]
 pub(super) struct EarlierWages {
     pay: PayForOrders,
-    /// What the pack took from them for loans and orders.
+    /// Amounts that the pack took from them for loans and orders.
     by_pack: i64,
-    /// What deductions with a type took from them.
+    /// Typed deductions taken from them.
     typed: Vec<PayLine>,
 }
 
@@ -122,13 +124,13 @@ impl EarlierWages {
 }
 
 impl Wages {
-    /// The most that the law of the region lets a type take.
+    /// The maximum for a type by the law of the region.
     fn most_in_region(&self, kind: &str, pay: PayForOrders, period: PayPeriod) -> i64 {
         let kind = self.region.and_then(|region| region.deduction_type(kind));
         kind.and_then(|kind| kind.most.as_ref()).map_or(i64::MAX, |most| most.of(pay, period))
     }
 
-    /// What the pack takes before a type of that order.
+    /// The amounts that the pack takes before a type of that order.
     fn taken_before(&self, order: u8) -> i64 {
         self.by_pack.iter().filter(|(place, _)| *place < order).map(|(_, amount)| amount).sum()
     }
@@ -140,7 +142,7 @@ fn of_types(lines: &[PayLine], types: &[String]) -> i64 {
     lines.iter().filter(is_one).map(|line| line.amount).sum()
 }
 
-/// Takes the deductions from the pay, in their order. Returns what later pays still owe.
+/// Takes the deductions from the pay, in their order. Returns the parts that later pays must take.
 pub(super) fn fit(
     pack: &Pack,
     lines: &mut [PayLine],
@@ -148,7 +150,7 @@ pub(super) fn fit(
     period: PayPeriod,
 ) -> Vec<PayLine> {
     let (earlier, pay) = (&wages.earlier, wages.pay.plus(wages.earlier.pay));
-    // What is left of this pay, and of all pay of the period.
+    // The remainder of this pay, and of all pay of the period.
     let mut own = wages.pay.disposable;
     let mut left = pay.disposable - pack.least_net_of(pay.gross);
     left -= earlier.by_pack + sum(&earlier.typed);
@@ -182,14 +184,14 @@ pub(super) fn fit(
     carried
 }
 
-/// Whether the deductions take less than before, which then is what they take now. Those that take nothing are left out.
+/// Whether the sum of the deductions differs from `before`; updates `before`. Removes deductions of zero.
 pub(super) fn was_cut(extras: &mut Extras, before: &mut i64) -> bool {
     extras.typed.retain(|line| line.amount != 0);
     let now = sum(&extras.typed);
     core::mem::replace(before, now) != now
 }
 
-/// Adds more that later pays owe to what they already owe, by id.
+/// Adds more carried deductions to those already carried, by id and type.
 pub(super) fn merge(carried: &mut Vec<PayLine>, more: Vec<PayLine>) {
     for line in more {
         match carried.iter_mut().find(|known| known.id == line.id && known.kind == line.kind) {
@@ -263,7 +265,7 @@ mod tests {
 
     /// Orders of the pack come after child maintenance and orders of a court, and before agreed deductions.
     #[test]
-    fn what_the_pack_takes_comes_in_its_place() {
+    fn amounts_taken_by_the_pack_are_in_legal_order() {
         let mut wages = wages(200_000, 200_000);
         wages.by_pack = vec![(0, 10_000), (4, 30_000)];
         let pack = library().pack("GB").expect("an embedded pack");
@@ -364,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_carried_adds_up() {
+    fn carried_deductions_are_merged_by_id() {
         let mut carried = vec![line("court_order", 100)];
         merge(&mut carried, vec![line("court_order", 20), line("union_dues", 5)]);
         assert_eq!(carried, [line("court_order", 120), line("union_dues", 5)]);

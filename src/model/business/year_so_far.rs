@@ -1,4 +1,4 @@
-//! Totals of a tax year before a pay: those that the pack counts, and those beside it.
+//! Totals of a tax year before a pay: those of the pack, and totals outside the pack.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub(crate) struct Beside {
     /// Deductions that no line of the pack takes.
     pub(super) deducted: i64,
     pub(super) reimbursed: i64,
-    /// What packs of regions withheld.
+    /// Amounts withheld by packs of regions.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) regional: i64,
 }
@@ -54,15 +54,15 @@ pub(crate) struct YearSoFar {
     /// By the pack of each region in which the employee worked.
     pub(crate) regional: RegionalYear,
     pub(crate) beside: Beside,
-    /// What deductions of each type took.
+    /// Sums of the deductions of each type.
     pub(crate) typed: BTreeMap<String, i64>,
-    /// What the employer added to each deduction, by id.
+    /// The employer's part of each deduction, by id.
     pub(crate) employer_parts: BTreeMap<String, i64>,
     /// Deductions that the last pay did not cover and this one takes.
     pub(crate) carried: Vec<PayLine>,
     /// The attributes of the last pay before the world's start.
     pub(crate) last_attributes: Option<Arc<BTreeMap<String, String>>>,
-    /// What lines do not count: totals from before an annual earnings period.
+    /// Totals that lines do not count, from before an annual earnings period.
     pub(crate) left_out: Option<YearToDate>,
     /// Values of an attribute that keep their rates.
     pub(crate) kept_rates: Option<KeptRates>,
@@ -83,14 +83,14 @@ impl YearSoFar {
         counted
     }
 
-    /// Leaves totals from before an annual earnings period out of what lines count.
+    /// Excludes totals from before an annual earnings period from the lines' totals.
     pub(crate) fn leave_out(&mut self, pack: &Pack, mut totals: YearToDate) {
         let Some(annual) = &pack.annual_earnings else { return };
         totals.retain(pack, |name| annual.totals.iter().any(|total| total == name));
         self.left_out.get_or_insert_default().add_totals(&totals, 1);
     }
 
-    /// Leaves a pay out (`times` 1), or takes it in again (`times` −1).
+    /// Excludes a pay (`times` 1), or includes it again (`times` −1).
     pub(crate) fn leave_out_pay(&mut self, pay: &Calculation, times: i64) {
         let (bases, amounts) = pay.parts();
         let mut totals = YearToDate::start();
@@ -98,7 +98,7 @@ impl YearSoFar {
         self.leave_out(pay.pack(), totals);
     }
 
-    /// Notes that pays of the year were taken back, which later pays had counted.
+    /// Records that pays of the year were reversed after later pays had counted them.
     pub(crate) fn note_taken_back(&mut self) {
         self.by_pack.note_taken_back();
         self.regional.values_mut().for_each(YearToDate::note_taken_back);
@@ -116,7 +116,7 @@ impl YearSoFar {
         self.beside.add(pay.beside(), times);
     }
 
-    /// Adds a pay to the values that keep their rates, also one of the pay period itself.
+    /// Adds a pay to the values that keep their rates, even a pay of the same pay period.
     pub(crate) fn add_to_kept_rates(&mut self, pack: &Pack, pay: &Calculation) {
         if let Some(kept) = &mut self.kept_rates {
             let (bases, amounts) = pay.parts();
@@ -124,7 +124,7 @@ impl YearSoFar {
         }
     }
 
-    /// Adds what the deductions of a pay took, and what the employer added to them, to the totals that their limits of the year read.
+    /// Adds the deductions of a pay and the employer's parts to the totals for their annual limits.
     pub(crate) fn count_deductions(&mut self, pay: &Calculation, times: i64) {
         let Some(extras) = pay.extras() else { return };
         typed::count(&extras.typed, times, &mut self.typed);

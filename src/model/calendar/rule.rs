@@ -59,7 +59,7 @@ impl Weekday {
     }
 }
 
-/// What happens to a holiday on a weekend.
+/// The substitute for a holiday on a weekend.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Moved {
@@ -68,7 +68,7 @@ pub(super) enum Moved {
     Lost,
     /// The next day that is neither a weekend nor a holiday.
     NextWeekday,
-    /// The same for a Sunday; there is no substitute for a Saturday.
+    /// Like `NextWeekday` for a Sunday; there is no substitute for a Saturday.
     SundayOnly,
     /// Friday for a Saturday, Monday for a Sunday, even if that day is also a holiday.
     NearestWeekday,
@@ -103,7 +103,7 @@ enum When {
     Yearly { month: i8, day: i8 },
     /// A number of days from Easter Sunday.
     Easter(i32),
-    /// The nth such weekday of the month; counted from its end if negative.
+    /// The nth weekday of this kind in the month; a negative n counts from the end of the month.
     Nth { nth: i8, weekday: Weekday, month: i8 },
     /// The last such weekday before that day.
     Before { weekday: Weekday, month: i8, day: i8 },

@@ -137,7 +137,7 @@ fn business_days_are_counted_over_weekends_and_holidays() {
 }
 
 #[test]
-fn after_the_cut_off_it_is_the_next_business_day() {
+fn after_the_cut_off_the_next_business_day_counts() {
     let calendar = Calendar::of("GB");
     let thursday = date("2026-04-02");
     assert_eq!(calendar.cut_off(thursday), thursday.at_hour(16));
@@ -148,7 +148,7 @@ fn after_the_cut_off_it_is_the_next_business_day() {
 }
 
 #[test]
-fn a_table_that_says_what_it_cannot_mean_is_refused() {
+fn an_invalid_calendar_table_is_refused() {
     for (rows, because) in [
         ("lunch = \"12:00\"", "unknown field"),
         ("cut_off = \"4pm\"", "expected a time of day"),

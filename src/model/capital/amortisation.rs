@@ -1,5 +1,5 @@
-//! Amortisation in whole minor units. The instalment is equal every month, each month's interest is rounded half to even, and the last
-//! instalment takes the remainder, so that the principal sums exactly.
+//! Amortisation in whole minor units. The instalment is equal every month, and each month's interest is rounded half
+//! to even. The last instalment takes the remainder, so that the principal sums exactly.
 
 use crate::model::fx::half_even;
 use crate::value::Date;
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_known_annuity_comes_to_what_tables_say() {
+    fn an_annuity_matches_the_published_formula() {
         // 10,000.00 at 12 % over 12 months: 888.48 per month by the standard formula.
         assert_eq!(instalment(1_000_000, 1_200, 12), 88_848);
         let months = schedule(1_000_000, 1_200, &days(12));

@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn risk_reaches_from_0_to_100_and_a_higher_one_never_costs_less() {
+    fn risk_scores_range_from_0_to_100_and_a_higher_score_never_costs_less() {
         assert_eq!(card().bounds(), (0, 100));
         let lines = [
             LineOfCover::GroupLife,

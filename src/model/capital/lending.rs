@@ -71,7 +71,7 @@ pub(crate) fn rate_bp(product: Product, band: Band) -> i64 {
     band_terms(band).rate_bp + product.terms().surcharge_bp
 }
 
-/// The maximum debt of a company in that band, given its sales of one year.
+/// The maximum debt of a company in that credit band, from its sales of one year.
 pub(crate) fn capacity(band: Band, yearly_sales: i128) -> i128 {
     yearly_sales.max(0) * i128::from(band_terms(band).capacity_percent) / 100
 }

@@ -166,7 +166,7 @@ resource! {
     }
 }
 
-/// How a repayment is allotted.
+/// The allotment of a repayment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Allotment {
     pub(crate) interest: i64,
@@ -174,7 +174,7 @@ pub(crate) struct Allotment {
 }
 
 impl Loan {
-    /// What it takes of a collection of that amount; none if it takes no share.
+    /// The repayment taken from a collection of that amount. `None` if the loan takes no share of collections.
     pub(crate) fn share_of(&self, amount: i64) -> Option<i64> {
         let share = self.repayment.share_bp.filter(|_| self.is_open())?;
         let part = i128::from(amount) * i128::from(share) / 10_000;

@@ -161,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn readiness_reaches_from_0_to_100_and_each_pillar_stands_together() {
+    fn readiness_scores_range_from_0_to_100_and_factors_of_a_pillar_are_adjacent() {
         assert_eq!(card().bounds(), (0, 100));
         let pillars = card().factors.iter().map(|factor| factor.pillar.as_deref());
         let mut pillars: Vec<&str> = pillars.map(|name| name.expect("a pillar")).collect();

@@ -1,7 +1,8 @@
-//! Scorecards: the points for measured values, from bins in data files (`fixtures/*_score.toml`). Pure; the values are measured elsewhere.
+//! Scorecards: the points for measured values, from bins in data files (`fixtures/*_score.toml`). Pure: the caller
+//! passes the measured values.
 //!
-//! A factor's value belongs to the last bin whose `from` it reaches, and gets the points of that bin. A score is the sum of all factors'
-//! points, including the base, so that it can be checked by hand.
+//! A value gets the points of the last bin whose `from` is not greater. A score is the sum of all factors' points,
+//! including the base, so that it can be checked by hand.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +26,7 @@ pub(crate) struct Scorecard {
 pub(crate) struct Weighing {
     /// Name of the factor and of its measure.
     pub(crate) name: String,
-    /// What is measured, and the unit.
+    /// The measured quantity, and its unit.
     pub(crate) about: String,
     /// The pillar that it belongs to, if the formula has pillars.
     #[serde(default)]
@@ -183,7 +184,7 @@ bins = [
 "#;
 
     #[test]
-    fn a_value_falls_into_the_last_bin_that_it_reaches() {
+    fn a_value_is_in_the_last_bin_whose_start_is_not_greater() {
         let card = Scorecard::read(CARD);
         let points = |value| card.factors[0].bin(value).points;
         assert_eq!([i64::MIN, 0, 1, 2, 3, i64::MAX].map(points), [50, 50, 20, 20, 0, 0]);

@@ -1,4 +1,4 @@
-//! What a decision is: a question to the outside world, and its answers.
+//! The types of decisions: a decision is a question to the outside world, with possible answers.
 
 use crate::model::Kind;
 use crate::model::payments::{Late, Scope};
@@ -13,7 +13,7 @@ pub(crate) struct Decision {
     pub(crate) subject: Kind,
     /// Related kinds that a selector may use, nearest first.
     pub(crate) related: &'static [Kind],
-    /// The payments whose codes its choices take.
+    /// The payments whose codes its choices accept.
     pub(crate) codes: Option<Scope>,
     /// Every choice; the first is the default.
     pub(crate) choices: &'static [Choice],
@@ -24,7 +24,7 @@ pub(crate) struct Choice {
     pub(crate) about: &'static str,
     /// The reason of the default code of the payment's rail; none if the choice has no code.
     pub(crate) code: Option<&'static str>,
-    /// The payments whose codes it takes, if not those of the decision.
+    /// The payments whose codes this choice accepts, if they differ from those of the decision.
     pub(crate) codes: Option<Scope>,
     /// Whether the money had arrived before.
     pub(crate) late: Late,
@@ -37,7 +37,7 @@ impl Decision {
         self.choices.iter().find(|choice| choice.name == name)
     }
 
-    /// The payments whose codes the choice of that name takes.
+    /// The payments whose codes the named choice accepts.
     pub(crate) fn codes_of(&self, choice: &str) -> Option<Scope> {
         self.choice(choice).and_then(|choice| choice.codes).or(self.codes)
     }

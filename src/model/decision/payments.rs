@@ -94,7 +94,7 @@ pub(crate) static FX_TRANSFER_SETTLE: Decision = Decision {
     ],
 };
 
-/// What the payer of a collection does.
+/// The reaction of the payer to a collection.
 pub(crate) static COLLECTION_PAY: Decision = Decision {
     name: "collection.pay",
     about: "What the payer of a collection does",
@@ -119,7 +119,7 @@ pub(crate) static COLLECTION_PAY: Decision = Decision {
     ],
 };
 
-/// What the payer's bank says about a mandate.
+/// The reply of the payer's bank about a mandate.
 pub(crate) static MANDATE_REPLY: Decision = Decision {
     name: "mandate.reply",
     about: "What the payer's bank answers to a new mandate",
@@ -135,7 +135,7 @@ pub(crate) static MANDATE_REPLY: Decision = Decision {
     ],
 };
 
-/// Whether a paid direct debit comes back.
+/// Whether a paid direct debit is returned.
 pub(crate) static COLLECTION_RETURN: Decision = Decision {
     name: "collection.return",
     about: "Whether the payer's bank sends a paid direct debit back",
@@ -185,7 +185,7 @@ pub(crate) static REFUND_SETTLE: Decision = Decision {
     ],
 };
 
-/// How a contested dispute ends.
+/// The result of a contested dispute.
 pub(crate) static DISPUTE_VERDICT: Decision = Decision {
     name: "dispute.verdict",
     about: "What the payer's bank decides about a contested dispute",
@@ -200,7 +200,7 @@ pub(crate) static DISPUTE_VERDICT: Decision = Decision {
     ],
 };
 
-/// How a bank statement differs from a wallet's transactions.
+/// The differences of a bank statement from a wallet's transactions.
 pub(crate) static STATEMENT_NOISE: Decision = Decision {
     name: "bank_statement.noise",
     about: "How much a simulated bank statement differs from the books",

@@ -1,4 +1,4 @@
-//! Bank accounts: generated with valid check digits, and the same rules for checking accounts from callers.
+//! Bank accounts: generates them with valid check digits, and checks callers' accounts by the same rules.
 //!
 //! The rules are data (`[country.account]`). Not checked, because the tables cannot be published here: the United Kingdom's sorting-code
 //! modulus, South Africa's account check digits, and which banks and branches exist.
@@ -41,7 +41,7 @@ pub(crate) enum AccountFault {
 /// Maximum number of attempts to draw an unreserved account number.
 const ATTEMPTS: u64 = 8;
 
-/// Countries that no world grows, each with the length of its IBANs, so that callers can send them.
+/// Countries without a table, each with the length of its IBANs, so that callers can use such accounts.
 const OTHER_IBANS: &str = "AD24 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 CR22 CY28 CZ24 DK18 DO28 EE20 FI18 FO18 GE22 \
     GI23 GL18 GR27 GT28 HR21 HU28 IL23 IS26 JO30 KW30 KZ20 LB28 LI21 LT20 LU20 LV21 MC27 \
     MD24 ME22 MK19 MT31 MU30 NO15 PK24 QA29 RO24 RS22 SA24 SE24 SI19 SK24 SM27 TN24 UA29 \

@@ -1,7 +1,7 @@
 //! Check digits: public rules that detect mistyped numbers.
 //!
-//! A rule gets a draft in which `*` marks the characters to calculate, and fills the next ones. Most national rules are a weighted sum, so
-//! they are data (`weighted`); the others have a variant each. No rule names a country's pattern.
+//! A rule gets a draft in which `*` marks the characters to calculate, and fills the next ones. Most national rules
+//! are a weighted sum, so they are data (`weighted`). Each other rule has its own variant.
 
 use serde::Deserialize;
 

@@ -32,7 +32,7 @@ pub(crate) struct Country {
     pub(crate) suffixes: Vec<&'static str>,
     /// First words of company names.
     pub(crate) brands: Vec<&'static str>,
-    /// What jobs are called there.
+    /// The local titles of jobs.
     #[serde(default)]
     pub(crate) titles: Titles,
     pub(crate) cities: Vec<City>,
@@ -42,7 +42,7 @@ pub(crate) struct Country {
     pub(crate) streets: Vec<&'static str>,
     /// First line of an address, with `{number}` and `{street}`.
     pub(crate) address: &'static str,
-    /// The highest house number.
+    /// The highest street number.
     pub(crate) numbers: u64,
     /// Patterns of mobile numbers, E.164.
     pub(crate) mobile: Vec<&'static str>,
@@ -54,7 +54,7 @@ pub(crate) struct Country {
     pub(crate) tax_id: Scheme,
     pub(crate) personal_tax_id: Scheme,
     pub(crate) pay: Pay,
-    /// How documents are printed.
+    /// The format of documents.
     #[serde(default)]
     pub(crate) print: Print,
     /// The tax on profit, where a history has it.
@@ -76,7 +76,7 @@ pub(crate) struct City {
     pub(crate) phone: &'static str,
 }
 
-/// What the jobs of the industries are called in a country. Each industry is translated at its first use.
+/// The titles of the industries' jobs in a country. Each industry is translated at its first use.
 #[derive(Debug, Default)]
 pub(crate) struct Titles {
     names: Vec<(&'static str, &'static str)>,
@@ -114,7 +114,7 @@ impl Titles {
     }
 }
 
-/// How the documents of a country are printed.
+/// The format of the documents of a country.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Print {
@@ -151,7 +151,7 @@ pub(crate) enum Paper {
     Letter,
 }
 
-/// How days are written.
+/// The format of dates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Dates {
@@ -169,15 +169,16 @@ pub(crate) enum Dates {
 pub(crate) struct CorporateTax {
     /// The rate in percent of the profit.
     pub(crate) percent: u64,
-    /// The months in which it is paid. A single one pays the tax of the last year, several pay that of the year so far.
+    /// The months in which it is paid. A single month pays the tax of the last year; several months pay the tax of
+    /// the current year to date.
     pub(crate) paid: Vec<i8>,
 }
 
-/// How people are paid.
+/// The pay of people.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, bound(deserialize = "'de: 'static"))]
 pub(crate) struct Pay {
-    /// How often companies pay: monthly, biweekly or every four weeks.
+    /// The pay frequency of companies: monthly, biweekly or every four weeks.
     pub(crate) interval: PayPeriod,
     /// Day of the month, at most 28.
     pub(crate) day: u8,
@@ -209,7 +210,7 @@ pub(crate) struct Pension {
     /// The contributions of the worker and of the employer, in hundredths of a percent of these earnings.
     pub(crate) worker_bp: i64,
     pub(crate) employer_bp: i64,
-    /// How many of ten workers have opted out.
+    /// The number of ten workers who have opted out.
     pub(crate) opted_out: u64,
 }
 
@@ -273,7 +274,7 @@ pub(crate) fn find(code: &str) -> Option<&'static Country> {
     COUNTRIES.find(code)
 }
 
-/// The same, or the first country of the table if it has no such country.
+/// The country with that code, or else the first country of the table.
 pub(crate) fn find_or_first(code: &str) -> &'static Country {
     find(code).unwrap_or_else(|| COUNTRIES.at(0))
 }

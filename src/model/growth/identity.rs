@@ -1,7 +1,7 @@
 //! The identity of a company or a person: names, numbers, address, e-mail, phone.
 //!
-//! E-mail addresses end in the reserved `example.com`. Phone numbers come from ranges for fiction if the country has one. So no message
-//! from a world can reach a real person.
+//! E-mail addresses end in the reserved `example.com`. Phone numbers come from ranges for fiction if the country has
+//! one. Therefore no message from a world can reach a real person.
 
 #![cfg_attr(not(test), expect(dead_code, reason = "only tests use some of the checks"))]
 
@@ -13,10 +13,10 @@ use super::spelling::{fold, spell};
 use super::{permuted, pick};
 use crate::value::{Date, Key};
 
-/// What the identity of a company follows from.
+/// The inputs of a company's identity.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Origin {
-    /// The key of its values.
+    /// The random key of its values.
     pub(crate) key: Key,
     /// The key of the names of all companies that must differ.
     pub(crate) names: Key,
@@ -28,7 +28,7 @@ pub(crate) struct Origin {
     pub(crate) known_on: Date,
 }
 
-/// Fewest years before its known day in which a company was founded, and the number of such years.
+/// The minimum age of a company in years on the given day, and the number of possible ages.
 const YEARS: (u64, u64) = (2, 19);
 
 impl Origin {
@@ -108,7 +108,8 @@ pub(crate) fn company(country: &Country, industry: &Industry, origin: Origin) ->
     }
 }
 
-/// The name of a company of another trade, with the legal form. A trade has an id and the last words of its names.
+/// The name of a company in another trade, with its legal form. A trade has an id and the last words of company
+/// names.
 pub(crate) fn legal_name(
     country: &Country,
     trade: (&str, &[&'static str]),
@@ -147,8 +148,8 @@ pub(crate) fn check_personal_tax_id(country: &Country, given: &str) -> Result<()
 
 /// Checks the format and the check digits of a company's tax number.
 ///
-/// If it is the register number and nothing else, that number's check applies. Otherwise a register number inside it is not checked again,
-/// because not every taxpayer is in the company register.
+/// If the tax number equals the register number, the register's check applies. If it only contains one, that part is
+/// not checked, because not every taxpayer is in the company register.
 pub(crate) fn check_company_tax_id(country: &Country, given: &str) -> Result<(), SchemeFault> {
     let register = |_: &str| country.registration.width(|_| 0);
     if country.tax_id.has_check() || country.tax_id.slot_range("registration", register).is_none() {
@@ -207,8 +208,8 @@ pub(crate) fn email(person: Numbered, domain: &str) -> String {
     address
 }
 
-/// A brand of the country, a founder, two partners or a town, and a word of the trade. Each style goes by a permutation of its pairs, so
-/// companies with other numbers have other names.
+/// A brand of the country, a founder, two partners or a town, and a word of the trade. Each style uses a permutation
+/// of its pairs of words, so companies with different numbers have different names.
 fn trading_name(
     country: &Country,
     (trade, last_words): (&str, &[&'static str]),
@@ -240,8 +241,8 @@ fn trading_name(
     if again == 0 { name } else { format!("{name} {}", again + 1) }
 }
 
-/// The name's ASCII letters and digits with hyphens between words, below the country under `example.com`: a founder may have the same
-/// name in two countries.
+/// The name's ASCII letters and digits with hyphens between words, under `<country>.example.com`. The country is
+/// needed because two countries can have companies with the same name.
 fn domain(name: &str, country: &Country) -> String {
     let mut domain = String::with_capacity(name.len() + 12);
     for c in name.chars() {

@@ -52,12 +52,12 @@ pub(crate) struct Industry {
 #[derive(Debug, Deserialize)]
 pub(crate) struct Sells {
     pub(crate) what: &'static str,
-    /// What it is, if tax on sales has rates of its own for it; otherwise empty.
+    /// The kind of goods or services, if it has its own rates of tax on sales; otherwise empty.
     #[serde(default)]
     pub(crate) kind: &'static str,
 }
 
-/// What a company owns, in percent of a year's sales.
+/// The assets of a company, in percent of a year's sales.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Assets {
@@ -69,7 +69,7 @@ pub(crate) struct Assets {
     pub(crate) stock: u64,
 }
 
-/// Who works part-time.
+/// The employees who work part-time.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PartTime {

@@ -1,7 +1,7 @@
 //! Growth of a seeded world: tables of realistic data and pure functions over them.
 //!
-//! Imports only `crate::value`, std, serde, `serde_json` and `fake`'s name lists. Every function depends only on its arguments. Each value is drawn
-//! from `key.with("its purpose")`, so adding a value never changes another.
+//! Imports only `crate::value`, std, serde, `serde_json` and `fake`'s name lists. Every function depends only on its
+//! arguments. Each value is drawn from `key.with("its purpose")`, so adding a value never changes another value.
 //!
 //! The tables are in `fixtures/growth/*.toml`. The build script turns them into JSON. They are parsed once, at first use, into `&'static`
 //! structures. A mistake in them is a mistake in the binary: it panics with file and table, and a test reads every table. Deliberately absent: state, and values chosen by a
@@ -29,8 +29,8 @@ use serde::Deserialize;
 
 use crate::value::Key;
 
-/// An embedded file with many similar tables. Each table is parsed when it is first used, so a world of three countries does not wait for
-/// the others.
+/// An embedded file with many similar tables. Each table is parsed at its first use, so a world of three countries
+/// does not parse the others.
 pub(crate) struct Sections<T> {
     file: &'static str,
     rows: Vec<Section<T>>,
@@ -72,7 +72,8 @@ impl<T: Deserialize<'static>> Sections<T> {
     }
 }
 
-/// The pair with this number in a keyed permutation of all pairs of `sizes`, and how often the pairs were all used before.
+/// The pair with this number in a keyed permutation of all pairs of `sizes`, and the number of complete passes over
+/// all pairs before it.
 ///
 /// Three rounds of a Feistel network with addition: each step adds a hash of one side to the other, so it can be undone, and no two numbers
 /// give the same pair.

@@ -1,4 +1,5 @@
-//! Names of people. A person is two `&'static str` without allocation, because a page of a world of ten million must cost microseconds.
+//! Names of people. A person is two `&'static str` without allocation, so that a page of a world of ten million
+//! people takes microseconds.
 
 use core::fmt;
 use std::ops::Deref;
@@ -23,11 +24,11 @@ pub(crate) struct Person {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Numbered {
     pub(crate) person: Person,
-    /// How many people before have the same first and last name.
+    /// The number of earlier people with the same first and last name.
     again: u64,
 }
 
-/// Initials of middle names, by which people with the same names differ.
+/// Initials of middle names, which distinguish people with the same names.
 const INITIALS: &[u8] = b"ABCDEFGHJKLMNOPRSTW";
 
 impl Numbered {
@@ -115,8 +116,9 @@ const BLOCK: u64 = 100;
 
 /// The person with this number among the people of `key`.
 ///
-/// Groups are shared out in blocks of a hundred people, so that the number of earlier people of the group is arithmetic. Within a
-/// group, a permutation of its pairs of names goes by that number: a pair returns only after all others.
+/// Groups are distributed in blocks of a hundred people, so that the number of earlier people in a group can be
+/// calculated. That number selects a pair from a permutation of the group's pairs of names. A pair repeats only after
+/// all others.
 pub(crate) fn numbered(country: &Country, key: Key, number: u64) -> Numbered {
     const UNITS: [u64; 8] = [1, 7, 11, 13, 17, 19, 23, 29]; // coprime to 100
     let (block, seat) = (number / BLOCK, number % BLOCK);
@@ -214,8 +216,8 @@ impl From<TableRow> for NameTable {
 }
 
 impl Group {
-    /// Without names that are spelled the same in an address, and without last names of earlier groups that share a first name. So a pair of
-    /// names is in one group only.
+    /// Removes names with the same spelling in an address, and last names of earlier groups that share a first name.
+    /// Therefore a pair of names is in one group only.
     fn apart_from(mut self, earlier: &[Self]) -> Self {
         let own = spelling::keep_distinct(&mut self.first);
         spelling::keep_distinct(&mut self.last);

@@ -63,7 +63,7 @@ pub(crate) fn hours_percent(industry: &Industry, company: Key, role: u8, step: u
     }
 }
 
-/// The pension of its country in which people of a pay class save; none if the class has opted out.
+/// The country's pension for people of a pay class; `None` if the class has opted out.
 pub(crate) fn pension(plan: PayPlan<'_>, (role, step): (u8, u8)) -> Option<Deduction> {
     let enrolled = plan.country.pay.pension.as_ref()?;
     let draw = plan.company.with("pension").at(u64::from(role)).at(u64::from(step)).below(10);
@@ -85,7 +85,7 @@ pub(crate) fn pension(plan: PayPlan<'_>, (role, step): (u8, u8)) -> Option<Deduc
     })
 }
 
-/// What determines the pay in a company.
+/// The inputs of the pay in a company.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PayPlan<'a> {
     pub(crate) country: &'a Country,

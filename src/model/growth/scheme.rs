@@ -51,7 +51,8 @@ impl Scheme {
         self.grow_with(key, "", &[])
     }
 
-    /// A number whose check characters also cover `before`, which is not part of the result.
+    /// A number whose check characters are calculated over `before` and the number. The result does not contain
+    /// `before`.
     pub(crate) fn grow_with(&self, key: Key, before: &str, slots: &[Slot<'_>]) -> String {
         (0..ATTEMPTS)
             .find_map(|attempt| {

@@ -1,4 +1,4 @@
-//! How names are spelled in addresses: ASCII, lower case.
+//! The spelling of names in addresses: ASCII, lower case.
 
 use std::collections::BTreeSet;
 
@@ -36,7 +36,7 @@ pub(super) fn keep_distinct(names: &mut Vec<&'static str>) -> Vec<u64> {
     sorted
 }
 
-/// The hashes of the spellings. A table has thousands of names and is read when a person is named, so one buffer serves all of them.
+/// The hashes of the spellings. A table has thousands of names, so one buffer is reused for all of them.
 pub(super) fn hashes(names: &[&str]) -> Vec<u64> {
     let mut buffer = String::with_capacity(64);
     let hash = |name: &&str| {

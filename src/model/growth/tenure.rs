@@ -1,7 +1,8 @@
 //! When the employees of a grown company joined and left within its history: a function of role slot and standing.
 //!
-//! Everybody of one role slot and standing joins or leaves in the same month. So the employees of a month are a few selections of
-//! `workforce`, and counting them is arithmetic. A company has its own part of joiners, so companies grow at different speeds.
+//! All employees of one role slot and standing join or leave in the same month. So the employees of a month are a few
+//! selections of `workforce`, and counting them is arithmetic. Each company has its own share of joiners, so
+//! companies grow at different speeds.
 
 use crate::model::growth::workforce::{
     ALL_SLOTS, CYCLE, PAID_IN_HISTORY, Place, Selection, Slots, Workforce,
@@ -10,7 +11,7 @@ use crate::value::Key;
 
 /// The standings of employees who may have joined within the history: active and verified.
 const JOINERS: [u8; 6] = [11, 12, 13, 14, 15, 16];
-/// The smallest and largest number of joiners in ten role slots of such a standing.
+/// The smallest and largest number of joiners in ten role slots of a standing that joins.
 const JOINED_OF_TEN: (u64, u64) = (1, 8);
 /// The standing of employees who have left.
 const LEAVER: u8 = 24;
@@ -66,7 +67,8 @@ impl Tenure {
 
     /// The last pay of history that the employee receives, if the employee has left.
     pub(crate) fn last(self, place: Place) -> Option<u64> {
-        // A month later than joiners: at least three months are paid, and some leave in the last month.
+        // Leavers leave one month later than joiners join: they are paid for at least three months, and some leave in
+        // the last month.
         (place.standing == LEAVER).then(|| self.before(self.draw(place.role, LEAVER) + 2) - 1)
     }
 
@@ -109,7 +111,7 @@ impl Paid {
         Self { workforce, parts: [Selection { roles: 0, standings: 0 }; 2 + JOINERS.len()] }
     }
 
-    /// How many they are.
+    /// The number of employees.
     pub(crate) fn count(&self) -> u64 {
         self.parts.iter().map(|part| self.workforce.count(*part)).sum()
     }

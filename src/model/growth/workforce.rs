@@ -1,9 +1,10 @@
 //! The roles and statuses of a grown company's employees. The arrangement is invertible, so a filter does not need to scan.
 //!
-//! Employees come in cycles of 25. Each cycle contains each of the 25 role slots of its industry and each of the 25 standings (status and
-//! payroll status) exactly once. The first cycle is arranged for readers: the first employee is the head of the company, and the first five
-//! are active and verified, so that even a company of three can be paid. In later cycles, standing = role slot + cycle, modulo 25. So 25
-//! cycles pair every role with every standing once, and counting or finding by any set of roles and standings is arithmetic.
+//! Employees come in cycles of 25. Each cycle contains each of the 25 role slots of its industry and each of the 25
+//! standings (status and payroll status) exactly once. In the first cycle, the first employee is the head of the
+//! company, and the first five are active and verified. So even a company of three has payable employees. In later
+//! cycles, standing = role slot + cycle, modulo 25. So 25 cycles pair every role with every standing once. Employees
+//! of any set of roles and standings can be counted and found by calculation.
 
 #![expect(clippy::cast_possible_truncation, reason = "slots, seats and steps are below 25")]
 

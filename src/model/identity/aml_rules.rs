@@ -63,11 +63,11 @@ pub(crate) static RULES: LazyLock<Rules> = LazyLock::new(|| {
 /// A movement of money.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Movement {
-    /// What moved the money: a payout that was paid, or a collection that settled.
+    /// The source of the movement: a paid payout or a settled collection.
     pub(crate) of: AnyId,
     pub(crate) amount: i64,
     pub(crate) currency: Currency,
-    /// When it was requested, which does not depend on the speed of its rail.
+    /// The time of the request, which does not depend on the speed of the rail.
     pub(crate) at: Timestamp,
 }
 
@@ -77,12 +77,12 @@ pub(crate) struct Suspicion {
     pub(crate) rule: AlertRule,
     pub(crate) severity: Severity,
     pub(crate) detail: String,
-    /// The earlier movements that belong to it, the newest first.
+    /// The earlier movements of the same suspicion, the newest first.
     pub(crate) others: Vec<Movement>,
 }
 
 impl Movement {
-    /// Whether another movement was requested within so many milliseconds of this one, before or after it.
+    /// Whether another movement was requested at most `window` milliseconds before or after this one.
     const fn is_within(self, window: i64, other: Self) -> bool {
         (self.at.millis() - other.at.millis()).abs() < window
     }
@@ -100,8 +100,8 @@ impl Rules {
         one.amount >= threshold * self.sudden_change.from_percent / 100
     }
 
-    /// The suspicions about a movement, given the earlier ones, the oldest first, and the destination country. `is_silent` says whether a rule
-    /// with its window in milliseconds reports nothing else now.
+    /// The suspicions about a movement. The earlier movements are in order, the oldest first. `is_silent` is true for
+    /// a rule that must not report again within its window in milliseconds.
     pub(crate) fn judge(
         &self,
         now: Movement,
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn ten_times_the_usual_is_sudden_where_there_is_a_usual() {
+    fn ten_times_the_usual_amount_is_a_sudden_change() {
         let usual = below() / 20;
         let then: Vec<Movement> = (1..=5).map(|n| movement(usual, -48 * n)).collect();
         assert_eq!(found(movement(usual * 10, 0), &then, None), [AlertRule::SuddenChange]);

@@ -1,8 +1,9 @@
 //! Finds names by similar spelling. It compares a name only with list entries that share enough words with it.
 //!
-//! Each word is indexed by its plain spelling, and by every spelling with as many letters removed as may differ. Two words that differ so
-//! little have one of these spellings in common (symmetric deletion, as in `SymSpell`). So a search finds what comparing with every name
-//! finds. The index is ordered, so a search depends on its names alone. False candidates are removed when the names are compared.
+//! Each word is indexed by its plain spelling, and by every spelling with up to the permitted number of letters
+//! removed. Two words within that difference share one of these spellings (symmetric deletion, as in `SymSpell`). So
+//! a search finds the same entries as a comparison with every name. The index is ordered, so the result depends only
+//! on the names. The comparison of the names removes false candidates.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -40,7 +41,7 @@ impl NameIndex {
         Self { standing: standing.collect(), names }
     }
 
-    /// Names with at least that score, in the order of the list.
+    /// Names with a score of at least `least`, in the order of the list.
     pub(crate) fn search(&self, text: &str, least: u32) -> Vec<Found> {
         let asked = Name::read(text);
         let places = met(&asked, |keys| {
@@ -61,13 +62,14 @@ pub(crate) fn keys(name: &Name) -> BTreeSet<u64> {
     spelt.map(|text| key(&text) | u64::from(needs_one(name))).collect()
 }
 
-/// The key of a spelling. Its lowest bit says whether one common word is enough for the name.
+/// The key of a spelling, with the lowest bit clear. [`keys`] sets that bit if one common word is enough for the
+/// name.
 fn key(text: &str) -> u64 {
     Key::new(0).with(text).hash() & !1
 }
 
-/// Candidates for a name, ascending: entries that share two words with it, or one if one is enough for either name. `under` returns the
-/// entries under a range of keys.
+/// Candidates for a name, ascending: entries that share two words with it, or one word if that is enough for either
+/// name. `under` returns the entries for a range of keys.
 pub(crate) fn met<T: Copy + Ord, I: Iterator<Item = (u64, T)>>(
     asked: &Name,
     under: impl Fn(RangeInclusive<u64>) -> I,
@@ -95,18 +97,18 @@ pub(crate) fn met<T: Copy + Ord, I: Iterator<Item = (u64, T)>>(
     enough
 }
 
-/// Whether one common word is enough: the name has only one, or an initial, which may be any word of the other name. Between other names,
-/// one common word is never enough.
+/// Whether one common word is enough: the name has only one word, or an initial, which can match any word of the
+/// other name. For all other pairs of names, two common words are required.
 fn needs_one(name: &Name) -> bool {
     let is_initial = |word: &Word| word.folded.chars().nth(1).is_none();
     name.words.len() < 2 || name.words.iter().any(is_initial)
 }
 
-/// A word is indexed by this number of letters, which limits the number of its spellings. The starts of two words differ by no more letters
-/// than the words.
+/// Only this number of first letters of a word is indexed, which limits the number of spellings. The first letters of
+/// two words never differ more than the words.
 const START: usize = 12;
 
-/// The spellings of a word, with no more letters removed than may differ.
+/// The spellings of a word with up to the permitted number of letters removed.
 fn spellings(word: &str) -> BTreeSet<String> {
     let mut shortest = BTreeSet::from([word.chars().take(START).collect::<String>()]);
     let mut all = shortest.clone();
@@ -117,7 +119,7 @@ fn spellings(word: &str) -> BTreeSet<String> {
     all
 }
 
-/// A text with each one of its letters removed in turn.
+/// Copies of a text, each without one of its letters.
 fn shortened(text: &str) -> impl Iterator<Item = String> {
     let gaps = text.char_indices().map(|(at, letter)| (at, at + letter.len_utf8()));
     gaps.map(|(gap, after)| [&text[..gap], &text[after..]].concat())
@@ -192,7 +194,7 @@ mod tests {
         letters.into_iter().collect()
     }
 
-    /// A name after edits of its words, with one as an initial, one less or more, or in another order.
+    /// A name with edited words, a word as an initial, a missing or additional word, or another order.
     fn disguised(name: &str, key: Key) -> String {
         let words = (0..).zip(name.split(' ')).map(|(place, word)| {
             let edits = (0..draw(key.at(place), 4) as u64).map(|edit| key.at(place).at(edit));

@@ -145,7 +145,7 @@ impl WatchlistEntry {
         name_index::keys(&Name::read(&self.name))
     }
 
-    /// The match with that name, if it has at least that score.
+    /// The match with that name, if its score is at least `least`.
     pub(crate) fn listed(&self, name: &Name, least: u32) -> Option<Listed> {
         let (score, kind) = name.compare(&Name::read(&self.name));
         (score >= least).then(|| Listed {
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_who_is_grown_comes_near_an_entry() {
+    fn no_generated_name_is_similar_to_a_watchlist_entry() {
         for code in countries::codes() {
             let country = countries::find(code).expect("a code of the table");
             for n in 0..300 {

@@ -16,7 +16,7 @@ fn score_of(name: &str, other: &str) -> u8 {
 }
 
 #[test]
-fn each_way_of_being_alike_has_its_score() {
+fn each_match_type_has_its_score() {
     assert_eq!(of("Vorrik Taldane", "vorrik taldane"), (100, MatchType::Exact));
     assert_eq!(of("Taldane, Vorrik", "Vorrik Taldane"), (98, MatchType::Reordered));
     assert_eq!(of("Vórrik Taldane", "Vorrik Taldane"), (99, MatchType::Transliterated));

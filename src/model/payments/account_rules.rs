@@ -12,7 +12,7 @@ const LENGTHS: core::ops::RangeInclusive<usize> = 4..=34;
 /// Allowed lengths of a bank code in such a country.
 const CODE_LENGTHS: core::ops::RangeInclusive<usize> = 1..=34;
 
-/// What is wrong with an account.
+/// The fault of an account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     /// The member that breaks the rule: `bank_code`, `account_number`, `country`.

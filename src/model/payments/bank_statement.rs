@@ -97,7 +97,7 @@ pub(crate) enum Noise {
     Fee,
 }
 
-/// What the sandbox knows about a line that it generated.
+/// The facts about a generated line that a real bank would not send.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Truth {
     /// The transactions in the line; empty for a fee or a duplicate.

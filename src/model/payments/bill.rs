@@ -91,12 +91,13 @@ impl Bill {
         self.with_tax(self.tax_total - self.tax_recoverable)
     }
 
-    /// What is paid for each account, in the order of the lines: the net amounts and the whole tax. The parts sum to the total.
+    /// The amounts to pay by account, in the order of the lines: the net amounts and the whole tax. They sum to the
+    /// total.
     pub(crate) fn payments(&self) -> Vec<(Account, i64)> {
         self.with_tax(self.tax_total)
     }
 
-    /// The net amounts by account, and so much tax. It is split in proportion to the tax on the lines, and the parts sum to it.
+    /// The net amounts by account, with `tax` split in proportion to the tax on the lines. The parts sum to `tax`.
     fn with_tax(&self, tax: i64) -> Vec<(Account, i64)> {
         let mut costs: Vec<(Account, i64)> = Vec::new();
         let mut add = |account, amount| match costs.iter_mut().find(|(known, _)| *known == account)
@@ -183,7 +184,7 @@ mod tests {
 
     /// The supplier is paid the whole tax, with and without a deduction.
     #[test]
-    fn what_is_paid_for_each_account_has_the_tax_on_it() {
+    fn the_payment_of_each_account_includes_its_tax() {
         for recoverable in [0, 1, 2] {
             let paid = bill(recoverable).payments().into_iter();
             let paid: Vec<_> =

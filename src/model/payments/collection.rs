@@ -60,7 +60,7 @@ impl CollectionMethod {
         }
     }
 
-    /// What it needs from its payment rail.
+    /// The service that it requires from its payment rail.
     pub(crate) const fn service(self) -> Service {
         match self {
             Self::Card => Service::Card,
@@ -199,7 +199,7 @@ resource! {
 }
 
 impl Collection {
-    /// The names that find it while it is open.
+    /// The look-up names under which an open collection is indexed.
     pub(crate) fn names(&self) -> Vec<String> {
         if !self.status.is_open() {
             return Vec::new();
@@ -227,7 +227,7 @@ impl Collection {
         format!("invoice:{}", encode_to_string(invoice.bits()))
     }
 
-    /// The amount that is neither refunded, nor being refunded, nor charged back.
+    /// The amount without refunds, pending refunds and chargebacks.
     pub(crate) const fn left(&self) -> i64 {
         self.amount_received
             - self.amount_refunded
@@ -236,13 +236,13 @@ impl Collection {
     }
 }
 
-/// What a payer does.
+/// The payer's reaction to a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Payment {
     /// Pays that amount.
     Pays(i64),
-    /// Pays all of it, and disputes the payment after the given time, or after the bank's usual time if none is given.
+    /// Pays the full amount and disputes it after the given time, or by default after the bank's usual time.
     PaysAndDisputes(Option<Span>),
     /// Does not pay.
     Fails(Refusal),

@@ -1,8 +1,9 @@
 //! The part of the tax on purchases that a company deducts from its tax on sales.
 //!
-//! Tax on purchases for exempt sales is not deducted. A company with both kinds of sales deducts a share: that of taxable sales in all its sales
-//! (Directive 2006/112/EC, articles 173 and 174; Value Added Tax Act 2013 (Kenya), section 17(6); Value Added Tax Regulations 1995 (GB), regulation 101;
-//! Value-Added Tax Act 89 of 1991 (ZA), section 17(1)). A sale at 0 % is taxable.
+//! Tax on purchases for exempt sales is not deducted. A company with both kinds of sales deducts the share of taxable
+//! sales in all its sales (Directive 2006/112/EC, articles 173 and 174; Value Added Tax Act 2013 (Kenya), section
+//! 17(6); Value Added Tax Regulations 1995 (GB), regulation 101; Value-Added Tax Act 89 of 1991 (ZA), section 17(1)).
+//! A sale at 0 % is taxable.
 //!
 //! Deliberately absent: limits below which exempt sales do not count, and the yearly adjustment of the part.
 
@@ -13,10 +14,10 @@ use crate::model::payments::invoice::TaxOfRate;
 use crate::model::payments::vat::{self, Place, WHOLE};
 use crate::value::Date;
 
-/// What is bought neither for resale nor for production.
+/// The kind of purchases that are neither for resale nor for production.
 const OVERHEAD: &str = "overhead";
 
-/// What a company deducts on a day.
+/// The deduction of a company on a day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct InputTax {
     /// The part in basis points.
@@ -25,7 +26,7 @@ pub(crate) struct InputTax {
 }
 
 impl InputTax {
-    /// By the sales of a company there, each with its kind in `fixtures/vat.toml`.
+    /// Calculated from a company's sales in that country, each with its kind in `fixtures/vat.toml`.
     pub(crate) fn of<'a>(
         place: Place<'_>,
         on: Date,
@@ -41,7 +42,7 @@ impl InputTax {
         Self { share, goods_only: vat::goods_only(place.country, on) }
     }
 
-    /// The part of the tax on an expense that is deducted, in basis points. `kind` is what was bought, if that is known.
+    /// The part of the tax on an expense that is deducted, in basis points. `kind` is the kind of purchase, if known.
     pub(crate) fn of_expense(self, account: Account, kind: &str) -> u32 {
         let for_sale = account == Account::Purchases && kind != OVERHEAD;
         if self.goods_only && !for_sale { 0 } else { self.share }
@@ -60,7 +61,7 @@ impl InputTax {
     }
 }
 
-/// What companies of an industry with that id sell, in equal parts; nothing if there is no such industry.
+/// The kinds of sales of the industry with that id, in equal parts; empty for an unknown industry.
 pub(crate) fn usual_sales(industry: &str) -> Vec<(&'static str, i64)> {
     let known = industries::all().find(|known| known.id == industry);
     let sells = known.into_iter().flat_map(|known| &known.sells);
@@ -94,7 +95,7 @@ mod tests {
     /// Nigeria Tax Act 2025, section 187: medical services and tuition are zero-rated since 2026. Before, they were exempt (Value Added Tax Act, First
     /// Schedule).
     #[test]
-    fn what_was_exempt_in_nigeria_is_zero_rated_since_2026() {
+    fn exempt_sales_in_nigeria_are_zero_rated_since_2026() {
         for kind in ["health", "education"] {
             assert_eq!(input_tax("NG", "2025-12-31", &[(kind, 5)]).share, 0);
             assert_eq!(input_tax("NG", "2026-01-01", &[(kind, 5)]).share, WHOLE);

@@ -31,7 +31,7 @@ pub(crate) enum Rail {
 }
 
 impl Rail {
-    /// What it needs from its payment rail.
+    /// The service that it requires from its payment rail.
     pub(crate) const fn service(self) -> Service {
         match self {
             Self::Instant => Service::Instant,

@@ -40,7 +40,7 @@ impl FeeSchedule {
         *self == Self::Standard
     }
 
-    /// Checks that tiers start at 0 and ascend. An error says what is wrong.
+    /// Checks that tiers start at 0 and ascend. An error describes the fault.
     pub(crate) fn of(tiers: Vec<FeeTier>) -> Result<Self, &'static str> {
         if tiers.first().is_none_or(|first| first.from != 0) {
             return Err("the first tier must start at 0");
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn halves_of_a_minor_unit_go_to_the_even_one() {
+    fn halves_of_a_minor_unit_are_rounded_to_even() {
         let flat = FeeSchedule::of(vec![FeeTier { from: 0, basis_points: 50 }]).expect("sound");
         let usd = Currency::new("USD").expect("a currency");
         let fees: Vec<i64> = [0, 1, 99, 100, 101, 300, 301].map(|a| flat.charge(usd, 0, a)).into();
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn tiers_that_cannot_be_are_refused() {
+    fn invalid_fee_tiers_are_refused() {
         let tier = |from, basis_points| FeeTier { from, basis_points };
         for wrong in [
             vec![],

@@ -1,4 +1,4 @@
-//! A row of a reconciliation: a bank line with its transactions, or an entry that the other side does not have.
+//! A row of a reconciliation: a bank line with its transactions, or an unmatched line or transaction.
 
 use crate::model::payments::{BankStatement, StatementLine, Wallet};
 use crate::model::prelude::*;

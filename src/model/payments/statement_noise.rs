@@ -1,7 +1,7 @@
 //! Simulates the bank: generates a statement from a wallet's transactions.
 //!
-//! Every line draws from its own random key, so that one more transaction changes no other line. The changes made to a line are recorded,
-//! to measure a matcher.
+//! Every line has its own random key, so that an additional transaction changes no other line. The changes to a line
+//! are recorded, so that a matcher can be measured.
 
 use crate::model::calendar::Calendar;
 use crate::model::payments::{Noise, Truth, Truths};
@@ -66,7 +66,7 @@ impl Level {
     }
 }
 
-/// A transaction as the bank knows it.
+/// A transaction with the data that the bank has.
 #[derive(Clone, Debug)]
 pub(crate) struct Sent<'a> {
     pub(crate) id: Id<WalletTransaction>,
@@ -211,7 +211,7 @@ impl Bank<'_> {
     }
 }
 
-/// How many transactions the next line contains: consecutive ones of one direction, within a day or two.
+/// The number of transactions in the next line: consecutive ones of one direction, within a day or two.
 fn merged(sent: &[Sent<'_>], key: Key, rate: u64) -> usize {
     if !hits(key, "merged", rate) {
         return 1;
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clean_statement_has_every_transaction_as_it_was() {
+    fn a_clean_statement_has_every_transaction_unchanged() {
         let (drafts, truths) = written(Level::Clean, 1);
         assert_eq!(drafts.len(), 300);
         assert!(truths.left_out.is_empty());
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn heavy_noise_does_everything_and_keeps_the_account_of_it() {
+    fn heavy_noise_makes_every_kind_of_change_and_records_it() {
         let (drafts, truths) = written(Level::Heavy, 3);
         assert_eq!(drafts.len(), truths.lines.len());
         let did = |noise| truths.lines.iter().any(|line| line.noise.contains(&noise));

@@ -24,7 +24,7 @@ struct File {
     rate: Vec<Rate>,
 }
 
-/// What is sold at another rate than the standard one.
+/// Goods and services that are taxed at another rate than the standard rate.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Reduced {
@@ -92,7 +92,7 @@ impl<'a> Place<'a> {
         own.or_else(|| of(self.country).map(|rate| rate.name.as_str()))
     }
 
-    /// The name of the account that owes the tax: "VAT payable to HM Revenue & Customs".
+    /// The name of the account for the payable tax: "VAT payable to HM Revenue & Customs".
     pub(crate) fn payable(self) -> Cow<'static, str> {
         let rate = of(self.country).filter(|rate| rate.basis_points > 0);
         let Some((rate, name)) = rate.zip(self.tax_name()) else {
@@ -104,7 +104,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// The rate of what is sold, such as `food`, in basis points: the standard rate if the table has no other for it.
+    /// The rate for a kind of goods or services, such as `food`, in basis points. Default: the standard rate.
     pub(crate) fn rate_of(self, sold: &str) -> u32 {
         let standard = self.standard();
         self.reduced(sold).map_or(standard, |row| row.basis_points.min(standard))
@@ -160,7 +160,8 @@ struct GoodsOnly {
     source: String,
 }
 
-/// Whether a company there deducts only the tax on goods for resale and production, of what it buys on that day.
+/// Whether a company in that country deducts only the tax on goods for resale and production, for purchases on that
+/// day.
 pub(crate) fn goods_only(country: &str, on: Date) -> bool {
     let rule = of(country).and_then(|rate| rate.goods_only.as_ref());
     rule.is_some_and(|rule| on <= rule.until)
@@ -170,7 +171,7 @@ pub(crate) fn goods_only(country: &str, on: Date) -> bool {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct BadDebt {
-    /// The months that must be over after the due date, or after the supply if that is later.
+    /// The number of months that must have passed since the due date, or since the supply if that is later.
     months_after_due: i32,
     /// The law.
     #[cfg_attr(not(test), expect(dead_code, reason = "only a test reads it"))]
@@ -202,7 +203,7 @@ pub(crate) struct Return {
     source: String,
 }
 
-/// What happens to tax on purchases beyond the tax on sales.
+/// The treatment of tax on purchases in excess of the tax on sales.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Excess {
@@ -221,7 +222,7 @@ struct ReturnDue {
     months_after: i32,
     /// The day of that month; its last day if absent.
     day: Option<i8>,
-    /// Where a day that is no business day moves. It stays if absent.
+    /// The direction in which a due date on a non-business day moves. Absent: it does not move.
     moved: Option<Roll>,
     /// The calendar whose business days count, if not that of the country.
     calendar: Option<String>,
@@ -234,7 +235,7 @@ impl Return {
         own.unwrap_or(&FILE.other_countries)
     }
 
-    /// Whether tax on purchases beyond the tax on sales is a credit for the next return.
+    /// Whether tax on purchases in excess of the tax on sales is a credit for the next return.
     pub(crate) fn carries_excess(&self) -> bool {
         self.excess == Excess::Carried
     }
@@ -306,7 +307,7 @@ mod tests {
             ("GB", "2025-12", "2025-12", "2026-02-06"), // the 7th is a Saturday
             ("NG", "2026-01", "2026-01", "2026-02-21"), // a Saturday is no holiday: Interpretation Act s. 15(4)
             ("NG", "2026-05", "2026-05", "2026-06-22"), // the 21st is a Sunday
-            ("KE", "2026-05", "2026-05", "2026-06-20"), // a Saturday, and it stays
+            ("KE", "2026-05", "2026-05", "2026-06-20"), // a Saturday; the day does not move
             ("ZA", "2026-02", "2026-03", "2026-04-30"),
             ("ZA", "2026-04", "2026-05", "2026-06-30"),
             ("ZA", "2025-12", "2026-01", "2026-02-27"), // the 28th is a Saturday

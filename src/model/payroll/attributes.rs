@@ -9,7 +9,7 @@ use super::rule::Frame;
 use super::schema::{RawAttribute, RawPack};
 use super::types::Ends;
 
-/// What distinguishes the employees of a pack.
+/// The attributes and inputs that distinguish the employees of a pack.
 pub(super) struct Staff {
     pub(super) attributes: Vec<Attribute>,
     pub(super) codes: Vec<Code>,
@@ -111,7 +111,7 @@ fn listed(name: &str, raw: &RawAttribute) -> Result<Attribute, String> {
 }
 
 impl Staff {
-    /// A code becomes an attribute for each part that is listed, and an input for each number.
+    /// Adds an attribute for each listed part of a code, and an input for each number.
     fn add_code(&mut self, name: &str, raw: &RawAttribute) -> Result<(), String> {
         let in_code = |message: String| format!("attribute `{name}`: {message}");
         let default = attribute_text(&raw.default).unwrap_or_default();

@@ -10,10 +10,10 @@ use super::usual::Usual;
 /// Number of chains. A process uses few of the cases that a pack can distinguish.
 const CHAINS: usize = 256;
 
-/// The most plans of one pack that assume something about the values of a pay.
+/// The maximum number of plans of one pack that assume values of a pay.
 const MOST_SPECIAL: usize = 512;
 
-/// What distinguishes the plans of one pack.
+/// The key of a plan within one pack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Key {
     /// Position of the pay period in the pack's list.
@@ -84,7 +84,7 @@ impl Plans {
         }
     }
 
-    /// The key under which a new plan is added: beyond a number of special plans, the one that assumes nothing.
+    /// The key for a new plan. After [`MOST_SPECIAL`] special plans, it is the key without assumptions.
     pub(super) fn bounded(&self, key: Key) -> Key {
         let is_general = key.usual == Usual::NOTHING;
         if !is_general && self.special.fetch_add(1, Ordering::Relaxed) >= MOST_SPECIAL {

@@ -1,4 +1,4 @@
-//! From TOML to a [`Pack`]: resolves every name and checks every table, or refuses it with position and reason.
+//! Reads a [`Pack`] from TOML: resolves every name and checks every table. A refusal has a position and a reason.
 
 use std::collections::BTreeSet;
 
@@ -248,7 +248,8 @@ fn count_where_named(types: &mut [DeductionType], lines: &[RuleLine]) {
     for kind in types {
         let used =
             |line: &RuleLine| line.formula.names().any(|name| name == Name::Input(kind.input));
-        // A type of which a part is taken has relief from its provider: it is after tax, also where the base of an order is less by it.
+        // A type of which only a part is taken gets its tax relief at the provider. It is after tax, even if the base
+        // of an order is reduced by it.
         kind.counts |= kind.taken.is_none() && lines.iter().any(used);
     }
 }
@@ -323,7 +324,7 @@ fn taxed(lines: &[RuleLine], role_lines: &[RoleLine]) -> Option<Name> {
     nearest(lines, tax, &bands).or_else(|| nearest(lines, tax, &slice))
 }
 
-/// Depth first, in the order the arguments are written. Lines name earlier lines only, so it ends.
+/// Depth-first search, in the order of the arguments. Lines refer only to earlier lines, so the search terminates.
 fn nearest(
     lines: &[RuleLine],
     line: usize,
@@ -339,7 +340,7 @@ fn nearest(
     })
 }
 
-/// A slice of real totals does not need the number of periods; everything else to date does.
+/// Whether lines to date need the number of periods. A slice of actual totals does not.
 fn counts_periods(lines: &[RuleLine], inputs: &[Input]) -> bool {
     let accumulates = |name: Name| match name {
         Name::Base(_) => true,

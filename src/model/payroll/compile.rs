@@ -1,5 +1,5 @@
-//! From a pack to a [`Plan`]: resolves look-ups, folds constants, turns frames into factors, and brings every value over one denominator.
-//! `None` means that the pack's own constants overflow, everywhere in this module.
+//! Compiles a pack into a [`Plan`]: resolves look-ups, folds constants, replaces frames by factors, and brings every
+//! value over one denominator. Everywhere in this module, `None` means that the pack's own constants overflow.
 
 use super::exact::{Ratio, Rounder, Rounding};
 use super::form::Form;
@@ -10,7 +10,7 @@ use super::plan::{Cap, Clamp, Finish, Gate, Layout, Operation, Plan, Step, Taxab
 use super::rule::{self, Formula, Frame, Lookup, Name, RuleLine, When};
 use super::usual::Usual;
 
-/// A sum of at most so many slots is calculated where it is read, and needs no step.
+/// The maximum number of slots of a sum that is calculated where it is used, without a step of its own.
 const SHORT_SUM: usize = 2;
 
 /// One case of a pack.
@@ -27,7 +27,7 @@ pub(super) struct Case {
     pub(super) taken_back: bool,
 }
 
-/// What a condition is in one case.
+/// The value of a condition in one case.
 enum Truth {
     /// By the case.
     Known(bool),
@@ -122,7 +122,7 @@ impl Compiler<'_> {
         Ratio::new(from * to_below, from_below * to)
     }
 
-    /// What a slot contributes: its usual value, or else the slot.
+    /// The term for a slot: its usual value as a constant, or else the slot.
     pub(super) fn read(&self, slot: usize, factor: Ratio) -> Option<Form> {
         Some(match self.case.usual.constant(self.layout, self.pack.default_inputs(), slot) {
             Some(value) => Form::constant(factor.times(Ratio::whole(value))?),
@@ -169,7 +169,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// `name` to date, before this pay. A value without a year to date is assumed to be equal in every period.
+    /// The total of `name` before this pay. A value without totals is assumed to be equal in every period.
     pub(super) fn before(&self, name: Name) -> Option<Form> {
         if self.alone {
             return Some(Form::constant(Ratio::ZERO));
@@ -264,7 +264,7 @@ impl Compiler<'_> {
         self.layout
     }
 
-    /// The frame in which later lines find a memo. Alone, the year to date is this pay.
+    /// The frame of a memo for later lines. In a line calculated alone, the year to date is this pay.
     fn frame(&self, line: &RuleLine) -> Frame {
         match line.counts_as {
             Some(frame) => frame,
@@ -274,7 +274,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Whether a condition holds in this case, or else what decides it for each pay.
+    /// Whether a condition is true in this case, or else the gate that decides it for each pay.
     fn truth(&self, when: &When) -> Option<Truth> {
         Some(match when {
             When::PayPeriod(period) => Truth::Known(*period == self.case.period),
@@ -309,7 +309,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// One part that is known to be `decisive` decides; the others remain.
+    /// A single part with the value `decisive` decides the result. Otherwise the undecided parts remain as gates.
     fn truths(&self, parts: &[When], decisive: bool) -> Option<Truth> {
         let mut gates = Vec::new();
         let (mut is_decided, mut is_assumed) = (false, false);

@@ -1,5 +1,5 @@
-//! Calculates one pay: earnings, attributes and totals to date in, a payslip's amounts out. It does not allocate once a [`Pay`] is reused,
-//! and compares no strings. The plan of a case is compiled at first use and cached in the pack.
+//! Calculates the amounts of one pay from earnings, attributes and totals to date. With a reused [`Pay`] it allocates
+//! no memory, and it compares no strings. The plan of a case is compiled at first use and cached in the pack.
 
 use std::mem;
 
@@ -62,7 +62,7 @@ pub struct Pay {
     slots: Vec<i64>,
 }
 
-/// What a pay takes from totals to date.
+/// The parts of a pay that are calculated from totals to date.
 pub(crate) struct Cumulative {
     /// Positions in [`Pack::lines`].
     pub(crate) lines: Vec<usize>,
@@ -105,7 +105,7 @@ impl Pack {
         self.run(wide, &mut slots, input.ytd, pay)
     }
 
-    /// The lines that are totals to date for a pay like that.
+    /// The lines that are calculated from totals to date for this input.
     pub(crate) fn cumulative(&self, input: &PayInput) -> Result<Cumulative, PayError> {
         let plan = self.compile(self.key(input)?, input)?;
         let line = |step: &Step| match step.finish {

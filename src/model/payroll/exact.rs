@@ -1,4 +1,4 @@
-//! Exact fractions over `i128`, and rounding. `None` means overflow, everywhere in this module.
+//! Exact fractions over `i128`, and rounding. Everywhere in this module, `None` means overflow.
 //!
 //! Compilation uses [`Ratio`]. Evaluation uses numerators over known denominators, as a [`Number`]. Deliberately absent: floats, and
 //! arithmetic that can wrap.
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn nic_drops_what_follows_a_tenth_and_then_goes_half_down() {
+    fn nic_rounding_drops_digits_after_the_tenth_and_rounds_half_down() {
         assert_eq!(
             ["1.5", "1.59", "1.6", "1.599", "1.51"].map(|text| rounded(text, "nic")),
             [1, 1, 2, 1, 1]

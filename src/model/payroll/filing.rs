@@ -167,8 +167,8 @@ pub struct Deposit {
     pub months_after: u8,
     /// The day of that month.
     pub day: Day,
-    /// An amount up to this is not paid on that day: it is carried to the next day of the schedule, but not past the year of the filing.
-    /// In minor units.
+    /// Amounts up to this limit, in minor units, are carried to the next payment day of the schedule, but not beyond
+    /// the year of the filing.
     #[serde(default)]
     pub carry_upto: Option<i64>,
     /// Who uses another schedule, as free text.

@@ -1,5 +1,5 @@
-//! From the formula of a line to its [`Operation`], each with the denominator of its result. `None` means that the pack's own constants
-//! overflow, everywhere in this module.
+//! Compiles the formula of a line into its [`Operation`], with the denominator of the result. Everywhere in this
+//! module, `None` means that the pack's own constants overflow.
 
 use super::compile::Compiler;
 use super::exact::{Ratio, Rounding, least_common_multiple};
@@ -136,8 +136,8 @@ impl Compiler<'_> {
         Some((Operation::Bands { of: base.over(base_below)?, select: selecting, rows }, below))
     }
 
-    /// Each band as (rate, c) of rate × base − c. A marginal table has c = Σ over the bands below
-    /// of their width times the step in rate, which is what makes it continuous.
+    /// Each band as (rate, c) of rate × base − c. For a marginal table, c is the sum, over this band and the lower
+    /// ones, of the start of the band times its step in rate. This makes the tax continuous.
     fn rate_less_constant(&self, bands: &[Band], frame: Frame) -> Option<Vec<(Ratio, Ratio)>> {
         let mut rows = Vec::with_capacity(bands.len());
         let (mut rate_below, mut less) = (Ratio::ZERO, Ratio::ZERO);
@@ -189,8 +189,8 @@ impl Compiler<'_> {
         Some((operation, below.checked_mul(rate.denominator())?))
     }
 
-    /// Whether the line takes what the year's total owes beyond what was taken, and not what this pay adds: after a pay was taken back, a limit
-    /// of the year that it had used up is free again.
+    /// Whether the line takes the amount still missing from the year's total, instead of the increase by this pay. A
+    /// reversed pay releases the part of the annual limit that it had used.
     pub(super) fn catches_up(&self, line: &RuleLine) -> bool {
         let Formula::Slice { over, upto, .. } = &line.formula else { return false };
         let from_zero = matches!(over, Bound::Number(over) if *self.at(over) == 0);

@@ -8,7 +8,8 @@ use jiff::civil::Date;
 use super::error::PackError;
 use super::pack::Pack;
 
-/// A code, which is a file name of `fixtures/jurisdictions` and starts with the country, with its pack. The list is in the order of the codes.
+/// A code and its pack. The code is a file name of `fixtures/jurisdictions` and starts with the country. The list is
+/// sorted by code.
 type Entry = (&'static str, LazyLock<Pack>);
 
 macro_rules! embedded {
@@ -113,7 +114,7 @@ impl Library {
         self.all_of(country).filter(|pack| pack.region.is_none())
     }
 
-    /// The packs of a country and of its regions, which are in one place of the list.
+    /// The packs of a country and of its regions, which are adjacent in the list.
     fn all_of(self, country: &str) -> impl Iterator<Item = &'static Pack> {
         let first = self.entries.partition_point(|(code, _)| *code < country);
         let packs = self.entries[first..].iter().take_while(move |(code, _)| is_of(code, country));
@@ -234,7 +235,7 @@ mod tests {
         }
     }
 
-    /// A file in the folder that is missing from the list would never be read.
+    /// The binary would not contain a file of the folder that is missing from the list.
     #[test]
     #[expect(clippy::disallowed_methods, reason = "the folder is what is asked about")]
     fn every_file_of_the_folder_is_embedded() {

@@ -1,4 +1,4 @@
-//! From one `[[line]]` of TOML to a [`RuleLine`]: checks the keys of its kind, its names and its tables.
+//! Reads one `[[line]]` of TOML as a [`RuleLine`]: checks the keys of its kind, its names and its tables.
 
 use super::condition;
 use super::exact::{Ratio, Rounding};
@@ -7,13 +7,13 @@ use super::period::PayPeriod;
 use super::rule::{Arg, Axis, Band, Bound, Cap, Formula, Lookup, Name, RuleLine, Taken, When};
 use super::schema::{Kind, RawArg, RawCap, RawLine, RawWhen};
 
-/// What a line may refer to: everything before it.
+/// The names that a line can refer to: those defined before it.
 pub(super) struct Scope {
     pub(super) bases: Vec<Base>,
     pub(super) inputs: Vec<Input>,
     pub(super) attributes: Vec<Attribute>,
     pub(super) periods: Vec<PayPeriod>,
-    /// Ids of all lines with a role, also of later ones: `taken` may name them.
+    /// Ids of all lines with a role, including later ones, because `taken` can refer to them.
     pub(super) roles: Vec<String>,
     pub(super) lines: Vec<RuleLine>,
 }

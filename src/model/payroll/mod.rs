@@ -22,7 +22,7 @@
 //! # Ok::<(), payroll::PayError>(())
 //! ```
 //!
-//! # Where the description of schema 1 leaves a choice
+//! # Details that the description of schema 1 leaves open
 //! - A number in a line (`const` amounts, numbers among `args`, clamps, the limit of `when`) is in the line's frame, including `ytd`. The
 //!   numbers of a table (`bands`, K-table constants, `taper`) are annual; in `ytd` they count × k/P.
 //! - A value on the edge of a band belongs to the band below ("over 37,700"), with or without `select`.

@@ -1,4 +1,5 @@
-//! The same plan with 64-bit constants, if all fit. It calculates several times faster. A pay that overflows it takes the wide plan.
+//! The same plan with 64-bit constants, if all fit. It is several times faster. A pay that overflows it is calculated
+//! with the wide plan.
 
 use super::plan::{
     Cap, Clamp, End, Finish, Gate, Linear, Operation, Plan, Row, Share, Step, Taxable, Window,

@@ -17,7 +17,7 @@ pub(super) trait Number: Copy + Ord + From<bool> {
     fn divide(self, by: Self, reciprocal: u64) -> (Self, Self);
 }
 
-/// What both widths share.
+/// The operations of both widths.
 macro_rules! checked {
     () => {
         const ZERO: Self = 0;

@@ -1,4 +1,4 @@
-//! A pack that passed its checks: what the world reads from it, and the lines for `compile`.
+//! A checked pack: the data for other modules, and the lines for `compile`.
 
 use std::collections::BTreeMap;
 
@@ -94,7 +94,7 @@ pub struct Pack {
     pub(super) plans: Plans,
 }
 
-/// What a value of an attribute sets: attribute, value, and the pairs that it stands for.
+/// The attributes that a value of an attribute sets: attribute, value, and the pairs to set.
 pub(super) type Presets = Vec<(String, Vec<(String, Vec<(String, String)>)>)>;
 
 /// An attribute of the employee with fixed values, such as `filing_status`.
@@ -119,7 +119,7 @@ pub struct Input {
     pub default: i64,
     /// Whether it belongs to an employee or an employer.
     pub scope: InputScope,
-    /// What a run reads from the company, for an input of the employer.
+    /// The fact about the company that a run reads, for an input of the employer.
     pub company: Option<CompanyFact>,
     /// Whether it holds in the tax year in which it was set, and then its default again.
     pub one_year: bool,
@@ -200,11 +200,11 @@ pub(super) struct Base {
     pub(super) name: String,
     /// Bit i: component i counts.
     pub(super) mask: u64,
-    /// An attribute with the value that it must have; otherwise nothing counts.
+    /// An attribute and its required value. With another value, the base is 0.
     pub(super) when: Option<(usize, u8)>,
     /// Inputs of the deductions that reduce it.
     pub(super) less: Vec<usize>,
-    /// The base of all cash pay, whose total to date is also this one's if none is given for it.
+    /// The base of all cash pay. Its total to date is also the default for this base.
     pub(super) follows: Option<usize>,
 }
 
@@ -231,7 +231,7 @@ impl Pack {
         lines.filter(|(line, _)| roles.contains(&line.role)).map(|(_, amount)| amount).sum()
     }
 
-    /// The least that all deductions together leave of gross pay in money.
+    /// The minimum net pay after all deductions, for a gross pay in money.
     #[must_use]
     pub fn least_net_of(&self, gross: i64) -> i64 {
         self.least_net.map_or(0, |rate| part_of_up(gross, rate))

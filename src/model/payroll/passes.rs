@@ -1,5 +1,5 @@
-//! Makes a plan shorter: a step that is equal for every pay becomes a constant, a step that repeats an earlier one uses its slot, and a step
-//! that nothing reads is left out.
+//! Makes a plan shorter: a step that is equal for every pay becomes a constant, and a repeated step uses the slot of
+//! the earlier one. Steps without readers are removed.
 
 use super::plan::{End, Finish, Gate, Linear, Operation, Step, Taxable};
 
@@ -78,7 +78,7 @@ impl Step {
     }
 }
 
-/// The steps whose results are money, or are read by these or by `results`.
+/// The steps whose results are money, or are needed by such steps or by `results`.
 pub(super) fn only_read<'a>(
     steps: Vec<Step>,
     slots: usize,

@@ -75,7 +75,7 @@ pub(super) enum Gate<N = i128> {
     Not(Box<Gate<N>>),
 }
 
-/// A sum of slots times integer factors, over a denominator that the compiler knows.
+/// A sum of slots times integer factors, over a denominator that is fixed at compilation.
 #[derive(Debug, PartialEq)]
 pub(super) struct Linear<N = i128> {
     pub(super) terms: Box<[(usize, N)]>,
@@ -128,7 +128,7 @@ pub(super) enum End<N = i128> {
     Of(Linear<N>),
 }
 
-/// The most that a money line takes from one pay.
+/// The maximum of a money line for one pay.
 #[derive(Debug)]
 pub(super) struct Cap<N = i128> {
     pub(super) of: Linear<N>,

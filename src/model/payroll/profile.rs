@@ -106,13 +106,14 @@ pub(super) fn read_form(text: &str) -> Result<Vec<Part>, String> {
 }
 
 impl Pack {
-    /// The values of an employee about whom nothing is known.
+    /// The values of an employee without any attributes.
     #[must_use]
     pub fn default_profile(&self) -> Profile {
         Profile { attributes: self.default_attributes(), inputs: self.default_inputs().to_vec() }
     }
 
-    /// The defaults with these values set. A value that stands for others (a starter declaration) gives way to values that are set by name.
+    /// The defaults with these values set. A value that sets other attributes (such as a starter declaration) does
+    /// not overwrite attributes that are set by name.
     pub fn profile<'a>(
         &self,
         values: impl IntoIterator<Item = (&'a str, &'a str)> + Clone,

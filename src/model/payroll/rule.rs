@@ -18,7 +18,7 @@ pub(super) enum Frame {
     Ytd,
 }
 
-/// What a line may refer to, by index.
+/// A value that a line can refer to, by index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Name {
     Base(usize),
@@ -39,14 +39,15 @@ pub(super) struct RuleLine {
     pub(super) max_year: Option<Lookup<i64>>,
     pub(super) when: Option<When>,
     pub(super) round: Rounding,
-    /// Where it holds, the line is calculated as period 1 with nothing to date. Never on a value.
+    /// If true, the line is calculated as period 1 without totals to date. The condition never
+    /// depends on a value.
     pub(super) alone: Option<When>,
     pub(super) cap: Option<Cap>,
     /// The frame that the result counts in, if not `per`.
     pub(super) counts_as: Option<Frame>,
 }
 
-/// The most that a line takes from one pay: a part of a value.
+/// The maximum of a line for one pay: a part of a value.
 #[derive(Debug)]
 pub(super) struct Cap {
     pub(super) of: Name,
@@ -87,7 +88,7 @@ pub(super) enum Formula {
         rate: Lookup<Ratio>,
         over: Lookup<i64>,
     },
-    /// Totals to date less what was taken before this pay.
+    /// Totals to date less the amounts taken before this pay.
     Left {
         args: Vec<Arg>,
         taken: Taken,

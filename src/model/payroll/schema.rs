@@ -29,7 +29,8 @@ pub(super) struct RawPack {
     #[serde(deserialize_with = "civil_date")]
     pub(super) effective_to: Date,
     pub(super) periods: Vec<PayPeriod>,
-    /// The base or line that is the taxable pay; by default, what the first tax is charged on.
+    /// The base or line that is the taxable pay; by default, the amount that the first tax is
+    /// charged on.
     pub(super) taxable: Option<String>,
     pub(super) bases: BTreeMap<String, RawBase>,
     #[serde(default)]
@@ -137,7 +138,7 @@ pub(super) struct RawDeduction {
     /// Other types that count towards the same annual limit.
     #[serde(default)]
     pub(super) annual_limit_with: Vec<String>,
-    /// Whether what the employer adds counts towards the annual limit, too.
+    /// Whether the employer's part counts towards the annual limit, too.
     #[serde(default)]
     pub(super) annual_limit_with_employer: bool,
     pub(super) most: Option<RawMost>,
@@ -158,10 +159,10 @@ pub(super) struct RawMost {
     pub(super) rate: String,
     #[serde(default)]
     pub(super) of: MostOf,
-    /// What the order leaves to the employee in any case, by pay period.
+    /// The amount that the order always leaves to the employee, by pay period.
     #[serde(default)]
     pub(super) above: BTreeMap<PayPeriod, i64>,
-    /// The part of what exceeds `above` that the order may take; all of it if absent.
+    /// The part of the pay above `above` that the order may take. Default: all of it.
     pub(super) above_rate: Option<String>,
     /// Other types whose amounts count.
     #[serde(default)]
@@ -241,7 +242,7 @@ pub(super) struct RawLine {
     pub(super) edge: Option<String>,
     pub(super) when: Option<RawWhen>,
     pub(super) round: Option<String>,
-    /// Where this holds, a `ytd` line is calculated as period 1 with nothing to date.
+    /// If true, a `ytd` line is calculated as period 1 without totals to date.
     pub(super) alone: Option<RawWhen>,
     pub(super) cap: Option<RawCap>,
     /// The frame that the result counts in, if not `per`.
@@ -252,7 +253,7 @@ pub(super) struct RawLine {
     /// For an `employee_deduction`: its place among the deductions by type.
     #[serde(default)]
     pub(super) order: u8,
-    /// For `share`: the line is the part of `of` that `part` is of `whole`.
+    /// For `share`: the line is `of` × `part` / `whole`.
     pub(super) part: Option<String>,
     pub(super) whole: Option<String>,
     /// Whether `gross-to-net` prints this memo.
@@ -260,7 +261,7 @@ pub(super) struct RawLine {
     pub(super) show: bool,
 }
 
-/// The most that a line takes from one pay.
+/// The maximum of a line for one pay.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawCap {

@@ -1,4 +1,4 @@
-//! Types of earnings and deductions that a pack knows, and what each of them does to the bases.
+//! Types of earnings and deductions of a pack, and their effect on the bases.
 
 use std::collections::BTreeMap;
 
@@ -92,10 +92,10 @@ impl CountedEarnings {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Short {
-    /// What does not fit is left out of this pay and taken from later ones.
+    /// The excess is carried to later pays.
     #[default]
     Carry,
-    /// What does not fit is left out.
+    /// The excess is left out.
     Drop,
     /// The whole pay is refused.
     Refuse,
@@ -143,7 +143,7 @@ pub struct DeductionType {
     pub annual_limit_with_employer: bool,
     /// The part of disposable pay that the law lets it take.
     pub most: Option<MostOfPay>,
-    /// Whether the pay by contract is lower by it, so that it does not count as pay for the minimum wage.
+    /// Whether it reduces the contractual pay, so that the amount does not count towards the minimum wage.
     pub contract_pay: bool,
 }
 
@@ -151,7 +151,7 @@ pub struct DeductionType {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum MostOf {
-    /// What taxes and contributions by law leave of gross pay.
+    /// Gross pay after taxes and contributions required by law.
     #[default]
     Disposable,
     /// Gross pay in money.
@@ -167,7 +167,7 @@ pub struct PayForOrders {
     pub gross: i64,
     /// The parts of the salary.
     pub basic: i64,
-    /// What taxes and contributions by law leave of gross pay.
+    /// Gross pay after taxes and contributions required by law.
     pub disposable: i64,
 }
 
@@ -192,7 +192,7 @@ pub struct MostOfPay {
     pub(super) above_rate: Ratio,
     /// Other types whose amounts count towards it.
     pub with: Vec<String>,
-    /// Types that disposable pay is less by, such as contributions to a pension.
+    /// Types whose amounts reduce disposable pay, such as contributions to a pension.
     pub less: Vec<String>,
 }
 
@@ -222,7 +222,7 @@ pub(super) fn part_of(amount: i64, rate: Ratio) -> i64 {
     part().unwrap_or(0)
 }
 
-/// The same, rounded up.
+/// The part of an amount, rounded up.
 pub(super) fn part_of_up(amount: i64, rate: Ratio) -> i64 {
     Ratio::ONE.minus(rate).map_or(0, |rest| amount.max(0) - part_of(amount, rest))
 }

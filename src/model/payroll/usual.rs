@@ -1,9 +1,10 @@
-//! Which values of a pay are as usual: inputs at their defaults and bases without an amount. A plan is compiled for them as constants, so
-//! that a pay without a bonus does not calculate the tax on a bonus.
+//! The usual values of a pay: inputs at their defaults and bases of zero. A plan is compiled for them as constants,
+//! so that a pay without a bonus does not calculate the tax on a bonus.
 
 use super::plan::Layout;
 
-/// One bit for each input at its default, for each base that this pay has no part of, and for each base that the year has none of either.
+/// One bit for each input at its default, each base that is zero in this pay, and each base that is also zero in the
+/// year to date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Usual(u128);
 
@@ -11,7 +12,7 @@ impl Usual {
     /// Assumes nothing.
     pub(super) const NOTHING: Self = Self(0);
 
-    /// The inputs that this pay does not give, or gives at their defaults.
+    /// Sets the bits of the inputs that are missing or have their defaults.
     pub(super) fn inputs(layout: Layout, defaults: &[i64], given: &[i64]) -> Self {
         let first = 2 * layout.bases;
         let changed = given.iter().zip(defaults).enumerate().fold(
@@ -25,7 +26,7 @@ impl Usual {
         Self((listed & !changed).checked_shl(bits(first)).unwrap_or(0))
     }
 
-    /// The same, and the bases without an amount of a pay whose slots are filled.
+    /// Also sets the bits of the bases that are zero in the filled slots of a pay.
     pub(super) fn and_bases(mut self, layout: Layout, slots: &[i64]) -> Self {
         for base in 0..layout.bases.min(64) {
             let is_zero = slots[layout.now(base)] == 0;
@@ -61,7 +62,7 @@ fn bits(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-/// So many bits from the lowest one.
+/// A mask of the `count` lowest bits.
 fn ones(count: usize) -> u128 {
     1_u128.checked_shl(bits(count)).map_or(u128::MAX, |next| next - 1)
 }

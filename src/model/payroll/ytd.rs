@@ -16,7 +16,7 @@ pub struct YearToDate {
     lines: Vec<i64>,
     /// `None` if the totals came from outside without it; it is then not shown.
     taxable: Option<i64>,
-    /// Whether pays of the year were taken back, so that later ones were calculated with totals that are no longer true.
+    /// Whether pays of the year were reversed, so that later pays were calculated with totals that are now wrong.
     #[serde(skip)]
     taken_back: bool,
 }
@@ -109,7 +109,8 @@ impl YearToDate {
         self.taxable
     }
 
-    /// Notes that pays of the year were taken back. Lines with a limit of the year then take what the year's total still owes.
+    /// Records that pays of the year were reversed. Lines with an annual limit then take the amount missing from the
+    /// year's total.
     pub(crate) const fn note_taken_back(&mut self) {
         self.taken_back = true;
     }
@@ -118,7 +119,7 @@ impl YearToDate {
         self.taken_back
     }
 
-    /// Whether a base has a larger total than in those.
+    /// Whether any base has a larger total than in `other`.
     pub(crate) fn has_more_pay_than(&self, other: &Self) -> bool {
         self.bases.iter().enumerate().any(|(index, total)| *total > other.base(index))
     }

@@ -91,8 +91,8 @@ pub(crate) fn bad_debt_recovered(
     Posting::new("Bad debt recovered", collection, currency, &lines)
 }
 
-/// A payer's bank sends a direct debit back. Money that has settled is taken from the wallet; the part that is short is a debt. The tax that the authority gives
-/// back again, because the debt is lost again, is a part of the amount.
+/// A payer's bank sends a direct debit back. Settled money is taken from the wallet, and a shortfall becomes a debt.
+/// The amount includes tax that the authority refunds again because the debt is bad again.
 pub(crate) fn debit_returned(
     collection: AnyId,
     currency: Currency,

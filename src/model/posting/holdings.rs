@@ -1,15 +1,15 @@
-//! What a company owns beside money, the tax on its profit, and what it pays to a pension provider.
+//! Entries of assets other than money, of tax on profit, and of payments to a pension provider.
 
 use super::{Credit, Debit, Posting};
 use crate::model::{Account, AnyId};
 use crate::value::Currency;
 
-/// What a company owns and owes beside cash when its books begin.
+/// The opening assets and liabilities of a company, without cash.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Opening {
     /// Fixed assets, at cost.
     pub(crate) fixed: i64,
-    /// What was depreciated of them before.
+    /// Their accumulated depreciation.
     pub(crate) depreciated: i64,
     pub(crate) stock: i64,
     /// Tax on profit that is not paid yet.
@@ -21,13 +21,14 @@ pub(crate) struct Opening {
 }
 
 impl Opening {
-    /// What belongs to the owners.
+    /// The owners' equity.
     pub(crate) const fn net(&self) -> i64 {
         self.fixed - self.depreciated + self.stock - self.tax - self.bills - self.loan
     }
 }
 
-/// What the books begin with beside cash. The owners paid in a part of it, and the rest was earned.
+/// The opening entry of assets and liabilities without cash. A part of the equity is paid-in capital, and the rest is
+/// retained earnings.
 pub(crate) fn opened(company: AnyId, currency: Currency, with: Opening, paid_in: i64) -> Posting {
     let lines = [
         (Account::FixedAssets, Debit, with.fixed),
@@ -50,7 +51,7 @@ pub(crate) fn depreciated(company: AnyId, currency: Currency, amount: i64) -> Po
     Posting::new("Depreciation of the month", company, currency, &lines)
 }
 
-/// The stock at the end of a month is larger than before, or smaller: what is not sold is no expense yet (IAS 2, paragraph 34).
+/// Adjusts the inventory at the end of a month: unsold goods are not an expense yet (IAS 2, paragraph 34).
 pub(crate) fn stock_counted(company: AnyId, currency: Currency, change: i64) -> Posting {
     let lines = [(Account::Inventory, Debit, change), (Account::Purchases, Credit, change)];
     Posting::new("Stock counted", company, currency, &lines)
@@ -69,7 +70,7 @@ pub(crate) fn income_tax_paid(company: AnyId, currency: Currency, amount: i64) -
     Posting::new("Income tax paid", company, currency, &lines)
 }
 
-/// Deductions for a pension, and what the employer adds to them, are paid to the provider.
+/// Pays pension deductions and the employer's parts to the provider.
 pub(crate) fn pension_paid(company: AnyId, currency: Currency, amount: i64) -> Posting {
     let lines =
         [(Account::DeductionsPayable, Debit, amount), (Account::CashAvailable, Credit, amount)];

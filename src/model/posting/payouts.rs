@@ -48,8 +48,8 @@ pub(crate) fn paid(payout: &Payout, payable: Account) -> Posting {
     }
 }
 
-/// A payout's money is back; `before` is its previous status, and `payable` the account that owed its wages. A payout that was never sent
-/// also returns its fee.
+/// The money of a payout is returned. `before` is its previous status, and `payable` the account of its unpaid wages.
+/// A payout that was never sent also returns its fee.
 pub(crate) fn back(payout: &Payout, before: PayoutStatus, payable: Account) -> Option<Posting> {
     let (of, currency, amount) = (source(payout), payout.currency, payout.amount);
     if let (Pays::Wages, Some(of)) = (payout.pays(), conversion(payout)) {
@@ -64,7 +64,7 @@ pub(crate) fn back(payout: &Payout, before: PayoutStatus, payable: Account) -> O
     match (payout.pays(), before) {
         (Pays::Wages, PayoutStatus::Sent) => Some(net_pay_bounced(of, currency, amount)),
         (Pays::Wages, PayoutStatus::Paid) => Some(net_pay_returned(of, currency, payable, amount)),
-        (Pays::Wages, _) => None, // it was held: no money had left
+        (Pays::Wages, _) => None, // it was held, so no money had been sent
         (Pays::Escrow | Pays::Vendor, before) => {
             let came_from = if before == PayoutStatus::Paid {
                 Account::Purchases

@@ -6,7 +6,7 @@ use crate::model::business::{Calculation, PayrollItem};
 use crate::model::{Account, AnyId};
 use crate::value::Currency;
 
-/// What a run owes to each party.
+/// The amounts that a run owes to each party.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RunCost {
     pub(crate) gross: i64,
@@ -16,7 +16,7 @@ pub(crate) struct RunCost {
     pub(crate) net: i64,
     /// The part of `net` that contractors receive.
     pub(crate) net_fees: i64,
-    /// Deductions other than taxes and contributions, and what the employer adds to them.
+    /// Deductions other than taxes and contributions, with the employer's parts.
     pub(crate) deductions: i64,
     /// Reimbursed expenses.
     pub(crate) reimbursed: i64,
@@ -65,7 +65,7 @@ impl RunCost {
         }
     }
 
-    /// What is due by account, for all forms together.
+    /// The amounts due by account, for all forms together.
     pub(crate) fn owed_by_account(&self) -> Vec<(Account, i64)> {
         let mut by_account = Vec::new();
         for &(DueTo { account, .. }, amount) in &self.owed {
@@ -153,8 +153,9 @@ impl RunCost {
         self.net + abroad.sum::<i64>()
     }
 
-    /// The amount that the run itself pays: wages, and amounts withheld for others. Deductions for employees' own creditors stay available
-    /// and owed. Tax that the run repays to employees lowers nothing: it is a credit, which a later return uses.
+    /// The amount that the run itself pays: wages, and amounts withheld for others. Deductions for employees'
+    /// creditors are not reserved: they remain in the wallet and payable. Tax that the run repays to employees does
+    /// not reduce the amount: it is a credit for a later return.
     pub(crate) fn to_reserve(&self) -> i64 {
         let owed = self.owed.iter().map(|(_, amount)| (*amount).max(0));
         self.to_send() + owed.sum::<i64>()
@@ -266,8 +267,8 @@ pub(crate) fn net_pay_converted(of: &Conversion) -> Posting {
     of.entry("Net pay sent", Account::CashReserved, Account::PayoutsInTransit)
 }
 
-/// Net pay in another currency is returned and converted back at the original rate, from the account that held it to the one that holds it
-/// now.
+/// Net pay in another currency is returned and converted back at the original rate, from its previous account to its
+/// new one.
 pub(crate) fn net_pay_converted_back(
     memo: &'static str,
     of: &Conversion,

@@ -4,9 +4,10 @@ use super::RunCost;
 use crate::value::Period;
 
 impl RunCost {
-    /// The cost by month, for the working days of each month in order: wages, fees and what the employer pays in addition, rounded towards zero.
-    /// The last month has the remainder, and what the run owes to others; the months before it have accrued wages instead. `rest` is
-    /// the cost of the run's other items: it makes the parts of several reversals add up to those of the whole run.
+    /// The cost by month, in proportion to each month's working days: wages, fees and employer costs, rounded towards
+    /// zero. The last month gets the remainder and the amounts payable to third parties; earlier months have accrued
+    /// wages instead. `rest` is the cost of the run's other items, so that the parts of several reversals add up to
+    /// those of the whole run.
     pub(crate) fn by_month(&self, months: &[(Period, u32)], rest: &Self) -> Vec<(Period, Self)> {
         let days = months.iter().map(|(_, days)| days).sum();
         let mut left = self.clone();

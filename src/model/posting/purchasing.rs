@@ -10,7 +10,7 @@ pub(crate) fn bill_approved(bill: &Bill) -> Posting {
     approved(AnyId::of(bill.id), bill.currency, &bill.expenses(), bill.tax_recoverable)
 }
 
-/// The same for a bill with these expenses.
+/// A bill with these expenses is approved.
 pub(crate) fn approved(
     bill: AnyId,
     currency: Currency,
@@ -25,7 +25,7 @@ pub(crate) fn approved(
     Posting::new("Bill approved", bill, currency, &lines)
 }
 
-/// A bill that was approved before the books begin. The owners' equity bears it.
+/// A bill that was approved before the start of the books. It reduces the owners' equity.
 pub(crate) fn bill_opened(bill: AnyId, currency: Currency, amount: i64) -> Posting {
     let lines =
         [(Account::RetainedEarnings, Debit, amount), (Account::AccountsPayable, Credit, amount)];

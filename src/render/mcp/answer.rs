@@ -1,7 +1,8 @@
 //! Answers of tools: short, escaped, and in pages that can be continued.
 //!
-//! A long answer is stored whole when it is made, so that its next page never repeats a call. Text from a world can be written for a language
-//! model, so it stays inside JSON strings, without characters that hide or reorder text.
+//! A long answer is stored whole when it is made, so that its next page never repeats a call. Text in a world can
+//! contain instructions for a language model, so it stays inside JSON strings, without characters that hide or
+//! reorder text.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -10,9 +11,9 @@ use serde_json::{Map, Value, json};
 
 /// The most bytes of an answer, without the member `next`.
 const MOST_BYTES: usize = 5_900;
-/// The most bytes beside the container that is cut.
+/// Maximum size of an answer outside the container that is split into pages.
 const MOST_BESIDE: usize = 1_500;
-/// The most bytes of an entry of it.
+/// Maximum size of an entry of that container.
 const MOST_OF_ENTRY: usize = MOST_BYTES - MOST_BESIDE - 200;
 /// The most bytes of all stored answers.
 const MOST_STORED: usize = 16 << 20;
@@ -64,7 +65,7 @@ impl Stored {
         first
     }
 
-    /// The page that a cursor names, if the caller is the one that got it.
+    /// The page of a cursor, if the same caller got the cursor.
     pub(super) fn continued(&self, caller: u64, cursor: &str) -> Option<Page> {
         let (number, place) = cursor.strip_prefix("answer-")?.split_once('-')?;
         let (number, place): (u64, usize) = (number.parse().ok()?, place.parse().ok()?);
@@ -131,7 +132,7 @@ fn pages(answer: Value) -> Vec<String> {
     pages
 }
 
-/// The container whose entries become pages: the largest one that has little beside it.
+/// The container whose entries are split into pages: the largest container with little data outside it.
 fn place_to_cut(answer: &Value) -> Vec<String> {
     let (mut path, mut current) = (Vec::new(), answer);
     while let Value::Object(members) = current {

@@ -1,18 +1,18 @@
-//! Calls that tools make, and what they return of the replies.
+//! Calls made by tools, and the parts of the replies that tools return.
 
 use std::sync::OnceLock;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value, json};
 
-/// What stays as it is in a path or a query.
+/// Characters that are not encoded in a path or a query.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 /// Rows of a page of the control plane.
 const PER_PAGE: usize = 100;
 /// The most pages that a tool reads.
 const MOST_PAGES: usize = 50;
 
-/// The result of a tool: an answer, or what the model can correct.
+/// The result of a tool: an answer, or an error that the model can correct.
 pub(super) type Done = Result<Value, Value>;
 
 /// A call to the sandbox.
@@ -101,7 +101,7 @@ pub(super) fn read(called: &Called) -> Option<Value> {
     }
 }
 
-/// What a model needs of a refusal.
+/// The members of a refusal that a model needs.
 pub(super) fn refusal(called: &Called, mut problem: Value, key: Option<&str>) -> Value {
     let mut shown = Map::new();
     shown.insert("status".to_owned(), called.status.into());

@@ -9,11 +9,11 @@ use crate::render::mcp::calling::{Calling, Done};
 use crate::render::mcp::operations::operation;
 use crate::render::openapi::row::{is_keyed, is_product};
 
-/// How deep definitions are written where they are used.
+/// Maximum depth to which definitions are inlined.
 const MOST_DEPTH: usize = 5;
 /// The most characters of a description in a summary.
 const MOST_ABOUT: usize = 240;
-/// What a model does not need of a schema.
+/// Keywords of a schema that a model does not need.
 const LEFT_OUT: [&str; 5] = ["pattern", "examples", "minLength", "x-lifecycle", "discriminator"];
 
 /// One part of the description.

@@ -1,4 +1,4 @@
-//! Finds operations by everyday words: `pay a supplier`, `file a vat return`.
+//! Finds operations by common words: `pay a supplier`, `file a vat return`.
 //!
 //! A word counts more if few operations have it, and more in a name or a summary than in a description. Deliberately absent: a list of queries with
 //! their answers, which only the test has.
@@ -15,7 +15,7 @@ use crate::render::mcp::calling::Done;
 /// The most rows of a search.
 const MOST_FOUND: usize = 10;
 
-/// Words that say nothing about an operation.
+/// Words that do not distinguish operations.
 const EMPTY_WORDS: [&str; 21] = [
     "a", "an", "the", "to", "of", "for", "in", "on", "and", "or", "all", "with", "by", "my", "our",
     "is", "are", "be", "it", "its", "us",
@@ -87,7 +87,7 @@ static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
     api::product().chain(api::control()).map(entry).collect()
 });
 
-/// The first words of writes: a query that begins with one wants to change something.
+/// The first words of write operations. A query that begins with one is a request for a write.
 static ACTIONS: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
     let writes = ENTRIES.iter().map(|entry| entry.row).filter(|row| row.method != Method::Get);
     let first = |text: &str| words(text).into_iter().next();
@@ -129,7 +129,7 @@ pub(super) fn find(arguments: &Value) -> Done {
 }
 
 impl Entry {
-    /// How well the operation fits. Words of everyday language count seven tenths.
+    /// The score of the operation. Words of everyday language count seven tenths.
     fn score(&self, query: &[&str], rarity: &mut BTreeMap<String, u64>) -> u64 {
         let mut sum = 0;
         for word in query {
@@ -168,7 +168,7 @@ fn rarity_of(word: &str) -> u64 {
     u64::from(ratio.pow(4).ilog2() - 16)
 }
 
-/// How alike two words are, from 0 to 10: `pay` and `payout`, `verify` and `verification`.
+/// The similarity of two words, from 0 to 10: `pay` and `payout`, `verify` and `verification`.
 fn likeness(own: &str, word: &str) -> u64 {
     if own == word {
         return 10;

@@ -1,7 +1,8 @@
 //! Tools for language models, by the Model Context Protocol: `POST /_sandbox/mcp` and `sandbox mcp`.
 //!
-//! A tool makes calls to the sandbox and shortens their answers; it sees nothing that a caller over HTTP would not see. The protocol is that of the
-//! revisions up to 2025-11-25 and of 2026-07-28, without sessions. Deliberately absent: sockets, which belong to `io`.
+//! A tool makes calls to the sandbox and shortens their answers. It has no access beyond that of a caller over HTTP.
+//! The protocol is that of the revisions up to 2025-11-25 and of 2026-07-28, without sessions. Deliberately absent:
+//! sockets, which belong to `io`.
 
 mod answer;
 mod calling;
@@ -65,7 +66,7 @@ pub(crate) struct Agents {
     documents: [OnceLock<Value>; 2],
 }
 
-/// An error of the protocol: its code, what is wrong, and more for programs.
+/// An error of the protocol: its code, its message, and data for programs.
 struct Wrong(i64, String, Value);
 
 impl Wrong {
@@ -179,7 +180,7 @@ impl Agents {
     }
 }
 
-/// Refuses unknown revisions, and headers that say something else than the message.
+/// Refuses unknown revisions, and headers that contradict the message.
 fn check_version(method: &str, params: &Value, headers: Headers<'_>) -> Result<(), Wrong> {
     let unsupported = |version: &str| {
         let why = format!("the protocol version {} is not supported", json::quoted(version));

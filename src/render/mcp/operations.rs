@@ -11,7 +11,7 @@ use crate::api::operation::{Method, Operation};
 use crate::render::mcp::calling::{Call, Calling, Done, encoded, lost, read, refusal, unreadable};
 use crate::render::openapi::row::{is_keyed, is_product};
 
-/// Operations that forget what was done, and the tools for them, which ask for a confirmation or say what they forget.
+/// Operations that delete data, and the tools for them, which require a confirmation or state what they delete.
 const OF_TOOLS: [(&str, &str); 5] = [
     ("resetWorld", "use the tool reset, with confirm: true"),
     ("deleteWorld", "use the tool reset, with confirm: true"),
@@ -25,7 +25,7 @@ const OF_TOOLS: [(&str, &str); 5] = [
 
 /// Rows of a list without `per_page`.
 const PER_PAGE: u64 = 10;
-/// What rows of a list show without `fields`, beside the members that filter.
+/// The default members of list rows without `fields`, in addition to the members that filter.
 const ROW_MEMBERS: [&str; 12] = [
     "id",
     "name",
@@ -132,7 +132,7 @@ fn check(row: &Operation, key: Option<&str>, input: &Value) -> Result<(), Value>
     Err(json!({ "error": why }))
 }
 
-/// Path and query. Members that the path names leave the input; without a body, all do.
+/// Path and query. Removes the path's members from the input; without a body, it removes all members.
 fn target(row: &Operation, input: &mut Map<String, Value>) -> Result<String, Value> {
     let mut path = row.path.to_owned();
     for name in row.path_parameters() {
@@ -192,7 +192,7 @@ fn selected(value: &Value, pointer: &str) -> Value {
     }
 }
 
-/// Leaves a few members of each row. Returns the names of the others.
+/// Keeps a few members of each row. Returns the names of the removed members.
 fn shorten(rows: &mut [Value], filters: &[String]) -> String {
     let mut left_out: Vec<String> = Vec::new();
     for row in rows {

@@ -1,4 +1,5 @@
-//! The tools for what surrounds the product: the clock, rules, faults, snapshots, and what happened.
+//! The tools of the control plane: the clock, rules, faults, snapshots, and the history of calls and
+//! events.
 
 use serde_json::{Map, Value, json};
 
@@ -144,7 +145,7 @@ pub(super) fn verify(calling: &Calling<'_>, arguments: &Value) -> Done {
 
 pub(super) fn explain(calling: &Calling<'_>, arguments: &Value) -> Done {
     let id = arguments["id"].as_str().unwrap_or_default();
-    // A payslip or a score of the history has parts, but no call that caused it.
+    // A payslip or a score of the history has parts, but no causing call.
     let amount = calling.get(&format!("/_sandbox/explain/{}", encoded(id))).ok();
     let (mut steps, total) = match calling.rows(&format!("/_sandbox/trace/{}", encoded(id))) {
         Err(_) if amount.is_some() => (Vec::new(), 0.into()),

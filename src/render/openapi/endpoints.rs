@@ -1,4 +1,4 @@
-//! The webhook endpoints of the control plane in the product's document, if the contract says where the product has them.
+//! The webhook endpoints of the control plane in the product's document, if the contract gives their path.
 
 use std::collections::BTreeSet;
 

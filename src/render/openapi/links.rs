@@ -21,8 +21,7 @@ struct Target {
 }
 
 /// Adds links to each answer that creates or reads a resource; returns `components.links`. A list has links
-/// only if no call creates such a
-/// resource, because its first row may not exist.
+/// only if no call creates such a resource, because a list can be empty.
 pub(crate) fn add(paths: &mut Map<String, Value>, schemas: &BTreeMap<String, Value>) -> Value {
     let targets = targets(paths);
     let mut made = BTreeSet::new();

@@ -1,4 +1,5 @@
-//! How to make the resources that no new world has: a sentence for readers, and calls for programs, which "Try" of `/docs` makes first.
+//! Instructions to create resources that no new world has: a sentence for readers, and calls for programs, which
+//! "Try" of `/docs` makes first.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -10,7 +11,7 @@ use crate::api::operation::{Contract, Method, Operation};
 use crate::api::system::events_of;
 use crate::model::Kind;
 
-/// How the sentence begins.
+/// The beginning of the sentence.
 pub(crate) const BEGINS: &str = "A new world has none.";
 
 /// The member of an operation with the calls. Each has `method`, `path`, `body`, and `parameters`: values of its reply by name, as in a Link Object.
@@ -20,11 +21,12 @@ pub(crate) const CALLS: &str = "x-first-calls";
 /// The operation that makes an event happen.
 const TRIGGER: &str = "/_sandbox/trigger";
 
-/// The events that make a resource, the most usual first.
+/// The events that create a resource, the most usual first.
 const MAKING: [&str; 8] =
     ["created", "submitted", "opened", "completed", "imported", "compiled", "closed", "suggested"];
 
-/// Reads of what neither a new world has nor an event names: the event, then the call whose reply has the id.
+/// Reads of resources that neither a new world has nor an event names: the event, then the call whose reply has the
+/// id.
 const BY_REPLY: &[(&str, &str, Method, &str, &str)] = &[
     (
         "get_payroll_verification",
@@ -49,8 +51,8 @@ const BY_REPLY: &[(&str, &str, Method, &str, &str)] = &[
     ),
 ];
 
-/// What reads of the control plane need first, as JSON. None of these calls changes what later calls of a reader return, apart from the
-/// endpoint, which accepts nothing.
+/// Calls that reads of the control plane need first, as JSON. None of these calls changes what later calls of a
+/// reader return, apart from the endpoint, which accepts nothing.
 const OF_CONTROL: &[(&str, &str)] = &[
     ("list_events", CREATED),
     ("get_diff", CREATED),
@@ -123,7 +125,7 @@ pub(super) fn sentence(row: &Operation) -> Option<String> {
     Some(format!("{BEGINS} {text}"))
 }
 
-/// The calls that make what an operation reads; none if a new world has it.
+/// The calls that create the resources of a read; `None` if a new world has them.
 pub(super) fn calls(row: &Operation) -> Option<Value> {
     if row.contract == Contract::Control {
         let (_, calls) = OF_CONTROL.iter().find(|(name, _)| *name == row.name)?;
@@ -164,13 +166,13 @@ fn trigger(event: &str, names: &[&str]) -> Value {
     call
 }
 
-/// The event that makes what is read at a path, if no new world has any.
+/// The event that creates the resource at a path, if no new world has one.
 fn event(path: &str) -> Option<&'static str> {
     let kind = kind(path).filter(|kind| !kind.is_grown())?;
     match kind {
         // An audit log has what happened since the start.
         Kind::AuditLog => return Some("employee.created"),
-        // One that was received is listed.
+        // A received repayment creates an entry in the lists of both.
         Kind::Loan | Kind::LoanRepayment => return Some("loan.repayment_received"),
         _ => {}
     }

@@ -52,7 +52,7 @@ pub(crate) fn applied(mut document: Value, contract: &Overlay) -> Value {
     document
 }
 
-/// Names only operations that are served as causes of webhooks.
+/// Removes operations that are not served from the causes of webhooks.
 fn name_causes(document: &mut Value, contract: &Overlay) {
     let served = events::catalogue(api::product().filter(|row| contract.rows.serves(row)));
     let webhooks = document.get_mut("webhooks").and_then(Value::as_object_mut);
@@ -271,7 +271,7 @@ mod tests {
     use crate::render::openapi::{Plane, document, document_under};
 
     #[test]
-    fn the_words_of_the_overlay_are_those_of_the_schema() {
+    fn overlay_values_equal_the_enum_values_of_the_schema() {
         let ours = document(Plane::Product);
         let parameters = &ours["paths"]["/api/business/employees"]["get"]["parameters"];
         let per_page = parameters

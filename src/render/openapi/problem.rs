@@ -122,8 +122,8 @@ fn any_row_may_refuse(row: &Operation, input: &Value, code: ErrorCode) -> bool {
     }
 }
 
-/// Whether the request names a resource that may not exist. A filter of a list does not: it then matches no
-/// rows.
+/// Whether the request names a resource that may not exist. A filter of a list does not count, because an
+/// unknown id only matches no rows.
 fn names_a_resource(row: &Operation, input: &Value) -> bool {
     let in_path = row.path_parameters().next().is_some();
     let members =
@@ -164,7 +164,7 @@ fn response(status: u16, codes: &[ErrorCode]) -> Value {
     json!({
         "description": format!("{}\n\n{}", reason(status), listed.join("\n")),
         "headers": headers,
-        // Not beside the reference: client generators then give the error an empty type of its own.
+        // Not beside the reference, because client generators would give the error a separate empty type.
         "content": { MEDIA_TYPE: { "schema": reference("Problem"), "examples": examples } },
         CODES: codes.iter().map(|code| code.code()).collect::<Vec<_>>(),
     })
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rows_own_code_joins_those_of_the_engine() {
+    fn responses_list_codes_of_the_row_and_of_the_engine() {
         let errors = &[ErrorCode::QuoteExpired, ErrorCode::InsufficientFunds];
         let row = Operation { method: Method::Post, errors, ..BLANK };
         let found = responses(&row, &json!({}));

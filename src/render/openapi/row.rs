@@ -78,7 +78,8 @@ pub(crate) fn operation(
     operation
 }
 
-/// The row's description, what makes the resources that it reads, and its events for viewers that do not show `x-emits`.
+/// The row's description, the way to create the resources that it reads, and its events for viewers that do not show
+/// `x-emits`.
 fn description(row: &Operation) -> String {
     let events: Vec<String> = events_of(row).iter().map(|name| format!("`{name}`")).collect();
     let events = (!events.is_empty()).then(|| format!("Events: {}.", events.join(", ")));

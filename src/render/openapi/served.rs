@@ -6,8 +6,9 @@ use crate::model::{AnyId, Kind};
 use crate::value::id::{example_bits, parse};
 use crate::world::Base;
 
-/// Gives examples of ids the ids of the served world. The example of a schema becomes the first resource of its kind, and a resource that
-/// the sampled world grows becomes the one with the same place. Ids of other resources stay: a call creates them.
+/// Replaces example ids by ids of the served world. The example of a schema becomes the first resource of its kind.
+/// A grown resource of the sampled world becomes the resource with the same index. Ids of created resources are
+/// unchanged.
 pub(crate) fn with_ids_of(document: &mut Value, sampled: &Base, served: &Base) {
     match document {
         Value::String(text) => {

@@ -1,4 +1,5 @@
-//! Tests of both complete documents: what each row promises is there. `tests/it/documents` tests the documents themselves.
+//! Tests of both complete documents: they contain everything that each row declares. `tests/it/documents` tests the
+//! documents themselves.
 
 use std::collections::BTreeSet;
 

@@ -22,8 +22,8 @@ pub(super) fn name(definitions: &mut BTreeMap<String, Value>) {
     definitions.extend(named);
 }
 
-/// Adds a discriminator to each union whose alternatives differ in a constant. Removes each default beside a reference: a
-/// generator takes it for a value of another type.
+/// Adds a discriminator to each union whose alternatives differ in a constant. Removes each default beside a
+/// reference, because generators read it as a value of another type.
 pub(super) fn discriminate(part: &mut Value, definitions: &BTreeMap<String, Value>) {
     match part {
         Value::Array(items) => items.iter_mut().for_each(|item| discriminate(item, definitions)),

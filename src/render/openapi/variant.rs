@@ -19,7 +19,7 @@ fn of_tests(contract: &Overlay) -> impl Iterator<Item = &str> {
 const GROWING: &str = "\n\n## For clients\n\nThis document is for client generators. It has no webhooks and no headers of tests. A later version may add members \
     to answers and values to their enums, so a client must accept unknown ones.";
 
-/// What the description says about `webhooks`.
+/// The part of the description about `webhooks`.
 const DESCRIBED: &str = " and described under `webhooks`";
 
 /// Removes the webhooks, also from the description. False if there are none.
@@ -64,7 +64,7 @@ fn without_second_forms(row: &mut Value) {
     }
 }
 
-/// Drops how the sandbox makes what no new world has.
+/// Drops the instructions to create resources that no new world has.
 fn without_trigger(row: &mut Value) {
     if let Some(members) = row.as_object_mut() {
         members.shift_remove(made::CALLS);
@@ -98,8 +98,8 @@ fn open(part: &mut Value, parameters: &[Value]) {
     }
 }
 
-/// Whether a list is one of several alternatives, or was within one. Generators of Java then write code that does not build, so
-/// the document for clients leaves the value free.
+/// Whether a list is one of several alternatives, or was within one. Java generators then write code that does not
+/// compile, so the document for clients allows any value.
 fn has_list(forms: &[Value]) -> bool {
     let is_null = |form: &Value| form["type"] == "null";
     let others = forms.iter().filter(|form| !is_null(form)).count();
@@ -143,7 +143,8 @@ pub(crate) fn serve_at(document: &mut Value, url: &str) {
     document["servers"][0]["url"] = url.into();
 }
 
-/// The same document in OpenAPI 3.0.3, which has no webhooks, no `null` type, no constants, and nothing beside a reference.
+/// Converts the document to OpenAPI 3.0.3, which has no webhooks, no `null` type, no constants, and no members beside
+/// a reference.
 pub(crate) fn in_3_0(document: &mut Value) {
     document["openapi"] = "3.0.3".into();
     if remove_webhooks(document) {

@@ -45,7 +45,7 @@ fn webhook(kind: &EventKind, event: &Value) -> Value {
     })
 }
 
-/// What causes an event, by the ids of operations.
+/// The sentence about the causes of an event, with the ids of operations.
 pub(super) fn caused_by(operations: &[String]) -> String {
     if operations.is_empty() {
         return "No operation of this document causes this event, but the clock and the test tools can cause it.".to_owned();

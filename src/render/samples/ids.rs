@@ -10,8 +10,8 @@ use crate::value::Id;
 use crate::world::envelope::event_id;
 
 impl Session {
-    /// An id for a member such as `company_id`: of the first that was grown, then of those that were made or changed since,
-    /// then of the next that were grown.
+    /// An id for a member such as `company_id`: first the first grown resource, then created or changed ones, then
+    /// further grown ones.
     pub(super) fn find(&mut self, member: &str, nth: u64) -> Option<String> {
         match member {
             "event_id" => {

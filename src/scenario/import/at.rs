@@ -1,4 +1,4 @@
-//! Where the rows of an import and their members are written.
+//! The places of an import's rows and their members in the files.
 
 use core::ops::Range;
 use std::collections::BTreeMap;
@@ -21,13 +21,13 @@ impl Place {
         Self { file, start: span.start, end: span.end }
     }
 
-    /// A mistake there.
+    /// A mistake at this place.
     pub(super) fn mistake(&self, message: impl Into<String>) -> (usize, Diagnostic) {
         (self.file, Diagnostic::new(self.start..self.end, message))
     }
 }
 
-/// Where a row and its members are written.
+/// The places of a row and its members.
 #[derive(Clone, Debug)]
 pub(super) struct At {
     pub(super) head: Place,
@@ -42,7 +42,7 @@ impl At {
         Self { head, members: BTreeMap::new(), is_partial: false }
     }
 
-    /// The key and the value of a member, of the deepest part that is written, or else the head of the row.
+    /// The key and the value of the deepest written part of a member, or else the head of the row.
     fn find(&self, pointer: &str) -> (&Place, &Place) {
         let mut pointer = pointer;
         loop {
@@ -56,7 +56,7 @@ impl At {
         }
     }
 
-    /// Where the mistake of a member is: at the key of an unknown one, otherwise at its value.
+    /// The place of a member's mistake: the key of an unknown member, and otherwise the value.
     pub(super) fn place_of(&self, code: &str, pointer: &str) -> &Place {
         if code == "unknown_member" { self.key(pointer) } else { self.value(pointer) }
     }

@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_knows_its_bytes() {
+    fn a_cell_has_its_byte_range() {
         let (rows, _) = parse("é,\"b\",c", b',');
         let spans: Vec<_> = rows[0].iter().map(|cell| cell.span.clone()).collect();
         assert_eq!(spans, [0..2, 3..6, 7..8]);

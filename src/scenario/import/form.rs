@@ -69,7 +69,7 @@ pub(crate) struct Kind {
     pub(crate) about: &'static str,
     /// The operation whose members it has.
     pub(crate) operation: Option<&'static str>,
-    /// The keys that it has beside these members.
+    /// The keys that it has in addition to these members.
     pub(crate) own: &'static [&'static str],
     /// The members of the operation that the import sets.
     pub(crate) set: &'static [&'static str],

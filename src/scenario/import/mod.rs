@@ -1,8 +1,9 @@
-//! Imports: companies, people, customers and wallets of a caller's own, from TOML and CSV to the calls that create them.
+//! Imports a caller's own companies, people, customers and wallets: converts TOML and CSV into the calls that create
+//! them.
 //!
-//! `form` describes the file, `rows` and `people` read it, and `plan` makes the calls. A trial in a copy of the world finds what only the
-//! rules of the world refuse, so that a check reports all mistakes at once. Deliberately absent: reading files, which the caller does, and
-//! writing them (`api::control::export`).
+//! `form` describes the file, `rows` and `people` read it, and `plan` makes the calls. A trial in a copy of the world
+//! finds the mistakes that only calls can show, so that a check reports all mistakes at once. Deliberately absent:
+//! reading files, which the caller does, and writing them (`api::control::export`).
 
 mod at;
 mod csv;
@@ -127,7 +128,7 @@ impl Gathering<'_> {
             refused = perform(&mut after, &plan.calls, &mut |_, _, _| None);
             if refused.is_empty() {
                 let mut scenario = self.scenario;
-                // The world is there already.
+                // The world already exists.
                 scenario.world = WorldPart::default();
                 scenario.imports = plan.calls;
                 after.load(&scenario);

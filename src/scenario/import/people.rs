@@ -23,7 +23,7 @@ struct Column {
     path: Vec<String>,
     /// The place in a line.
     place: usize,
-    /// Where the mapping is written.
+    /// The place of the mapping.
     key: Place,
     form: Form,
 }
@@ -84,7 +84,8 @@ impl Gathering<'_> {
             for column in &columns {
                 self.cell(column, &line[column.place], (place, is_major), &mut members, &mut at);
             }
-            // Without any of its cells, a member with members is absent, also if all people have the rest of it.
+            // If all cells of an object are empty, the object is absent, even if the table sets other members of
+            // it for all people.
             for column in columns.iter().filter(|column| column.path.len() > 1) {
                 let name = &column.path[0];
                 let mut same = columns.iter().filter(|other| other.path[0] == *name);
@@ -96,7 +97,7 @@ impl Gathering<'_> {
         }
     }
 
-    /// The lines of a CSV file, and its place in the list of files. Without them, a mistake is reported.
+    /// The lines of a CSV file, and its place in the list of files. Reports a mistake if it cannot be read.
     fn lines(
         &mut self,
         reading: &mut Reading<'_>,
@@ -193,7 +194,7 @@ fn separator<'a>(reading: &mut Reading<'a>, part: &Fields<'a>) -> u8 {
     b','
 }
 
-/// The columns that the table declares, in its order, without wrong ones. Whether there are wrong ones.
+/// The valid columns that the table declares, in its order, and whether there are invalid ones.
 fn columns<'a>(
     reading: &mut Reading<'a>,
     part: &Fields<'a>,

@@ -92,7 +92,7 @@ impl Plan {
         name
     }
 
-    /// A company and, unless it is to wait for it, its verification.
+    /// Creates a company and, unless the import leaves it pending, its verification.
     fn company(&mut self, row: &Row) {
         let saved = self.saved(row, "createCompany", Value::Object(row.with.clone()));
         self.companies.push(saved.clone());
@@ -116,7 +116,7 @@ impl Plan {
         }
     }
 
-    /// What its owners pay into a wallet.
+    /// The transfer of the owners into a wallet.
     fn transfer(&self, row: &Row, company: Option<usize>) -> Value {
         json!({
             "company_id": self.company_of(row, company),
@@ -231,7 +231,7 @@ impl Plan {
     }
 }
 
-/// Adds the country that was probably meant: one that has the currency of the company, if any has it.
+/// Suggests the country that was probably meant, preferably one with the currency of the company.
 fn meant_country(wrong: Diagnostic, written: &str, company: &Value) -> Diagnostic {
     let likely = with_currency_of(company);
     if likely.is_empty() || nearest(written, likely.iter().copied()).is_some() {

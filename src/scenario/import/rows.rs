@@ -1,4 +1,4 @@
-//! The rows of an import: the members of an operation, the keys that only an import has, and where each is written.
+//! The rows of an import: the members of an operation, the keys of imports, and the position of each.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::world::facts::EXTERNAL;
 
 /// The longest id of a caller.
 const LONGEST_ID: usize = 200;
-/// The most of an opening balance: the most that one transfer can bring.
+/// The maximum opening balance, which is the maximum of one transfer.
 const MOST_BALANCE: u64 = 1_000_000_000_000_000;
 
 /// One row.
@@ -49,7 +49,7 @@ pub(super) struct Rows {
     /// The ids of each kind, and where they are.
     ids: BTreeMap<(&'static str, String), Place>,
     found: Vec<(usize, Diagnostic)>,
-    /// What was reported: all rows of a CSV file share some members.
+    /// The reported mistakes, because all rows of a CSV file share some members.
     reported: BTreeSet<(Place, String)>,
 }
 
@@ -295,7 +295,7 @@ impl Rows {
         }
     }
 
-    /// Checks what rows say about one another.
+    /// Checks references between rows.
     pub(super) fn finish(&mut self) {
         let known: Vec<String> = self
             .ids
@@ -345,8 +345,8 @@ impl Rows {
         row.with.get("currency")?.as_str()
     }
 
-    /// The company of each of these rows, by its place; none if it is in the world already. With a mistake in its name, it is the one that is
-    /// probably meant, so that the other mistakes of the row are found, too.
+    /// The company of each of these rows, by its place; `None` if it already exists in the world. For a misspelt
+    /// name, it is the company that was probably meant, so that other mistakes of the row are found, too.
     pub(super) fn companies_of(&self, rows: &[Row]) -> Vec<Option<usize>> {
         let mut places: BTreeMap<&str, usize> = BTreeMap::new();
         for (place, row) in self.companies.iter().enumerate() {

@@ -52,7 +52,7 @@ fn every_broken_file_is_explained_as_its_golden_says() {
 }
 
 #[test]
-fn the_example_creates_what_it_says() {
+fn the_example_import_creates_its_resources() {
     let checked = in_folder(EXAMPLE, "acme.toml", &world());
     assert_eq!(checked.report(Look::Plain), "");
     let (scenario, world) = checked.imported.expect("nothing is wrong with it");
@@ -85,7 +85,7 @@ fn the_order_of_files_and_tables_changes_nothing() {
 }
 
 #[test]
-fn what_a_world_has_already_is_refused_and_nothing_is_created() {
+fn an_import_of_an_existing_company_is_refused_and_creates_nothing() {
     let text =
         "[[company]]\nid = \"a\"\nlegal_name = \"x\"\ncountry = \"GB\"\ncurrency = \"GBP\"\n";
     let (_, after) = of_text(text, &world()).imported.expect("sound");
@@ -151,7 +151,7 @@ fn one_mistake_hides_no_other() {
     let mut lacking = Vec::new();
     for (place, one) in WRONG.iter().enumerate() {
         for (other_place, other) in WRONG.iter().enumerate().skip(place + 1) {
-            // Of a table with invalid syntax only that is known; without a CSV file nothing is known of it.
+            // A table with invalid syntax has only that mistake, and a missing CSV file has no others.
             let hides = |one: &Wrong, other: &Wrong| match one.to {
                 "email = \n" => other.from.starts_with("type = "),
                 "\"q.csv\"" => {

@@ -1,7 +1,8 @@
 //! The trial of an import in copies of a world: the mistakes that only the rules of the world find.
 //!
-//! A mistake must not hide another. So a refused call is reported, repaired and made again, and the rows that need its resource are tried, too. A
-//! member that is wrong is left out, or replaced by the one of the operation's example. What only the repair causes is not reported.
+//! One mistake must not hide another. So a refused call is reported, repaired and repeated, and the rows that need
+//! its resource are tried, too. A repair leaves the wrong member out, or takes it from the operation's example.
+//! Mistakes that a repair causes are not reported.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +21,7 @@ use crate::world::World;
 const MOST_REPAIRS: usize = 32;
 /// Maximum number of countries that are tried for a company whose country is wrong.
 const MOST_COUNTRIES: usize = 4;
-/// The countries to try if the currency of the company says nothing: their banks and taxes differ.
+/// The countries to try if the currency of the company does not determine one. Their banks and taxes differ.
 const USUAL_COUNTRIES: [&str; MOST_COUNTRIES] = ["NG", "GB", "US", "DE"];
 
 /// A mistake that the trial finds.
@@ -28,7 +29,7 @@ pub(super) struct Mistake {
     /// The file, by its place in the list.
     pub(super) file: usize,
     pub(super) diagnostic: Diagnostic,
-    /// Whether it is about a whole row, which can have others.
+    /// Whether it is about a whole row, which can have further mistakes.
     pub(super) is_of_row: bool,
 }
 
@@ -45,8 +46,8 @@ impl Mistake {
     }
 }
 
-/// The mistakes of an import that the rules of this world refuse. If the country of a company is wrong, several countries are tried, and only what all of
-/// them refuse is a mistake.
+/// The mistakes of an import that the rules of this world refuse. If the country of a company is wrong, several
+/// countries are tried, and only mistakes in all of them are reported.
 pub(super) fn mistakes(plan: &Plan, world: &World) -> Vec<Mistake> {
     let creating = plan.calls.iter().filter(|call| call.call == "createCompany");
     let choices = creating.map(|call| choices(&call.with).len()).max().unwrap_or(1);
@@ -155,7 +156,8 @@ impl<'p> Trial<'p> {
         is_repaired
     }
 
-    /// Leaves a member out. If it is not there, it is required: then it becomes the one of the example, or its parent is left out.
+    /// Removes a wrong member. If the member is missing, it is required: it is then taken from the example, or its
+    /// parent is removed.
     fn repair_member(&self, operation: &str, with: &mut Value, pointer: &str) -> bool {
         if operation == "createCompany" && pointer == "/country" {
             let known = choices(with);

@@ -170,7 +170,7 @@ fn a_public_receiver_is_always_taken_and_its_url_is_normalised() {
 }
 
 #[test]
-fn what_a_name_resolves_to_is_judged_by_the_same_rules() {
+fn resolved_addresses_are_checked_by_the_same_rules() {
     let judge = |address: &str, private| policy(private).judge(address.parse().unwrap());
     assert!(judge("93.184.216.34:80", false).is_ok());
     assert!(judge("127.0.0.1:80", false).is_err());

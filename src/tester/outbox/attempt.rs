@@ -13,7 +13,7 @@ use crate::value::Timestamp;
 use crate::world::envelope::event_id;
 use crate::world::script::Shaping;
 
-/// Maximum number of attempts remembered for callers that wait for the clock.
+/// Maximum number of attempts recorded for callers that wait for the clock.
 const MOST_ATTEMPTED: usize = 100_000;
 /// Statuses by which a receiver signals overload.
 const BUSY: [u16; 3] = [429, 502, 504];
@@ -96,7 +96,7 @@ impl Outbox {
         let (clocks, now, pace, watched) = (self.clocks, self.now(), self.pace, self.watchers > 0);
         let is_noted = watched || self.recent.is_read();
         let Some(lane) = self.lane_mut(endpoint).filter(|lane| lane.flies(order)) else {
-            return; // the endpoint was deleted meanwhile
+            return; // the endpoint was deleted in the meantime
         };
         let Some(mut delivery) = lane.remove(order) else { return };
         let number = delivery.attempts.len() + 1;
@@ -141,7 +141,8 @@ impl Outbox {
 
     // --- callers that wait for the clock ---------------------------------------------------------------------------
 
-    /// A caller waits for the clock: attempts are remembered from now on. Returns the number of the next one.
+    /// Registers a caller that waits for the clock: from now on attempts are recorded. Returns the number of the next
+    /// attempt.
     pub(crate) fn watch(&mut self) -> u64 {
         self.watchers += 1;
         self.attempts
@@ -177,7 +178,7 @@ impl Outbox {
     }
 }
 
-/// An attempt as it is remembered, and the receiver's answer.
+/// An attempt in its stored form, and the receiver's answer.
 fn attempt(outcome: AttemptOutcome, clocks: Clocks) -> (Attempt, String) {
     let AttemptOutcome { result, signed, duration_ms } = outcome;
     let (http_status, error, text) = match result {

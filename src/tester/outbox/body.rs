@@ -67,7 +67,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn the_largest_member_goes_first_and_the_id_never() {
+    fn the_largest_member_is_omitted_first_and_the_id_never() {
         let mut envelope = json!({"data": {
             "object": {"id": "x".repeat(99), "object": "run", "small": 1, "rows": [1, 2, 3]},
             "previous": {"rows": [1, 2, 3, 4, 5]},

@@ -7,7 +7,7 @@ use crate::tester::signature::Secret;
 use crate::value::Timestamp;
 use crate::world::envelope::named;
 
-/// How long the previous secret still signs after a rotation, in virtual time.
+/// The time for which the previous secret still signs after a rotation, in virtual time.
 const ROTATION_MS: i64 = 24 * 60 * 60 * 1_000;
 /// Maximum number of deliveries in flight to an endpoint without ordering.
 const UNORDERED_IN_FLIGHT: usize = 4;

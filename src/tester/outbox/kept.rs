@@ -1,7 +1,7 @@
 //! The endpoints of a world and the progress of their deliveries, as a write-ahead log stores them.
 //!
-//! Deliveries are not stored: they follow from the world's log, which is replayed. An endpoint's progress says which of them have ended, so
-//! a delivery that had not ended is sent again after a restart, under the same id.
+//! Deliveries are not stored: they follow from the world's log, which is replayed. The progress of an endpoint
+//! contains the ended deliveries, so a delivery that had not ended is sent again after a restart, under the same id.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ impl std::fmt::Debug for KeptEndpoint {
     }
 }
 
-/// How far the deliveries of an endpoint have ended.
+/// The progress of an endpoint: its ended deliveries.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct KeptProgress {
     pub(crate) endpoint: String,
@@ -72,7 +72,7 @@ pub(crate) struct KeptProgress {
 /// A position in the event log of a world, which may have been reset or restored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Progress {
-    /// How often the world was reset or restored before.
+    /// The number of earlier resets and restores of the world.
     pub(crate) turn: u64,
     /// All deliveries of events up to this position have ended.
     pub(crate) through: u64,
@@ -118,7 +118,7 @@ impl Outbox {
         KeptEndpoints { made: self.made, endpoints: own.map(KeptEndpoint::of).collect() }
     }
 
-    /// Sets the endpoints to stored ones. Deliveries of those that stay are kept.
+    /// Sets the endpoints to stored ones. Deliveries of remaining endpoints are kept.
     pub(crate) fn put_kept(&mut self, world: &World, kept: &KeptEndpoints) -> Result<(), String> {
         if self.lanes.is_empty() {
             self.look(world, self.clocks.wall);

@@ -17,9 +17,9 @@ use crate::world::script::Shaping;
 
 /// Maximum number of waiting deliveries per endpoint. A further one is dropped, with a reason.
 pub(crate) const MOST_PENDING: usize = 10_000;
-/// Maximum number of ended deliveries that are remembered.
+/// Maximum number of ended deliveries that are stored.
 pub(crate) const MOST_ENDED: usize = 1_000;
-/// Maximum size of remembered answers of receivers; the newest are kept.
+/// Maximum size of stored answers of receivers; the newest are kept.
 const MOST_TEXT_BYTES: usize = 1024 * 1024;
 
 /// An endpoint with its deliveries.
@@ -37,7 +37,7 @@ pub(crate) struct Lane {
     /// Deliveries that a scenario delays until a later one of their resource was sent.
     held: BTreeSet<u64>,
     ended: VecDeque<Delivery>,
-    /// Number of ended deliveries that are no longer remembered.
+    /// Number of ended deliveries that were dropped.
     pub(crate) evicted: u64,
     /// Total number of ended deliveries, by status.
     pub(crate) delivered: u64,
@@ -45,10 +45,10 @@ pub(crate) struct Lane {
     pub(crate) exhausted: u64,
     /// Nothing is sent before this time, because the receiver is overloaded.
     pub(crate) not_before: Option<Timestamp>,
-    /// How often in a row the receiver signalled overload.
+    /// The number of consecutive overload signals of the receiver.
     pub(crate) busy_in_a_row: usize,
-    /// An attempt timed out while a caller waits for the clock. Nothing more is due until no caller waits, so a wait costs at most one
-    /// timeout.
+    /// Whether an attempt timed out while a caller waits for the clock. Then nothing is due until no caller waits, so
+    /// a wait costs at most one timeout.
     pub(crate) hung: bool,
     /// Answers of receivers by delivery and attempt, oldest first.
     texts: VecDeque<((u64, usize), String)>,
@@ -100,14 +100,14 @@ impl Lane {
         }
     }
 
-    /// All remembered deliveries, in order.
+    /// All stored deliveries, in order.
     pub(crate) fn deliveries(&self) -> Vec<&Delivery> {
         let mut all: Vec<&Delivery> = self.ended.iter().chain(self.pending.values()).collect();
         all.sort_unstable_by_key(|delivery| delivery.order);
         all
     }
 
-    /// The delivery at that position, if remembered.
+    /// The delivery at that position, if it is still stored.
     pub(crate) fn find(&self, order: u64) -> Option<&Delivery> {
         let ended = || self.ended.iter().find(|delivery| delivery.order == order);
         self.pending.get(&order).or_else(ended)
@@ -123,7 +123,7 @@ impl Lane {
         self.pending.len()
     }
 
-    /// The receiver's answer to an attempt, from 0, if remembered.
+    /// The receiver's answer to an attempt, from 0, if it is still stored.
     pub(crate) fn text(&self, order: u64, attempt: usize) -> Option<&str> {
         let place = (order, attempt);
         let found = self.texts.iter().rev().find(|(at, _)| *at == place);
@@ -183,7 +183,7 @@ impl Lane {
         self.ended.len() as u64 + self.evicted
     }
 
-    /// Puts a delivery back among the waiting ones.
+    /// Returns a delivery to the waiting ones.
     pub(crate) fn put(&mut self, delivery: Delivery) {
         if delivery.loose {
             self.loose.insert((delivery.due, delivery.order));
@@ -318,7 +318,8 @@ impl Lane {
         Some(self.not_before.map_or(due, |until| due.max(until)))
     }
 
-    /// When a waiting delivery can be attempted, at this time or later: not before those that it waits for.
+    /// The earliest time at which a waiting delivery can be attempted, from this time on: after the deliveries that
+    /// it waits for.
     pub(crate) fn attempt_at(&self, delivery: &Delivery, now: Timestamp) -> Timestamp {
         let earlier = self.pending.range(..delivery.order).map(|(_, earlier)| earlier);
         let awaited = earlier.filter(|earlier| !delivery.loose && !earlier.loose);

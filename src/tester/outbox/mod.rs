@@ -84,13 +84,13 @@ pub(crate) struct Outbox {
     /// Number of callers that wait for the clock, and the attempts made in the meantime.
     watchers: usize,
     attempted: VecDeque<Attempted>,
-    /// Number of attempts ever made, one more than the number of the last remembered one.
+    /// Number of attempts ever made: one more than the number of the last recorded attempt.
     attempts: u64,
     /// The latest attempts, for the event stream.
     pub(crate) recent: Recent,
-    /// How often the world was reset or restored.
+    /// The number of resets and restores of the world.
     turn: u64,
-    /// What had ended before the process started.
+    /// The deliveries that had ended before the process started.
     progress: ProgressOf,
     /// Whether the events are being replayed.
     replays: bool,
@@ -152,7 +152,8 @@ impl Outbox {
                 ordered: true,
                 secret: given.secret.clone(),
             };
-            // Its id is not one of those that calls create, because the next start may give more or fewer endpoints.
+            // Its id is separate from the ids that calls create, because the next start can have more or fewer
+            // endpoints.
             outbox.add(world, world.base().key().with("given_endpoint").at(place), endpoint);
         }
         outbox
@@ -359,7 +360,7 @@ impl Outbox {
         self.pace.now(self.clocks)
     }
 
-    /// The time of the world on the clock for due times. The wall clock is the one of the last look at it.
+    /// The time of the world on the clock for due times. The wall clock has the value of its last reading.
     pub(crate) fn now_in(&self, world: &World) -> Timestamp {
         let pace = self.retries_in(world.mode());
         pace.now(Clocks { now: world.now(), ..self.clocks })

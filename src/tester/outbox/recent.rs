@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::tester::outbox::delivery::Attempted;
 
-/// The attempts kept. A reader that is further behind is told how many it missed.
+/// Maximum number of kept attempts. A slower reader gets the number of missed attempts.
 const MOST: usize = 1_000;
 
 /// The latest attempts of all endpoints.
@@ -17,7 +17,7 @@ pub(crate) struct Recent {
 }
 
 impl Recent {
-    /// A reader begins here. Returns its position.
+    /// Registers a reader. Returns its position.
     pub(crate) const fn begin(&mut self) -> u64 {
         self.is_read = true;
         self.made

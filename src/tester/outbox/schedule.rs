@@ -83,7 +83,7 @@ impl Pace {
         }
     }
 
-    /// The wait after that attempt, from 1; none after the last.
+    /// The wait after the attempt with this number, from 1; `None` after the last attempt.
     ///
     /// The receiver's `Retry-After` is a minimum, up to the schedule's largest step.
     pub(crate) fn wait_ms(self, attempt: usize, asked_ms: Option<i64>) -> Option<i64> {
@@ -91,7 +91,7 @@ impl Pace {
         Some(step.max(self.bounded(asked_ms)))
     }
 
-    /// How long nothing is sent to an overloaded receiver, given how often in a row it signalled overload, from 1.
+    /// The pause for an overloaded receiver, by the number of its consecutive overload signals, from 1.
     pub(crate) fn pause_ms(self, in_a_row: usize, asked_ms: Option<i64>) -> i64 {
         let step = self.steps()[in_a_row.saturating_sub(1).min(3)];
         step.max(self.bounded(asked_ms))
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_steps_are_those_of_the_conventions_and_then_it_ends() {
+    fn the_retry_schedule_is_that_of_the_conventions() {
         let seconds: Vec<_> = (1..=10)
             .map(|attempt| Pace::Virtual.wait_ms(attempt, None).map(|ms| ms / 1_000))
             .collect();

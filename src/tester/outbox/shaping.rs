@@ -91,7 +91,8 @@ impl Shapes {
         self.rows.iter().map(|counted| (&counted.row, counted.hits))
     }
 
-    /// The change by the first row that acts. All rows that match the event count it, so each counts its own second event.
+    /// The change by the first row that acts. Every row that matches the event counts it, so `nth` of a row does not
+    /// depend on other rows.
     pub(crate) fn shape(&mut self, world: &World, event: &Event) -> Option<Shape> {
         let named = |counted: &&mut Counted| named(&counted.row.on, &event.name);
         let (mut object, mut shape) = (None, None);
@@ -112,7 +113,7 @@ impl Shapes {
                 });
             let draw = world.base().key().with("webhook").at(event.id);
             let lucky = when.chance_ppm.is_none_or(|ppm| draw.below(1_000_000) < u64::from(ppm));
-            // For a duplicate, `times` is the number of copies, not a limit on how often the row acts.
+            // For a duplicate, `times` is the number of copies and does not limit the number of events.
             let again = counted.row.shape == Shaping::Duplicate;
             let acts = shape.is_none() && in_turn && lucky;
             if acts && (again || when.times.is_none_or(|times| counted.hits < times)) {

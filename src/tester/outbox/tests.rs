@@ -161,7 +161,7 @@ fn ten_attempts_are_made_at_the_seconds_of_the_schedule_and_then_it_is_exhausted
 }
 
 #[test]
-fn a_head_that_fails_blocks_what_is_behind_it_where_order_is_promised() {
+fn a_failed_delivery_blocks_later_ones_of_an_ordered_endpoint() {
     let mut bench = Bench::ordered();
     for company in [0, 1, 2] {
         bench.happens("company.updated", company);
@@ -194,7 +194,7 @@ fn without_order_four_are_in_flight_and_one_that_fails_holds_up_no_other() {
 }
 
 #[test]
-fn gone_disables_the_endpoint_and_cancels_what_waits() {
+fn a_410_disables_the_endpoint_and_cancels_pending_deliveries() {
     let mut bench = Bench::ordered();
     bench.happens("company.updated", 0);
     bench.happens("company.updated", 1);
@@ -294,7 +294,7 @@ fn a_full_queue_drops_visibly_and_what_has_ended_is_forgotten_in_order() {
 }
 
 #[test]
-fn a_world_that_is_set_back_sends_nothing_of_what_was_undone() {
+fn a_restored_world_sends_no_undone_events() {
     let mut bench = Bench::ordered();
     bench.happens("company.updated", 0);
     let earlier = bench.world.clone();

@@ -54,7 +54,7 @@ fn an_operation_a_domain_and_all_of_the_product_can_be_named() {
 }
 
 #[test]
-fn rows_act_at_their_places_and_so_often_and_the_first_wins() {
+fn nth_and_times_limit_a_row_and_the_first_row_wins() {
     let mut both = wire(vec![row("*", 503, nth(&[1, 3])), row("runPayroll", 500, nth(&[2, 3]))]);
     assert_eq!(statuses(&mut both, RUN, 4), [503, 500, 503, 0]);
     let twice = When { times: Some(2), ..When::default() };

@@ -1,6 +1,7 @@
 //! Days counted from 1970-01-01.
 //!
-//! A year that is counted from March ends with the leap day, so that arithmetic finds the place of every month. 400 years have 146,097 days.
+//! Years are counted from March, so that the leap day is the last day and the start of every month follows from a
+//! formula. 400 years have 146,097 days.
 
 #![expect(clippy::cast_possible_truncation, reason = "months and days of the Gregorian calendar")]
 

@@ -1,5 +1,5 @@
-//! The bank loan with which a company bought a part of its fixed assets. It is a part of the books and no resource: a bank outside the service
-//! has lent the money, and loans of the service begin with an application.
+//! The bank loan with which a company bought a part of its fixed assets. It is only in the books and is not a
+//! resource, because the lender is a bank outside the service; loans of the service start with an application.
 
 #![expect(clippy::cast_possible_truncation, reason = "months of a loan of five years")]
 
@@ -9,14 +9,15 @@ use crate::value::Date;
 use crate::world::layout::{HISTORY_MONTHS, Layout, Plan};
 use crate::world::suppliers::scale;
 
-/// Fixed assets of a company that borrows, in percent of a year's sales, and how many of three such companies do.
+/// Companies with at least these fixed assets, in percent of a year's sales, may borrow; and the number of
+/// borrowers in three such companies.
 const HEAVY: u64 = 15;
 const OF_THREE: u64 = 2;
 /// The loan, in percent of the fixed assets at cost.
 const PART_PERCENT: u64 = 40;
 /// The months in which it is repaid.
 const MONTHS: u64 = 60;
-/// Fewest months that were repaid before the history, and the number of such months.
+/// The minimum number of months repaid before the history, and the number of possible values.
 const REPAID: (u64, u64) = (6, 36);
 
 /// The months of a loan within the history.
@@ -28,7 +29,7 @@ pub(super) struct BankLoan {
 }
 
 impl BankLoan {
-    /// The loan of the company of this plan, which has these fixed assets; none if it did not borrow.
+    /// The loan of the company of this plan with these fixed assets; `None` if it did not borrow.
     pub(super) fn of(layout: &Layout, plan: &Plan, fixed: i64) -> Option<Self> {
         let key = plan.key.with("bank loan");
         if plan.industry.assets.fixed < HEAVY || key.with("borrows").below(3) >= OF_THREE {

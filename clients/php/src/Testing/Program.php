@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace FinanceSandbox\Testing;
 
-/** A running program that ends with this process, also when the process is killed. */
+/** A running program that ends with this process, even if the process is killed. */
 final class Program
 {
     /** @var resource */

@@ -1,4 +1,4 @@
-"""A thin client: it knows the conventions of the API and none of its operations. It has no dependencies."""
+"""A thin client: it implements the conventions of the API, and no single operation. It has no dependencies."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def program() -> str:
 
 
 class Sandbox:
-    """A running sandbox. It ends with this process, also when the process is killed."""
+    """A running sandbox. It ends with this process, even if the process is killed."""
 
     _forks = itertools.count(1)
 

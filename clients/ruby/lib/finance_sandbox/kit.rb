@@ -7,7 +7,7 @@ module FinanceSandbox
   # A verification that failed, or a webhook that did not arrive.
   class Unmet < StandardError; end
 
-  # A running sandbox. It ends with this process, also when the process is killed.
+  # A running sandbox. It ends with this process, even if the process is killed.
   class Sandbox
     attr_reader :url
 

@@ -1,4 +1,4 @@
-//! What is published, and what stops the process.
+//! The published form of schemas, and unsupported keywords, which stop the process.
 
 use serde_json::{Map, json};
 
@@ -6,7 +6,7 @@ use super::{Everything, emitted, full};
 use crate::api::check::{Checker, Matcher, Value, close};
 
 #[test]
-fn closing_gives_the_published_form() {
+fn closing_a_schema_gives_its_published_form() {
     let (mut schema, mut definitions) = emitted::<Everything>();
     close(&mut schema);
     definitions.values_mut().for_each(close);

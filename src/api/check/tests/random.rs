@@ -10,7 +10,7 @@ use super::{Everything, Route, Target, Tree, checker, full};
 use crate::api::check::Value;
 use crate::value::Metadata;
 
-/// Values near what `Everything` takes, so that acceptance is not an accident.
+/// Values similar to valid values of `Everything`, so that many of them are accepted.
 fn near(leaf: impl Strategy<Value = Value> + 'static) -> impl Strategy<Value = Value> {
     let names = full().as_object().expect("an object").keys().cloned().collect::<Vec<_>>();
     let name = prop_oneof![4 => proptest::sample::select(names), 1 => any::<String>()];
@@ -63,8 +63,9 @@ fn holds<I: JsonSchema + DeserializeOwned>(value: &Value) -> bool {
 }
 
 #[test]
-fn what_is_accepted_decodes() {
-    // Run by hand and not by the macro, so that it can be said that both answers were common.
+fn accepted_values_decode() {
+    // The runner is called directly and not by the macro, so that the test can count accepted and
+    // refused values.
     let config = Config { failure_persistence: None, ..Config::default() };
     let mut runner = TestRunner::new(config);
     let accepted = core::cell::Cell::new(0);
@@ -81,7 +82,7 @@ fn what_is_accepted_decodes() {
 
 proptest! {
     #[test]
-    fn nothing_makes_it_panic(value in anything()) {
+    fn checking_any_value_never_panics(value in anything()) {
         holds::<Everything>(&value);
         holds::<Target>(&value);
         holds::<Route>(&value);

@@ -1,4 +1,4 @@
-//! What is found, where, and how it is said.
+//! Violations: which are found, their pointers, and their messages.
 
 use serde_json::json;
 
@@ -73,7 +73,7 @@ fn sentence(members: Value) -> String {
 }
 
 #[test]
-fn sentences_say_what_was_expected_and_what_came() {
+fn violation_texts_state_the_expected_and_the_actual_value() {
     for (members, expected) in [
         (json!({ "small": 256 }), "expected an integer from 0 to 255, got 256"),
         (json!({ "small": 1e300 }), "expected an integer from 0 to 255, got 1e+300"),
@@ -110,7 +110,7 @@ fn sentences_say_what_was_expected_and_what_came() {
 }
 
 #[test]
-fn what_is_no_object_is_told_so() {
+fn a_value_that_is_no_object_is_reported() {
     let found = checker::<Everything>().check(&json!([]));
     let expected = Violation::new("", "type", "expected an object, got an array");
     assert_eq!(found, [expected]);

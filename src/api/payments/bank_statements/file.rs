@@ -34,7 +34,7 @@ pub(super) fn no_file(input: &ImportBankStatement) -> Vec<Violation> {
         .collect()
 }
 
-/// The file, or none if there is none, or if it cannot be read.
+/// The file; `None` if it is absent or unreadable.
 pub(super) fn file_of<'a>(
     input: &'a ImportBankStatement,
     wrong: &mut Vec<Violation>,
@@ -88,7 +88,7 @@ pub(super) fn file_of<'a>(
     Some(Sent { text, format, pointer })
 }
 
-/// What describes a file needs one.
+/// Refuses members that describe a file if there is no file.
 fn without_content(input: &ImportBankStatement, wrong: &mut Vec<Violation>) {
     let members = [
         ("format", input.format.is_some()),

@@ -77,7 +77,7 @@ fn a_due_instalment_is_paid_exactly_and_the_next_one_is_next() {
 }
 
 #[test]
-fn what_is_paid_beyond_the_month_lowers_every_instalment_after_it() {
+fn an_excess_payment_lowers_every_later_instalment() {
     let mut loan = loan();
     let before = loan.schedule[1].amount;
     let allotted = loan.repay(106_618 + 200_000, day("2026-01-20"));
@@ -106,7 +106,7 @@ fn the_whole_balance_is_paid_with_interest_to_the_day_only() {
 }
 
 #[test]
-fn a_settlement_in_two_steps_costs_what_one_costs() {
+fn a_settlement_in_two_payments_costs_as_much_as_one() {
     let today = day("2026-01-25");
     for first in [1, 10_000, 50_000, 106_618, 400_000, AMOUNT] {
         let mut loan = loan();
@@ -123,7 +123,7 @@ fn a_settlement_in_two_steps_costs_what_one_costs() {
 }
 
 #[test]
-fn on_the_day_of_the_disbursement_it_costs_nothing_to_pay_it_back() {
+fn a_settlement_on_the_day_of_the_disbursement_has_no_interest() {
     assert_eq!(loan().settlement(day("2026-01-15")), AMOUNT);
 }
 
@@ -151,7 +151,7 @@ fn an_instalment_that_is_late_is_not_due_again_and_counts_once() {
 }
 
 #[test]
-fn paying_what_every_month_asks_for_repays_the_loan() {
+fn paying_every_due_amount_repays_the_loan() {
     let mut loan = loan();
     for number in 1..=12 {
         loan.mark(number, InstalmentStatus::Due);
@@ -165,7 +165,7 @@ fn paying_what_every_month_asks_for_repays_the_loan() {
 }
 
 #[test]
-fn any_walk_of_repayments_ends_with_nothing_owed() {
+fn any_sequence_of_repayments_ends_without_a_balance() {
     let key = crate::value::stream::Key::new(11);
     for case in 0..200 {
         let (mut loan, key) = (loan(), key.at(case));

@@ -30,7 +30,7 @@ fn the_six_countries_of_the_packs_come_first() {
 }
 
 #[test]
-fn every_country_is_whole() {
+fn every_country_table_is_complete() {
     let mut codes = BTreeSet::new();
     for country in countries::codes().filter_map(countries::find) {
         let code = country.code;
@@ -102,7 +102,7 @@ fn the_lowest_grade_is_above_the_minimum_wage() {
 }
 
 #[test]
-fn names_are_many_enough() {
+fn every_country_has_enough_names() {
     let count = |country: &Country, list: fn(&names::Group) -> &[&str]| {
         let groups = country.names.groups().iter();
         groups.flat_map(|group| list(group).iter()).collect::<BTreeSet<_>>().len()
@@ -143,11 +143,11 @@ fn every_industry_has_25_places_of_at_least_4_departments_in_one_run_each() {
 #[test]
 fn an_industry_earns_a_little_more_than_it_spends() {
     for industry in industries::all() {
-        // Per 100 of payroll cost, what sales leave after other expenses: no loss, and no dream either.
+        // Sales less other expenses, per 100 of payroll cost: neither a loss nor an unrealistic profit.
         let left =
             industry.revenue_percent * (100 - industry.purchases_percent - industry.costs.sum());
         assert!((105..=130).contains(&(left / 100)), "{}: {}", industry.id, left / 100);
-        // Depreciation takes less than that.
+        // Depreciation is less than the profit.
         let assets = industry.assets;
         let depreciated = industry.revenue_percent * assets.fixed / assets.years / 100;
         assert!(depreciated * 100 < left - 100 * 100, "{}: {depreciated}", industry.id);

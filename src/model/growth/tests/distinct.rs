@@ -49,7 +49,7 @@ fn first_words_of_company_names_and_last_words_belong_to_one_table() {
 }
 
 #[test]
-fn nobody_in_a_company_shares_an_address_and_hardly_anybody_a_name() {
+fn people_of_a_company_have_unique_addresses_and_mostly_unique_names() {
     for country in countries::codes().filter_map(countries::find) {
         let key = Key::new(42).with(country.code);
         let (mut names, mut emails) = (BTreeSet::new(), BTreeSet::new());

@@ -63,7 +63,7 @@ fn account_is_right(country: &str, account: &BankAccount) -> bool {
 }
 
 #[test]
-fn accounts_pass_the_check_that_meets_users() {
+fn generated_accounts_pass_the_check_for_callers() {
     for (country, key) in sample() {
         let account = bank_account(country, key);
         let checked = accounts::check(country, &account.bank_code, &account.account_number);
@@ -212,8 +212,8 @@ fn british_sort_codes_begin_with_prefixes_of_no_bank() {
     assert!(country.banks.iter().all(|bank| free.contains(&bank.code)));
 }
 
-/// The control of the checks above: most numbers with their last character changed must be refused (a rule modulo 9 or
-/// with two remainders of one digit lets a few through).
+/// The control run of the checks above: most numbers with a changed last character must be refused. Rules modulo 9,
+/// and rules that give one digit for two remainders, accept a few.
 #[test]
 fn the_reference_refuses_numbers_with_the_last_character_changed() {
     let accounts = ["NG", "US", "MX", "FR", "CM", "SN", "CI", "MA", "PT", "ES", "IT", "PL"];
@@ -270,7 +270,7 @@ fn last_changed(text: &str) -> String {
 }
 
 #[test]
-fn nothing_grown_can_reach_anybody() {
+fn generated_addresses_and_phone_numbers_reach_no_real_person() {
     for (country, key) in sample() {
         let company = company(country, key);
         let person = names::numbered(country, key, key.below(10_000));
@@ -334,7 +334,7 @@ fn the_same_key_grows_the_same_and_another_key_another() {
     }
 }
 
-/// Seed 42 is a promise: a change here is a new world version and is said in the changelog.
+/// A changed identity of seed 42 requires a new world version and an entry in the changelog.
 #[test]
 fn seed_42_grows_the_identities_it_always_grew() {
     let mut grown = String::new();

@@ -1,4 +1,4 @@
-//! Numbers that others have published, and the same with one digit changed.
+//! Published numbers, and the same numbers with one digit changed.
 
 use crate::model::growth::accounts::{AccountFault, check, check_iban};
 use crate::model::growth::countries::{self, Country};
@@ -29,7 +29,7 @@ fn country(code: &str) -> &'static Country {
     countries::find(code).expect("a country of the table")
 }
 
-/// The text with each of its digits, in turn, raised by one.
+/// Copies of the text, each with one digit increased by one.
 fn one_digit_changed(text: &str) -> impl Iterator<Item = String> + '_ {
     text.char_indices().filter(|(_, c)| c.is_ascii_digit()).map(|(at, c)| {
         let other = char::from(b'0' + (c as u8 - b'0' + 1) % 10);

@@ -1,4 +1,5 @@
-//! Check digits a second time, each written out from its own description, sharing no code and no data with the tables.
+//! A second implementation of the check digits, from the published descriptions. It shares no code and no data with
+//! the tables.
 
 use core::str::FromStr;
 

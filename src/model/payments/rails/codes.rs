@@ -33,7 +33,7 @@ impl Scope {
         }
     }
 
-    /// Whether a code of the rail may be named without the rail.
+    /// Whether callers can name a code of the rail without naming the rail.
     fn covers(self, rail: &PaymentRail) -> bool {
         match self {
             Self::Payouts | Self::Corrections => rail.direction == RailDirection::Credit,
@@ -43,12 +43,12 @@ impl Scope {
         }
     }
 
-    /// Whether such payments travel by the rail.
+    /// Whether payments of this scope can use the rail.
     fn uses(self, rail: &PaymentRail) -> bool {
         self.covers(rail) || (self == Self::Collections && rail.serves.collects())
     }
 
-    /// The codes of the rail that such payments can get.
+    /// The codes of the rail for payments of this scope.
     pub(super) fn codes(
         self,
         rail: &'static PaymentRail,
@@ -94,7 +94,7 @@ impl Scope {
         Err(format!("{wrong}: expected a code of the rails of {noun}, such as {examples}"))
     }
 
-    /// The rail of that name, if such payments travel by it.
+    /// The rail of that name, if payments of this scope can use it.
     pub(crate) fn rail(self, name: &str) -> Result<RailId, String> {
         if let Some(found) = RailId::find(name).filter(|found| self.uses(found.rail())) {
             return Ok(found);
@@ -104,12 +104,13 @@ impl Scope {
         Err(format!("{} do not travel by this rail: expected one of {known}", self.noun()))
     }
 
-    /// The code that a reserved account number names: `9999999902` is `R02`. None if the number names none that such payments know.
+    /// The code chosen by a reserved account number: `9999999902` is `R02`. `None` if the number chooses no code for
+    /// payments of this scope.
     pub(crate) fn magic_code(self, number: &str) -> Option<String> {
         named_code(number).filter(|code| self.check(None, code).is_ok())
     }
 
-    /// Checks a reserved account number that such payments meet.
+    /// Checks a reserved account number for payments of this scope.
     pub(crate) fn check_account(self, number: &str) -> Result<(), String> {
         match named_code(number) {
             Some(code) => self.check(None, &code).map_err(|wrong| {

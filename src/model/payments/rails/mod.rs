@@ -1,6 +1,7 @@
 //! Payment rails (`fixtures/rails.toml`): country, direction, cut-off, settlement, and the codes of refusals and returns.
 //!
-//! `route` finds the rail of a payment, `refusal` the code with which it is refused or comes back. Deliberately absent: the decision about it.
+//! `route` selects the rail of a payment, `refusal` the code of a refusal or return. Deliberately absent: the
+//! decision whether a payment fails.
 
 mod codes;
 mod refusal;
@@ -141,7 +142,7 @@ pub(crate) struct PaymentRail {
 struct Reason {
     name: String,
     about: String,
-    /// The nearest other reasons, for a rail without a code of this one.
+    /// The most similar reasons, for a rail without a code for this reason.
     #[serde(default)]
     instead: Vec<String>,
 }
@@ -167,26 +168,26 @@ fn reasons() -> &'static [Reason] {
     &FILE.reason
 }
 
-/// The codes with which a payment does not arrive or comes back: neither that of a success, nor information, nor a later claim.
+/// The codes of failed and returned payments. Codes of success, information and later claims are left out.
 pub(crate) fn refusals(rail: &'static PaymentRail) -> impl Iterator<Item = &'static RailCode> {
     let at = [RailStage::Submit, RailStage::Settle, RailStage::Return];
     rail.codes.iter().filter(move |code| at.contains(&code.stage) && !OPEN.contains(&&*code.reason))
 }
 
-/// The codes with which a collected payment comes back: returns and later claims.
+/// The codes of returned collections: returns and later claims.
 pub(crate) fn returns(rail: &'static PaymentRail) -> impl Iterator<Item = &'static RailCode> {
     let at = [RailStage::Return, RailStage::Claim];
     rail.codes.iter().filter(move |code| at.contains(&code.stage) && !OPEN.contains(&&*code.reason))
 }
 
-/// The codes with which the receiving bank reports other details of an account that a payment reached.
+/// The codes with which the receiving bank corrects the account details of a payment that arrived.
 pub(crate) fn corrections(rail: &'static PaymentRail) -> impl Iterator<Item = &'static RailCode> {
     let is_one =
         |code: &&RailCode| code.stage == RailStage::Advice && code.reason == DETAILS_CORRECTED;
     rail.codes.iter().filter(is_one)
 }
 
-/// The reason of a code that reports other details of an account.
+/// The reason of the codes that correct account details.
 pub(crate) const DETAILS_CORRECTED: &str = "details_corrected";
 
 /// Reasons of codes with which no payment is refused.

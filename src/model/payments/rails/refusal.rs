@@ -44,7 +44,8 @@ impl Refusal {
         Self { rail, reason: position(reason), code: code.map(|code| place(row, code)) }
     }
 
-    /// The refusal with a code that a rule, a scenario or a magic value named. A code of another rail stands for its reason.
+    /// The refusal with a code that a rule, a scenario or a magic value named. A code of another rail is replaced by
+    /// this rail's code for the same reason.
     pub(crate) fn with_code(rail: RailId, code: &str, scope: Scope, late: Late) -> Self {
         let row = rail.rail();
         if let Some(own) = scope.codes(row).find(|own| own.code == code) {
@@ -59,7 +60,7 @@ impl Refusal {
         self.code.map(|code| &self.rail.rail().codes[usize::from(code)])
     }
 
-    /// The time after the settlement in which it can be given.
+    /// The time after the settlement in which the code can be reported.
     pub(crate) fn window(self) -> Window {
         let own = self.code().and_then(|code| code.window);
         own.or(self.rail.rail().window).unwrap_or(Window::Unlimited)
@@ -71,7 +72,7 @@ impl Refusal {
         matches!(reason, "authorization_revoked" | "not_authorized")
     }
 
-    /// The same without a code: the payment never reached the rail.
+    /// Drops the code if its reason differs from the requested reason.
     pub(crate) fn unless_exact(self) -> Self {
         let same = |code: &RailCode| position(&code.reason) == self.reason;
         Self { code: self.code.filter(|_| self.code().is_some_and(same)), ..self }
@@ -210,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_code_of_another_rail_stands_for_its_reason() {
+    fn a_code_of_another_rail_is_replaced_by_the_code_for_its_reason() {
         let returned = Refusal::with_code(rail("ng_nip"), "R02", Scope::Payouts, Late::No);
         let failure = returned.failure();
         assert_eq!(

@@ -68,7 +68,8 @@ impl JsonSchema for RailId {
     }
 }
 
-/// What a payment needs from its rail: the speed of a payout, or the way in which a payer pays.
+/// The service that a payment requires from its rail: the speed of a payout, or the payer's payment
+/// method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Service {
     Instant,

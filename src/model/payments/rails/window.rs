@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use crate::model::calendar::Calendar;
 use crate::value::{Date, Span};
 
-/// How long after its settlement a collection can come back.
+/// The time after its settlement in which a collection can be returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Window {
     BusinessDays(u32),
@@ -32,7 +32,7 @@ impl Window {
     }
 }
 
-/// The same day so many months later, or the last day of a shorter month.
+/// The same day `months` later, or the last day of a shorter month.
 pub(crate) fn later(day: Date, months: i32) -> Date {
     day.period().plus_months(months).day(day.civil().day())
 }

@@ -1,4 +1,4 @@
-//! What the matcher compares, what it has decided so far, and how near two days must be.
+//! The inputs of the matcher, its decisions so far, and the maximum distance of two days.
 
 use crate::model::ledger::TransactionType;
 use crate::model::payments::bank_statement::StatementLine;
@@ -21,7 +21,7 @@ pub(crate) struct Booked<'a> {
     pub(crate) amount: i64,
     pub(crate) direction: TransactionType,
     pub(crate) description: &'a str,
-    /// References by which a line may name it.
+    /// References of it that a bank line can contain.
     pub(crate) references: Vec<String>,
     /// Already matched with a line of an earlier statement.
     pub(crate) taken: bool,

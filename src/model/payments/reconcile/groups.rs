@@ -1,6 +1,8 @@
-//! Matches one line to several transactions: adjacent ones in one direction with that sum, or all of a day.
+//! Matches one line to several transactions of one direction with that sum: adjacent transactions, or all
+//! of a day.
 //!
-//! Trying every subset is too slow. Banks merge consecutive transactions, so only those are tried.
+//! Testing every subset is too slow. Banks merge consecutive transactions, so only consecutive ones are
+//! tested.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! The matcher: matches bank lines with wallet transactions. Pure, and close to n log n: it looks up candidates by key or in a sorted list,
-//! and never compares all pairs.
+//! The matcher: matches bank lines with wallet transactions. Pure. It takes about n log n steps: it looks up
+//! candidates by key or in a sorted list, and never compares all pairs.
 //!
 //! A line matches one transaction (`pairs`) or several that the bank merged (`groups`). The remaining lines are explained (`leftovers`). A
 //! confidence is a sum of points, in hundredths.

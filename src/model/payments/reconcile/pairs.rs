@@ -75,7 +75,8 @@ fn buckets(board: &Board<'_>, state: &State) -> BTreeMap<Bucket, Equals> {
     buckets
 }
 
-/// The candidates for a line: transactions with its reference, those nearest to its day, and the one at its position among equals.
+/// The candidates for a line: transactions with its reference, the transactions nearest to its day, and the
+/// transaction at its position among equal amounts.
 fn candidates(board: &Board<'_>, equals: &Equals, rank: usize) -> Vec<usize> {
     let line = equals.lines[rank];
     let (all, day) = (&equals.booked, board.line_days[line]);
@@ -99,7 +100,7 @@ fn candidates(board: &Board<'_>, equals: &Equals, rank: usize) -> Vec<usize> {
     found
 }
 
-/// How many transactions and different lines with that amount are near that day.
+/// The number of transactions, and of different lines, with that amount near that day.
 fn rivals(board: &Board<'_>, equals: &Equals, line: usize, booked: usize) -> bool {
     let around = |places: &[usize], days: &[i32], day: i32| {
         let first = places.partition_point(|&one| days[one] < day - WINDOW);

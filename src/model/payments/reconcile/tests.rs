@@ -152,7 +152,7 @@ fn neighbours_that_the_bank_merged_are_found_together() {
 }
 
 #[test]
-fn what_fits_nothing_is_explained() {
+fn unmatched_lines_are_explained() {
     let mut books = vec![
         booked("2026-01-05", 5_000, SALE, "col_aaaaaaaaaaaa1"),
         booked("2026-01-06", 7_000, SALE, "col_bbbbbbbbbbbb2"),
@@ -312,7 +312,7 @@ fn the_matcher_finds_nearly_everything_and_is_hardly_ever_wrong() {
 
 /// Long statements are processed with any contents: all equal, all different, nothing that matches.
 #[test]
-fn no_statement_is_too_much() {
+fn long_statements_are_reconciled_in_time() {
     let count = 3_000;
     for (same_amount, same_day, in_books) in
         [(true, true, true), (true, false, true), (false, true, true), (true, true, false)]

@@ -43,7 +43,7 @@ impl LineWords {
         }
     }
 
-    /// All possible references in the line; its own reference comes first.
+    /// All possible references in the line. The line's reference field comes first.
     pub(super) fn references(&self) -> impl Iterator<Item = &str> {
         let own = (self.reference.len() >= SHORTEST).then_some(self.reference.as_str());
         own.into_iter().chain(self.words.iter().map(String::as_str))
@@ -56,20 +56,20 @@ pub(super) struct Keys {
     of: Vec<Vec<String>>,
 }
 
-/// How similar a line's reference is to a transaction's.
+/// The similarity of a line's reference to a transaction's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Likeness {
     /// A different reference.
     Other,
     /// One of the two has no reference.
     Unknown,
-    /// A part of it; other transactions also match.
+    /// A part of the reference matches, and other transactions match, too.
     PartShared,
-    /// The same; other transactions have it, too.
+    /// The reference is equal, and other transactions have it, too.
     Shared,
-    /// A part of it or a similar one; no other transaction matches.
+    /// A part of the reference matches, or it is similar; no other transaction matches.
     Part,
-    /// The same; no other transaction has it.
+    /// The reference is equal, and no other transaction has it.
     Same,
 }
 
@@ -95,7 +95,8 @@ impl Keys {
         found.flatten().copied()
     }
 
-    /// Transactions whose reference starts like the line's own, up to a maximum number.
+    /// Transactions whose reference has the same start as the line's reference, up to a maximum
+    /// number.
     pub(super) fn begun_by<'k>(
         &'k self,
         words: &'k LineWords,
@@ -109,7 +110,7 @@ impl Keys {
         begun.flat_map(|(_, places)| places).copied().take(most)
     }
 
-    /// How similar the line's reference is to that transaction's.
+    /// The similarity of the line's reference to that transaction's.
     pub(super) fn likeness(&self, words: &LineWords, place: usize) -> Likeness {
         let keys = &self.of[place];
         for text in words.references() {
@@ -133,7 +134,7 @@ impl Keys {
     }
 }
 
-/// Whether a few wrong, missing or added letters turn one into the other.
+/// Whether the texts differ by a few wrong, missing or added letters.
 fn much_alike(one: &str, other: &str) -> bool {
     let one: Vec<char> = one.chars().take(LONGEST).collect();
     let other: Vec<char> = other.chars().take(LONGEST).collect();
@@ -191,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn descriptions_agree_as_far_as_the_shorter_goes() {
+    fn descriptions_match_if_the_longer_starts_with_the_shorter() {
         let same = |one: &str, other: &str| same_words(&letters(one), &letters(other));
         assert!(same("COLLECTION SETTL", "Collection settled"));
         assert!(same("Collection settled 3 ITEMS", "Collection settled"));

@@ -14,7 +14,7 @@ pub(crate) struct StatementFile {
     pub(crate) entries: Vec<Entry>,
 }
 
-/// What the caller says about the file.
+/// The caller's requirements for the file.
 #[derive(Clone, Copy)]
 pub(super) struct Wanted<'a> {
     /// The wallet's currency.
@@ -55,7 +55,7 @@ pub(super) fn assemble(
     Ok(StatementFile { opening: opening.map(amount), closing: closing.map(amount), entries })
 }
 
-/// The statements of the named account. Without a name, the file must be about one account.
+/// The statements of the named account. Without a name, the file must contain exactly one account.
 fn of_account(
     mut statements: Vec<Statement>,
     account: Option<&str>,
@@ -161,7 +161,7 @@ fn adds_up(statement: &Statement, currency: Currency) -> Result<(), Wrong> {
     Err(Wrong::at(closing.place, detail))
 }
 
-/// Refuses a gap: a statement opens with the balance that the one before it closes with.
+/// Refuses a gap: the opening balance must equal the closing balance of the previous statement.
 fn follows(before: &Statement, after: &Statement, currency: Currency) -> Result<(), Wrong> {
     let (Some(closing), Some(opening), true, true) =
         (before.closing, after.opening, before.exact, after.exact)

@@ -128,14 +128,15 @@ impl<'a> Balances<'a> {
         codes.iter().find_map(|code| self.all.iter().find(|one| one.code == *code)).copied()
     }
 
-    /// The last balance of the type, or else of the other one.
+    /// The last balance of the type, or else the last one of the other type.
     fn last(&self, code: &str, other: &str) -> Option<Booked<'a>> {
         let of = |code: &str| self.all.iter().rev().find(|one| one.code == code).copied();
         of(code).or_else(|| of(other))
     }
 }
 
-/// Balances other than the booked ones, such as the available balance, are ignored. Only the interim balance of a page may be there twice.
+/// Balances other than the booked ones, such as the available balance, are ignored. Only the interim balance of a
+/// page can occur twice.
 fn balances<'a>(node: Element<'a, '_>) -> Result<Balances<'a>, Wrong> {
     let mut found: Vec<Booked<'a>> = Vec::new();
     for node in all(node, "Bal") {

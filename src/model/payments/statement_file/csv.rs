@@ -1,7 +1,7 @@
 //! CSV: a row for each entry, with the columns that the caller declares.
 //!
-//! The format has no balances, so the sums are not checked. The rows are split here: the usual crates take an unclosed quote without a
-//! word, and report the place of a record but not of a field.
+//! The format has no balances, so the sums are not checked. This module splits the rows itself. The usual crates
+//! accept an unclosed quote, and report the position of a record but not of a field.
 
 mod fields;
 mod rows;

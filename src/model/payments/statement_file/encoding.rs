@@ -1,7 +1,7 @@
 //! The bytes of a file as text: UTF-8, UTF-16 or Windows-1252.
 //!
-//! ISO-8859-1 is read as Windows-1252, which has the same letters and more; so do browsers. Files in other code pages are refused, because a
-//! wrong guess changes names without a trace.
+//! ISO-8859-1 is read as Windows-1252, which has the same letters and more, as in browsers. Files in other code pages
+//! are refused, because a wrong guess would change names unnoticed.
 
 /// The characters of Windows-1252 from 0x80 to 0x9F; its five unassigned bytes stay control characters.
 const WINDOWS: [char; 32] = [

@@ -26,7 +26,7 @@ pub(super) struct Bound {
     /// Byte position of the amount.
     pub(super) place: usize,
     pub(super) day: Option<Said<Date>>,
-    /// Whether it is only the start or the end of a page.
+    /// Whether it is only the balance at the start or the end of a page.
     pub(super) page: bool,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct Statement {
     pub(super) closing: Option<Bound>,
     /// The booked entries, in the order of the file.
     pub(super) entries: Vec<Entry>,
-    /// Whether the format promises that opening balance plus entries is the closing balance.
+    /// Whether the format guarantees that the opening balance plus the entries is the closing balance.
     pub(super) exact: bool,
 }
 
@@ -68,7 +68,7 @@ impl Entry {
     }
 }
 
-/// A mistake in a file: its position, and what was expected there.
+/// A mistake in a file: its position, and the expected text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mistake {
     /// From 1.

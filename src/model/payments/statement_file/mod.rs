@@ -26,7 +26,7 @@ pub(crate) use self::encoding::decode;
 pub(crate) use self::entries::{Mistake, mistake};
 pub(crate) use self::write::{Outgoing, write};
 
-/// What the caller says about a file.
+/// The caller's description of a file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Source<'a> {
     pub(crate) format: StatementFormat,

@@ -1,7 +1,9 @@
-//! SWIFT MT940 as banks export it: one message or many, with and without the network's envelope and the banks' own head lines.
+//! SWIFT MT940 as banks export it: one or more messages, with or without the network's envelope and a bank's own
+//! header lines.
 //!
-//! Each message is a statement or a page of one: `:60M:` continues what `:62M:` left. Banks differ in the end of a message (`-}`, `-`, or
-//! none), so the balances show whether a message is complete. Deliberately absent: MT942, which has no balances.
+//! Each message is a statement or a page of one: `:60M:` continues from the balance in `:62M:`. Banks differ in the
+//! end of a message (`-}`, `-`, or none), so the balances show whether a message is complete. Deliberately absent:
+//! MT942, which has no balances.
 
 mod envelope;
 mod information;

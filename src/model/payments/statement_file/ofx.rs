@@ -1,7 +1,7 @@
 //! OFX: the statements of a response, version 1 (SGML) or 2 (XML).
 //!
-//! `LEDGERBAL` is the closing balance. An opening balance does not exist in this format, and the ledger balance can be of a later day
-//! than the last entry; so the sums are not checked.
+//! `LEDGERBAL` is the closing balance. The format has no opening balance, and the ledger balance can be later than
+//! the last entry, so the sums are not checked.
 
 mod tree;
 
@@ -13,7 +13,7 @@ use super::entries::{
 use crate::model::TransactionType;
 use crate::model::prelude::*;
 
-/// How the ids of lines begin.
+/// The prefix of line ids.
 const LINE_ID: &str = "bsl_";
 
 pub(super) fn read(text: &str) -> Result<Vec<Statement>, Wrong> {
@@ -86,7 +86,7 @@ fn entry(node: &Aggregate, currency: Currency) -> Result<Entry, Wrong> {
     // Many banks repeat the name at the start of the memo.
     let parts = if memo.starts_with(name) { vec![memo] } else { vec![name, memo] };
     let parts: Vec<&str> = parts.into_iter().filter(|text| !text.is_empty()).collect();
-    // A file of the sandbox has the ids of its lines there: they are no references.
+    // A file from the sandbox has line ids in this field; they are no references.
     let number = Some(said("FITID")).filter(|number| !number.starts_with(LINE_ID));
     let said = [said("REFNUM"), said("CHECKNUM")].into_iter().chain(number);
     let reference = said.into_iter().find_map(|text| kept(text, MOST_REFERENCE));

@@ -1,7 +1,8 @@
-//! Writes a statement as a bank's file, in any format that can be read. What is written is read again with the same lines.
+//! Writes a statement as a bank's file, in any format that can be parsed. Parsing the file gives the same lines.
 //!
-//! Text is limited as the format limits it: control characters become spaces, and spaces at both ends are removed. MT940 breaks lines at 65 characters, and a
-//! code word between slashes ends its description. A BAI2 reference has spaces for commas.
+//! Text is adapted to the format: control characters become spaces, and spaces at both ends are removed. MT940 breaks
+//! lines at 65 characters, and a code word between slashes ends its description. A BAI2 reference has spaces for
+//! commas.
 
 mod bai2;
 mod camt053;

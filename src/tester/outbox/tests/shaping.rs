@@ -4,7 +4,7 @@ use super::*;
 use crate::world::script::{Comparison, Range, Selector, Wanted};
 
 #[test]
-fn a_duplicate_comes_after_its_original_and_late_if_so_said() {
+fn a_duplicate_is_sent_after_its_original_and_after_its_delay() {
     let mut bench = Bench::ordered();
     bench.shape(Shaping::Duplicate, When::default(), None);
     bench.happens("company.updated", 0);
@@ -18,7 +18,7 @@ fn a_duplicate_comes_after_its_original_and_late_if_so_said() {
 }
 
 #[test]
-fn a_delay_holds_up_what_is_behind_it_where_order_is_promised_and_only_there() {
+fn a_delay_blocks_later_deliveries_only_of_ordered_endpoints() {
     for (ordered, early) in [(true, vec![]), (false, vec![2])] {
         let mut bench = Bench::of(ClockMode::Manual, ordered);
         let once = When { times: Some(1), ..When::default() };
@@ -32,7 +32,7 @@ fn a_delay_holds_up_what_is_behind_it_where_order_is_promised_and_only_there() {
 }
 
 #[test]
-fn what_is_dropped_is_never_sent_and_says_so() {
+fn a_dropped_delivery_is_never_sent_and_names_its_row() {
     let mut bench = Bench::ordered();
     bench.shape(Shaping::Drop, When::default(), None);
     bench.happens("company.updated", 0);
@@ -43,7 +43,7 @@ fn what_is_dropped_is_never_sent_and_says_so() {
 }
 
 #[test]
-fn what_is_reordered_waits_until_the_next_of_its_resource_has_gone_or_its_time_has_come() {
+fn a_reordered_delivery_waits_for_the_next_of_its_resource_or_its_delay() {
     let once = || When { nth: vec![Range { first: 1, last: Some(1) }], ..When::default() };
     let mut bench = Bench::ordered();
     bench.shape(Shaping::Reorder, once(), Some(Span::seconds(60)));
@@ -139,7 +139,7 @@ fn a_row_acts_on_what_it_selects_as_often_as_it_says_and_counts_its_hits() {
 }
 
 #[test]
-fn chance_is_drawn_from_the_event_and_not_from_the_order_of_things() {
+fn chance_depends_on_the_event_and_not_on_the_order_of_events() {
     let half = || When { chance_ppm: Some(500_000), ..When::default() };
     let dropped = |companies: &[u64]| {
         let mut bench = Bench::ordered();

@@ -6,7 +6,7 @@ use crate::model::payments::statement_file::entries::{Said, Wrong};
 pub(super) struct Record<'a> {
     pub(super) code: &'a str,
     pub(super) place: usize,
-    /// What follows the code and its comma, without the final slash.
+    /// The text after the code and its comma, without the final slash.
     pub(super) lines: Vec<Said<&'a str>>,
 }
 
@@ -150,7 +150,7 @@ impl<'a, 'b> Cursor<'a, 'b> {
     }
 }
 
-/// What the end of an account, a group or a file must state.
+/// The totals that the last record of an account, a group or a file must state.
 pub(super) struct Totals {
     pub(super) sum: i128,
     /// The number of parts: accounts or groups.
@@ -171,7 +171,8 @@ impl Totals {
         self.records += part.records;
     }
 
-    /// Compares with the end: control total, number of parts (not for an account), number of records including the end.
+    /// Compares the totals with the last record: control total, number of parts (not for an account), and number of
+    /// records including the last.
     pub(super) fn check(&mut self, end: &Record<'_>, parts: Option<&str>) -> Result<(), Wrong> {
         self.records += end.lines.len();
         let mut fields = Cursor::of(end);

@@ -146,7 +146,7 @@ fn structured_reference<'a>(detail: Element<'a, '_>) -> Option<&'a str> {
     references.find_map(|one| text_of(one, "Ref"))
 }
 
-/// What the payer wrote, else the bank's text, else the other party's name.
+/// The payer's text, or else the bank's text, or else the other party's name.
 fn remitted(detail: Element<'_, '_>, direction: TransactionType) -> String {
     let infos = || all(detail, "RmtInf");
     let mut texts: Vec<&str> = infos()

@@ -27,7 +27,8 @@ pub(super) fn signed(cell: &Cell, mark: DecimalMark, currency: Currency) -> Resu
     if digits.is_empty() || !part.is_none_or(all_digits) {
         return Err(wrong());
     }
-    // The characters that are left out, so that a mistake in the decimals has its own column.
+    // The number of removed characters (sign and separators), so that an error in the decimals has the correct
+    // column.
     let before = cell.text.find(number).unwrap_or_default() + whole.len() - digits.len();
     if let Some(part) = part {
         digits.push(separator);
@@ -50,7 +51,8 @@ fn without_sign(text: &str) -> (&str, bool) {
     (negative.unwrap_or_else(positive).trim(), negative.is_some())
 }
 
-/// The digits before the decimal mark. One kind of separator may stand between groups of three digits, after a first group of one to three digits.
+/// The digits before the decimal mark. One kind of separator is allowed between groups of three digits, after a first
+/// group of one to three digits.
 fn without_thousands(whole: &str, thousands: char) -> Option<String> {
     let separates = |one: &char| {
         *one == thousands || matches!(one, ' ' | '\'' | '\u{a0}' | '\u{2019}' | '\u{202f}')
@@ -188,7 +190,7 @@ mod tests {
             let swapped = text.replace(',', ";").replace('.', ",").replace(';', ".");
             assert_eq!(amount(&swapped, DecimalMark::Comma), Err(100), "{swapped}");
         }
-        // Too many decimals are told at the first of them.
+        // The error for too many decimals is at the first excess digit.
         assert_eq!(amount("1.234", DecimalMark::Point), Err(102));
         assert_eq!(amount("- 1,234.567", DecimalMark::Point), Err(108));
     }

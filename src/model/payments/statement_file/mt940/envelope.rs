@@ -1,6 +1,7 @@
 //! Splits a file into messages, and a message into fields.
 //!
-//! Between two messages banks write envelopes (`{1:…}{2:…}{4:`), head lines of their own (`ABNANL2A`, `:940:`) and empty lines.
+//! Between two messages, banks write envelopes (`{1:…}{2:…}{4:`), their own header lines (`ABNANL2A`, `:940:`) and
+//! empty lines.
 
 use crate::model::payments::statement_file::entries::Wrong;
 
@@ -48,7 +49,7 @@ struct Splitter<'a> {
     fields: Vec<Field<'a>>,
     /// Whether `{4:` was read and `-}` must follow.
     in_envelope: bool,
-    /// The first line that is not part of a message and was not followed by one so far.
+    /// The first line outside a message, if no message has followed yet.
     stray: Option<usize>,
 }
 
@@ -176,7 +177,8 @@ impl<'a> Splitter<'a> {
     }
 }
 
-/// Whether a number is a tag of the format. A tag with a letter always is, so that a wrong one is told.
+/// Whether a number is a tag of the format. A tag with a letter always counts as one, so that a wrong tag is
+/// reported.
 fn is_known(tag: &str) -> bool {
     let numbers = ["13", "20", "21", "25", "28", "60", "61", "62", "64", "65", "86"];
     numbers.contains(&tag) || !tag.bytes().all(|byte| byte.is_ascii_digit())

@@ -1,4 +1,4 @@
-//! Information about an entry, `:86:`. Three forms are known; any other is plain text.
+//! Information about an entry, `:86:`. This module parses three forms; any other text is plain text.
 //!
 //! - subfields of the German-speaking, Polish and Hungarian banks: `166?00GUTSCHRIFT?20SVWZ+…?32NAME`, with any mark instead of `?`;
 //! - code words of the Dutch banks: `/TRTP/…/NAME/…/REMI/…/EREF/…`;
@@ -21,14 +21,15 @@ const KEYS: [&str; 10] =
 /// The length of a full subfield: the text continues in the next without a space.
 const FULL: usize = 27;
 
-/// What a bank wrote about an entry.
+/// The bank's information about an entry.
 #[derive(Default)]
 pub(super) struct Information {
     texts: Vec<String>,
     reference: Option<String>,
 }
 
-/// Whether a text is a reference, and not a word that says where the reference is, or that there is none.
+/// Whether a text is a reference, and not a word such as `NONREF` that refers to another field or states that there
+/// is none.
 pub(super) fn is_reference(text: &str) -> bool {
     !matches!(
         text.trim().trim_end_matches('+'),

@@ -16,7 +16,8 @@ pub(super) struct Movement {
 }
 
 impl Movement {
-    /// Adds what the bank wrote about it. The payer's own reference comes before the bank's.
+    /// Adds the bank's information about the entry. The payer's reference has precedence over the
+    /// bank's.
     pub(super) fn describe(&mut self, information: Information) {
         let (description, reference) = information.finish();
         let entry = &mut self.entry;
@@ -36,7 +37,8 @@ pub(super) fn movement(field: &Field<'_>, currency: Currency) -> Result<Movement
         date = booked_on(&mut rest, value_date)?;
     }
     let direction = mark(&mut rest)?;
-    // The funds code. The standard has the third letter of the currency here; banks write others.
+    // The funds code. By the standard it is the third letter of the currency, but banks write other
+    // letters.
     if rest.text.starts_with(|first: char| first.is_ascii_uppercase()) {
         rest.skip(1);
     }
@@ -47,7 +49,7 @@ pub(super) fn movement(field: &Field<'_>, currency: Currency) -> Result<Movement
     rest.take(1, |byte| matches!(byte, b'S' | b'N' | b'F'), kind)?;
     rest.take(3, |byte| byte.is_ascii_alphanumeric() || byte == b' ', kind)?;
     let (own, banks) = rest.text.split_once("//").unwrap_or((rest.text, ""));
-    // Some banks write the other party's name behind the reference, in columns.
+    // Some banks write the other party's name after the reference, in columns.
     let (own, name) = own.trim().split_once("   ").unwrap_or((own, ""));
     let mut details = vec![name.trim()];
     details.extend(field.more.iter().map(|line| line.text.trim()));

@@ -44,7 +44,7 @@ impl<'a> Rest<'a> {
         self.calendar_day(false)
     }
 
-    /// The same for a value date: 30 February is the last day of February.
+    /// Reads a value date. 30 February means the last day of February.
     pub(super) fn value_day(&mut self) -> Result<Date, Wrong> {
         self.calendar_day(true)
     }

@@ -55,7 +55,7 @@ pub(super) fn parse(text: &str) -> Result<Aggregate, Wrong> {
         let skipped = text.len() - start.len();
         let tree = match xml::parse(start, "OFX") {
             Ok(tree) => tree,
-            // Some banks write the head of version 2 and leave out end tags, as in version 1.
+            // Some banks write the header of version 2 but leave out end tags, as in version 1.
             Err(wrong) if start.contains("<!") => return Err(shifted(wrong, skipped)),
             Err(wrong) => return of_sgml(text).map_err(|_| shifted(wrong, skipped)),
         };
@@ -92,7 +92,7 @@ fn of_xml(node: Element<'_, '_>, skipped: usize, depth: usize) -> Result<Aggrega
     })
 }
 
-/// Everything before `<OFX>` is the head of `NAME:VALUE` lines.
+/// The text before `<OFX>` is a header of `NAME:VALUE` lines.
 fn of_sgml(text: &str) -> Result<Aggregate, Wrong> {
     let Some(first) = text.find("<OFX>") else {
         return Err(Wrong::at(0, "expected <OFX>"));
@@ -150,7 +150,7 @@ fn close(open: &mut Vec<Aggregate>, name: &str, at: usize) -> Result<Option<Aggr
         let shown: String = name.chars().filter(|one| !one.is_control()).take(40).collect();
         return Err(Wrong::at(at, format!("expected no </{shown}>: it was not opened")));
     };
-    // Only values may be without an end tag, and empty elements.
+    // Only values and empty elements can have no end tag.
     if let Some(left) = open[depth + 1..].iter().find(|one| !one.children.is_empty()) {
         return Err(Wrong::at(at, format!("expected </{}> first", left.name)));
     }

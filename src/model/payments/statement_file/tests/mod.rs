@@ -199,7 +199,7 @@ fn noise_in_a_file_never_ends_in_a_panic() {
 /// An entry of the MT940 file.
 const ENTRY: &str = ":61:2512021202C1500,00NTRFINV-2025-0042//BANKREF1";
 
-/// Mistakes in an MT940 file: what is replaced, by what, and what is said of it.
+/// Mistakes in an MT940 file: the replaced text, its replacement, and the expected error.
 const MT940_MISTAKES: [(&str, &str, &str); 22] = [
     (":20:STMT-42", ":20:", "line 2, column 5: expected a value after :20:"),
     (":25:", ":26:", "line 3, column 1: expected the account, :25:, but found :26:"),
@@ -383,7 +383,7 @@ fn entities_and_depth_are_no_way_in() {
 }
 
 #[test]
-fn a_file_has_so_many_entries_and_no_more() {
+fn a_file_with_more_than_the_maximum_of_entries_is_refused() {
     let entry = ":61:2512021202C1,00NTRFREF\n";
     let file = |count: usize| {
         format!(

@@ -99,7 +99,7 @@ fn a_csv_file_is_read_by_its_declared_columns() {
     );
 }
 
-/// Format, file, what is replaced, by what, and what is said of it.
+/// Format, file, replaced text, its replacement, and the expected error.
 const MISTAKES: [(StatementFormat, &str, &str, &str, &str); 19] = [
     (StatementFormat::Ofx, OFX_SGML, "<OFX>", "<QFX>", "line 1, column 1: expected <OFX>"),
     (

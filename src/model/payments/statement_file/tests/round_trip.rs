@@ -1,4 +1,4 @@
-//! A statement that is written is read again with the same lines.
+//! A written statement has the same lines when it is parsed again.
 
 use std::sync::Arc;
 
@@ -11,7 +11,8 @@ use crate::model::payments::StatementLine;
 use crate::value::Id;
 use crate::value::mutation::{damaged, edits};
 
-/// Text of a line: letters of several alphabets, and marks that a format could mistake for its own.
+/// Text of a line: letters of several alphabets, and characters with a meaning in one of the
+/// formats.
 const TEXT: &str = "[A-Za-z0-9äöüßéŁ€:;?+.\"'&<>(-][A-Za-z0-9äöüßéŁ€ ,:;?+.\"'&<>()-]{0,180}[A-Za-z0-9äöüßéŁ€:;?+.\"'&<>)-]";
 const REFERENCE: &str = "[A-Z][A-Za-z0-9:?+.&<>-]{0,60}[A-Z0-9]";
 
@@ -114,7 +115,7 @@ fn slashes_and_commas_are_read_again_where_the_format_has_them() {
         let file = read(&source).unwrap_or_else(|mistake| panic!("{format:?}: {mistake}\n{text}"));
         for (entry, line) in file.entries.iter().zip(&lines) {
             assert_eq!(entry.description, line.description, "{text}");
-            // A reference of MT940 has no slash at its end, which banks write there.
+            // MT940 references lose a slash at the end, because banks add one.
             let expected = line.reference.as_deref().map(|it| match format {
                 StatementFormat::Mt940 => it.trim_end_matches('/'),
                 _ => it,

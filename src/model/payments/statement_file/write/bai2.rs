@@ -44,7 +44,7 @@ pub(super) fn write(statement: &Outgoing<'_>) -> String {
     file
 }
 
-/// The text ends with the line, so it may have commas; the reference is between commas, and has spaces for its own.
+/// The text is the last field, so it can contain commas. In the reference, commas are replaced by spaces.
 fn entry(file: &mut String, line: &StatementLine) {
     let code = if line.direction == TransactionType::Debit { "699" } else { "399" };
     let reference = plain(line.reference.as_ref()).replace(',', " ");

@@ -49,12 +49,13 @@ fn entry(file: &mut String, line: &StatementLine, day: &str, currency: Currency)
         return;
     }
     let reference = if reference.is_empty() { "NOTPROVIDED".to_owned() } else { reference };
-    // The slash at the end of a code word's text is none of the text.
+    // The slash after the text of a code word does not belong to the text.
     let end = if description.ends_with('/') { "/" } else { "" };
     wrapped(file, &format!("/EREF/{reference}/REMI/{description}{end}"));
 }
 
-/// `:86:` in lines of 65 characters. A line neither starts nor ends with what a reader could mistake for a mark or padding.
+/// `:86:` in lines of 65 characters. No line starts or ends with characters that a parser could read as a tag or as
+/// padding.
 fn wrapped(file: &mut String, text: &str) {
     file.push_str(":86:");
     let mut rest: Vec<char> = text.chars().collect();

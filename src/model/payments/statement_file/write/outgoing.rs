@@ -40,7 +40,7 @@ pub(super) fn decimal(minor: i64, currency: Currency, mark: char) -> String {
     }
 }
 
-/// The same with a minus for outgoing money.
+/// The amount, with a minus for outgoing money.
 pub(super) fn with_sign(line: &StatementLine, currency: Currency) -> String {
     let sign = if line.direction == TransactionType::Debit { "-" } else { "" };
     format!("{sign}{}", decimal(line.amount, currency, '.'))

@@ -25,7 +25,7 @@ import java.util.function.IntFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** A thin client: it knows the conventions of the API and none of its operations. It has no dependencies. */
+/** A thin client: it implements the conventions of the API, and no single operation. It has no dependencies. */
 public final class Client {
     private static final HttpClient HTTP = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 

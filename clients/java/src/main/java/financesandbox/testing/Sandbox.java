@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A running sandbox. It ends with this process, also when the process is killed. */
+/** A running sandbox. It ends with this process, even if the process is killed. */
 public final class Sandbox implements AutoCloseable {
     private static final AtomicInteger FORKS = new AtomicInteger();
 
