@@ -1,6 +1,6 @@
-//! Bad input, member by member. The documents give every way in which a body or a query can break its schema.
-//! Each is a 422 that points at the member and
-//! changes nothing. A new operation is covered without a change here.
+//! Bad input, member by member. The test derives every possible violation of a schema from the documents.
+//! Each is a 422 that points at the member and changes nothing. A new operation is covered without a change
+//! here.
 
 use std::sync::Arc;
 

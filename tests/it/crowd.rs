@@ -1,4 +1,4 @@
-//! Thousands of connections at once: those that are idle or slow take little memory, and others are served.
+//! Thousands of simultaneous connections: idle and slow ones take little memory, and others are served.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -113,11 +113,11 @@ fn thousands_of_idle_and_slow_connections_leave_others_served() {
         "{all} connections: {waiting} still wait, the slowest pair of requests took {slowest:?}"
     );
     assert!(slowest < Duration::from_secs(5), "{slowest:?}");
-    // The slow heads may have reached their time limit meanwhile.
+    // The slow heads can have reached their time limit in the meantime.
     assert!(waiting * 4 >= all * 3, "{waiting} of {all} wait");
 }
 
-/// The threads that a new server has after many clients used one world, beside those that it had before.
+/// The additional threads of a new server after many clients have used one world.
 fn threads_of_a_busy_world(clients: usize) -> u64 {
     let server = Arc::new(Server::start(&["--clock", "manual"]));
     let caller = Caller::with_key(&server, "test_busy");
@@ -139,7 +139,7 @@ fn threads_of_a_busy_world(clients: usize) -> u64 {
     for client in clients {
         client.join().unwrap();
     }
-    // A thread that was needed once stays for some seconds.
+    // An unused thread ends only after some seconds.
     status(&server, "Threads").saturating_sub(idle)
 }
 

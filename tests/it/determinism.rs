@@ -1,4 +1,4 @@
-//! The same seed and the same calls return the same bytes. Nothing else changes an answer.
+//! The same seed and the same calls return the same bytes. No other input changes an answer.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -142,8 +142,8 @@ fn calls_with_other_keys_change_no_byte() {
 }
 
 /// A write to another company takes a position in the event log and a millisecond of the clock. So it changes
-/// the numbers that depend on them: ids of events and
-/// requests, and `sequence`. Ids of resources, amounts and all else stay.
+/// the numbers that depend on them: ids of events and requests, and `sequence`. Ids of resources, amounts and
+/// all other values are unchanged.
 #[test]
 fn an_unrelated_write_shifts_only_places_in_the_log_and_times() {
     let (quiet, busy) = (Caller::instant(), Caller::instant());

@@ -172,7 +172,7 @@ fn clients_that_read_no_replies_take_little_memory() {
     for _ in 0..300 {
         let mut stream = TcpStream::connect(("127.0.0.1", server.port())).unwrap();
         stream.set_write_timeout(Some(Duration::from_millis(5))).unwrap();
-        // What the server does not read any more cannot be sent.
+        // An error is expected here, because the server has stopped reading.
         let _ = stream.write_all(many.as_bytes());
         held.push(stream);
     }

@@ -1,4 +1,4 @@
-//! The parts of amounts: they sum to the amount, and a rule says each of them.
+//! The parts of amounts: they sum to the amount, and each has a rule.
 
 use serde_json::{Value, json};
 
@@ -149,7 +149,7 @@ fn balances_have_their_entries_and_scores_their_factors() {
 }
 
 #[test]
-fn a_kind_without_amounts_is_named_with_those_that_have_some() {
+fn a_refusal_of_a_kind_without_amounts_lists_the_kinds_with_amounts() {
     let caller = Caller::instant();
     let employee = caller.get("/api/business/employees?per_page=1").data()[0].clone();
     let path = format!("/_sandbox/explain/{}", id(&employee));

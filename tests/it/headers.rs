@@ -201,7 +201,7 @@ fn the_known_api_version_is_taken_and_any_other_refused() {
 }
 
 #[test]
-fn a_trace_parent_comes_back() {
+fn a_reply_returns_the_traceparent_of_its_request() {
     let caller = Caller::instant();
     let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
     let requests = [

@@ -181,7 +181,7 @@ fn a_key_that_has_used_its_quota_of_changes_or_endpoints_makes_room() {
         made += 1;
     };
     assert!((1..=3).contains(&made), "{made}");
-    // A client whose reply was lost finds out what happened.
+    // A client whose reply was lost gets the result by a retry.
     assert_eq!(repeated().header("idempotent-replayed"), Some("true"));
     let refused = refused.refused(429, "quota_exceeded");
     assert_eq!(refused["retryable"], false, "the same call never succeeds");

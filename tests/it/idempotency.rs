@@ -200,7 +200,7 @@ fn a_reset_world_does_not_know_the_keys_of_refusals() {
     again.refused(409, "invalid_state_transition");
 }
 
-/// Without a log, a world that equals a new one gives way to others.
+/// Without a log, a world that equals a new one can be evicted.
 #[test]
 fn a_world_with_keys_of_refusals_does_not_leave_memory() {
     let server = Arc::new(Server::start(&["--max-worlds", "2"]));

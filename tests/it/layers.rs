@@ -17,9 +17,9 @@ const LAYERS: [&[&str]; 10] = [
     &["cli", "main", "lib"],
 ];
 
-/// Names that only `io`, `cli` and `main` may use. `Instant` is also a name of ours (`ClockMode::Instant`),
-/// so it counts only if it comes from
-/// `std::time`. Clippy's `disallowed-types` finds all other forms.
+/// Names that only `io`, `cli` and `main` may use. `Instant` is also a name of this crate
+/// (`ClockMode::Instant`), so it counts only if it comes from `std::time`. Clippy's `disallowed-types`
+/// finds all other forms.
 const OUTSIDE: [&str; 6] =
     ["tokio::", "hyper::", "std::fs", "std::net", "SystemTime", "std::time::Instant"];
 

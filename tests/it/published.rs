@@ -1,5 +1,5 @@
-//! The two published operations, exactly as specified (§2, §4), and our assumptions where the specification
-//! is silent.
+//! The two published operations, exactly as specified (§2, §4), and the sandbox's assumptions for details
+//! that the specification leaves open.
 
 use serde_json::{Value, json};
 

@@ -88,7 +88,7 @@ fn check(page: &'static str) -> usize {
         }
         if !answer.follows || !matches!(answer.language, "json" | "text") {
             if page == SHARE {
-                run(&here(&question.text)); // what the next commands need
+                run(&here(&question.text)); // commands that the next ones need
             }
             continue;
         }

@@ -1,4 +1,4 @@
-//! Which worlds stay in memory: the limits, what frees a place, and how a world returns from the write-ahead log.
+//! Worlds in memory: the limits, the calls that free a place, and the reload of a world from the write-ahead log.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -50,7 +50,7 @@ fn a_full_server_says_what_to_do_and_a_deleted_or_reset_world_frees_its_place() 
     company(&one, "One Ltd").refused(503, "overloaded");
     two.post("/_sandbox/reset", &json!({})).expect(200);
     company(&one, "One Ltd").expect(201);
-    // The deleted world began anew, and the others are as they were.
+    // The deleted world starts as a new one, and the others are unchanged.
     let names = |caller: &Caller| caller.all("/api/business/companies").len();
     assert_eq!((names(&one), names(&two), names(&three)), (4, 3, 4));
 }
@@ -258,7 +258,7 @@ fn a_log_is_inspected_compacted_and_exported() {
     let server = Arc::new(Server::start(&["--journal", journal]));
     assert_eq!(keys.map(|name| key(&server, name).digest()), digests);
     company(&key(&server, "test_fork"), "Next Ltd").expect(201);
-    // Whether a key was used is kept, because a verification must know it.
+    // The use of a key is kept, because verifications need it.
     let body = json!({"operation": "listCompanies", "times": 1});
     let verified = key(&server, "test_reader").post("/_sandbox/requests/verify", &body).data();
     assert_eq!(verified["verdict"], "unknown");

@@ -1,7 +1,6 @@
 //! A random walk over every operation of both documents, with valid and invalid input and moves of the clock.
-//! After every change the ledger check finds
-//! nothing, a refusal has changed nothing, no answer is a 5xx, and every answer agrees with its document (the
-//! caller checks this).
+//! After every change the ledger check finds nothing, and a refusal has changed nothing. No answer is a 5xx,
+//! and every answer agrees with its document (the caller checks this).
 //!
 //! The documents give all input, so a new operation is covered without a change here.
 //! `SANDBOX_TEST_WALK=SEED:STEPS` takes another or a longer walk. An

@@ -68,7 +68,7 @@ fn aged_receivables_of_the_history_agree_with_the_ledger_and_the_invoices() {
             let report = receivables(&caller, &company, day);
             assert_eq!(report["totals"][0]["unallocated"], 0, "{country} {day}");
         }
-        // The invoices, which are not sums of the journal, give the same.
+        // The invoices, which are independent of the journal, have the same sums.
         let mut expected = [0; 5];
         let today = jiff::civil::date(2026, 1, 1);
         for invoice in caller.all(&format!("/api/payments/invoices?company_id={company}")) {

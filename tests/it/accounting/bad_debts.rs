@@ -9,7 +9,7 @@ use crate::harness::world::{id, number};
 
 const INVOICES: &str = "/api/payments/invoices";
 
-/// An invoice that is sent to a customer whose account decides about the payment.
+/// An invoice to a customer whose account number chooses the result of the payment.
 pub(super) fn sent(caller: &Caller, company: &str, currency: &str, account: &str) -> Value {
     let body = json!({
         "company_id": company, "currency": currency, "due_date": "2026-01-31",
@@ -34,7 +34,7 @@ fn books(caller: &Caller, company: &str) -> [i64; 3] {
     ["accounts_receivable", "bad_debts", "tax_payable:vat"].map(|it| balance(caller, company, it))
 }
 
-/// The change of the same balances.
+/// The changes of these balances.
 fn changed(caller: &Caller, company: &str, before: [i64; 3]) -> [i64; 3] {
     let now = books(caller, company);
     [now[0] - before[0], now[1] - before[1], now[2] - before[2]]
@@ -145,7 +145,7 @@ fn only_the_unpaid_part_is_written_off_and_no_payment_in_progress() {
     assert_eq!(pointers(&empty.refused(422, "validation_failed")), ["/reason"]);
 }
 
-/// The request for the invoice stays open: what the customer pays by it later is recovered.
+/// The collection of the invoice stays open: a later payment by it is a recovery.
 #[test]
 fn a_transfer_after_the_write_off_is_a_recovery() {
     let (_server, caller, company) = company_of("GB");
@@ -178,7 +178,7 @@ fn debit_and_return(caller: &Caller, company: &str, invoice: &Value, currency: &
     caller.send(&request).expect(201);
 }
 
-/// The same, up to the moment at which the debt is paid and not yet returned.
+/// Makes such a payment, up to the point at which the debt is paid and not yet returned.
 pub(super) fn debit_until_paid(caller: &Caller, company: &str, invoice: &Value, currency: &str) {
     debit_and_return(caller, company, invoice, currency);
     caller.advance(&json!({"until": "next_event"}));

@@ -10,7 +10,7 @@ use crate::harness::world::{id, number};
 
 const BILLS: &str = "/api/payments/bills";
 
-/// A company in a world whose time stands still.
+/// A company in a world with a manual clock.
 pub(super) fn company_of(country: &str) -> (Arc<Server>, Caller, String) {
     let flags = ["--seed", "42", "--clock", "manual", "--countries", country, "--companies", "1"];
     let server = Arc::new(Server::start(&flags));

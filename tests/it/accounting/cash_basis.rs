@@ -44,14 +44,14 @@ fn a_paid_bill_counts_as_its_own_expenses() {
     assert_eq!(more(), [15_000, 30_000, 6_000]);
     pay(51_000);
     assert_eq!(more(), [30_000, 60_000, 12_000]);
-    // A payment without a bill says nothing of its purpose.
+    // A payment without a bill has no known purpose.
     let body = entry(&company, "2026-01-01", "accounts_payable", "cash_available", 777, "GBP");
     caller.post(ENTRIES, &body).expect(201);
     assert_eq!(more(), [30_000, 60_000, 12_777]);
     caller.audit();
 }
 
-/// Tax is paid for the purchase that it is on, also where the company deducts it later.
+/// Tax counts as paid for its purchase, even if the company deducts it later.
 #[test]
 fn the_tax_of_a_bill_is_paid_with_the_line_that_it_is_on() {
     for (country, currency) in [("GB", "GBP"), ("NG", "NGN"), ("US", "USD")] {
@@ -104,7 +104,7 @@ fn the_parts_of_instalments_add_up_to_the_bill() {
         }
     }
     assert_eq!(expenses("2026-03-01", "2026-03-31"), [100, 200]);
-    // The days, and any two ranges that follow one another, add up to the same.
+    // The sum of the days equals the sum of any two consecutive ranges.
     let mut sum = [0; 2];
     for day in (1..=31).map(|day| format!("2026-03-{day:02}")) {
         let [until, since, one] =
@@ -129,7 +129,7 @@ fn tax_that_was_withheld_is_paid_as_wages() {
             "{account}: {paid} of {earned}"
         );
     }
-    // What was paid from the accounts of payroll is in these two lines, and each month has its part.
+    // These two lines contain all payments from payroll accounts, and each month has its part.
     let owed = ["wages_payable", "deductions_payable", "pension_payable", "tax_payable:HMRC"];
     let journal = caller.all(&format!("{ENTRIES}?company_id={company}"));
     let has_cash = |entry: &&Value| {

@@ -1,4 +1,4 @@
-//! Cash flow: what customers pay and get back contains the tax on the sale.
+//! Cash flow: payments and refunds of customers include the tax on the sale.
 
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ fn today(caller: &Caller) -> String {
     caller.now()[..10].to_owned()
 }
 
-/// IAS 7.14: a refund is a payment to the customer, with the tax in it. The authority gets less with the next return.
+/// IAS 7.14: a refund is a payment to the customer, with the tax in it. The next return pays less to the authority.
 #[test]
 fn the_tax_in_a_refund_is_paid_to_the_customer() {
     let (_server, caller, company) = company_of("GB");
@@ -58,7 +58,7 @@ fn the_tax_in_a_refund_is_paid_to_the_customer() {
     caller.audit();
 }
 
-/// What a customer pays later, or takes back, is a receipt as a whole, also if its tax is due again.
+/// A later payment of a debt, or its return, counts in full as a receipt, even if its tax is due again.
 #[test]
 fn the_tax_in_a_recovered_debt_is_received_from_the_customer() {
     let (_server, caller, company) = company_of("GB");

@@ -17,7 +17,7 @@ fn whole_months_are_compared_with_whole_months() {
         ("2028-02-01", "2028-02-29", ["2028-01-01", "2028-01-31"], ["2027-02-01", "2027-02-28"]),
         ("2029-02-01", "2029-02-28", ["2029-01-01", "2029-01-31"], ["2028-02-01", "2028-02-29"]),
         ("2029-01-01", "2029-02-28", ["2028-11-01", "2028-12-31"], ["2028-01-01", "2028-02-29"]),
-        // Other days: as many before, and the same ones a year earlier.
+        // Other ranges: the same number of days before, and the same days a year earlier.
         ("2026-03-02", "2026-03-31", ["2026-01-31", "2026-03-01"], ["2025-03-02", "2025-03-31"]),
         ("2026-03-01", "2026-03-30", ["2026-01-30", "2026-02-28"], ["2025-03-01", "2025-03-30"]),
         ("2029-02-28", "2029-02-28", ["2029-02-27", "2029-02-27"], ["2028-02-28", "2028-02-28"]),
@@ -30,7 +30,7 @@ fn whole_months_are_compared_with_whole_months() {
             assert_eq!(json!([compared["from"], compared["to"]]), json!(expected), "{days}");
         }
     }
-    // The figures are those of these days.
+    // The figures equal those of a report for these days.
     let shown = |days: &str| report(&caller, "profit-and-loss", &company, days);
     let quarter = shown("from=2025-10-01&to=2025-12-31&compare=previous_period");
     assert_eq!(quarter["comparison"], {

@@ -86,7 +86,7 @@ fn an_entry_that_would_overdraw_a_wallet_is_refused() {
 }
 
 #[test]
-fn an_account_turns_over_what_sums_can_hold() {
+fn an_entry_beyond_the_maximum_turnover_of_an_account_is_refused() {
     let caller = Caller::instant();
     let company = caller.company(0);
     let own = currency(&caller, &company);
@@ -123,7 +123,7 @@ fn an_unbalanced_entry_is_refused_with_the_difference_in_each_currency() {
 }
 
 #[test]
-fn what_is_wrong_with_lines_is_said_line_by_line() {
+fn mistakes_in_lines_of_an_entry_are_reported_by_line() {
     let caller = Caller::instant();
     let company = caller.company(0);
     let refused = |lines: Value, day: &str| {
@@ -337,7 +337,7 @@ fn a_restored_world_has_no_entries_posted_after_the_snapshot() {
     caller.audit();
 }
 
-/// Nothing pays these by itself after the start of a world.
+/// After the start of a world, no timer pays these amounts.
 #[test]
 fn an_entry_pays_the_pension_contributions_and_a_bank_loan_of_the_history() {
     let flags = ["--seed", "42", "--companies", "8", "--clock", "manual"];

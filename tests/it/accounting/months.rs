@@ -140,7 +140,8 @@ fn a_run_that_fails_or_is_cancelled_leaves_no_wages_in_any_month() {
     caller.audit();
 }
 
-/// IAS 1.27 and 19.11: pay for a part of a pay period counts in the months of the days that it is for, and a joiner's from the first day of work.
+/// IAS 1.27 and 19.11: pay for a part of a pay period counts in the months of its paid days. A joiner's pay counts
+/// from the first day of work.
 #[test]
 fn pay_for_a_part_of_a_pay_period_counts_in_the_months_of_its_own_days() {
     let (caller, company) = on_10_february();
@@ -193,7 +194,7 @@ fn pay_for_a_part_of_a_pay_period_counts_in_the_months_of_its_own_days() {
     caller.audit();
 }
 
-/// The part of a closed month counts in the first open month, and is taken back there.
+/// The part of a closed month counts in the first open month, and a reversal is booked there.
 #[test]
 fn the_part_of_a_closed_month_counts_in_the_first_open_one() {
     let (caller, company) = on_10_february();
@@ -205,7 +206,7 @@ fn the_part_of_a_closed_month_counts_in_the_first_open_one() {
     let nothing = [0; 3];
     let after = expensed(&caller, &company);
     assert_eq!(more(after, before), [nothing, cost(&run), nothing, nothing]);
-    // Reopened meanwhile: it is taken back where it was accrued.
+    // The month was reopened in the meantime: the reversal is booked in the month of the accrual.
     let path = format!("{periods}/{}/reopen", id(&closed));
     caller.post(&path, &json!({"reason": "An invoice was missing"})).expect(200);
     caller.advance(&json!({"by": "20d"}));

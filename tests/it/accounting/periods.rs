@@ -132,7 +132,7 @@ fn a_closed_year_moves_its_result_to_retained_earnings_and_reports_agree() {
     assert_eq!(entries.iter().map(|entry| entry["id"].clone()).collect::<Vec<_>>(), ids);
     assert_eq!(entries.len(), 2, "one for each currency");
     assert!(entries.iter().all(|entry| entry["effective_on"] == "2025-12-31"));
-    // Profit and loss shows the year, and assets, liabilities and equity are what they were.
+    // Profit and loss shows the year, and assets, liabilities and equity are unchanged.
     assert_eq!(profit(), profit_before);
     for (day, before) in days.iter().zip(&before) {
         let after = sheet(day);

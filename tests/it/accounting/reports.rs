@@ -57,7 +57,7 @@ fn next_day(day: &str) -> String {
     calendar::next(date)
 }
 
-/// The next day among these dates.
+/// The next date of a list.
 mod calendar {
     pub(super) type Day = (i32, u32, u32);
 
@@ -251,7 +251,7 @@ fn other_currencies_are_translated_and_the_difference_is_a_gain() {
     caller.audit();
 }
 
-/// IAS 7.31 and 7.35: interest and income tax that were paid are flows of cash, so profit on the cash basis has them.
+/// IAS 7.31 and 7.35: paid interest and income tax are cash flows, so profit on the cash basis includes them.
 #[test]
 fn profit_on_the_cash_basis_has_income_tax_and_interest() {
     let caller = Caller::instant();

@@ -136,7 +136,7 @@ fn rates_of_balances_in_other_currencies_change_profit_or_loss() {
     assert_eq!(gain("2025-12-01", "2025-12-15") + gain("2025-12-16", "2026-01-01"), 20_300);
     let cash = report(&caller, "profit-and-loss", &company, &format!("{days}&basis=cash"));
     assert_eq!(of(&cash, "revenue", "exchange_gains"), 0);
-    // A closed year keeps what it has gained.
+    // A closed year keeps its exchange gain.
     let december = gain("2025-12-01", "2025-12-31");
     let earned = number(
         &report(&caller, "profit-and-loss", &company, "from=2025-01-01&to=2025-12-31")["net_profit"],
@@ -174,7 +174,7 @@ fn a_report_in_another_currency_has_its_difference_in_equity() {
         equity + sum("current_earnings") + sum("translation_difference"),
         sum("total_equity")
     );
-    // Revenue at the rates of its days: it is no part of the difference.
+    // Revenue is translated at the rates of its days, so it is not part of the difference.
     let year = "from=2025-01-01&to=2026-01-01&currency=GBP";
     let profit = shown("profit-and-loss", year);
     assert_eq!(number(&profit["net_profit"]), sum("current_earnings"));

@@ -1,4 +1,4 @@
-//! Translation of reports into other currencies: what is rounded, and which currencies are left out.
+//! Translation of reports into other currencies: rounding, and currencies that are left out.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,8 @@ use crate::accounting::{ENTRIES, currency, entry, of, report};
 use crate::harness::Caller;
 use crate::harness::world::{id, number};
 
-/// The movements of an account on one day are one sum, also if a part of them is of the grown history.
+/// The movements of an account on one day are translated as one sum, even if some belong to the grown
+/// history.
 #[test]
 fn a_day_is_translated_as_a_whole() {
     let caller = Caller::instant();
@@ -71,7 +72,7 @@ fn a_comparison_names_the_currencies_that_it_leaves_out() {
 
 /// A payment that goes back before it has settled leaves nothing in any account.
 #[test]
-fn a_cash_flow_names_currencies_of_which_nothing_is_left() {
+fn a_cash_flow_names_currencies_with_a_zero_balance() {
     let caller = Caller::manual();
     let company = caller.company(1);
     let body = json!({

@@ -1,4 +1,4 @@
-//! Arguments and texts that try to reach more than a tool may, or to speak to the model.
+//! Arguments that try to exceed the rights of a tool, and texts with instructions for the model.
 
 use serde_json::json;
 

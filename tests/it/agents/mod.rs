@@ -32,7 +32,7 @@ fn tool(caller: &Caller, name: &str, arguments: &Value) -> (Value, bool) {
     (shown, result["isError"].as_bool().unwrap())
 }
 
-/// The same for a tool that must succeed.
+/// Calls a tool that must succeed.
 #[track_caller]
 fn done(caller: &Caller, name: &str, arguments: &Value) -> Value {
     let (shown, is_error) = tool(caller, name, arguments);
@@ -40,7 +40,7 @@ fn done(caller: &Caller, name: &str, arguments: &Value) -> Value {
     shown
 }
 
-/// The same for a tool that must fail; the text of the error.
+/// Calls a tool that must fail, and returns the text of the error.
 #[track_caller]
 fn refused(caller: &Caller, name: &str, arguments: &Value) -> String {
     let (shown, is_error) = tool(caller, name, arguments);

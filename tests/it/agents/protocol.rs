@@ -46,7 +46,7 @@ fn the_tools_are_listed_with_and_without_initialize() {
 }
 
 #[test]
-fn headers_must_say_what_the_message_says() {
+fn headers_that_contradict_the_message_are_refused() {
     let caller = Caller::instant();
     let mut params = meta();
     params["name"] = "verify".into();

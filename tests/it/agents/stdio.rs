@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Caller, command};
 
-/// The lines that the command prints for these, its exit code, and its stderr.
+/// The command's output for these lines, its exit code, and its stderr.
 fn answers(arguments: &[&str], lines: &[String]) -> (Vec<Value>, i32, String) {
     let mut command = command(&[&["mcp"], arguments].concat());
     let mut child = command

@@ -1,4 +1,4 @@
-//! Deductions from pay, and what employers add to them, against the entries of each run.
+//! Compares deductions from pay and the employer's parts with the entries of each run.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::books::{Books, Company};
 use super::ledger::{text, wide};
 use crate::harness::world::id;
-/// Deductions, and what the employer adds to them, are due to third parties.
+/// Deductions and the employer's parts are payable to third parties.
 pub(super) fn kept_back<'a>(
     company: &'a Company,
     books: &'a Books,

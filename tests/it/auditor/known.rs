@@ -1,4 +1,4 @@
-//! What a walk has learned from answers: ids with their company, and values of members.
+//! Values that a walk has collected from answers: ids with their company, and values of members.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,6 +1,6 @@
 //! The independent auditor. After random walks over the product, it calculates balances, profit and loss,
-//! balance sheets, liabilities and years to
-//! date from the event log and the journal, and compares the API with them.
+//! balance sheets, liabilities and years to date from the event log and the journal. It then compares the API
+//! with them.
 //!
 //! It shares no code with the ledger: it reads JSON, sums in 128 bits, and reports findings.
 //! `SANDBOX_TEST_AUDIT=SEED:STEPS` audits another walk, and `all`
@@ -95,7 +95,7 @@ fn audited(servers: &[Arc<Server>; 2], seed: u64, steps: u64) -> Produced {
 }
 
 #[test]
-fn what_the_api_says_after_any_walk_agrees_with_its_log_and_journal() {
+fn the_api_agrees_with_its_log_and_journal_after_any_walk() {
     let servers = [server("instant"), server("manual")];
     let mut sum = Produced::default();
     // Instant worlds run on one thread, manual ones on another.

@@ -78,7 +78,8 @@ fn moved(books: &Books) -> (Money, Money) {
         }
     }
     for filing in of("tax_filing") {
-        // This return did not pay what was paid before the world's start, or by the return that it amends.
+        // Amounts that were paid before the world's start, or by the amended return, are not payments of this
+        // return.
         let before = match filing["amends"].as_str() {
             Some(amended) => amount(latest["tax_filing"][amended], "amount_paid"),
             None if since(filing, "submitted") => 0,
@@ -130,7 +131,7 @@ fn moved(books: &Books) -> (Money, Money) {
     (moved, on_its_way)
 }
 
-/// What a payout moved, or will.
+/// The money that a payout has moved or will move.
 fn payout_moved(payout: &Value, moved: &mut Money, on_its_way: &mut Money) {
     let currency = &payout["currency"];
     let wages = payout["source"]["type"] == "payroll_item";

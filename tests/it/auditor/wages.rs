@@ -25,7 +25,8 @@ pub(super) fn findings(books: &Books, found: &mut Vec<String>) {
     }
 }
 
-/// What the entries of runs and payouts leave payable. Other entries can be made by hand.
+/// The net pay that is payable after the entries of runs and payouts. Entries posted by callers are
+/// left out.
 fn payable(company: &Company) -> ByCurrency {
     let of_payroll = |entry: &&Value| {
         matches!(text(&entry["source"]["type"]), "payroll_run" | "payroll_item" | "payout")
@@ -57,7 +58,7 @@ fn arrived(books: &Books) -> BTreeMap<&str, i128> {
     arrived
 }
 
-/// The net pay that has not arrived, of the runs whose entries stand.
+/// The net pay that has not arrived, of runs whose entries are not reversed.
 fn unpaid(company: &Company, books: &Books, arrived: &BTreeMap<&str, i128>) -> ByCurrency {
     let of_company = |run: &Value| run["company_id"] == company.company["id"] && is_posted(run);
     let runs = books.runs.iter().filter(|(run, _)| of_company(run));

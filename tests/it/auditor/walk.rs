@@ -36,8 +36,8 @@ pub(super) struct Row {
     row: &'static Value,
 }
 
-/// How seldom a drawn row is called. Calls that end a resource are rare, so that enough employees stay
-/// payable.
+/// Only one in this number of draws of a row is called. Calls that end a resource are rare, so that enough employees
+/// stay payable.
 fn rarity(row: &Row) -> usize {
     match row.name {
         "runPayroll" | "createTaxFiling" | "submitTaxFiling" => 1,

@@ -127,7 +127,7 @@ fn a_request_is_answered_taken_up_rejected_answered_again_and_accepted() {
         history,
         ["requested", "submitted", "in_review", "rejected", "submitted", "accepted"]
     );
-    // The review came before the clock, so the clock has no effect any more.
+    // The review came before the timer, so the timer has no effect.
     assert_eq!(caller.advance(&json!({"by": "1h"})), [""; 0]);
     let progress = read(&caller, &case)["progress"].take();
     assert_eq!((&progress["mandatory_settled"], &progress["percent"]), (&json!(1), &json!(33)));
@@ -135,7 +135,7 @@ fn a_request_is_answered_taken_up_rejected_answered_again_and_accepted() {
 }
 
 #[test]
-fn what_is_not_answered_in_time_is_overdue() {
+fn unanswered_requests_become_overdue_after_their_day() {
     let caller = Caller::manual();
     let case = opened(&caller, "lite");
     assert_eq!(case["due_on"], "2026-01-08");

@@ -242,7 +242,7 @@ fn the_whole_balance_costs_interest_to_the_day_only() {
 }
 
 #[test]
-fn what_is_paid_ahead_lowers_the_later_instalments() {
+fn a_prepayment_lowers_the_later_instalments() {
     let caller = Caller::instant();
     let lent = lent(&caller, AMOUNT);
     let first = number(&rows(&lent)[0]["amount"]);
@@ -318,7 +318,7 @@ fn a_company_that_may_not_pay_receives_its_loan_when_it_may() {
     let id = taken["loan_id"].as_str().unwrap();
     moved(&caller, &company, "suspended").expect(200);
     moved(&caller, id, "active").refused(409, "invalid_state_transition");
-    // The loan waits for the company, and the world does not wait for the loan.
+    // The loan waits for the company, but `until idle` does not wait for the loan.
     let came = caller.advance(&json!({"by": "5d"}));
     assert!(!came.contains(&"loan.disbursed".to_owned()), "{came:?}");
     caller.advance(&json!({"until": "idle"}));

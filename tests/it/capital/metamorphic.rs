@@ -169,7 +169,7 @@ fn more_revenue_never_lowers_the_score() {
 }
 
 #[test]
-fn what_has_nothing_to_do_with_credit_changes_nothing() {
+fn calls_without_credit_relevance_do_not_change_the_score() {
     sequences(|twins, company, currency, chance| {
         let [busy, quiet] = twins;
         let people = busy.all(&format!("/api/business/employees?company_id={company}"));

@@ -32,7 +32,7 @@ fn to_noon(caller: &Caller, day: &str) {
     caller.advance(&json!({"to": format!("{day}T12:00:00Z")}));
 }
 
-/// Leaves so much in the first company's wallet.
+/// Sets the balance of the first company's wallet to `left`, by a journal entry.
 fn leave(caller: &Caller, left: i64) {
     let company = caller.company(0);
     let wallet = wallet(caller, &company);
@@ -125,7 +125,7 @@ fn a_share_of_each_settled_collection_repays_the_loan_and_no_more() {
     );
     let settled = caller.get(&format!("/api/payments/collections/{}", id(&sale))).data();
     assert_eq!(settled["status"], "settled");
-    // What the shares have not paid of the first instalment is due on its day.
+    // The part of the first instalment that the shares have not paid is due on its day.
     to_noon(&caller, due(&lent, 0));
     let now = loan(&caller, id(&lent));
     let rest = number(&lent["schedule"][0]["amount"]) - 1_250_000;

@@ -1,4 +1,4 @@
-//! What changes a credit score, and what does not.
+//! Calls that change a credit score, and calls that do not.
 
 use std::sync::Arc;
 
@@ -189,7 +189,7 @@ fn a_month_without_payroll_is_missed() {
     assert_eq!(late.unwrap()["evidence"][0]["resources"], json!(["2026-01"]));
 }
 
-/// A history ends before the month of the start. Nothing could pay what was due between both.
+/// A history ends before the month of the start. No call could pay amounts that were due between the two.
 #[test]
 fn a_pay_day_before_the_start_is_not_late() {
     let flags = ["--seed", "6", "--countries", "US", "--companies", "6"];
@@ -260,7 +260,7 @@ fn an_invoice_with_sales_tax_never_lowers_the_score() {
 }
 
 #[test]
-fn what_has_nothing_to_do_with_credit_changes_nothing() {
+fn calls_without_credit_relevance_do_not_change_the_score() {
     let caller = Caller::instant();
     let company = caller.company(0);
     let before = score(&caller, &company);

@@ -305,7 +305,7 @@ fn a_key_or_token_that_a_header_cannot_contain_is_refused_and_not_repeated() {
 }
 
 #[test]
-fn a_start_or_a_host_that_cannot_be_is_refused_in_the_same_words() {
+fn an_invalid_start_or_host_has_the_same_message_everywhere() {
     for start in ["x", "1970-01-01T00:00:00Z", "2150-01-01T00:00:00Z"] {
         let (code, _, err) = run(&["--port", "0", "--start", start]);
         assert_eq!(code, 2, "{start}: {err}");

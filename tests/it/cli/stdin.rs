@@ -1,4 +1,4 @@
-//! `--exit-with-stdin`: a server ends with the program that started it, however that program ends.
+//! `--exit-with-stdin`: a server ends when the program that started it ends, for any reason.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

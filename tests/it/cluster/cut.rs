@@ -1,4 +1,5 @@
-//! A connection between a process and its database that can be cut: bytes are held, and arrive late.
+//! A connection between a process and its database that a test can interrupt: bytes are held and
+//! arrive late.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};

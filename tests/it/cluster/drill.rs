@@ -29,7 +29,7 @@ const CLIENTS: usize = 6;
 const WORLDS: usize = 18;
 const LEASE: Duration = Duration::from_secs(1);
 /// A client waits this long for an answer, less than a process is stopped.
-const PATIENCE: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(1);
 /// The companies of a new world.
 const GROWN: u64 = 3;
 
@@ -44,7 +44,7 @@ enum Fault {
 
 const FAULTS: [Fault; 5] = [Fault::Kill, Fault::Stop, Fault::Cut, Fault::End, Fault::Database];
 
-/// What clients were told of a world.
+/// The replies of a world to clients.
 #[derive(Default)]
 struct Told {
     /// The writes that were sent at least once.
@@ -63,7 +63,7 @@ struct Drill {
     happened: Mutex<BTreeMap<Fault, u64>>,
     is_over: AtomicBool,
     kept_answers: AtomicU64,
-    /// What all processes counted, also those that have ended.
+    /// The counts of all processes, including ended ones.
     figures: Mutex<BTreeMap<String, u64>>,
 }
 
@@ -123,8 +123,8 @@ impl Drill {
         let strays = usize::from(dice.below(10) == 0);
         let port = self.port((world + attempt + strays) % PROCESSES);
         let mut stream =
-            TcpStream::connect_timeout(&([127, 0, 0, 1], port).into(), PATIENCE).ok()?;
-        stream.set_read_timeout(Some(PATIENCE)).ok()?;
+            TcpStream::connect_timeout(&([127, 0, 0, 1], port).into(), TIMEOUT).ok()?;
+        stream.set_read_timeout(Some(TIMEOUT)).ok()?;
         std::io::Write::write_all(&mut stream, &request.wire()).ok()?;
         read_answer(&mut stream, false).ok()
     }
@@ -213,7 +213,8 @@ impl Drill {
                 signal(&server, "-CONT");
             }
             Fault::Cut => {
-                // The bytes of a short one arrive while the process still waits, after another one has taken the world.
+                // After a short interruption, the bytes arrive while the process still waits and another process has
+                // taken the world.
                 let short = LEASE + Duration::from_millis(700);
                 self.cuts[number].hold(true);
                 std::thread::sleep(if is_short { short } else { long });
@@ -274,7 +275,7 @@ fn variable(name: &str, default: u64) -> u64 {
     std::env::var(name).map_or(default, |text| text.parse().unwrap())
 }
 
-/// Runs a drill. Returns what it found.
+/// Runs a drill. Returns the faults.
 fn drill(is_fenced: bool, seconds: u64, least: u64) -> Option<BTreeSet<String>> {
     let seed = variable("SANDBOX_TEST_DRILL_SEED", 7);
     let drill = Drill::start(is_fenced)?;

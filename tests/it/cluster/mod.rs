@@ -89,19 +89,20 @@ fn signal(server: &Server, name: &str) {
     assert!(sent.unwrap().success());
 }
 
-/// Whether a program is there. A missing one is reported, and fails the test if `SANDBOX_TEST_POSTGRES=required` is set.
+/// Whether a program is installed. A missing program is reported, and fails the test if
+/// `SANDBOX_TEST_POSTGRES=required` is set.
 fn is_installed(name: &str, is: bool) -> bool {
     let required = std::env::var("SANDBOX_TEST_POSTGRES").is_ok_and(|is| is == "required");
     assert!(is || !required, "{name} is required, and not installed");
     if !is {
-        // Beyond the capture of the test harness, so that it is always seen.
+        // Written past the output capture of the test harness, so that it is always visible.
         let said = format!("SKIPPED: {name} is not installed\n");
         let _ = std::io::stderr().write_all(said.as_bytes());
     }
     is
 }
 
-/// A free port that no client gets by itself: below those that the system gives out.
+/// A free port below the range that the system assigns to clients.
 fn free_port() -> u16 {
     static TAKEN: AtomicU32 = AtomicU32::new(0);
     loop {

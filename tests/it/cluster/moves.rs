@@ -82,7 +82,7 @@ fn a_process_that_was_stopped_beyond_its_lease_shows_no_old_state() {
 }
 
 #[test]
-fn a_process_that_is_told_to_end_gives_its_worlds_back_at_once() {
+fn a_process_releases_its_worlds_at_a_graceful_end() {
     let Some(database) = Database::new() else { return };
     let (first, second) = (process(&database), process(&database));
     let here = Caller::with_key(&first, KEY);
@@ -92,7 +92,7 @@ fn a_process_that_is_told_to_end_gives_its_worlds_back_at_once() {
     signal(&first, "-TERM");
     until("it is not ready", || here.get("/_sandbox/ready").status == 503);
     here.get("/_sandbox/health").expect(200);
-    // It still serves, until a proxy has seen that it is not ready.
+    // It still serves, until a proxy has noticed that it is not ready.
     company(&here, "Two Ltd").expect(201);
     assert_ne!(here.digest(), before);
     let after = here.digest();

@@ -1,6 +1,7 @@
 //! A private PostgreSQL from the installed binaries, without a service and without the rights of the system's one.
 //!
-//! Without the binaries, the tests of this module are skipped, and say so. `SANDBOX_TEST_POSTGRES=required` makes that a failure.
+//! Without the binaries, the tests of this module are skipped with a message. `SANDBOX_TEST_POSTGRES=required` makes
+//! that a failure.
 
 use std::net::TcpStream;
 use std::os::unix::fs::{MetadataExt, chown};
@@ -180,7 +181,7 @@ impl Database {
         Postgres::shared().map(Self::of)
     }
 
-    /// A new one in a server.
+    /// A new database in a server.
     pub(super) fn of(server: Arc<Postgres>) -> Self {
         static MADE: AtomicU32 = AtomicU32::new(0);
         let name = format!("test_{}", MADE.fetch_add(1, Ordering::Relaxed));
@@ -206,7 +207,7 @@ impl Database {
         self.server.try_sql(&self.name, sql).unwrap()
     }
 
-    /// Lets every later session of the database only read, or also write.
+    /// Makes later sessions of the database read-only or writable.
     pub(super) fn set_read_only(&self, is: &str) {
         let sql = format!("alter database {} set default_transaction_read_only = {is}", self.name);
         self.server.try_sql("postgres", &sql).unwrap();

@@ -18,7 +18,7 @@ use super::{Dice, free_port, is_installed, until};
 
 const CLIENTS: usize = 4;
 const WORLDS: usize = 12;
-const PATIENCE: Duration = Duration::from_secs(3);
+const TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The running setup.
 struct Cluster {
@@ -78,8 +78,8 @@ impl Cluster {
         let direct = self.processes[dice.below(self.processes.len())];
         let port = if strays { direct } else { self.proxy };
         let address = ([127, 0, 0, 1], port).into();
-        let mut stream = TcpStream::connect_timeout(&address, PATIENCE).ok()?;
-        stream.set_read_timeout(Some(PATIENCE)).ok()?;
+        let mut stream = TcpStream::connect_timeout(&address, TIMEOUT).ok()?;
+        stream.set_read_timeout(Some(TIMEOUT)).ok()?;
         stream.write_all(&request.wire()).ok()?;
         read_answer(&mut stream, false).ok()
     }

@@ -81,7 +81,7 @@ fn a_database_that_becomes_read_only_refuses_writes_and_reads_continue() {
 }
 
 #[test]
-fn worlds_that_cannot_be_replayed_keep_no_other_waiting() {
+fn worlds_that_cannot_be_replayed_do_not_block_others() {
     use crate::harness::receiver::Receiver;
     use serde_json::json;
     let Some(database) = Database::new() else { return };

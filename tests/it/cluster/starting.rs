@@ -1,4 +1,4 @@
-//! One process over a database: what a restart brings back, and what prevents a start.
+//! One process over a database: the state after a restart, and faults that prevent a start.
 
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ fn worlds_return_from_the_database_after_a_kill() {
 }
 
 #[test]
-fn a_start_that_cannot_succeed_says_why() {
+fn a_failed_start_reports_the_reason() {
     let Some(database) = Database::new() else { return };
     drop(process(&database));
     let start = |url: &str, flags: &[&str]| {

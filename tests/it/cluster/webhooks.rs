@@ -1,4 +1,5 @@
-//! Webhooks of worlds that move: each is sent, under the same id, and none of an input that is not stored.
+//! Webhooks of worlds that move between processes: each is sent, under the same id, and only if its input
+//! is stored.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Collections, and what payers do.
+//! Collections, and the reactions of payers.
 
 use serde_json::{Value, json};
 

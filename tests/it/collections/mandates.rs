@@ -12,7 +12,7 @@ use crate::harness::world::{id, number};
 
 const MANDATES: &str = "/api/payments/mandates";
 
-/// The first company of a country in a world whose time stands still, with an active mandate.
+/// The first company of a country in a world with a manual clock, with an active mandate.
 struct Creditor {
     _server: Arc<Server>,
     caller: Caller,
@@ -160,7 +160,7 @@ fn rules_choose_the_return_and_its_time() {
     let now = |of: &Value| creditor.read(COLLECTIONS, id(of));
     assert_eq!(statuses(&now(&one)), ["pending", "processing", "succeeded", "settled", "returned"]);
     assert_eq!(now(&other)["status"], "settled");
-    // Without a code the payer denies the authorisation, which ends the mandate.
+    // The default code means that the payer denies the authorisation, which ends the mandate.
     assert_eq!(now(&usual)["failure"]["return_code"], "R10");
     assert_eq!(now(&usual)["failure"]["code"], "not_authorized");
     assert_eq!(creditor.read(MANDATES, &creditor.mandate)["status"], "revoked");

@@ -56,7 +56,7 @@ fn records(caller: &Caller) -> Vec<Value> {
     rows.iter().map(whole).collect()
 }
 
-/// The position of the first record that does not follow from the one before it.
+/// The position of the first record whose hash does not continue the previous record.
 fn broken(records: &[Value], mut previous: String) -> Option<usize> {
     records.iter().position(|record| {
         let follows = record["previous_hash"] == previous && record["hash"] == hash(record);
@@ -173,7 +173,7 @@ fn records_are_found_by_company_resource_operation_and_day() {
 }
 
 #[test]
-fn a_chain_whose_oldest_records_are_gone_goes_on_with_the_same_hashes() {
+fn a_hash_chain_continues_after_its_oldest_records_are_dropped() {
     let bounded = Server::start(&["--seed", "42", "--clock", "manual", "--max-events", "10"]);
     let (whole, bounded) = (Caller::manual(), Caller::of(&Arc::new(bounded)));
     for caller in [&whole, &bounded] {

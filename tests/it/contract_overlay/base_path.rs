@@ -68,7 +68,7 @@ fn links_lead_below_the_base_path() {
         assert_eq!(document["servers"][0]["url"], "http://localhost/sandbox");
         assert!(document["paths"].as_object().unwrap().keys().all(|path| !path.starts_with(BASE)));
     }
-    // Each page loads only what is there.
+    // Each page loads only existing files.
     for page in ["/", "/docs", "/docs/control", "/llms.txt"] {
         let page = get(&server, &below(page));
         let text = page.text().to_owned();

@@ -1,4 +1,5 @@
-//! `sandbox contract learn` with files that differ from what a sandbox would write: traffic of browsers and proxies, refusals, other servers.
+//! `sandbox contract learn` with files that no sandbox would write: traffic of browsers and proxies, refusals, other
+//! servers.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -23,7 +24,7 @@ fn call(url: &str) -> Value {
     })
 }
 
-/// The same call with other members of its reply.
+/// A call with other members in its reply.
 fn replied(url: &str, status: i64, body: &Value) -> Value {
     let mut call = call(url);
     call["response"]["status"] = status.into();
@@ -95,7 +96,7 @@ fn refused_calls_confirm_nothing_about_their_operations() {
     assert!(out.contains("confirmed: error-format, request-id\n"), "{out}");
     assert!(!out.contains("contract: operations") && !out.contains("/v2"), "{out}");
     assert_eq!(code, 1, "the codes differ");
-    // Such a refusal needs the operation.
+    // Only an existing operation can refuse in this way.
     let (_, out) = of_entries(&folder, &[replied(COMPANIES, 409, &problem(409))]);
     assert!(out.contains("confirmed: base-path, companies, error-format, request-id\n"), "{out}");
     // An alias of a successful call also names the refused ones.
@@ -205,7 +206,7 @@ fn a_body_in_base64_is_compared_as_any_other() {
 }
 
 #[test]
-fn a_header_of_ours_is_confirmed_beside_those_of_proxies_and_browsers() {
+fn a_default_header_is_confirmed_among_headers_of_proxies_and_browsers() {
     let folder = tempfile::tempdir().unwrap();
     let mut entry = call(COMPANIES);
     let header = |name: &str| json!({ "name": name, "value": "15.0.0" });

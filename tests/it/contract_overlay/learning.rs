@@ -142,7 +142,7 @@ fn differences_of_traffic_are_named_and_the_written_contract_removes_them() {
     let (code, out, _) = learn(&folder, &["real.har", "--contract", "learned.toml"]);
     assert_eq!(code, 0, "{out}");
     assert!(out.contains(" 0 different"), "{out}");
-    // A sandbox with this contract shows nothing else.
+    // A sandbox with this contract has no further differences.
     let learned = folder.path().join("learned.toml");
     let sandbox = Server::start(&["--seed", "7", "--contract", learned.to_str().unwrap()]);
     Traffic::with(&sandbox, "/finance", "X-Idempotency-Key", &folder.path().join("own.har"));

@@ -1,4 +1,4 @@
-//! What cannot be seen, with the reason.
+//! Exceptions from coverage, with their reasons.
 
 /// Events that the document declares for an operation, and that cannot follow from it: operation, event, reason. The document adds
 /// up everything that the clock may do after a call.

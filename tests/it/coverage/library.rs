@@ -1,11 +1,11 @@
-//! What coverage runs: the situations of the library, the stories beside them and the shipped scenarios.
+//! The sources of coverage: the situations of the library, the stories and the shipped scenarios.
 
 use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
 
-/// One thing to run.
+/// A source of coverage.
 pub(super) struct Source {
     /// `loans.toml`, `payments.toml escrow_funded`.
     pub(super) name: String,
@@ -15,7 +15,7 @@ pub(super) struct Source {
     pub(super) world: String,
     /// Steps in order.
     pub(super) steps: Vec<Step>,
-    /// The place of the first step that no other situation has.
+    /// The place of the first step that does not come from another situation.
     pub(super) own: usize,
     /// Events and states that a situation names: its own steps must show them.
     pub(super) events: Vec<String>,
@@ -24,7 +24,7 @@ pub(super) struct Source {
     pub(super) is_probed: bool,
 }
 
-/// A step, with what the outside world answers to it.
+/// A step, with the answers of the outside world.
 pub(super) struct Step {
     pub(super) does: Value,
     pub(super) outcomes: Vec<Value>,
@@ -36,7 +36,7 @@ impl Source {
     }
 }
 
-/// All of them.
+/// All sources.
 pub(super) fn sources() -> Vec<Source> {
     let stories = files("fixtures/situations/stories").into_iter().map(|it| story(it, true));
     let shipped = files("scenarios").into_iter().map(|it| story(it, false));
@@ -116,7 +116,7 @@ impl Situation {
         names.map(|name| name.as_str().unwrap().to_owned()).collect()
     }
 
-    /// The steps of the whole chain, in a world of their own.
+    /// The steps of the whole chain of situations, to run in a separate world.
     pub(super) fn source(&self) -> Source {
         let steps = self.chain.iter().flat_map(|row| {
             let outcomes = list(row, "outcome");

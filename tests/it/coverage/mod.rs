@@ -1,7 +1,8 @@
 //! Coverage: every situation, every story of `fixtures/situations/stories` and every shipped scenario runs in a world of its own.
 //!
-//! Every event that the document declares for an operation must follow from it, every arrow of every lifecycle must be walked, and
-//! every resource refuses each move that its state does not have. Exceptions are listed with their reason.
+//! Every event that the document declares for an operation must follow from it. Every transition of every lifecycle
+//! must occur, and every resource must refuse each transition that its state does not allow. Exceptions are listed
+//! with their reason.
 
 mod exceptions;
 pub(crate) mod library;
@@ -29,12 +30,12 @@ use self::seen::{Pair, Seen};
 use self::verbs::{VERBS, wrong_states};
 use crate::harness::contract::product;
 
-/// What all sources have shown.
+/// The coverage of all sources.
 #[derive(Default)]
 struct Coverage {
     seen: Seen,
     probed: Probed,
-    /// What did not come as a source expects it.
+    /// Differences from the expectations of the sources.
     wrong: Vec<String>,
 }
 
@@ -124,7 +125,7 @@ fn every_event_and_every_state_has_one_situation() {
 }
 
 #[test]
-fn every_event_that_an_operation_declares_is_seen_to_follow_from_it() {
+fn every_declared_event_of_an_operation_follows_from_it() {
     let seen = &coverage().seen.pairs;
     let mut declared: BTreeSet<Pair> = BTreeSet::new();
     for (operation, row) in operations() {

@@ -11,7 +11,7 @@ use super::runner::{Client, KEY, request_line};
 use super::verbs::{VERBS, Verb, wrong_states};
 use crate::harness::http::Answer;
 
-/// What was tried, and refused as it must be.
+/// The calls that were tried and correctly refused.
 #[derive(Default)]
 pub(super) struct Probed {
     /// Kinds, members and states in which every transition was tried.
@@ -23,13 +23,13 @@ pub(super) struct Probed {
 }
 
 impl Probed {
-    /// Puts both together.
+    /// Adds the results of another prober.
     pub(super) fn add(&mut self, other: Self) {
         self.moves.extend(other.moves);
         self.verbs.extend(other.verbs);
     }
 
-    /// Notes a reply that is no 409 with the state and where it leads.
+    /// Records a reply that is not a 409 with the state and the allowed transitions.
     fn expect(&mut self, what: &str, came: &Answer, current: &str, allowed: &Value) {
         let body = came.json();
         let right = came.status == 409
@@ -48,10 +48,10 @@ type States = Vec<(&'static str, &'static str)>;
 /// Kinds and states that were tried in the world of a situation: once is enough for all situations.
 static TRIED: Mutex<BTreeSet<(String, States)>> = Mutex::new(BTreeSet::new());
 
-/// What is known of one world.
+/// The prober of one world.
 #[derive(Default)]
 pub(super) struct Prober {
-    /// In a story, every state is tried, also if a situation had it before.
+    /// In a story, every state is tried, even if a situation has already covered it.
     is_of_story: bool,
     records: Records,
     known: BTreeSet<(String, States)>,

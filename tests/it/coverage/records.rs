@@ -8,14 +8,14 @@ use super::machines::of_kind;
 use super::runner::Client;
 use crate::harness::contract::product;
 
-/// What is known of a resource.
+/// The known state of a resource.
 #[derive(Clone, Default)]
 pub(super) struct Resource {
     pub(super) kind: String,
     members: Map<String, Value>,
 }
 
-/// Everything that events have written so far.
+/// The resources that events have written so far.
 #[derive(Default)]
 pub(super) struct Records {
     /// Place in the log of the last event that was read.
@@ -24,7 +24,7 @@ pub(super) struct Records {
 }
 
 impl Records {
-    /// Reads the events since the last time, and returns the ids of what they have written.
+    /// Reads the events since the last call, and returns the ids of the written resources.
     pub(super) fn update(&mut self, client: &Client) -> BTreeSet<String> {
         let mut written = BTreeSet::new();
         for event in client.events(self.last) {
@@ -42,7 +42,7 @@ impl Records {
         written
     }
 
-    /// A resource with all members. What was grown is known in part until it is read.
+    /// A resource with all members. Grown resources are read at the first use.
     pub(super) fn get(&mut self, client: &Client, id: &str) -> Option<&Resource> {
         let resource = self.all.get_mut(id)?;
         if !resource.members.contains_key("id") || lacks_state(resource) {

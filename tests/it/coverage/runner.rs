@@ -1,4 +1,4 @@
-//! Runs the steps of one source over HTTP, each after the other, and has the prober look after each.
+//! Runs the steps of one source over HTTP, one after the other, with the prober after each.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::harness::http::{Answer, Request};
 /// The key of the steps.
 pub(super) const KEY: &str = "test_coverage";
 
-/// How often the clock moves to the next event while a situation shows what it should.
+/// Maximum number of moves of the clock to the next event until a situation has shown its events.
 const MOST_EVENTS: u32 = 400;
 
 /// One key of a running server.
@@ -69,7 +69,7 @@ impl Client {
         answer.json()
     }
 
-    /// What is read there.
+    /// The data of a GET.
     pub(super) fn read(&self, path: &str) -> Value {
         let answer = self.call(KEY, "GET", path, &Map::new(), None).unwrap();
         assert_eq!(answer.status, 200, "{path}: {}", answer.text());
@@ -118,16 +118,16 @@ impl Run {
         }
     }
 
-    /// What it has shown, and the digest of its world.
+    /// The coverage of the source, and the digest of its world.
     pub(super) fn end(self) -> (Seen, Probed, String) {
         let digest = self.client.sandbox.digest(KEY).unwrap();
-        // So that no fault or limit of the scenario meets the reads.
+        // So that no fault or limit of the scenario affects the reads.
         self.client.call(KEY, "DELETE", "/_sandbox/scenarios/current", &Map::new(), None);
         let seen = Seen::of(&self.client, self.began);
         (seen, self.prober.map(Prober::end).unwrap_or_default(), digest)
     }
 
-    /// Runs every step, and returns what did not come as expected.
+    /// Runs every step, and returns the differences from the expectations.
     pub(super) fn steps(&mut self, source: &Source) -> Vec<String> {
         let mut wrong = Vec::new();
         for (place, step) in source.steps.iter().enumerate() {
@@ -186,7 +186,7 @@ impl Run {
             let wrong = self.call(does);
             if !is_story {
                 self.probe();
-                // Until what follows from the call has happened, and not what a deadline brings.
+                // Waits for the effects of the call, but not for deadlines.
                 self.advance(&json!({ "until": "idle" }));
                 if !step.outcomes.is_empty() {
                     self.client.call(KEY, "DELETE", "/_sandbox/rules", &Map::new(), None);
@@ -265,7 +265,7 @@ impl Run {
         value
     }
 
-    /// The id of the resource at that place of its kind, from 1: first what was grown, then what was created.
+    /// The id of the resource at that place of its kind, from 1: first grown resources, then created ones.
     pub(super) fn nth(&self, kind: &str, place: u64) -> String {
         let list = match kind {
             "company" => "/api/business/companies",
@@ -310,7 +310,7 @@ impl Run {
             }
             "count" => count().into(),
             "reference" => format!("TRIGGERED-{}", count()).into(),
-            // Situations run in worlds of their own: any day to come is free.
+            // Situations run in separate worlds, so any future day is free.
             "free_day" => format!("{}-28", &now()[..7]).into(),
             "currency" => "GBP".into(),
             "foreign_currency" => if company()["currency"] == "EUR" { "USD" } else { "EUR" }.into(),
@@ -380,7 +380,7 @@ pub(super) fn request_line(operation: &str, input: &Value) -> (String, String, O
     (method.to_uppercase(), path, None)
 }
 
-/// Every member that is wanted must be there; lists must be as long as they are wanted.
+/// Every expected member must exist, and lists must have the expected length.
 fn compare(wanted: &Value, came: &Value, at: &str, wrong: &mut Vec<String>) {
     match (wanted, came) {
         (Value::Null, _) => {}

@@ -1,4 +1,4 @@
-//! What a run has shown: which events followed from which call, and which arrows were walked.
+//! The coverage of a run: the events that followed from each call, and the transitions that occurred.
 
 use std::collections::BTreeSet;
 
@@ -11,22 +11,22 @@ use super::runner::Client;
 /// An operation of the product and a type of event that followed from it, at once or by the clock.
 pub(super) type Pair = (String, String);
 
-/// What was seen.
+/// The coverage of runs.
 #[derive(Default)]
 pub(super) struct Seen {
     pub(super) pairs: BTreeSet<Pair>,
-    /// Walked by a call of the product, or by the clock after one.
+    /// Transitions made by a call of the product, or by the clock after one.
     pub(super) arrows: BTreeSet<Arrow>,
     /// Walked because of a call of the control plane.
     pub(super) by_a_tester: BTreeSet<Arrow>,
     /// States that resources have entered since the own steps of a situation began.
     pub(super) entered: BTreeSet<String>,
-    /// What no machine has.
+    /// Transitions that no machine has.
     pub(super) strange: BTreeSet<String>,
 }
 
 impl Seen {
-    /// Looks at everything that happened in a world. The own steps of a situation began after that place in the log.
+    /// The coverage of a world. The own steps of a situation began after position `began` of the log.
     pub(super) fn of(client: &Client, began: u64) -> Self {
         let mut seen = Self::default();
         let product = operations();
@@ -47,7 +47,7 @@ impl Seen {
         seen
     }
 
-    /// Puts both together.
+    /// Adds the coverage of another run.
     pub(super) fn add(&mut self, other: Self) {
         self.pairs.extend(other.pairs);
         self.arrows.extend(other.arrows);
@@ -101,7 +101,8 @@ fn is_about(event: &str, member: &str) -> bool {
     changed.strip_suffix("_changed") == Some(member)
 }
 
-/// Whether an event that does not name the member is of a row that leads back to where it began.
+/// Whether an event without a change of the member belongs to a transition that leads back to its start
+/// state.
 fn begins_again(event: &str, machine: &Machine, state: &str) -> bool {
     let back = |row: &&(&str, &str, &str)| row.1 == state && row.2 == state;
     let verb = machine.rows.iter().find(back).map(|(verb, ..)| *verb);

@@ -17,7 +17,7 @@ pub(super) struct Verb {
     pub(super) member: &'static str,
     /// What it does, in the words of the lifecycle.
     pub(super) verbs: &'static [&'static str],
-    /// Further states in which it begins: it moves nothing there, or something else.
+    /// Further states in which the call is accepted: it has no effect there, or another effect.
     pub(super) also: &'static [&'static str],
     /// Its body, where the document's example would be another verb.
     pub(super) with: &'static str,
@@ -59,7 +59,7 @@ impl Verb {
     }
 }
 
-/// Every one of them, by resource.
+/// All such calls, by resource.
 #[expect(clippy::needless_update, reason = "one of the rows sets every field")]
 pub(super) const VERBS: &[Verb] = &[
     verb!("suspendEmployee" "employee" "employee_id" "suspend"),

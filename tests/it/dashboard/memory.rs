@@ -13,7 +13,7 @@ use crate::harness::{Caller, Server};
 const READERS: u64 = 300;
 /// The limit of a reader that waits for news, in KB.
 const MOST_KB: u64 = 20;
-/// The limit of one that reads nothing, which has a batch in each buffer on the way.
+/// The limit for a reader that reads nothing; each buffer on the path holds a batch.
 const MOST_UNREAD_KB: u64 = 80;
 
 /// Memory of the server, in KB.
@@ -49,7 +49,7 @@ fn busy() -> (Arc<Server>, Caller) {
     (server, caller)
 }
 
-/// Opens the readers, some of which read, and returns what one of them costs.
+/// Opens readers, which read if `reads`, and returns the memory of one reader.
 fn cost(query: &str, reads: bool) -> u64 {
     let (server, caller) = busy();
     // The first readers allocate what all share.
@@ -69,7 +69,7 @@ fn cost(query: &str, reads: bool) -> u64 {
     after.saturating_sub(before) / READERS
 }
 
-/// The size of a process also grows by code that it runs for the first time, so the better of two measurements counts.
+/// The process also grows when code runs for the first time, so the smaller of two measurements counts.
 fn costs_at_most(most_kb: u64, query: &str, reads: bool) {
     let first = cost(query, reads);
     if first > most_kb {
@@ -99,7 +99,7 @@ fn a_logged_read_wakes_only_readers_of_requests() {
         let texts = files.filter_map(|file| fs::read_to_string(file).ok());
         texts.map(|text| text.split(' ').next().unwrap().parse::<u64>().unwrap()).sum::<u64>()
     };
-    // The least of several measurements has the least work of other programs in it.
+    // The smallest of several measurements contains the least work of other programs.
     let work = |caller: &Caller| {
         let once = || {
             let before = spent();

@@ -1,4 +1,4 @@
-//! The dashboard at `/` and what it reads: the page, reads that only observe, the event stream, the next pay day.
+//! The dashboard at `/` and its reads: the page, observing reads, the event stream, the next pay day.
 
 #[cfg(target_os = "linux")]
 mod memory;

@@ -9,7 +9,7 @@ use crate::harness::receiver::Receiver;
 use crate::harness::world::{id, number};
 use crate::harness::{Answer, Caller, Server};
 
-/// What a screen of the dashboard reads.
+/// The reads of a screen of the dashboard.
 fn pages(caller: &Caller) -> Vec<String> {
     let company = caller.company(0);
     vec![
@@ -26,7 +26,7 @@ fn as_of(caller: &Caller, path: &str, event: &str) -> Answer {
     caller.send(&caller.request("GET", path).header("Sandbox-As-Of", event))
 }
 
-/// A moment that a test remembers: the latest event, what the pages show, the digest.
+/// A state of a world: the latest event, the contents of the pages, the digest.
 struct Moment {
     sequence: u64,
     event: String,

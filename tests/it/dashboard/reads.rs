@@ -1,4 +1,4 @@
-//! What the dashboard reads in one call: events over time, the months of a company, one delivery with what was sent.
+//! Reads for the dashboard: events over time, the months of a company, and one delivery with its headers and body.
 
 use std::collections::BTreeMap;
 

@@ -13,7 +13,7 @@ use crate::harness::world::id;
 use crate::harness::{Caller, Request, Server, command, finish};
 
 const STREAM: &str = "/_sandbox/events/stream";
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A frame: its name, its id, its data.
 #[derive(Clone, Debug)]
@@ -36,7 +36,7 @@ impl Reader {
         let wire = String::from_utf8(request.wire()).unwrap();
         let key = wire.lines().find(|line| line.starts_with("Authorization")).unwrap();
         let mut socket = TcpStream::connect(("127.0.0.1", caller.port())).unwrap();
-        socket.set_read_timeout(Some(PATIENCE)).unwrap();
+        socket.set_read_timeout(Some(TIMEOUT)).unwrap();
         let head =
             format!("GET {STREAM}{query} HTTP/1.0\r\nHost: localhost\r\n{key}\r\n{headers}\r\n");
         socket.write_all(head.as_bytes()).unwrap();
@@ -170,7 +170,7 @@ fn a_reader_receives_only_what_its_filters_accept() {
 }
 
 #[test]
-fn a_reader_is_told_of_the_clock_and_of_deliveries() {
+fn a_reader_receives_clock_and_delivery_frames() {
     let caller = Caller::manual();
     let receiver = Receiver::taking();
     let endpoint = json!({"url": receiver.url(), "events": ["*"]});
@@ -187,7 +187,7 @@ fn a_reader_is_told_of_the_clock_and_of_deliveries() {
 }
 
 #[test]
-fn a_reader_is_told_that_its_world_was_reset_or_restored() {
+fn a_reader_receives_a_frame_if_its_world_is_reset_or_restored() {
     let caller = Caller::instant();
     rename(&caller, 0);
     let snapshot = caller.post("/_sandbox/snapshots", &json!({})).made();
@@ -222,7 +222,7 @@ fn a_reader_notices_a_restored_world_that_is_longer_than_before() {
 
 /// A slow reader has no queue: what its world has dropped is counted.
 #[test]
-fn a_reader_that_is_behind_is_told_how_many_it_lost() {
+fn a_slow_reader_receives_the_number_of_dropped_items() {
     let server =
         Arc::new(Server::start(&["--seed", "42", "--max-events", "3", "--max-requests", "2"]));
     let caller = Caller::of(&server);
@@ -270,7 +270,7 @@ fn a_server_with_a_reader_stops_at_once() {
     let server = Server::start(&["--seed", "42"]);
     let port = server.port();
     let mut socket = TcpStream::connect(("127.0.0.1", port)).unwrap();
-    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    socket.set_read_timeout(Some(TIMEOUT)).unwrap();
     let head = format!(
         "GET {STREAM} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer test_key\r\n\r\n"
     );
@@ -327,7 +327,7 @@ impl Following {
 
     /// The next line must contain that word.
     fn expect(&self, word: &str) {
-        let line = self.lines.recv_timeout(PATIENCE).unwrap();
+        let line = self.lines.recv_timeout(TIMEOUT).unwrap();
         assert!(line.contains(word), "{line}");
     }
 }
@@ -346,14 +346,14 @@ fn the_command_loses_no_event_of_a_world_that_is_replaced() {
     let following = Following::start(server.port());
     let begun = Instant::now();
     while following.lines.try_recv().is_err() {
-        assert!(begun.elapsed() < PATIENCE, "it follows nothing");
+        assert!(begun.elapsed() < TIMEOUT, "it follows nothing");
         rename(&caller, 0);
         std::thread::sleep(Duration::from_millis(100));
     }
     caller.post("/_sandbox/trigger", &json!({"type": "company.created"})).expect(200);
     let begun = Instant::now();
-    while !following.lines.recv_timeout(PATIENCE).unwrap().contains("compliance_requirement") {
-        assert!(begun.elapsed() < PATIENCE, "it follows nothing");
+    while !following.lines.recv_timeout(TIMEOUT).unwrap().contains("compliance_requirement") {
+        assert!(begun.elapsed() < TIMEOUT, "it follows nothing");
     }
     while following.lines.try_recv().is_ok() {}
     // Each new world has fewer events than the one before.

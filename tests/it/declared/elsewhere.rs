@@ -1,6 +1,7 @@
-//! The errors that no situation and no general request makes, with the test or the reason.
+//! The errors that no situation and no general request produces, with the test or the reason.
 
-/// Codes that any row can give and that other tests hold, since they are about the wire and not about a row.
+/// Codes that any row can return. Other tests produce them, because they depend on the connection and not on
+/// a row.
 pub(super) const ELSEWHERE: &[(&str, &str)] = &[
     ("missing_credentials", "tests/it/errors/keys.rs"),
     ("invalid_api_key", "tests/it/errors/keys.rs"),
@@ -23,7 +24,7 @@ pub(super) const ELSEWHERE: &[(&str, &str)] = &[
     ("idempotency_request_in_progress", "two calls at one moment: tests/it/idempotency.rs"),
 ];
 
-/// Operation, code, and the test that makes it in a world of its own.
+/// Operation, code, and the test that produces it in a separate world.
 pub(super) const BY_A_TEST: &[(&str, &str, &str)] = &[
     ("createCollection", "company_suspended", "tests/it/collections/asked.rs"),
     ("createCollection", "compliance_blocked", "tests/it/collections/asked.rs"),

@@ -220,7 +220,7 @@ fn every_declared_error_is_produced_or_listed_with_a_reason() {
         let codes = general(&caller, row, &ids);
         produced.extend(codes.iter().filter_map(|answer| Some((row.name.clone(), code(answer)?))));
     }
-    // That these situations end so is a test of `coverage`.
+    // `coverage` tests that these situations end with this error.
     produced.extend(situations().iter().filter_map(Situation::refusal));
     let listed = |operation: &str, code: &str| {
         BY_A_TEST.iter().any(|(of, one, _)| *of == operation && *one == code)

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::harness::contract::resolve;
 use crate::harness::{Answer, Caller, Request, Server};
 
-/// What is encoded in a target.
+/// Characters that are encoded in a target.
 const OTHERS: &AsciiSet = &NON_ALPHANUMERIC.remove(b'_');
 
 /// The target of a GET as a viewer fills it in: with the examples, or with these values of parameters of the path.
@@ -47,7 +47,8 @@ fn has_data(answer: &Answer) -> bool {
     answer.status == 200 && has_any()
 }
 
-/// Makes the calls that the document names for a read whose example has no data, as the page does, and returns the ids of what they made.
+/// Makes the calls that the document names for a read without example data, as the page does. Returns the ids of the
+/// created resources.
 fn first_calls(caller: &Caller, port: u16, operation: &Value) -> BTreeMap<String, String> {
     let mut values: BTreeMap<String, String> = BTreeMap::new();
     for call in operation["x-first-calls"].as_array().into_iter().flatten() {
@@ -68,7 +69,7 @@ fn first_calls(caller: &Caller, port: u16, operation: &Value) -> BTreeMap<String
     values
 }
 
-/// Presses "Try" on every GET of a document, with that key, and returns how many needed first calls.
+/// Runs "Try" for every GET of a document with that key, and returns the number of GETs that needed first calls.
 fn try_all(server: &Arc<Server>, document: &str, key: &str) -> usize {
     let port = server.port();
     let document = Request::new("GET", document).send(port).json();
@@ -78,7 +79,7 @@ fn try_all(server: &Arc<Server>, document: &str, key: &str) -> usize {
         let Some(operation) = methods.get("get") else { continue };
         let forms = &operation["responses"]["200"]["content"];
         if forms.get("text/event-stream").is_some() {
-            continue; // it has no end
+            continue; // the stream never ends
         }
         let example = target(&document, path, operation, &none);
         let answer = new.request("GET", &example).send(port);

@@ -1,4 +1,5 @@
-//! Faults that make client generators produce code that does not build, or that breaks later. Each was seen with a published generator.
+//! Faults for which client generators produce code that does not compile or fails later. Each occurred with a
+//! published generator.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;

@@ -222,7 +222,7 @@ fn every_example_satisfies_the_schema_beside_it() {
 }
 
 #[test]
-fn the_reading_of_schemas_finds_what_is_wrong() {
+fn the_schema_checker_finds_each_violation() {
     let document =
         json!({ "components": { "schemas": { "Code": { "type": "string", "enum": ["a"] } } } });
     let schema = json!({

@@ -126,7 +126,7 @@ fn exactly_one_allowed_host_is_required() {
 }
 
 #[test]
-fn what_is_not_http_gets_a_400_or_a_closed_connection() {
+fn bytes_that_are_no_http_get_a_400_or_a_closed_connection() {
     unchanged(|caller| {
         for bytes in [
             b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03".as_slice(),

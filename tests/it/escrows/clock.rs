@@ -74,7 +74,7 @@ fn an_unfunded_escrow_expires_and_a_funded_one_is_refunded() {
 }
 
 #[test]
-fn dates_that_come_too_late_do_nothing() {
+fn dates_after_the_end_of_an_escrow_have_no_effect() {
     let payer = Payer::manual();
     let dates =
         json!({"auto_release_at": "2026-02-02T00:00:00Z", "expires_at": "2026-03-02T00:00:00Z"});

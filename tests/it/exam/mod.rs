@@ -1,6 +1,7 @@
 //! `sandbox exam` against small apps: each planted mistake is named by its rule, and correct designs have no finding.
 //!
-//! The apps are in Python. Without `python3` these tests do nothing but say so; `.ci/exam.sh` runs every app over several seeds.
+//! The apps are in Python. Without `python3` these tests only print a message; `.ci/exam.sh` runs every app over
+//! several seeds.
 
 mod refusals;
 mod tools;
@@ -12,7 +13,7 @@ use serde_json::Value;
 
 use crate::harness::server::{command, finish};
 
-/// What an exam says.
+/// The result of an exam.
 pub(super) struct Examined {
     pub(super) code: i32,
     pub(super) report: Value,

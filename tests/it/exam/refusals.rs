@@ -1,4 +1,4 @@
-//! What `sandbox exam` refuses, what it ends, and what it leaves as it was.
+//! `sandbox exam`: refused arguments, processes that it ends, and state that it does not change.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What the exam needs from the control plane, as any test can use it.
+//! Features of the control plane that the exam uses and any test can use.
 
 use std::io::Write;
 use std::net::TcpStream;
@@ -136,9 +136,9 @@ fn two_orders_of_the_same_payments_have_the_same_canonical_difference() {
     assert_ne!(one, effects("test_more", [70_000, 70_000]));
 }
 
-/// Under the clock `instant`, a time that a rule names waits.
+/// The clock `instant` does not skip a time that a rule sets.
 #[test]
-fn money_that_is_returned_later_is_returned_later() {
+fn a_return_after_a_given_time_waits_under_the_instant_clock() {
     let payer = Payer::instant();
     let rule = json!({"match": {"decision": "payout.settle"}, "times": 1, "outcome": {"then": "returned_late", "after": "10d"}});
     payer.caller.post("/_sandbox/rules", &rule).expect(201);

@@ -1,4 +1,5 @@
-//! `sandbox explore`: a planted mistake is found and made small, and nothing depends on the number of jobs or on interruptions.
+//! `sandbox explore`: a planted mistake is found and reduced. The result does not depend on the number of jobs or on
+//! interruptions.
 
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -236,7 +237,7 @@ fn the_world_of_a_running_sandbox_does_not_change() {
 }
 
 #[test]
-fn wrong_use_is_refused() {
+fn invalid_arguments_of_explore_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("file");
     std::fs::write(&file, "").expect("a file");

@@ -1,4 +1,4 @@
-//! Faults of the wire and limits over raw TCP: what a client sees, and what has happened in the world.
+//! Faults of the wire and limits over raw TCP: the bytes for the client, and the effects in the world.
 
 mod limits;
 mod rows;

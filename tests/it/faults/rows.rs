@@ -64,7 +64,7 @@ fn a_removed_row_no_longer_acts_and_other_keys_are_not_affected() {
 }
 
 #[test]
-fn chance_falls_alike_in_equal_worlds() {
+fn chance_is_equal_in_equal_worlds() {
     let statuses = || {
         let caller = Caller::instant();
         add(&caller, &json!({"on": "*", "chance": "0.5", "status": 503}));

@@ -1,4 +1,5 @@
-//! What counts in a month's platform fees: each amount once, from the fee for it until that fee is refunded.
+//! The volume for a month's platform fees: each amount counts once, from its fee until the refund of that
+//! fee.
 
 use serde_json::{Value, json};
 
@@ -15,7 +16,7 @@ fn prices(caller: &Caller, limits: &Value) {
     caller.send(&caller.request("PUT", "/_sandbox/limits").json(limits)).expect(200);
 }
 
-/// 1 % of the first 1,000.00 of a month, and nothing of the rest.
+/// 1 % of the first 1,000.00 of a month, and 0 % of the rest.
 fn first_thousand() -> Value {
     json!({"platform_fee": [{"from": 0, "basis_points": 100}, {"from": 100_000, "basis_points": 0}]})
 }
@@ -132,7 +133,7 @@ fn a_refunded_fee_takes_its_volume_and_the_monthly_fee_back() {
     assert_eq!((fee(&waiting), fee(&payer.pay(10_000, &json!({})))), (1_500, 0));
     cancel(&payer, &waiting);
     caller.advance(&json!({"by": "1h"}));
-    // The rail refuses the next one. What came between counts as the first volume.
+    // The rail refuses the next payout. Payouts between count as the first volume.
     let rule =
         json!({"match": {"decision": "payout.settle"}, "outcome": {"then": "failed"}, "times": 1});
     caller.post("/_sandbox/rules", &rule).expect(201);

@@ -57,7 +57,7 @@ fn a_rate_of_a_day_to_come_or_of_an_unknown_currency_is_refused() {
 }
 
 #[test]
-fn before_history_the_first_month_holds_and_the_walk_is_the_seeds() {
+fn days_before_the_table_have_its_first_rate_and_equal_seeds_equal_rates() {
     let caller = Caller::manual();
     let old = rates(&caller, "source_currency=GBP&target_currency=USD&as_of=2019-05-01");
     assert_eq!(old[0]["mid_rate"], "1.3126");

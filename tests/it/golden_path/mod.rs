@@ -13,7 +13,7 @@ use crate::harness::http::Request;
 use crate::harness::world::id;
 use crate::harness::{Caller, Server};
 
-/// A walk with all its answers.
+/// A path with all its answers.
 struct Path {
     caller: Caller,
     answers: Vec<String>,
@@ -25,7 +25,7 @@ impl Path {
         Self::with(&[])
     }
 
-    /// The same, with a scenario of these rows.
+    /// A path under a scenario with these rows.
     fn ruined(rows: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("ruin.toml");

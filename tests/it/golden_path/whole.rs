@@ -181,7 +181,7 @@ fn a_customer_who_never_pays_leaves_the_payroll_without_funds() {
     hire(&mut path, &company, "verified");
     let run = paid(&mut path, &company);
     assert_eq!(run["status"], "funding_failed");
-    // It owes wages, and its sales are unpaid. The lender looks at its payroll.
+    // The company owes wages, and its sales are unpaid. The lender checks its payroll.
     let score = scored(&mut path, &company);
     assert_eq!(points(&score, "payroll_paid"), 0);
 }
@@ -200,7 +200,7 @@ fn an_employee_with_another_persons_account_is_not_paid() {
 }
 
 #[test]
-fn a_payout_that_comes_back_leaves_its_payslip_unissued() {
+fn a_returned_payout_does_not_issue_its_payslip() {
     let mut path = Path::ruined(
         "[[outcome]]\non = \"payout.settle\"\nnth = 2\nthen = \"returned\"\ncode = \"R03\"",
     );

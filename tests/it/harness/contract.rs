@@ -99,7 +99,7 @@ fn fits(document: &Value, schema: &Value, answer: &Answer) -> Result<(), String>
     if found.is_empty() { Ok(()) } else { Err(found.join("\n")) }
 }
 
-/// What a value of the document is, or refers to.
+/// A value of the document with its reference resolved.
 pub(crate) fn resolve<'a>(document: &'a Value, value: &'a Value) -> &'a Value {
     match value["$ref"].as_str().and_then(|reference| reference.strip_prefix('#')) {
         Some(pointer) => document.pointer(pointer).expect("a reference has a target"),

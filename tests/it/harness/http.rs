@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// No answer takes this long; a longer wait is a hang.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The maximum time of an answer; a longer wait means that the server hangs.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A request before it is sent.
 #[derive(Clone, Debug)]
@@ -80,7 +80,7 @@ impl Request {
         answer.unwrap_or_else(|error| panic!("{} {}: {error}", self.method, self.path))
     }
 
-    /// The same; an error where the exchange ends without a whole answer.
+    /// Sends the request; an error if the exchange ends without a complete answer.
     pub(crate) fn try_send(&self, port: u16) -> io::Result<Answer> {
         exchange(port, &self.wire(), self.method == "HEAD")
     }
@@ -167,8 +167,8 @@ pub(crate) fn pointers(problem: &Value) -> Vec<&str> {
 /// Sends bytes and reads one answer, by its `Content-Length` or to the end of the connection.
 pub(crate) fn exchange(port: u16, bytes: &[u8], head_only: bool) -> io::Result<Answer> {
     let mut stream = TcpStream::connect(("127.0.0.1", port))?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(TIMEOUT))?;
+    stream.set_write_timeout(Some(TIMEOUT))?;
     stream.set_nodelay(true)?;
     // A server that refuses a long body may close before it has read all of it; the test needs only the
     // answer.

@@ -12,8 +12,8 @@ use hmac::{Hmac, KeyInit, Mac};
 use serde_json::Value;
 use sha2::Sha256;
 
-/// No delivery takes this long; a longer wait means that it never arrives.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The maximum time of a delivery; a longer wait means that it never arrives.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A received delivery.
 #[derive(Clone, Debug)]
@@ -147,7 +147,7 @@ impl Receiver {
     pub(crate) fn wait_until(&self, enough: impl Fn(&[Delivered]) -> bool) -> Vec<Delivered> {
         let seen = self.seen.deliveries.lock();
         let seen = seen.unwrap_or_else(PoisonError::into_inner);
-        let waited = self.seen.more.wait_timeout_while(seen, PATIENCE, |seen| !enough(seen));
+        let waited = self.seen.more.wait_timeout_while(seen, TIMEOUT, |seen| !enough(seen));
         let (seen, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
         assert!(!timeout.timed_out(), "only {} came", seen.len());
         seen.clone()

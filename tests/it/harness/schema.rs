@@ -193,7 +193,7 @@ impl<'a> Checker<'a> {
                     }
                     Some("email") => text.contains('@'),
                     Some("uri") => text.contains(':'),
-                    // Formats of numbers and of our own ids are annotations.
+                    // Formats of numbers and of the sandbox's ids are annotations.
                     _ => true,
                 };
                 self.require(holds, at, || format!("{text:?} is no {rule}"));

@@ -1,5 +1,5 @@
-//! The binary under test as a child process. It is killed when its last test ends, and ends by itself when the process of
-//! the tests ends: a server that a `static` holds is never dropped, and a killed process drops nothing.
+//! The binary under test as a child process. It is killed when its last test ends, and ends by itself when the test
+//! process ends. The second is needed because a server in a `static`, or of a killed process, is never dropped.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
@@ -15,7 +15,7 @@ pub(crate) fn command(arguments: &[&str]) -> Command {
 /// The build that belongs to the tests.
 const OWN: &str = env!("CARGO_BIN_EXE_sandbox");
 
-/// The same with the build that belongs to the tests, which has debug assertions.
+/// The binary of the test build, which has debug assertions.
 pub(crate) fn own_command(arguments: &[&str]) -> Command {
     command_of(OWN, arguments)
 }
@@ -114,7 +114,7 @@ impl Server {
         self.ended();
     }
 
-    /// The same; returns its stdout after the ready line, and its stderr.
+    /// Ends the server; returns its stdout after the ready line, and its stderr.
     pub(crate) fn end_and_read(mut self) -> (String, String) {
         self.interrupt();
         let ended = self.child.wait().expect("the child can be awaited");
@@ -128,7 +128,7 @@ impl Server {
         assert!(sent.expect("kill is a program").success());
     }
 
-    /// Waits for the end of a server that was told to end.
+    /// Waits for the end of a server that has received the signal.
     pub(crate) fn ended(mut self) {
         let ended = self.child.wait().expect("the child can be awaited");
         assert!(ended.success(), "{ended}");
@@ -140,7 +140,7 @@ impl Server {
         Self::shared(&SHARED, &["--seed", "42"])
     }
 
-    /// The same with manual clocks.
+    /// The server of manual worlds of seed 42, shared in the same way.
     pub(crate) fn manual() -> Arc<Self> {
         static SHARED: Mutex<Weak<Server>> = Mutex::new(Weak::new());
         Self::shared(&SHARED, &["--seed", "42", "--clock", "manual"])

@@ -127,7 +127,7 @@ impl Caller {
         self.post("/v1/payroll/run", &body).expect(201)["data"].take()
     }
 
-    /// Lets a company that pays biweekly from the start pay monthly from January 2026 on.
+    /// Changes a company with biweekly pay to monthly pay from January 2026.
     pub(crate) fn pay_monthly(&self, company: &str) {
         let path = "/api/business/pay-schedules";
         if !self.all(&format!("{path}?company_id={company}")).is_empty() {
@@ -167,7 +167,7 @@ impl Caller {
         clock["now"].as_str().unwrap().to_owned()
     }
 
-    /// The auditor finds nothing wrong in this caller's world.
+    /// Asserts that the auditor has no findings in this caller's world.
     #[track_caller]
     pub(crate) fn audit(&self) {
         let check = self.get("/_sandbox/ledger/check").data();

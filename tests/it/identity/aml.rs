@@ -28,7 +28,7 @@ fn a_person_on_no_list_is_clear_after_five_seconds() {
 }
 
 #[test]
-fn a_name_of_a_list_is_found_however_it_is_written() {
+fn a_watchlist_name_is_found_in_every_spelling() {
     let caller = Caller::instant();
     for (first, last, kind) in [
         ("Nevnund", "Gleigleiz", "exact"),
@@ -131,7 +131,7 @@ fn an_unreviewed_case_is_declined_while_an_alert_is_open() {
 }
 
 #[test]
-fn a_name_that_a_list_gains_is_found_the_next_day() {
+fn a_name_added_to_a_watchlist_is_found_the_next_day() {
     let caller = Caller::instant();
     let ada = person(&caller, "Obi", &json!({}));
     let asked = screen(&caller, &ada, &json!({"ongoing": true}));

@@ -121,7 +121,7 @@ fn several_payouts_just_below_the_threshold_are_structuring() {
     assert_eq!(alert["subject_id"], first["id"]);
     assert_eq!(alert["amount"], 3 * threshold - 6);
     assert_eq!(alert["resources"].as_array().unwrap().len(), 3);
-    // A rule with a finding reports nothing else while its alert is open.
+    // A rule with a finding makes no further report while its alert is open.
     pay(&caller, &adaeze, threshold - 4);
     assert_eq!(caller.all(ALERTS).len(), 1);
     caller.audit();

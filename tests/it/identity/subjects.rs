@@ -48,7 +48,7 @@ fn an_employee_is_of_the_company_that_is_named() {
 }
 
 #[test]
-fn subjects_are_listed_by_what_they_are() {
+fn subjects_are_filtered() {
     let caller = Caller::instant();
     person(&caller, "Obi", &json!({"external_id": "a-1"}));
     person(&caller, "Eze", &json!({}));

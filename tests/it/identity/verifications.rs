@@ -147,7 +147,7 @@ fn a_faulty_document_comes_before_the_bureaus_decision() {
         ("tok_expired", "resubmission_requested", "document_expired"),
         ("tok_forged", "declined", "document_forged"),
     ] {
-        // Examined with the case, before it, and at once.
+        // The document is examined after the submission, before it, and immediately.
         for (caller, before) in
             [(Caller::manual(), "0s"), (Caller::manual(), "1m"), (Caller::instant(), "0s")]
         {

@@ -7,7 +7,7 @@ use super::source::{Module, modules};
 /// For each file, the files it imports from, and the names it takes from each.
 pub(super) type Graph = BTreeMap<String, BTreeMap<String, BTreeSet<String>>>;
 
-/// Re-exports that a name is followed through; more mean that they form a cycle.
+/// Maximum number of re-exports through which a name is followed; more mean a cycle.
 const MOST_STEPS: usize = 20;
 
 /// Every module of the crate by its path, with the file it is in.
@@ -48,7 +48,8 @@ fn module_path(file: &str) -> Vec<String> {
 }
 
 impl Module {
-    /// A name that is only passed on is not used; nor is a resource of the model of which only the type of its id is used.
+    /// A name that is only re-exported does not count, and neither does a model resource that is used only as the
+    /// type of an id.
     fn is_exempt(&self, word: &String, file: &str, target: &str) -> bool {
         let unused = || !self.names.iter().any(|path| path[0] == *word);
         let in_model = |file: &str| file.starts_with("model/");
@@ -64,8 +65,8 @@ impl Crate {
         (!rest.is_empty()).then(|| self.defined(&place, rest, 0)).flatten().map(|found| found.0)
     }
 
-    /// The file that defines `path`, which begins with a name in the scope of the module `place`, and whether the file says so:
-    /// what a macro defines is in no list of names, and belongs to the last module of its path.
+    /// The file that defines `path`, which begins with a name in the scope of module `place`, and whether the
+    /// definition is explicit. A name defined by a macro is in no list, and belongs to the last module of its path.
     fn defined(&self, place: &[String], path: &[String], depth: usize) -> Option<(&String, bool)> {
         let (file, module) = self.modules.get(place)?;
         let (first, rest) = path.split_first()?;
@@ -124,7 +125,7 @@ pub(super) fn cycles(graph: &Graph) -> Vec<BTreeSet<String>> {
     found
 }
 
-/// The files that are left when those that import nothing that is left are dropped, again and again.
+/// The files that remain after repeatedly dropping each file without imports of remaining files.
 fn within_cycles(graph: &Graph) -> BTreeSet<&String> {
     let mut left: BTreeSet<&String> = graph.keys().collect();
     loop {

@@ -1,8 +1,8 @@
 //! Import cycles: at most three files of `src` may import one another in a cycle.
 //!
-//! A file of a large cycle cannot be understood, tested or compiled without the others. `mod child;` and a name that is only
-//! passed on (`pub use`) count for nothing; an import through a re-export counts for the file that defines the name. A file of
-//! the model that uses another resource only as `Id<Resource>` does not import it: resources name one another by id.
+//! A file of a large cycle cannot be understood, tested or compiled without the others. `mod child;` and re-exports
+//! (`pub use`) do not count. An import through a re-export counts for the file that defines the name. A file of the
+//! model that uses another resource only as `Id<Resource>` does not import it: resources name one another by id.
 
 mod graph;
 mod source;
@@ -53,7 +53,7 @@ fn no_file_of_the_model_imports_the_registry() {
     assert!(!others.is_empty(), "world imports {registry}");
 }
 
-/// Which file of a made-up crate imports from which, as `file -> file`.
+/// The imports between files of a fictitious crate, as `file -> file`.
 fn edges(files: &[(&str, &str)]) -> Vec<String> {
     let owned: Vec<_> = files.iter().map(|(file, text)| ((*file).into(), (*text).into())).collect();
     let mut found = Vec::new();
@@ -95,7 +95,7 @@ fn a_cycle_of_four_files_is_found() {
     assert!(found[0].len() > MOST);
 }
 
-/// The control run of what is left out.
+/// The control run for code that does not count as an import.
 #[test]
 fn tests_comments_strings_and_ids_of_resources_are_no_imports() {
     let files = [

@@ -109,7 +109,7 @@ fn without_tests<'a>(tokens: &[&'a str]) -> Vec<&'a str> {
     found
 }
 
-/// How many tokens the item at the start takes: to its `;`, or to the brace that closes it.
+/// The number of tokens of the item at the start: to its `;`, or to the brace that closes it.
 fn item(tokens: &[&str]) -> usize {
     let is_use = tokens.first() == Some(&"use");
     let mut depth = 0_usize;

@@ -68,7 +68,7 @@ fn a_twelfth_accrues_each_month_and_leave_that_is_taken_reduces_it() {
 
 /// Working Time Regulations 1998 (GB) reg. 14: leave that was not taken is paid when the employment ends. A day is a year's pay through 260.
 #[test]
-fn what_is_left_is_paid_once_when_the_employment_ends() {
+fn unused_leave_is_paid_once_when_the_employment_ends() {
     for (number_of, currency, kind) in [(0, "USD", "leave_pay_out"), (1, "GBP", "holiday_pay")] {
         let caller = world();
         let company = caller.company(number_of);
@@ -145,7 +145,7 @@ fn a_wrong_setting_is_refused_and_contractors_have_none() {
 
 /// Working Time Regulations 1998 (GB) reg. 13: leave that an employee has been promised for the first day of work counts from that day.
 #[test]
-fn opening_days_of_an_employee_who_starts_later_are_there() {
+fn opening_leave_days_of_a_later_start_are_kept() {
     let caller = world();
     let company = caller.company(1);
     let leave = json!({"days_per_year": 28, "opening_hundredths": 500});

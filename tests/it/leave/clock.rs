@@ -1,4 +1,4 @@
-//! Leave by the clock: on leave from the first day, back on the day after the last.
+//! Leave by the clock: it begins on its first day and ends after its last day.
 
 use serde_json::json;
 
@@ -60,7 +60,7 @@ fn leave_that_is_over_changes_no_status() {
 fn leave_after_leave_is_two_leaves() {
     let caller = Caller::manual();
     let ada = at_work(&caller, 0).remove(0);
-    // Approved in the other order: the second begins before the timer of the first would end it.
+    // Approved in the other order: the second leave begins before the timer of the first would end it.
     let second = ask(&caller, &ada, ["2026-02-06", "2026-02-06"], &json!({}));
     let second = second.expect(201)["data"].take();
     decide(&caller, &second, "approve").expect(200);

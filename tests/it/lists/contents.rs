@@ -121,7 +121,8 @@ fn a_list_whose_rows_belong_to_companies_is_filtered_by_company() {
     assert_eq!(others, [""; 0]);
 }
 
-/// What of a member a filter can be compared with: itself, the day of an instant, the accounts of lines.
+/// The values of a member with which a filter can be compared: the member, the day of an instant, the accounts of
+/// lines.
 fn values(row: &Value, member: &str, compare: Compare) -> Vec<Value> {
     let found = row.pointer(member).filter(|value| !value.is_null());
     match (compare, found) {
@@ -135,8 +136,8 @@ fn values(row: &Value, member: &str, compare: Compare) -> Vec<Value> {
     }
 }
 
-/// Filters without a value in the busy world: no event of that world sets their members, the first company has no form for its employees, and
-/// no bill is from a beneficiary, and no subject belongs to a company.
+/// Filters without a value in the busy world: no event of that world sets their members. The first company has no
+/// form for its employees, no bill is from a beneficiary, and no subject belongs to a company.
 const UNTRIED: [&str; 7] = [
     "/api/business/tax-documents?company_id=com_bp9fm3zzz4aa5 employee_id",
     "/api/payments/bills beneficiary_id",

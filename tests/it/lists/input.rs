@@ -26,7 +26,7 @@ fn a_page_past_the_end_is_empty_and_has_the_total() {
 }
 
 #[test]
-fn a_page_is_a_number_from_one_on() {
+fn a_page_that_is_no_positive_integer_is_refused() {
     let caller = busy();
     for Listing { path, .. } in listings(&caller) {
         for (name, value) in [
@@ -49,7 +49,7 @@ fn a_page_is_a_number_from_one_on() {
 }
 
 #[test]
-fn more_rows_than_a_page_may_have_are_as_many_as_it_may() {
+fn a_larger_per_page_is_reduced_to_the_maximum() {
     let caller = lived_in();
     let whole = caller.all("/api/payments/payouts");
     let page = caller.get("/api/payments/payouts?per_page=1000").expect(200);
@@ -134,7 +134,7 @@ fn a_filter_by_an_unknown_id_returns_no_rows() {
 }
 
 #[test]
-fn what_would_read_too_many_rows_is_named() {
+fn a_call_that_would_read_too_many_rows_is_refused_by_member() {
     let flags = ["--companies", "1", "--employees-per-company", "120000"];
     let caller = Caller::of(&Arc::new(Server::start(&flags)));
     for (target, pointer) in [

@@ -24,16 +24,16 @@ struct Listing {
     newest_first: bool,
     /// With a parent's id where the path needs one, and the required query.
     path: String,
-    /// Without the descending ones.
+    /// The ascending sort keys.
     sorts: Vec<&'static str>,
     filters: Vec<&'static str>,
 }
 
-/// How a filter compares its value with a member of a row.
+/// The comparison of a filter's value with a member of a row.
 #[derive(Clone, Copy)]
 enum Compare {
     Equal,
-    /// A part of it, in any case.
+    /// A substring, ignoring case.
     Part,
     AtLeast,
     AtMost,
@@ -158,7 +158,7 @@ fn listing(caller: &Caller, template: &str, parameters: &'static Value) -> Listi
     found
 }
 
-/// A world in which every event happened that can be triggered in it: no list is empty.
+/// A world in which every triggerable event has happened, so that no list is empty.
 fn busy() -> Caller {
     let caller = lived_in();
     // Later the company has a due date that it missed, so that no loan is granted.
@@ -225,7 +225,7 @@ fn ids(rows: &[Value]) -> Vec<String> {
     rows.iter().map(id).collect()
 }
 
-/// The order of a sort key: nothing before everything, severities by their weight, text and numbers by themselves.
+/// The order of a sort key: null first, severities by weight, text and numbers in their natural order.
 fn order(one: &Value, other: &Value) -> Ordering {
     let rank = |value: &Value| match value.as_str() {
         Some("low") => Some(0),

@@ -187,7 +187,7 @@ fn an_override_is_held_to_the_schema_of_the_call_and_a_refusal_changes_nothing()
 }
 
 #[test]
-fn a_rust_test_has_it_all_by_typed_methods() {
+fn typed_methods_of_the_library_cover_the_control_plane() {
     use sandbox::{Rule, Sandbox, Verification};
     let sandbox = Sandbox::builder().start().unwrap();
     let key = "test_typed";

@@ -1,4 +1,4 @@
-//! A move by hand leaves a resource as the operation or the timer that leads there does.
+//! A manual transition has the same result as the operation or the timer with that target.
 
 use serde_json::{Value, json};
 
@@ -11,13 +11,13 @@ use Start::{Made, Status, Trigger};
 
 const WHY: &str = "asked by a test";
 
-/// How a resource comes into its first state.
+/// The creation of a resource in its first state.
 enum Start {
     /// The subject of the event that a trigger causes.
     Trigger(&'static str),
     /// A grown employee with that status.
     Status(&'static str),
-    /// A function makes it, and gives its id.
+    /// A function creates the resource, and returns its id.
     Made(fn(&Caller) -> String),
 }
 
@@ -314,7 +314,7 @@ fn read(caller: &Caller, path: &str) -> Value {
     objects.rfind(|object| object["id"] == id).unwrap()
 }
 
-/// The resource without the reasons of its history: an operation that takes none has none there.
+/// The resource without the reasons in its history, because some operations take no reason.
 fn plain(mut resource: Value) -> Value {
     for member in ["status_history", "stage_history"] {
         for change in resource[member].as_array_mut().into_iter().flatten() {
@@ -325,7 +325,7 @@ fn plain(mut resource: Value) -> Value {
 }
 
 #[test]
-fn a_move_by_hand_leaves_what_the_operation_leaves() {
+fn a_manual_transition_has_the_effects_of_the_operation() {
     for (start, path, body, to) in PAIRS {
         let [called, moved] = [Caller::manual(), Caller::manual()];
         let ids = [start.id(&called), start.id(&moved)];

@@ -248,7 +248,7 @@ fn a_scenario_is_added_as_text_for_one_key() {
     assert_eq!(running(&caller), ["mine"]);
     let (run, _) = pay(&caller, &people(&caller, 2), None);
     assert_eq!(run["status"], "failed", "{run}");
-    // It survives a reset, goes into a fork, and can be ended and loaded again.
+    // The scenario survives a reset, is copied into a fork, and can be ended and loaded again.
     let taken = caller.post("/_sandbox/snapshots", &json!({})).made();
     caller.post("/_sandbox/reset", &json!({})).expect(200);
     assert_eq!(running(&caller), ["mine"]);
@@ -305,7 +305,7 @@ fn a_reset_gives_a_world_of_another_shape() {
     assert_eq!(countries, ["KE", "GB"]);
     assert_eq!(caller.all("/api/business/employees").len(), 14);
     assert!(caller.now().starts_with("2026-06-01T00:00:00"));
-    // Members that are absent stay.
+    // Absent members are unchanged.
     caller.post("/_sandbox/reset", &json!({"employees_per_company": 3})).expect(200);
     assert_eq!(caller.all("/api/business/employees").len(), 6);
     let before = caller.digest();
@@ -326,7 +326,7 @@ fn a_reset_gives_a_world_of_another_shape() {
 }
 
 #[test]
-fn a_reset_gives_the_first_world_back_scenario_keys_and_all() {
+fn a_reset_restores_the_first_world_its_scenario_and_its_keys() {
     let server = std::sync::Arc::new(Server::start(&["--scenario", "partial-failure"]));
     let caller = Caller::with_key(&server, "test_reset");
     let (digest, body) = (caller.digest(), json!({"company_id": caller.company(0)}));

@@ -1,4 +1,4 @@
-//! Notifications of change: money arrives, and the receiving bank reports other details of the account.
+//! Notifications of change: money arrives, and the receiving bank corrects the account details.
 
 use std::sync::Arc;
 
@@ -70,7 +70,7 @@ fn the_code_says_which_details_the_bank_reports() {
         assert_eq!(correction["bank_code"].is_string(), bank_code, "{correction}");
         assert_eq!(correction["account_number"].is_string(), number, "{correction}");
         if bank_code && number {
-            // What the bank reports is a valid account.
+            // The reported account is valid.
             let account = json!({
                 "bank_code": correction["bank_code"], "account_number": correction["account_number"],
                 "country": "US", "currency": "USD",

@@ -40,7 +40,7 @@ fn the_amounts_on_the_statement_verify_an_account_in_any_order() {
     let payer = Payer::manual();
     let account = payee(&payer, &payer.company, "NGN");
     payer.caller.advance(&json!({"by": "1d"}));
-    assert_eq!(account["status"], now(&payer, &account)["status"]); // the bank is not asked
+    assert_eq!(account["status"], now(&payer, &account)["status"]); // no request to the bank
     payer
         .caller
         .get(&format!("/_sandbox/beneficiaries/{}/micro-deposits", id(&account)))
@@ -55,7 +55,7 @@ fn the_amounts_on_the_statement_verify_an_account_in_any_order() {
     assert_eq!(before - payer.balance("available"), total);
     assert!(!sent["micro_deposits"].to_string().contains("amounts"), "{sent}");
     send(&payer, &account, &payer.wallet).refused(409, "invalid_state_transition");
-    confirm(&payer, &account, &json!(right)).refused(409, "invalid_state_transition"); // not there yet
+    confirm(&payer, &account, &json!(right)).refused(409, "invalid_state_transition"); // the deposits have not arrived yet
     payer.caller.advance(&json!({"by": "5d"}));
     assert!(now(&payer, &account)["micro_deposits"]["arrived_at"].is_string());
     for wrong in [json!([1]), json!([1, 2, 3]), json!([0, 1]), json!("12")] {

@@ -116,7 +116,7 @@ fn a_payout_that_is_moved_by_hand_goes_on() {
     assert_eq!(rest(&["processing"]), (gone.clone(), paid.clone()));
     assert_eq!(rest(&["processing", "on_hold", "processing"]), (gone.clone(), paid.clone()));
     assert_eq!(rest(&["processing", "sent"]), (gone[1..].to_vec(), paid));
-    // Only a tester or the company ends a hold by hand.
+    // Only a manual transition or the company ends such a hold.
     assert_eq!(rest(&["processing", "on_hold"]), (Vec::new(), json!("on_hold")));
     payer.caller.audit();
 }

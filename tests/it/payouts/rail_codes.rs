@@ -1,4 +1,4 @@
-//! Return codes belong to rails: what a payment that does not arrive shows, by country and direction. Each case names its source.
+//! Return codes belong to rails: the codes of failed payments, by country and direction. Each case names its source.
 
 use std::sync::Arc;
 
@@ -128,7 +128,7 @@ fn instant_rails_refuse_at_once_and_others_return_after_days() {
 }
 
 #[test]
-fn every_choice_has_a_sensible_code_without_one() {
+fn every_choice_has_a_default_return_code() {
     let payer = payer("US");
     for (choice, code, retry) in [
         ("failed", json!("R03"), "after_fix"),

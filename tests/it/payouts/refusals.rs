@@ -6,7 +6,7 @@ use super::{BENEFICIARIES, PAYOUTS, Payer, faults, wallet, with};
 use crate::harness::world::{id, number};
 
 #[test]
-fn amounts_from_nothing_to_beyond_everything_are_answered_cleanly() {
+fn every_invalid_amount_of_a_payout_is_refused() {
     let payer = Payer::instant();
     let before = payer.balance("available");
     for (amount, status) in [
@@ -156,7 +156,7 @@ fn currencies_that_differ_are_refused() {
 }
 
 #[test]
-fn a_company_that_may_not_pay_does_not() {
+fn payouts_of_a_blocked_company_are_refused() {
     let payer = Payer::manual();
     payer.settings(&json!({"approval_required": true}));
     let waits = payer.pay(1, &json!({}));

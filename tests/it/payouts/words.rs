@@ -130,7 +130,7 @@ fn a_limit_above_the_balance_emits_the_event_at_once() {
 }
 
 #[test]
-fn settings_keep_what_is_not_changed_and_refuse_what_is_no_sum() {
+fn a_change_of_payment_settings_keeps_other_members_and_refuses_invalid_amounts() {
     let payer = Payer::instant();
     let path = format!("/api/business/companies/{}", payer.company);
     let company = payer.caller.get(&path).data();

@@ -101,7 +101,7 @@ fn net_and_deductions_are_gross_in_every_case() {
 /// Except fixed charges: Kenya's SHIF has a minimum (not for zero pay), and its training levy is an amount
 /// per employee.
 #[test]
-fn nothing_earned_is_nothing_withheld() {
+fn pay_of_zero_has_no_withholding() {
     for (pack, period, attributes) in cases() {
         let pay = pay(pack, period, attributes, 1, 0, &YearToDate::start());
         assert_eq!((pay.tax, pay.employee, pay.net), (0, 0, 0), "{} {period}", pack.code);
@@ -220,7 +220,7 @@ fn taxable_pay_is_what_the_pack_names_or_its_bands_are_charged_on() {
 }
 
 #[test]
-fn what_cannot_be_computed_is_refused() {
+fn invalid_pay_input_is_refused() {
     let pack = library().pack("GB").unwrap();
     let evaluate = |period, number, amounts: &[i64]| {
         let earnings: Vec<_> =
@@ -251,7 +251,8 @@ fn what_cannot_be_computed_is_refused() {
     ));
 }
 
-/// Very large numbers neither panic nor wrap: they are calculated or refused by name.
+/// Very large numbers cause neither a panic nor an overflow: they are calculated, or refused with the name
+/// of the value.
 #[test]
 fn absurd_amounts_are_computed_or_refused() {
     for (pack, period, attributes) in cases() {

@@ -1,4 +1,4 @@
-//! Irregular payments of a tax year: each adds what it adds to the tax of the year, after those before it.
+//! Irregular payments of a tax year: the tax of each is its increase of the year's tax, after the earlier ones.
 
 use std::collections::BTreeMap;
 
@@ -82,8 +82,8 @@ fn a_second_nigerian_bonus_counts_the_first() {
     assert_eq!(paid(&[(3, 800_000_000)]), expected);
 }
 
-/// 26 CFR 31.3402(g)-1(a)(2): what exceeds 1,000,000 of the year's supplements is taxed at 37 %, also where the employer aggregates. Publication 15-T
-/// (2026): 418.33 on 5,000.00 a month, and 1,464.17 on 10,000.00.
+/// 26 CFR 31.3402(g)-1(a)(2): the part of the year's supplements above 1,000,000 is taxed at 37 %, even if the
+/// employer aggregates. Publication 15-T (2026): 418.33 on 5,000.00 a month, and 1,464.17 on 10,000.00.
 #[test]
 fn us_supplements_above_a_million_have_their_rate_with_both_methods() {
     let pack = library().pack("US").unwrap();

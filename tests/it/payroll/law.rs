@@ -149,7 +149,7 @@ fn a_retirement_annuity_leaves_uif() {
     assert_eq!(with.line("uif"), 15_000);
 }
 
-/// SARS PAYE-GEN-01-G18: tax on the annual equivalent / 12, and what the payment adds to the tax of the year.
+/// SARS PAYE-GEN-01-G18: tax on the annual equivalent / 12, and the increase of the year's tax by the payment.
 #[test]
 fn a_south_african_bonus_is_an_annual_payment() {
     let earnings = [("basic", 3_000_000), ("bonus", 3_000_000)];
@@ -222,8 +222,8 @@ fn canadian_credits_stay_at_the_maximum() {
     assert_eq!(Question { ytd: &ytd, ..question }.line("cpp2"), 100);
 }
 
-/// T4127 ch. 6: C2 is the lesser of 416 less D2, and 4 % of the pay beyond the greater of 74,600 and the earnings to date. So what an
-/// earlier pay did not bear, such as one under an election, is made up by later pays.
+/// T4127 ch. 6: C2 is the lesser of 416 less D2, and 4 % of the pay beyond the greater of 74,600 and the earnings to
+/// date. So later pays make up for contributions missing from an earlier pay, such as one under an election.
 #[test]
 fn second_contributions_have_no_limit_but_their_own_maximum() {
     let ytd = [("gross", 8_200_000), ("cpp", 423_045), ("cpp2", 8_600), ("ei", 112_307)];

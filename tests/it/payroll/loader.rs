@@ -50,7 +50,7 @@ lines = ["tax"]
 "#;
 
 #[test]
-fn the_good_pack_passes() {
+fn a_valid_pack_parses() {
     let pack = Pack::parse("ZZ", GOOD).unwrap();
     assert_eq!(pack.lines()[0].label, "Tax");
     assert_eq!(pack.lines()[0].authority.as_deref(), Some("ZTA"));
@@ -188,7 +188,7 @@ fn a_faulty_pack_is_refused_with_position_and_reason() {
 /// A window on a value without a year to date depends on the number of the period, even if nothing else in
 /// the pack does.
 #[test]
-fn a_window_to_date_on_a_memo_takes_it_as_the_same_every_period() {
+fn a_slice_to_date_of_a_memo_assumes_an_equal_value_in_every_period() {
     let line = r#"
 [[line]]
 id = "fee"
@@ -216,7 +216,7 @@ upto = 12
 }
 
 #[test]
-fn a_line_that_does_not_round_may_not_come_to_a_fraction() {
+fn a_fraction_in_a_line_without_rounding_is_an_error() {
     let text = GOOD.replacen("round = \"floor:100\"", "round = \"none\"", 1);
     let pack = Pack::parse("ZZ", &text).unwrap();
     let tax = |gross| {

@@ -129,7 +129,7 @@ impl Reference<'_> {
         whole(totals.get(name).or_else(followed).copied().unwrap_or(0))
     }
 
-    /// What was taken to date before this pay, as the line sees it.
+    /// The total taken before this pay, for this line.
     fn to_date(&self, name: &str) -> Fraction {
         if self.alone { whole(0) } else { self.before(name) }
     }

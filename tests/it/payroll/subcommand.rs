@@ -157,7 +157,7 @@ fn a_state_adds_its_lines_to_the_payslip() {
 }
 
 #[test]
-fn what_cannot_be_meant_is_refused_in_words() {
+fn invalid_arguments_are_refused_with_the_reason() {
     let rows: [(&[&str], &str); 11] = [
         (&["--country", "GB", "--gross", "1.234"], "more decimals than the currency"),
         (&["--country", "GB", "--gross", "1,000"], "is not an amount"),

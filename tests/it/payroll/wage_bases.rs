@@ -1,4 +1,4 @@
-//! American contributions and taxes of a year: at most the tax on the wage base, also if single pays are rounded up.
+//! American contributions and taxes of a year: at most the tax on the wage base, even if single pays are rounded up.
 
 use sandbox::model::payroll::{PayInput, PayPeriod, YearToDate, library};
 
@@ -26,7 +26,7 @@ fn sums_of_a_year<const N: usize>(pack: &str, amount: i64, lines: [&str; N]) -> 
 
 /// 26 USC 3101(a), 3111(a): 6.2 % of the base of 184,500 is 11,439.00.
 #[test]
-fn social_security() {
+fn social_security_of_a_year_ends_at_the_wage_base() {
     for (pack, most) in [("US", 1_143_900), ("US-2025", 1_091_820)] {
         let lines = ["social_security", "social_security_employer"];
         assert_eq!(sums_of_a_year(pack, 709_624, lines), [most; 2], "{pack}");
@@ -36,7 +36,7 @@ fn social_security() {
 /// 26 USC 3301, 3306(b)(1): 0.6 % of 7,000 is 42.00. California: 3.4 % and 0.1 % of 7,000. Florida and Texas: 2.7 % of 7,000 and of 9,000. New
 /// York: 4.025 % and 0.075 % of 17,600. The sum of the rounded taxes of these pays would be higher.
 #[test]
-fn unemployment() {
+fn unemployment_taxes_of_a_year_end_at_the_wage_base() {
     for (pack, amount, line, most) in [
         ("US", 69_251, "futa", 4_200),
         ("US-2025", 69_251, "futa", 4_200),

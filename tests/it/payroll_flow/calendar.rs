@@ -11,7 +11,7 @@ fn company_in(caller: &Caller, country: &str) -> String {
     id(companies.first().expect("a company there")).to_owned()
 }
 
-/// The time at which the last of so many undisturbed runs of a month reaches each of its statuses.
+/// For `runs` undisturbed runs of a month, the time at which the last of them reaches each status.
 fn times(country: &str, period: &str, runs: usize) -> Vec<(String, String)> {
     let caller = Caller::manual();
     let company = company_in(&caller, country);

@@ -31,7 +31,7 @@ fn a_runs_sums_are_those_of_its_items_in_every_country() {
         }
         let cost = number(&totals["gross"]) + number(&totals["employer_contributions"]);
         assert_eq!(number(&totals["employer_cost"]), cost);
-        // The company owes deductions, and what it adds to them, from its available balance.
+        // Deductions and the employer's parts are paid from the available balance.
         let added = |item: &Value| item.get("employer_benefits").map_or(0, number);
         let later = sum(&items, "deductions") + items.iter().map(added).sum::<i64>();
         assert_eq!(number(&run["funding"]["required"]), cost - later);

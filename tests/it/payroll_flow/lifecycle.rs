@@ -95,7 +95,7 @@ fn in_a_manual_world_a_run_waits_for_the_clock_at_every_step() {
 }
 
 #[test]
-fn until_next_event_stops_at_each_thing_that_falls_due() {
+fn until_next_event_stops_at_each_timer() {
     let caller = Caller::manual();
     let run = caller.run_payroll(&caller.company(0), "2026-01");
     let next = json!({"until": "next_event"});
@@ -168,7 +168,7 @@ fn a_short_wallet_fails_the_funding_and_pays_no_employee() {
 }
 
 #[test]
-fn a_company_that_asks_for_approval_stops_there() {
+fn a_run_of_a_company_with_approvals_waits_for_approval() {
     let caller = Caller::instant();
     let company = caller.company(0);
     let change = json!({"payroll_settings": {"approval_required": true}});

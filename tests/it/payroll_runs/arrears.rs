@@ -62,7 +62,7 @@ fn nigerian_arrears_are_pensionable() {
     caller.audit();
 }
 
-/// A pay that contains the new terms already needs no arrears: what was paid of them is taken back.
+/// A pay that already contains the new terms needs no arrears, so paid arrears are taken back.
 #[test]
 fn arrears_of_a_month_that_is_paid_again_are_taken_back() {
     let (caller, person) = payable_in("GB");

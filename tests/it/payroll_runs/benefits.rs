@@ -1,4 +1,4 @@
-//! What the employer adds to deductions: a line of the employer's cost, an expense, and a debt to the third party.
+//! The employer's parts of deductions: a line of the employer's cost, an expense, and a payable to the third party.
 
 use std::sync::Arc;
 
@@ -145,8 +145,8 @@ fn a_part_of_qualifying_earnings_counts_those_of_the_month_once() {
     caller.audit();
 }
 
-/// Pensions Act 2008 (GB) s. 13 and 20(1): worker and employer pay at least 8 % of the qualifying earnings of the pay period, 520 to 4,189 a month, so also of
-/// a bonus and of a part of a month.
+/// Pensions Act 2008 (GB) s. 13 and 20(1): worker and employer pay at least 8 % of the qualifying earnings of the pay
+/// period, 520 to 4,189 a month. This includes a bonus and pay for a part of a month.
 #[test]
 fn a_deduction_with_a_rate_follows_the_pay_of_the_period() {
     let caller = world();
@@ -292,7 +292,7 @@ fn a_wrong_employer_part_is_refused_with_its_member() {
     );
 }
 
-/// Finance Act 2004, s. 193: relief is given for what was paid to the pension, not for what was agreed.
+/// Finance Act 2004, s. 193: relief is given for the paid contribution, not for the agreed one.
 #[test]
 fn a_pension_contribution_that_fits_in_part_lowers_taxable_pay_by_that_part() {
     let (caller, person) = payable_in("GB");
@@ -308,7 +308,7 @@ fn a_pension_contribution_that_fits_in_part_lowers_taxable_pay_by_that_part() {
     let payslip =
         caller.all(&format!("/api/business/payslips?payroll_run_id={}", id(&run))).remove(0);
     let taken = number(&payslip["deductions"][0]["amount"]);
-    // 8 % of what exceeds 1,048.00 is 236.16. Tax at 20 % of whole pounds is on what the pension leaves.
+    // 8 % of the excess over 1,048.00 is 236.16. Tax at 20 % of whole pounds is on the pay after the pension.
     let (tax, insurance) = (payslip["taxes"][0]["amount"].clone(), 23_616);
     assert_eq!(payslip["taxable"], (400_000 - taken) / 100 * 100);
     assert_eq!(tax, (400_000 - taken) / 100 * 20);

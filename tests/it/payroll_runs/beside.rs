@@ -52,7 +52,7 @@ fn a_bonus_belongs_to_the_pay_period_of_its_pay_date() {
     caller.audit();
 }
 
-/// The same of a draft whose pay date is set later.
+/// A draft with a pay date that is set later has the same result.
 #[test]
 fn a_new_pay_date_of_a_bonus_changes_its_pay_period() {
     let (caller, company, person) = weekly("2026-06-01");

@@ -1,4 +1,4 @@
-//! Deductions that a pay does not cover: the next pay takes them once, also for the same pay period.
+//! Deductions that a pay does not cover: the next pay takes them once, even in the same pay period.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,5 @@
-//! A second pay of a pay period after attributes, the number of employees or the law have changed: what the first one took stays.
+//! A second pay of a pay period after a change of attributes, of the number of employees or of the law: the amounts
+//! of the first pay are final.
 
 use serde_json::{Value, json};
 
@@ -55,8 +56,8 @@ fn after_a_change(
     (regular, second)
 }
 
-/// Social Security Contributions and Benefits Act 1992 (GB), s. 6(3) and 8: over pension age, an employee pays no primary contributions. Those
-/// that were due earlier stay.
+/// Social Security Contributions and Benefits Act 1992 (GB), s. 6(3) and 8: over pension age, an employee pays no
+/// primary contributions. Contributions that were due earlier are not refunded.
 #[test]
 fn a_bonus_under_another_letter_refunds_no_national_insurance() {
     let letters =
@@ -83,7 +84,7 @@ fn a_new_tax_code_takes_at_most_half_of_the_second_pay() {
     assert_eq!(tax("K3000"), 50_000);
     // 20 % of 4,000.00 is 800.00, less 180.60 of the regular pay: half of the bonus is less.
     assert_eq!(tax("BR"), 50_000);
-    // All tax of the year comes back.
+    // All tax of the year is repaid.
     assert_eq!(tax("NT"), -18_060);
 }
 

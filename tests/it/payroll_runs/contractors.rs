@@ -79,7 +79,7 @@ fn a_run_of_employees_and_contractors_withholds_only_from_employees() {
 }
 
 #[test]
-fn what_only_employees_have_is_refused_for_contractors() {
+fn members_for_employees_only_are_refused_for_contractors() {
     let caller = Caller::manual();
     let person = contractor(&caller);
     let path = format!("/api/business/employees/{person}");
@@ -96,7 +96,8 @@ fn what_only_employees_have_is_refused_for_contractors() {
     assert_eq!(number(&items(&caller, &calculated(&caller, &run))[0]["net"]), 100);
 }
 
-/// IAS 7.14 and cash accounting: a payment counts as what it pays. A fee is no wage, in the report by cash as in that by accrual.
+/// IAS 7.14 and cash accounting: a payment counts as what it pays. A fee does not count as wages, in reports by cash
+/// and by accrual.
 #[test]
 fn a_fee_that_is_paid_is_no_wage_in_a_report_by_cash() {
     let caller = Caller::manual();

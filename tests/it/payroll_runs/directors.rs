@@ -41,7 +41,7 @@ fn insurance(caller: &Caller, person: &str, month: &str) -> (i64, i64) {
     )
 }
 
-/// The same on a payslip.
+/// The contributions on a payslip.
 fn contributions(slip: &Value) -> (i64, i64) {
     let employer = amount(slip, "employer_contributions", "national_insurance_employer");
     (amount(slip, "contributions", "national_insurance"), employer)
@@ -69,8 +69,8 @@ fn weeks_of_appointment_end_with_the_tax_year() {
     caller.audit();
 }
 
-/// Social Security (Contributions) Regulations 2001 reg. 8(2), and HMRC manual NIM12022: the earnings period begins with the week of appointment. What was
-/// paid before is pay of an employee.
+/// Social Security (Contributions) Regulations 2001 reg. 8(2), and HMRC manual NIM12022: the earnings period begins
+/// with the week of appointment. Earlier pay is pay of an employee.
 #[test]
 fn pay_before_the_appointment_of_a_director_does_not_count() {
     let (caller, company, annual) = hired("GB", "2026-07-01", 300_000);
@@ -164,7 +164,7 @@ fn the_last_pay_of_a_director_settles_the_year() {
     });
     let path = format!("/api/business/employees/{person}/terminate");
     assert!(caller.post(&path, &body).status < 300);
-    // 8 % of 16,000 - 12,570 is 274.40, and 15 % of 16,000 - 5,000 is 1,650.00: less what was taken
+    // 8 % of 16,000 - 12,570 is 274.40, and 15 % of 16,000 - 5,000 is 1,650.00: less earlier contributions
     assert_eq!(insurance(&caller, &person, "2026-05"), (27_440 - 42_750, 165_000 - 188_745));
     caller.audit();
 }

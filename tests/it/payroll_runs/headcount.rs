@@ -9,7 +9,7 @@ use crate::harness::Caller;
 use crate::harness::server::Server;
 use crate::harness::world::{id, number};
 
-/// A world with one company of so many people in that country.
+/// A world with one company of `people` employees in that country.
 fn world(country: &str, people: &str) -> Caller {
     let flags = ["--companies", "1", "--employees-per-company", people, "--countries", country];
     Caller::of(&Arc::new(Server::start(&flags)))

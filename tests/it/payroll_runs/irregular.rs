@@ -1,4 +1,5 @@
-//! A bonus in a pay period without regular pay: its tax is what it adds to the tax on the last regular pay.
+//! A bonus in a pay period without regular pay: its tax is the increase that it causes in the tax on the last regular
+//! pay.
 
 use serde_json::{Value, json};
 
@@ -72,7 +73,7 @@ fn a_bonus_of_the_last_pay_is_not_a_part_of_regular_pay() {
     caller.audit();
 }
 
-/// The first pay of a pay period is a bonus: the regular pay takes the rest of what both owe together.
+/// The first pay of a pay period is a bonus: the regular pay takes the rest of the tax on both.
 #[test]
 fn a_bonus_before_the_regular_pay_of_its_period_costs_the_same_tax() {
     for (country, [pay, extra_pay], taxes, _) in ROWS {

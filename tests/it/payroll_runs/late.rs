@@ -43,7 +43,7 @@ fn a_run_that_is_approved_late_is_paid_and_taxed_on_that_day() {
         assert_eq!(liability["status"], "accrued", "{liability}");
         assert!(liability["due_on"].as_str().unwrap() > "2026-04-01", "{liability}");
     }
-    // The same as a run that is made in one call on that day.
+    // Equal to a run that is made in one call on that day.
     let (other, never) = drafted("GB");
     verb(&other, &never, "cancel", &json!({"reason": "Too late"})).expect(200);
     other.advance(&json!({"to": "2026-03-10T08:00:00Z"}));
@@ -90,7 +90,7 @@ fn a_run_that_is_approved_in_the_next_tax_year_belongs_to_it() {
     caller.audit();
 }
 
-/// A draft shows the day on which it can be paid as soon as it is calculated, and a run that is approved in time keeps its day.
+/// A calculated draft shows the day on which it can be paid. A run that is approved in time keeps its day.
 #[test]
 fn a_draft_that_is_calculated_late_shows_the_day_of_its_payment() {
     let (caller, early) = drafted("NG");

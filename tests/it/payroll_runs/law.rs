@@ -314,8 +314,9 @@ fn of_line(payslip: &Value, id: &str) -> i64 {
     lines.map(|line| number(&line["amount"])).sum()
 }
 
-/// DWP, Direct earnings attachment, a guide for employers: with other orders, 60 % of net earnings stay. Attachment of Earnings Act 1971 Sch. 3
-/// para. 7 and Council Tax (Administration and Enforcement) Regulations 1992 reg. 42: a later order is of what the earlier ones leave.
+/// DWP, Direct earnings attachment, a guide for employers: with other orders, 60 % of net earnings are protected.
+/// Attachment of Earnings Act 1971 Sch. 3 para. 7 and Council Tax (Administration and Enforcement) Regulations 1992
+/// reg. 42: a later order is calculated on the pay after earlier orders.
 #[test]
 fn several_orders_together_leave_sixty_percent_of_net_earnings() {
     let order = |kind: &str, amount: i64| json!([{"id": "order", "label": "Order", "amount": amount, "type": kind}]);

@@ -28,7 +28,8 @@ fn with_bonus(person: &str, amount: i64, order: &Value) -> Value {
     json!({"employee_id": person, "earnings": [bonus], "deductions": [order]})
 }
 
-/// What a garnishment takes from the regular pay of January and from a bonus, by biweekly pay of that amount a month.
+/// The amounts that a garnishment takes from the regular pay of January and from a bonus, with biweekly pay of
+/// `monthly` a month.
 fn garnished(monthly: i64, deductions: &Value, bonus: i64) -> (i64, i64) {
     let (caller, company, person) = hired("US", "2026-01-01", monthly);
     set_pay(&caller, &person, ("2026-01-01", monthly), deductions);
@@ -112,7 +113,8 @@ fn protected_earnings_of_pay_terms_are_those_of_the_pay_period() {
     caller.audit();
 }
 
-/// 26 USC 402(g), Finance Act 2004 (GB), s. 227: a limit of the year counts what the pays before the world's start took.
+/// 26 USC 402(g), Finance Act 2004 (GB), s. 227: a limit of the year includes the amounts of pays before the world's
+/// start.
 #[test]
 fn a_limit_of_the_year_counts_the_history() {
     let caller = Caller::manual();

@@ -74,7 +74,7 @@ pub(super) fn hire(caller: &Caller, company: &str, start: &str, amount: i64) -> 
     hire_with(caller, company, (start, amount), &json!({}))
 }
 
-/// The same with tax attributes.
+/// Hires an employee with tax attributes.
 pub(super) fn hire_with(
     caller: &Caller,
     company: &str,

@@ -43,8 +43,8 @@ fn terms_that_change_within_the_month_count_on_their_own_days() {
     assert_eq!(number(&item["gross"]), 200_000_000 + 360_000_000 + arrears);
 }
 
-/// Employment Rights Act 1996, s. 14(1)(a), lets an employer take back an overpayment from wages. A payslip itemises what is taken (s. 8(2)), so
-/// its lines sum to gross pay. What one pay does not cover is taken from the next ones.
+/// Employment Rights Act 1996, s. 14(1)(a), lets an employer take back an overpayment from wages. A payslip itemises
+/// the deduction (s. 8(2)), so its lines sum to gross pay. The excess over one pay is taken from the next pays.
 #[test]
 fn an_overpayment_is_taken_back_from_several_pays_if_one_does_not_cover_it() {
     let caller = Caller::manual();

@@ -116,7 +116,7 @@ fn regular_drafts_of_one_person_and_period_exclude_each_other() {
 }
 
 #[test]
-fn an_edit_holds_pay_dates_and_people_to_what_a_draft_is_held_to() {
+fn an_edit_checks_pay_date_and_employees_like_a_new_draft() {
     let caller = Caller::manual();
     let people = &caller.payable(&caller.company(0))[..2];
     let run = draft_of(&caller, "off_cycle", &people[..1]);

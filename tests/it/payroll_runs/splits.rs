@@ -81,7 +81,7 @@ fn each_account_receives_its_part_and_the_item_is_paid_when_all_have_arrived() {
 }
 
 #[test]
-fn a_part_that_came_back_is_sent_again_alone() {
+fn only_the_returned_part_of_wages_is_sent_again() {
     let (caller, company, person) = payee();
     set(&caller, &person, &json!([split("9999999902", "amount", 7_000)])).expect(200);
     let run = pay(&caller, &company, std::slice::from_ref(&person));

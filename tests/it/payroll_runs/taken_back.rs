@@ -60,7 +60,7 @@ fn a_t4_after_a_reversal_has_the_earnings_of_the_other_pays() {
     caller.audit();
 }
 
-/// Tax Administration Act 28 of 2011 (ZA): the monthly EMP201 declares what the employer has to pay.
+/// Tax Administration Act 28 of 2011 (ZA): the monthly EMP201 declares the amounts that the employer has to pay.
 #[test]
 fn a_prepared_return_declares_what_a_reversal_of_a_part_leaves() {
     let (caller, person) = payable_in("ZA");

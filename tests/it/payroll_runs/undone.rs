@@ -83,7 +83,7 @@ fn recalled(caller: &Caller, outcome: &str) -> Value {
 }
 
 #[test]
-fn wages_that_were_recalled_do_not_come_back_a_second_time() {
+fn recalled_wages_are_not_returned_a_second_time() {
     let caller = Caller::manual();
     let run = recalled(&caller, "payout.settle=returned_late;after=20d");
     let before = balances(&caller);
@@ -115,7 +115,7 @@ fn a_payout_of_recalled_wages_is_not_moved_by_hand() {
 }
 
 #[test]
-fn a_part_of_a_run_is_taken_back_alone_and_the_rest_stands() {
+fn a_part_of_a_run_can_be_reversed_without_the_rest() {
     let caller = Caller::instant();
     let company = caller.company(0);
     let people = &caller.payable(&company)[..3];
@@ -161,7 +161,7 @@ fn a_run_of_the_months_before_the_start_can_be_reversed() {
 }
 
 #[test]
-fn wages_that_came_back_are_sent_again_to_another_account() {
+fn returned_wages_are_sent_again_to_another_account() {
     let caller = Caller::instant();
     let company = caller.company(0);
     let people = &caller.payable(&company)[..2];
@@ -198,7 +198,7 @@ fn wages_that_came_back_are_sent_again_to_another_account() {
 }
 
 #[test]
-fn wages_that_came_back_late_are_sent_again_without_a_second_payslip() {
+fn wages_returned_late_are_sent_again_without_a_second_payslip() {
     let caller = Caller::instant();
     let people = &caller.payable(&caller.company(0))[..1];
     account(&caller, &people[0], "9999999999");
@@ -283,8 +283,8 @@ fn a_partial_run_pays_whom_the_wallet_covers_and_the_others_when_there_is_more()
     caller.audit();
 }
 
-/// Pay As You Earn Regulations (Nigeria), reg. 6, and Personal Income Tax Act, s. 82: the employer owes the tax of each employee who is in the
-/// return. Money that other returns need is not there for it.
+/// Pay As You Earn Regulations (Nigeria), reg. 6, and Personal Income Tax Act, s. 82: the employer owes the tax of
+/// each employee who is in the return. Money that other returns need is not available for it.
 #[test]
 fn the_return_of_a_run_that_is_paid_in_part_waits_for_the_rest() {
     let caller = Caller::instant();

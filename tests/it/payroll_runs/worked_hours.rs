@@ -84,7 +84,7 @@ fn a_late_raise_of_hourly_pay_is_paid_for_the_hours_that_were_reported() {
     record(3_000);
     assert_eq!(gross("2026-03"), 30_000 + 15_000 + 5_000);
     assert_eq!(gross("2026-04"), 30_000);
-    // Final pay for a pay period with reported hours pays only what they do not.
+    // Final pay for a pay period with reported hours pays only the rest.
     let body = json!({
         "reason": "Resignation", "last_working_day": "2026-04-30", "final_pay": {"mode": "next_run"},
     });

@@ -28,7 +28,7 @@ fn payouts(caller: &Caller, run: &Value) -> usize {
     items(caller, run).iter().filter(|item| item["payout_id"].is_string()).count()
 }
 
-/// The employer must issue a pay statement for all wages earned, also if deductions take all of them (Labour Act, Nigeria, s. 1 and 5). No
+/// The employer must issue a pay statement for all wages earned, even if deductions take all of them (Labour Act, Nigeria, s. 1 and 5). No
 /// payment is counted or made.
 #[test]
 fn pay_that_a_deduction_takes_completely_has_a_payslip_and_no_payment() {
@@ -210,7 +210,7 @@ pub(super) fn away(caller: &Caller, person: &str, days: [&str; 2]) {
 }
 
 /// A pay period without pay is reported and has a payslip: HMRC, "What payroll information to report to HMRC" (an FPS also for employees who
-/// earned nothing in the period); Employment Rights Act 1996, s. 8. It holds in every country, also where no contribution is due.
+/// earned nothing in the period); Employment Rights Act 1996, s. 8. It holds in every country, even if no contribution is due.
 #[test]
 fn a_month_of_unpaid_leave_has_a_payslip_and_no_payment() {
     let companies = Caller::manual().all("/api/business/companies");

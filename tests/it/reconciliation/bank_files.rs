@@ -13,7 +13,7 @@ use crate::harness::world::id;
 
 const MT940: &str = include_str!("../../../fixtures/statements/mt940.txt");
 
-/// What each file contains: format, currency, balances, and then a line for each entry.
+/// The contents of each file: format, currency, balances, and then a line for each entry.
 const GOLDEN: &str = include_str!("../goldens/bank_files.txt");
 
 /// Imports a file into a new company with a wallet in its currency.

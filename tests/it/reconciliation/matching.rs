@@ -98,7 +98,7 @@ fn a_transaction_is_matched_once_over_all_statements() {
 }
 
 #[test]
-fn rows_are_listed_by_what_they_are() {
+fn rows_of_a_reconciliation_are_filtered() {
     let account = Account::instant();
     let all = account.transactions();
     let lines =

@@ -58,7 +58,7 @@ impl Account {
         self.caller.get(&format!("{STATEMENTS}/{}", id(&taken["data"]))).data()
     }
 
-    /// The same with these lines.
+    /// Imports a statement with these lines.
     fn lines(&self, lines: &[Value]) -> (Value, Vec<Value>) {
         let statement = self.imported(&json!({"lines": lines}));
         let rows = self.rows(&statement);

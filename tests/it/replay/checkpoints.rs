@@ -1,4 +1,5 @@
-//! Checkpoints of worlds with many inputs: they return without a replay of the inputs before, and are the same.
+//! Checkpoints of worlds with many inputs: the worlds are loaded without a replay of earlier inputs, and are
+//! unchanged.
 
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -25,7 +26,7 @@ fn checkpoint(folder: &Path) -> Option<PathBuf> {
     files.find(|file| file.extension().is_some_and(|extension| extension == "checkpoint"))
 }
 
-/// Makes many inputs that cost little, with some that matter among them.
+/// Makes many cheap inputs, and some that change resources among them.
 fn fill(server: &Arc<Server>, caller: &Caller) -> String {
     let company = caller.company(0);
     hire(caller, &company, "Ada Obi").expect(201);
@@ -121,7 +122,7 @@ fn a_world_returns_from_its_checkpoint_and_continues_as_before() {
     caller.post(&format!("/_sandbox/events/{early}/fork"), &fork).refused(422, "validation_failed");
     let late = events.last().unwrap()["id"].as_str().unwrap();
     caller.post(&format!("/_sandbox/events/{late}/fork"), &json!({"key": "test_late"})).expect(201);
-    // Its id is the same in a replay, which knows of the earlier snapshot.
+    // Its id is the same in a replay, which includes the earlier snapshot.
     let snapshot = caller.post("/_sandbox/snapshots", &json!({"name": "late"})).made();
     caller.post(&format!("/_sandbox/snapshots/{}/restore", id(&snapshot)), &json!({})).expect(200);
     hire(&caller, &company, "Gil Obi").expect(201);

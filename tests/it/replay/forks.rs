@@ -1,4 +1,4 @@
-//! Forks and deleted worlds: what a restart finds, and which webhooks are sent.
+//! Forks and deleted worlds: their state after a restart, and the webhooks that are sent.
 
 use std::io::Write;
 use std::net::TcpStream;

@@ -1,4 +1,4 @@
-//! A log that cannot be written: what is refused, what continues, and how it recovers.
+//! A log that cannot be written: refused calls, calls that continue, and the recovery.
 
 use std::path::Path;
 use std::process::Command;
@@ -31,7 +31,7 @@ fn limit(server: &Server, bytes: &str) {
     assert!(done.expect("prlimit is a program").success());
 }
 
-/// There is space again.
+/// Removes the limit on file sizes.
 fn make_space(server: &Server) {
     limit(server, "unlimited");
 }

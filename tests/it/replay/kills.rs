@@ -19,7 +19,7 @@ const KEYS: u64 = 3;
 /// The number of kills for one write-ahead log.
 const KILLS: u64 = 6;
 
-/// What clients received, by key: the existing employees.
+/// Replies to clients, by key: the existing employees.
 type Told = Mutex<Vec<(u64, String)>>;
 
 #[test]

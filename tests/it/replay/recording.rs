@@ -106,7 +106,7 @@ fn a_recording_may_end_right_after_a_reset() {
     assert!(out.contains("so do the digests at its end"), "{out}");
 }
 
-/// A read of a new key needs no room. Its world is dropped after it, so the log must not get what the clock did in it.
+/// A read of a new key needs no room. Its world is dropped after it, so the log must not get the clock's moves in it.
 #[test]
 fn a_read_without_room_is_not_recorded() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! What a restart after `kill -9` brings back beside the worlds: used-up faults, endpoints, scenarios and pending deliveries; and what it
-//! does not know any more.
+//! State other than worlds after `kill -9` and a restart: used-up faults, endpoints, scenarios and pending
+//! deliveries; and state that is lost.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -55,7 +55,7 @@ fn a_used_up_fault_stays_used_up() {
 }
 
 #[test]
-fn a_verification_after_a_restart_never_guesses() {
+fn a_verification_after_a_restart_is_unknown_if_requests_are_missing() {
     let folder = tempfile::tempdir().unwrap();
     let (server, caller) = start(folder.path());
     let verify = |caller: &Caller, operation: &str, times: &Value| {

@@ -78,7 +78,7 @@ fn a_wall_clock_continues_after_a_restart() {
     let (now, events) = (caller.now(), caller.events());
     drop((server, caller));
     let (_server, caller) = serve_logged(folder.path(), &flags);
-    // All events that a client saw are there, with their times.
+    // All events that a client has seen still exist, with their times.
     assert_eq!(status(&caller), "paid");
     assert_eq!(caller.events()[..events.len()], events);
     until("the time moves", || caller.now() > now);

@@ -270,7 +270,7 @@ expect = { status = 200 }
 "#;
 
 #[test]
-fn a_reference_that_means_nothing_is_a_difference_and_the_run_goes_on() {
+fn an_unresolved_reference_is_a_difference_and_the_run_continues() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("own.toml"), OWN).unwrap();
     let (code, out, _) = run(folder.path(), &["test", "own.toml", "--junit", "own.xml"]);

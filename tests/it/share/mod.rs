@@ -16,7 +16,7 @@ fn run(arguments: &[&str]) -> (i32, String, String) {
     (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
 }
 
-/// The same for the world of a caller.
+/// Runs a command for the world of a caller.
 fn of(caller: &Caller, arguments: &[&str]) -> (i32, String, String) {
     let port = caller.port().to_string();
     run(&[arguments, &["--port", &port]].concat())
@@ -65,7 +65,7 @@ fn session(caller: &Caller) {
 }
 
 #[test]
-fn an_opened_line_says_which_key_has_its_world() {
+fn an_opened_line_prints_the_key_of_its_world() {
     let caller = Caller::manual();
     hire(&caller, &caller.company(0), 1);
     let line = share(&caller);
@@ -190,7 +190,7 @@ fn a_call_that_needs_its_text_is_not_redacted_and_the_message_says_what_to_do() 
 }
 
 #[test]
-fn what_cannot_be_shared_or_opened_is_named() {
+fn a_world_or_line_that_cannot_be_shared_or_opened_is_refused_with_the_reason() {
     let caller = Caller::manual();
     hire(&caller, &caller.company(0), 1);
     let taken = caller.post("/_sandbox/snapshots", &json!({})).made();
@@ -217,7 +217,7 @@ fn what_cannot_be_shared_or_opened_is_named() {
 }
 
 #[test]
-fn a_difference_is_told_in_words() {
+fn a_difference_is_described_in_words() {
     let server = Server::manual();
     let (one, other) = (Caller::of(&server), Caller::of(&server));
     for caller in [&one, &other] {
@@ -252,7 +252,7 @@ fn a_world_of_the_real_clock_is_not_shared_and_the_reason_is_given() {
 }
 
 #[test]
-fn a_resource_that_both_worlds_have_is_named_once_with_what_differs() {
+fn a_resource_of_both_worlds_is_listed_once_with_its_differences() {
     let server = Server::manual();
     let (one, other) = (Caller::of(&server), Caller::of(&server));
     for (caller, event) in [(&one, "payroll_run.paid"), (&other, "payout.returned")] {
@@ -334,7 +334,7 @@ fn recordings_are_compared_by_world() {
 }
 
 #[test]
-fn a_key_comes_from_its_variable_and_one_that_the_server_refuses_is_called_so() {
+fn a_key_comes_from_its_variable_and_a_refused_key_is_reported() {
     let server = Arc::new(Server::start(&["--api-key", "test_k1"]));
     let caller = Caller::with_key(&server, "test_k1");
     hire(&caller, &caller.company(0), 1);

@@ -37,7 +37,7 @@ fn pay(caller: &Caller, company: &str, chance: &mut Chance) {
     }
 }
 
-/// What the company owes to an authority with a form since the world's start, less what is void.
+/// The company's liabilities to an authority with a form since the world's start, without void ones.
 fn owed(caller: &Caller, company: &str, authority: &str, form: &str) -> i64 {
     let path = format!(
         "/api/business/tax-liabilities?company_id={company}&authority={authority}&form={form}"
@@ -152,7 +152,7 @@ fn certificates_add_up_to_the_returns_and_to_the_liabilities_in_each_country() {
         };
         entries(form).iter().map(read).sum()
     };
-    // Those who have left have a P45 and no P60.
+    // Employees who have left have a P45 and no P60.
     let certified = total_of("P60", "Tax") + total_of("P45", "8 tax");
     assert_eq!(certified, total_of("FPS", "Income tax"));
 }

@@ -1,4 +1,4 @@
-//! Form 1099-NEC: what a company of the United States paid to each contractor in a year.
+//! Form 1099-NEC: the payments of a company of the United States to each contractor in a year.
 
 use serde_json::{Value, json};
 

@@ -258,7 +258,7 @@ fn an_employee_receives_the_document_as_a_page_to_print() {
 }
 
 #[test]
-fn the_list_has_what_can_be_read() {
+fn every_listed_tax_document_can_be_read() {
     let caller = world(&[]);
     let company = caller.company(2);
     let all = caller.all(&format!("{DOCUMENTS}?company_id={company}"));

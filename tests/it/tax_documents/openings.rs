@@ -56,8 +56,8 @@ fn a_w2_has_the_totals_that_a_year_began_with() {
     assert_eq!(amount(&w2, "5"), 19_309_091);
 }
 
-/// Canada Pension Plan, s. 8(1), and Employment Insurance Act, s. 82: each employer deducts contributions up to the limits of the year. What
-/// earlier employers deducted does not count. The T4 has what this one paid.
+/// Canada Pension Plan, s. 8(1), and Employment Insurance Act, s. 82: each employer deducts contributions up to the
+/// limits of the year. Deductions by earlier employers do not count. The T4 has the amounts of this employer.
 #[test]
 fn a_canadian_employer_takes_contributions_that_an_earlier_one_took() {
     let caller = world(&[]);

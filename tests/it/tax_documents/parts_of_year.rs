@@ -80,7 +80,7 @@ fn each_letter_of_national_insurance_has_its_own_figures() {
     assert_eq!(rows.collect::<Vec<_>>(), [("A".to_owned(), taken), ("C".to_owned(), 0)]);
 }
 
-/// 26 USC 106(d) and 6051(a)(11): code W has what the employer contributed, and what the employee elected.
+/// 26 USC 106(d) and 6051(a)(11): code W has the employer's contribution and the employee's election.
 #[test]
 fn code_w_of_a_w2_has_both_parts() {
     let caller = world(&[]);

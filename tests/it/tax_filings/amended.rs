@@ -28,7 +28,7 @@ fn events_after(caller: &Caller, sequence: usize) -> Vec<String> {
 }
 
 #[test]
-fn what_an_amended_return_adds_is_paid_from_the_available_balance() {
+fn an_increase_by_an_amended_return_is_paid_from_the_available_balance() {
     let caller = Caller::instant();
     let (company, first) = filed(&caller);
     let adjustments = json!([
@@ -61,7 +61,7 @@ fn what_an_amended_return_adds_is_paid_from_the_available_balance() {
 }
 
 #[test]
-fn what_an_amended_return_takes_away_is_used_by_the_next() {
+fn a_decrease_by_an_amended_return_is_used_by_the_next_return() {
     let caller = Caller::instant();
     let (company, first) = filed(&caller);
     let december = owed(&caller, &company, "tax_payable:SIRS");
@@ -266,7 +266,7 @@ fn a_credit_that_is_used_in_part_is_declared_by_no_return() {
     let used = number(&submit(&caller, &small).expect(202)["data"]["credit_used"]);
     let credited = number(&first["amount"]);
     assert!(0 < used && used < credited, "{used} of {credited}");
-    // No return contains the rest, alone or with other taxes of the month.
+    // No return declares the rest, alone or with other taxes of the month.
     let path = format!("/api/business/tax-liabilities?company_id={company}&authority=SIRS");
     let open = caller.all(&format!("{path}&status=accrued")).remove(0);
     assert_eq!((number(&open["amount"]), number(&open["credit_used"])), (-credited, used));
@@ -290,7 +290,7 @@ fn a_credit_that_is_used_in_part_is_declared_by_no_return() {
     caller.audit();
 }
 
-/// GB, Income Tax (PAYE) Regulations 2003 reg. 69: what was paid too much is set off against the next payment.
+/// GB, Income Tax (PAYE) Regulations 2003 reg. 69: an overpayment is set off against the next payment.
 #[test]
 fn tax_of_a_failed_run_that_was_paid_is_used_by_the_next_return() {
     let caller = Caller::manual();
@@ -325,7 +325,7 @@ fn tax_of_a_failed_run_that_was_paid_is_used_by_the_next_return() {
     assert!(amount > 0);
     assert_eq!(number(&next["credit_used"]), amount.min(paid));
     assert_eq!(number(&next["amount_paid"]), amount - amount.min(paid));
-    // A credit that is used up is paid; another shows what was used.
+    // A credit that is used up is `paid`; another shows the used amount.
     let path = format!("/api/business/tax-liabilities?company_id={company}&authority=HMRC");
     let credits = |status: &str| -> Vec<Value> {
         let all = caller.all(&format!("{path}&status={status}"));

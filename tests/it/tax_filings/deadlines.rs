@@ -59,7 +59,7 @@ fn a_liability_is_due_on_its_day_and_late_on_the_next() {
 }
 
 #[test]
-fn what_is_paid_by_its_day_is_never_late() {
+fn tax_that_is_paid_by_its_due_day_is_never_late() {
     let caller = Caller::manual();
     let company = caller.company(0);
     caller.run_payroll(&company, "2026-01");

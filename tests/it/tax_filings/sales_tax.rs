@@ -9,7 +9,7 @@ use crate::harness::Caller;
 use crate::harness::server::Server;
 use crate::harness::world::{id, number};
 
-/// A British company in a world whose time stands still.
+/// A British company in a world with a manual clock.
 fn british() -> (Arc<Server>, Caller, String) {
     let flags = ["--seed", "42", "--clock", "manual", "--countries", "GB", "--companies", "1"];
     let server = Arc::new(Server::start(&flags));
@@ -108,7 +108,7 @@ fn a_return_of_tax_on_sales_is_refused_until_its_period_is_over() {
     caller.audit();
 }
 
-/// The same laws: one return declares the whole period, also if it is prepared before the end of the period.
+/// The same laws: one return declares the whole period, even if it is prepared before the end of the period.
 #[test]
 fn a_prepared_return_of_tax_on_sales_takes_up_the_rest_of_its_period() {
     let (_server, caller, company) = british();

@@ -1,5 +1,5 @@
-//! Receivers that hang, drip, flood and reset: the server still answers other callers, and waits for such a
-//! receiver at most one deadline.
+//! Receivers that hang, send slowly, send too much or reset: the server still answers other callers, and
+//! waits at most one deadline for such a receiver.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

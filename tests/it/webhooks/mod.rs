@@ -1,4 +1,4 @@
-//! Webhooks: what a receiver gets and when, and the effects of its answers.
+//! Webhooks: the content and the time of deliveries, and the effects of answers.
 
 mod clock;
 mod commands;

@@ -1,4 +1,4 @@
-//! The `traceparent` of a call goes with all that the call causes, and `GET /_sandbox/trace/{id}` shows the chain.
+//! All effects of a call carry its `traceparent`, and `GET /_sandbox/trace/{id}` shows the chain.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

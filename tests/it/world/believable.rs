@@ -160,7 +160,7 @@ fn every_company_has_a_history_of_twelve_paid_months() {
     caller.audit();
 }
 
-/// Issue 18: e-mail addresses are unique in a world, also where countries are named twice.
+/// Issue 18: e-mail addresses are unique in a world, even if countries are named twice.
 #[test]
 fn people_and_companies_of_a_world_are_distinct() {
     for countries in ["NG,GB,US,KE,ZA,CA", "GB,IE,GB,AU"] {

@@ -238,7 +238,7 @@ fn two_pay_periods_end_in_january_and_a_third_run_is_refused() {
     caller.audit();
 }
 
-/// 26 CFR 31.6011(a)-1: the returns of the quarters declare what was withheld on the pay dates of the quarter.
+/// 26 CFR 31.6011(a)-1: the returns of the quarters declare the amounts withheld on the pay dates of the quarter.
 #[test]
 fn returns_of_the_history_declare_the_pay_dates_of_their_months() {
     let caller = world(&[]);

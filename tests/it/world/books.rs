@@ -1,4 +1,5 @@
-//! What a company owes when its world starts: to suppliers and to the pension provider. The resources, the ledger and the reports agree.
+//! A company's debts at the start of its world: to suppliers and to the pension provider. The resources, the ledger
+//! and the reports agree.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -110,7 +111,7 @@ fn a_return_of_tax_on_sales_deducts_the_tax_on_bills() {
     }
 }
 
-/// What a company deducts of the tax on a new bill of 10,000.00 with that expense.
+/// The tax that a company deducts on a new bill of 10,000.00 with that expense.
 fn deducted(caller: &Caller, company: &Value, account: &str, day: &str) -> (i64, i64) {
     let body = json!({
         "company_id": company["id"], "vendor": {"name": "Northern Supplies"},
@@ -233,7 +234,8 @@ fn kenyan_returns_carry_what_exceeds_the_tax_on_sales() {
     caller.audit();
 }
 
-/// IFRS 9, appendix B: the carrying amount of a loan is what was lent less what was repaid. Interest is an expense of its month.
+/// IFRS 9, appendix B: the carrying amount of a loan is the amount lent less repayments. Interest is an expense of
+/// its month.
 #[test]
 fn companies_with_many_fixed_assets_repay_bank_loans() {
     let world = printed(&["--companies", "30"]);

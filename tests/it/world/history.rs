@@ -1,4 +1,4 @@
-//! The twelve months of books before the start: they look like those of a living company, and they agree with one another.
+//! The twelve months of books before the start: they are realistic and consistent.
 //!
 //! Issue 14, points 7 (every obligation keeps its own day) and 14 (seeded history).
 
@@ -223,7 +223,7 @@ fn every_return_of_december_has_its_own_day_and_becomes_late_after_it() {
     assert!(late(&caller).contains(&"IRS".to_owned()));
     caller.advance(&json!({"to": "2026-01-22T00:00:00Z"}));
     assert_eq!(late(&caller).iter().filter(|it| *it == "vat").count(), 1, "that of Nigeria");
-    // A late return is submitted like another one, and stays late.
+    // A late return is submitted like any other, and remains marked as late.
     let filing = caller.all(&format!("{FILINGS}?tax_type=IRS&status=pending")).remove(0);
     let target = format!("{FILINGS}/{}", id(&filing));
     caller.post(&format!("{target}/submit"), &json!({"declaration": "Ada Obi"})).expect(202);

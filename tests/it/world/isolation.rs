@@ -1,4 +1,4 @@
-//! Worlds do not wait for each other: a long call of one key delays no other key.
+//! Worlds are independent: a long call of one key delays no other key.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use crate::harness::{Caller, Server};
 
-/// A company of so many people that its payroll takes a second or more, also in a release build. The pauses of a busy machine are short against that.
+/// A company whose payroll takes a second or more, even in a release build. The pauses of a busy machine are short
+/// compared with that.
 const LARGE: [&str; 4] = ["--companies", "1", "--employees-per-company", "20000"];
 
 /// The longest time that a read of this world takes until `ended` is set, and the number of reads.

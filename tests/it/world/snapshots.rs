@@ -182,7 +182,7 @@ fn differences_are_listed_field_by_field() {
 }
 
 #[test]
-fn what_the_world_begins_with_is_changed_and_not_created() {
+fn grown_resources_are_changed_and_not_created_in_a_difference() {
     let caller = Caller::instant();
     let company = caller.company(0);
     let all = |path: &str| caller.all(&format!("{path}&company_id={company}"));
@@ -259,7 +259,7 @@ fn differences_of_a_payroll_run_reach_the_wallets_balance() {
     assert_eq!((&field["before"], &field["after"]), (&before, &after));
 }
 
-/// The same change after a restore is no difference, because values are compared.
+/// The same change after a restore is not a difference, because values are compared.
 #[test]
 fn the_same_change_made_twice_is_no_difference() {
     let caller = Caller::instant();

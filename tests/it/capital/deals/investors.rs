@@ -1,4 +1,4 @@
-//! What investors say: in reply to a term sheet, and at any time.
+//! Answers of investors: in reply to a term sheet, and at any time.
 
 use super::*;
 
@@ -59,7 +59,7 @@ fn an_investor_may_reply_at_any_time_while_the_deal_is_open() {
     let alone = caller.post(DEALS, &alone).expect(201)["data"].take();
     let problem = caller.post(path, &says(&alone, "passes")).refused(422, "validation_failed");
     assert_eq!(problem["errors"][0]["code"], "no_investor");
-    // A deal without an investor asks none, and a late reply changes nothing.
+    // A deal without an investor sends no request, and a late reply changes nothing.
     moved(&caller, id(&alone), "screening").expect(200);
     let late = made(&caller, "equity");
     moved(&caller, id(&late), "screening").expect(200);

@@ -1,4 +1,4 @@
-//! Deals: guards that name what is missing, money that arrives once, and investors who reply.
+//! Deals: guards that list missing requirements, money that arrives once, and replies of investors.
 
 mod investors;
 
@@ -77,7 +77,7 @@ fn names(caller: &Caller) -> Vec<String> {
 }
 
 #[test]
-fn a_deal_goes_past_every_guard_and_funds_the_wallet() {
+fn a_deal_that_passes_every_guard_funds_the_wallet() {
     for (instrument, account, template) in [
         ("equity", "owner_equity", "standard"),
         ("safe", "owner_equity", "lite"),
@@ -256,7 +256,7 @@ fn a_deal_ends_once_and_is_won_from_the_last_stage_alone() {
 }
 
 #[test]
-fn what_comes_in_is_refused_at_its_edges_before_anything_changes() {
+fn invalid_amounts_of_a_deal_are_refused_without_a_change() {
     let caller = Caller::instant();
     let company = caller.company(0);
     let deal = made(&caller, "equity");

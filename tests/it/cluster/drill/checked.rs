@@ -1,4 +1,4 @@
-//! What must hold after a drill: of the worlds, live and replayed, of the webhooks and of the log.
+//! Checks after a drill: of the worlds, live and replayed, of the webhooks and of the log.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::{Drill, PROCESSES, WORLDS, key, text};
 /// Instead of the digest of a world that cannot be replayed.
 const REFUSED: &str = "refused";
 
-/// What a drill without the fence must find, at least one of them.
+/// The faults of which a drill without the fence must find at least one.
 pub(super) const WITHOUT_FENCE: [&str; 5] =
     ["is lost", "twice", "was stale", "two entries", "a world cannot be read: 500"];
 
@@ -39,7 +39,7 @@ impl Drill {
         (0..WORLDS).map(owner).collect()
     }
 
-    /// Compares what clients were told with the worlds, live and replayed, and with the log.
+    /// Compares the replies to clients with the worlds, live and replayed, and with the log.
     pub(super) fn check(&self, receiver: &Receiver) {
         let owners = self.owners();
         let servers = std::mem::take(&mut *self.servers.lock().unwrap());
@@ -109,7 +109,7 @@ impl Drill {
         }
     }
 
-    /// The log has each place once, and no gap.
+    /// The log has each sequence number once, without gaps.
     fn check_log(&self) {
         for (sql, what) in [
             (

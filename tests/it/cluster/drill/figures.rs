@@ -4,7 +4,7 @@ use crate::harness::{Request, Server};
 
 use super::Drill;
 
-/// What must happen in a drill.
+/// Events that must occur in a drill.
 pub(super) const COUNTED: [&str; 5] = [
     "sandbox_takeovers_total",
     "sandbox_handovers_total",

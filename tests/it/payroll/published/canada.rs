@@ -29,7 +29,7 @@ struct Pay {
     before: Before,
 }
 
-/// What the employee is exempt from: code E of both forms, form CPT30, employment that is not insurable.
+/// The exemptions of the employee: code E of both forms, form CPT30, employment that is not insurable.
 #[derive(Clone, Copy, Default)]
 struct Free {
     tax: bool,

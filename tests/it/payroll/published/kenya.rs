@@ -6,7 +6,7 @@ use sandbox::model::payroll::PayPeriod;
 use super::Case;
 use super::figures::{Edge, Exact, Figures, around, by_table, cents, not_negative, to_cent, whole};
 
-/// What an employee claims or has, in cents of a month.
+/// The claims and benefits of an employee, in cents of a month.
 #[derive(Clone, Copy, Default)]
 struct Claims {
     pension: i64,

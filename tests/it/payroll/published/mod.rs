@@ -1,5 +1,5 @@
-//! The law itself: published tables and rules, written down anew with their sources, and a small evaluator of them in exact fractions. It
-//! shares neither code nor figures with the packs, so a wrong figure of a pack does not agree with itself.
+//! Published tables and rules, transcribed independently with their sources, and a small evaluator of them in exact
+//! fractions. It shares neither code nor figures with the packs, so it detects wrong figures of a pack.
 //!
 //! The cases are a grid around each threshold: below it, at it and above it.
 
@@ -20,7 +20,7 @@ use sandbox::model::payroll::{PayInput, PayPeriod, YearToDate, library};
 
 use figures::{Exact, whole};
 
-/// One pay: what the engine is asked, and what the law says.
+/// One pay: the input of the engine, and the amounts by law.
 #[derive(Clone)]
 struct Case {
     name: String,
@@ -56,7 +56,7 @@ impl Case {
         }
     }
 
-    /// Lines that the engine calculates otherwise.
+    /// Lines in which the engine differs.
     fn differences(&self) -> Vec<String> {
         let pack = library().pack(self.pack).unwrap();
         let attributes = self.attributes.iter().map(|(name, value)| (*name, value.as_str()));

@@ -11,7 +11,7 @@ const YEAR: usize = 4;
 
 /// The thresholds of one earnings period.
 struct Thresholds {
-    /// Where the employer's rate begins, for a letter with an employer's rate.
+    /// The start of the employer's rate, for a letter with an employer's rate.
     employer: Option<Exact>,
     primary: Exact,
     upper: Exact,

@@ -95,14 +95,14 @@ fn tax_to_date(year: &Year<'_>, code: &Code<'_>, period: PayPeriod, k: i128, pay
     down_to_cent(tax)
 }
 
-/// What is known of the earlier pays of the year.
+/// Totals of the earlier pays of the year.
 #[derive(Clone, Copy, Default)]
 struct Before {
     pay: i64,
     tax: i64,
 }
 
-/// Section 4.5: what this pay bears, at most half of it.
+/// Section 4.5: the tax of this pay, at most half of it.
 fn tax_of_pay(
     year: &Year<'_>,
     code: &Code<'_>,

@@ -1,4 +1,4 @@
-//! What each kind of line comes to, in the second evaluator.
+//! The value of each kind of line, in the second evaluator.
 
 use toml::{Table, Value};
 
