@@ -175,16 +175,10 @@ pub(crate) fn settle(world: &mut World) {
 /// Runs all tasks that are due by an instant. `due` is evaluated again after each task.
 fn run_all(world: &mut World, due: impl Fn(&World) -> Timestamp) {
     let mut hashed = world.log_length();
-    let mut next = |world: &mut World| {
+    long_work::repeat(|| {
         hashed = world.hash_log_since(hashed);
         run_next(world, due(world)).is_some()
-    };
-    for _ in 0..long_work::LONG {
-        if !next(world) {
-            return;
-        }
-    }
-    long_work::run(|| while next(world) {});
+    });
 }
 
 /// Moves the clock to an instant, and runs due tasks in order.

@@ -9,7 +9,7 @@ use http::request::Parts;
 use http::{HeaderValue, Response, StatusCode};
 
 use crate::api::host::Process;
-use crate::api::operation::{Call, Contract};
+use crate::api::operation::{Call, Contract, Operation};
 use crate::engine::fault::{self, Faults, Refused};
 use crate::engine::fork::Forking;
 use crate::engine::headers::{
@@ -23,7 +23,7 @@ use crate::engine::represent::Form;
 use crate::engine::request::{Prepared, Request, Trace, request_id};
 use crate::engine::response::{Page, WorldTag, echo_trace, page_reply};
 use crate::engine::router::{self, Found, Route};
-use crate::engine::slot::Slot;
+use crate::engine::slot::{LARGE, Slot};
 use crate::engine::state::Engine;
 use crate::engine::turn::{Turn, Waiting};
 use crate::engine::write::write;
@@ -91,11 +91,6 @@ struct Accepted {
 
 /// The size of a body whose parsing and handling may take long.
 const LONG_BODY: usize = 32 * 1024;
-
-/// Whether the request may delay other connections: its body is large, or its operation may take long and its world is large.
-fn may_take_long(request: &Request, slot: &Slot) -> bool {
-    request.body.len() > LONG_BODY || (request.route.operation.long && slot.is_large())
-}
 
 impl Engine {
     /// The ids of all served operations.
@@ -230,33 +225,48 @@ impl Engine {
             },
         };
         let mut response = match &slot {
-            Some(slot)
-                if long_work::is_full() && (may_take_long(&request, slot) || slot.is_busy()) =>
-            {
-                let detail = "too many long calculations are running; try again soon";
-                self.refusal(head, &ApiError::new(ErrorCode::Overloaded, detail))
+            Some(slot) => {
+                let may_take_long = self.may_take_long(&request, slot);
+                if long_work::is_full() && (may_take_long || slot.is_busy()) {
+                    let detail = "too many long calculations are running; try again soon";
+                    self.refusal(head, &ApiError::new(ErrorCode::Overloaded, detail))
+                } else {
+                    long_work::run_if(may_take_long, || self.answer_world(&request, slot))
+                }
             }
-            Some(slot) if may_take_long(&request, slot) => {
-                long_work::run(|| self.answer_world(&request, slot))
-            }
-            Some(slot) => self.answer_world(&request, slot),
             None => self.answer_open(route, None),
         };
         if let Some(verdict) = &verdict {
             fault::after_commit(verdict, &mut response);
         }
         if let Some(slot) = &slot
-            && recording::deletes_world(route.operation)
+            && matches!(route.operation.call, Call::Tester(_))
             && response.status().is_success()
-            && let Ok(key) = bearer(&head.headers)
         {
-            self.worlds.close(key, slot);
+            self.after_tester(head, route.operation, slot);
         }
         if let Some(slot) = slot.as_ref().filter(|_| !observes) {
             request_log::note(&request, slot, verdict.as_deref(), &mut response);
         }
         echo_trace(request.own, &mut response);
         self.leave(head, response)
+    }
+
+    /// Whether the request may delay other connections: its body is large, or its operation may take long and its
+    /// world is large, or there are many worlds.
+    fn may_take_long(&self, request: &Request, slot: &Slot) -> bool {
+        let is_large = || slot.is_large() || self.worlds.count() > LARGE;
+        request.body.len() > LONG_BODY || (request.route.operation.long && is_large())
+    }
+
+    /// Follows a successful call to the tester: its world may be deleted, or may be able to leave memory.
+    fn after_tester(&self, head: &Parts, row: &Operation, slot: &Arc<Slot>) {
+        if recording::deletes_world(row)
+            && let Ok(key) = bearer(&head.headers)
+        {
+            self.worlds.close(key, slot);
+        }
+        self.worlds.room.search_again();
     }
 
     /// The configuration and the state of the process.

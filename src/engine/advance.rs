@@ -142,18 +142,12 @@ impl Run {
     }
 
     fn step_held(&mut self, world: &mut World) -> Result<bool, ApiError> {
-        for _ in 0..long_work::LONG {
-            if let Some(more) = self.task(world)? {
-                return Ok(more);
-            }
-        }
-        long_work::run(|| {
-            loop {
-                if let Some(more) = self.task(world)? {
-                    return Ok(more);
-                }
-            }
-        })
+        let mut ended = Ok(None);
+        long_work::repeat(|| {
+            ended = self.task(world);
+            matches!(ended, Ok(None))
+        });
+        Ok(ended?.unwrap_or_default())
     }
 
     /// Runs the next task. Returns `None` if another task follows at once, and otherwise whether the advance

@@ -18,10 +18,17 @@ use crate::engine::recording::{self, KeyHash, Tape};
 use crate::engine::slot::Slot;
 use crate::engine::worlds::Worlds;
 use crate::value::{ApiError, ErrorCode, Key};
-use crate::world::ClockMode;
+use crate::world::script::Scenario;
+use crate::world::{ClockMode, World};
 
 /// One in this many worlds is unloaded at once, so that a full server does not sort its worlds for each new key.
 const PART: usize = 16;
+
+/// After a search for worlds that can leave has found too few, this part of the number of worlds is the number of further
+/// attempts without a search.
+const ATTEMPTS: usize = 8;
+/// With fewer worlds, each attempt searches.
+const MANY_WORLDS: usize = 1_000;
 
 /// The bits of a filter of forgotten keys.
 const FILTER_BITS: u64 = 1 << 23;
@@ -34,6 +41,8 @@ pub(super) struct Room {
     now_ms: AtomicU64,
     /// The worlds that fit into the allowed memory, as far as it is known.
     ceiling: AtomicUsize,
+    /// The number of attempts to open a world that are refused without a search for worlds that can leave.
+    refusals: AtomicUsize,
     /// The number of lost inputs at the last search for lost worlds.
     losses: AtomicU64,
     /// Whether idle worlds are dropped.
@@ -48,6 +57,7 @@ impl Default for Room {
         Self {
             now_ms: AtomicU64::new(0),
             ceiling: AtomicUsize::new(usize::MAX),
+            refusals: AtomicUsize::new(0),
             losses: AtomicU64::new(0),
             drops_idle: AtomicBool::new(false),
             forgotten: OnceLock::new(),
@@ -59,6 +69,18 @@ impl Room {
     /// Sets the milliseconds since the server started.
     pub(super) fn tick(&self, now_ms: u64) {
         self.now_ms.store(now_ms, Ordering::Relaxed);
+        self.search_again();
+    }
+
+    /// A world may be able to leave now.
+    pub(super) fn search_again(&self) {
+        self.refusals.store(0, Ordering::Relaxed);
+    }
+
+    /// Whether an attempt is refused without a search.
+    fn refuses(&self) -> bool {
+        let less = |left: usize| left.checked_sub(1);
+        self.refusals.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok()
     }
 
     pub(super) fn now(&self) -> u64 {
@@ -208,10 +230,13 @@ impl Worlds {
         if open.len() < most {
             return Ok(());
         }
-        let after = most - (most / PART).max(1);
-        self.shrink(open, after);
-        if open.len() < most {
-            return Ok(());
+        if !self.room.refuses() {
+            self.shrink(open, most - (most / PART).max(1));
+            if open.len() < most {
+                return Ok(());
+            }
+            let refusals = if open.len() < MANY_WORLDS { 0 } else { open.len() / ATTEMPTS };
+            self.room.refusals.store(refusals, Ordering::Relaxed);
         }
         let limit = if most == self.most { "--max-worlds" } else { "--max-resident-bytes" };
         let worlds = open.len();
@@ -235,16 +260,17 @@ impl Worlds {
 
     /// Unloads the least recently used worlds until this number remains, as far as they can be unloaded.
     fn shrink(&self, open: &mut OpenMut<'_>, after: usize) {
+        let started = self.started();
         let mut leaving: Vec<(u64, u64, Box<str>)> = open
             .iter()
-            .filter(|(_, slot)| self.may_leave(slot))
+            .filter(|(_, slot)| self.may_leave(slot, &started))
             .map(|(key, slot)| (slot.touched(), slot.memory().state.opened, key.clone()))
             .collect();
         leaving.sort_unstable();
         let surplus = open.len().saturating_sub(after);
         for (_, _, key) in leaving.into_iter().take(surplus) {
             // The wall clock may have begun to move it since.
-            if open.get(&key).is_some_and(|slot| self.may_leave(slot)) {
+            if open.get(&key).is_some_and(|slot| self.may_leave(slot, &started)) {
                 self.drop_world(open, &key);
             }
         }
@@ -264,16 +290,17 @@ impl Worlds {
     }
 
     /// Whether nothing is lost with a world: it equals a new one, or it can be replayed.
-    fn may_leave(&self, slot: &Arc<Slot>) -> bool {
-        if !is_unused(slot) {
-            return false;
+    fn may_leave(&self, slot: &Arc<Slot>, started: &[Arc<Scenario>]) -> bool {
+        if !self.reads_again() {
+            // Most worlds of a full server are changed, which is the cheapest check.
+            let is_like_new = slot.is_like_new(&self.base, started, self.recorder.is_some());
+            return is_like_new && is_unused(slot);
         }
-        if self.reads_again() {
+        is_unused(slot) && {
             // A lost world that acts without calls must be replayed without a request: the next sweep drops it and
             // notes that.
-            return slot.is_stored() || (slot.is_lost() && !slot.acts_alone());
+            slot.is_stored() || (slot.is_lost() && !slot.acts_alone())
         }
-        slot.is_like_new(&self.base, &self.started(), self.recorder.is_some())
     }
 
     /// Drops a world that was deleted.
@@ -303,7 +330,7 @@ impl Worlds {
     pub(super) fn drop_idle(&self, idle_ms: u64) {
         self.room.drops_idle.store(true, Ordering::Relaxed);
         let mut open = self.open_mut();
-        let now = self.room.now();
+        let (now, started) = (self.room.now(), self.started());
         let idle: Vec<Box<str>> = open
             .iter()
             .filter(|(_, slot)| {
@@ -311,7 +338,7 @@ impl Worlds {
                 let waits = || slot.tester().outbox.is_waiting();
                 is_idle
                     && is_unused(slot)
-                    && if self.reads_again() { self.may_leave(slot) } else { !waits() }
+                    && if self.reads_again() { self.may_leave(slot, &started) } else { !waits() }
             })
             .map(|(key, _)| key.clone())
             .collect();
@@ -342,5 +369,15 @@ impl Slot {
     pub(super) fn acts_alone(&self) -> bool {
         self.deliveries().is_active()
             && (self.world().mode() == ClockMode::Real || self.tester().outbox.is_waiting())
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        let world = self.world.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if world.record_count() > 0 {
+            world.replace(World::new(Arc::clone(world.base()), world.mode()));
+        }
+        self.tester.get_mut().unwrap_or_else(PoisonError::into_inner).snapshots.free();
     }
 }

@@ -33,7 +33,7 @@ use crate::world::script::{Scenario, imports};
 const SPINS: u32 = 300;
 
 /// The number of people or events of a large world.
-const LARGE: u64 = 2_000;
+pub(super) const LARGE: u64 = 2_000;
 
 /// Tries to take a lock for a short time. A poisoned lock still protects a valid value, because each step is undone as a whole.
 fn spin<G>(attempt: impl Fn() -> TryLockResult<G>) -> Option<G> {
@@ -52,8 +52,8 @@ fn spin<G>(attempt: impl Fn() -> TryLockResult<G>) -> Option<G> {
 pub(super) struct Slot {
     /// The requests that wait for the world.
     pub(super) turns: Arc<Turns>,
-    world: RwLock<World>,
-    tester: Mutex<Tester>,
+    pub(super) world: RwLock<World>,
+    pub(super) tester: Mutex<Tester>,
     memory: Mutex<Memory>,
     deliveries: Deliveries,
     /// The readers of its event stream.

@@ -108,6 +108,13 @@ impl Snapshots {
         self.acts.push(Act::Reset);
     }
 
+    /// Removes and frees all snapshots.
+    pub(crate) fn free(&mut self) {
+        for snapshot in std::mem::take(&mut self.kept).into_values() {
+            snapshot.world.free();
+        }
+    }
+
     /// The changes since the last call.
     pub(crate) fn take_acts(&mut self) -> Vec<Act> {
         std::mem::take(&mut self.acts)
@@ -139,7 +146,7 @@ impl Tester {
     /// whether the snapshot exists.
     pub(crate) fn restore_snapshot(&mut self, id: Id<Snapshot>, world: &mut World) -> bool {
         let Some(snapshot) = self.snapshots.get(id) else { return false };
-        *world = snapshot.world.clone();
+        world.replace(snapshot.world.clone());
         let part = snapshot.part.clone();
         self.snapshots.acts.push(Act::Restored(id));
         self.put_part(part);
@@ -149,13 +156,12 @@ impl Tester {
 
     /// Deletes a snapshot. Returns whether it existed.
     pub(crate) fn delete_snapshot(&mut self, id: Id<Snapshot>) -> bool {
-        let before = self.snapshots.len();
-        self.snapshots.kept.retain(|_, kept| kept.id != id);
-        let deleted = self.snapshots.len() < before;
-        if deleted {
-            self.snapshots.acts.push(Act::Deleted(id));
-        }
-        deleted
+        let kept = &mut self.snapshots.kept;
+        let number = kept.iter().find_map(|(number, kept)| (kept.id == id).then_some(*number));
+        let Some(snapshot) = number.and_then(|number| kept.remove(&number)) else { return false };
+        snapshot.world.free();
+        self.snapshots.acts.push(Act::Deleted(id));
+        true
     }
 
     /// The tester state that accompanies a world.

@@ -11,9 +11,13 @@ pub(crate) type Runner = fn(&mut dyn FnMut());
 
 static RUNNER: OnceLock<Runner> = OnceLock::new();
 
-/// The number of rows or steps from which a calculation counts as long (about two milliseconds). Moving the other
+/// The number of rows or steps from which a calculation counts as long (about one millisecond). Moving the other
 /// work to another thread takes about 25 µs.
-pub(crate) const LONG: u64 = 200;
+pub(crate) const LONG: u64 = 100;
+
+/// The number of steps that [`repeat`] runs directly. A step is the smallest change of a world, or a calculation over
+/// fewer than [`LONG`] rows.
+const FEW_STEPS: usize = 8;
 
 /// The number of calculations that may run or wait for a world at the same time. Each occupies a thread.
 pub(crate) const MOST: usize = 448;
@@ -55,7 +59,44 @@ pub(crate) fn run<T>(work: impl FnOnce() -> T) -> T {
     result.expect("a runner runs its calculation once")
 }
 
+/// Repeats a step until it returns false. The first steps run directly, because most calls have few.
+pub(crate) fn repeat(mut step: impl FnMut() -> bool) {
+    for _ in 0..FEW_STEPS {
+        if !step() {
+            return;
+        }
+    }
+    run(|| while step() {});
+}
+
+/// Frees a value that refers to this many records.
+pub(crate) fn free<T>(records: u64, value: T) {
+    over(records, || drop(value));
+}
+
 /// Runs a calculation over `rows` rows; directly if they are few.
 pub(crate) fn over<T>(rows: u64, work: impl FnOnce() -> T) -> T {
-    if rows < LONG { work() } else { run(work) }
+    run_if(rows >= LONG, work)
+}
+
+/// Runs a calculation; directly if it does not take long.
+pub(crate) fn run_if<T>(is_long: bool, work: impl FnOnce() -> T) -> T {
+    if is_long { run(work) } else { work() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_is_repeated_until_it_returns_false() {
+        for most in [0, 1, FEW_STEPS - 1, FEW_STEPS, 50] {
+            let mut steps = 0;
+            repeat(|| {
+                steps += 1;
+                steps <= most
+            });
+            assert_eq!(steps, most + 1);
+        }
+    }
 }

@@ -85,7 +85,7 @@ use crate::model::business::Company;
 use crate::model::identity::aml_rules::Movement;
 use crate::model::posting::Posting;
 use crate::model::{Account, AnyId, Entity, JournalEntry, Kind, Record};
-use crate::value::{ApiError, Currency, Date, Id, Timestamp};
+use crate::value::{ApiError, Currency, Date, Id, Timestamp, long_work};
 use crate::world::books::{Book, Books};
 use crate::world::metered::Metered;
 use crate::world::overlay::Overlay;
@@ -200,6 +200,16 @@ impl World {
     /// The number of resources created or changed since the start.
     pub(crate) fn record_count(&self) -> u64 {
         self.overlay.len() as u64
+    }
+
+    /// Becomes another world.
+    pub(crate) fn replace(&mut self, world: Self) {
+        std::mem::replace(self, world).free();
+    }
+
+    /// Frees its memory, which takes long in a large world.
+    pub(crate) fn free(self) {
+        long_work::free(self.record_count() + self.log_length(), self);
     }
 
     // --- reading ---------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
             by days overdue. For each currency, the total equals the balance of \
             `accounts_receivable`; entries that belong to no invoice are in `unallocated`.",
         example: r#"{"company_id":"@company:1","as_of":"2025-12-31"}"#,
+        long: true,
         ..operation!(read get_aged_receivables)
     },
     Operation {
@@ -26,6 +27,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
             and by days overdue. For each currency, the total equals the balance of \
             `accounts_payable`; entries that belong to no bill are in `unallocated`.",
         example: r#"{"company_id":"@company:1","as_of":"2025-12-31"}"#,
+        long: true,
         ..operation!(read get_aged_payables)
     },
 ]);

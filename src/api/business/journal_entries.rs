@@ -12,6 +12,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         summary: "List journal entries",
         description: "Lists a company's journal entries, oldest first. Each entry balances in \
             every currency and names its cause.",
+        long: true,
         ..operation!(read list_journal_entries)
     },
     Operation {

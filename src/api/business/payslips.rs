@@ -15,6 +15,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         summary: "List payslips",
         description: "Lists payslips, newest first, including those of the twelve months before the \
             world's start.",
+        long: true,
         ..operation!(read list_payslips)
     },
     Operation {

@@ -25,6 +25,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
         summary: "Read an event",
         description: "Returns one event with all its changes. `request.id` names the request that \
             caused it.",
+        long: true,
         ..operation!(read get_event)
     },
     Operation {

@@ -92,7 +92,8 @@ fn reset_world(session: &mut Session<'_>, input: ResetWorld) -> Result<Plain<Res
         return Err(ApiError::of_member(pointer, "shape", detail));
     }
     let base = wanted.base(&base).map_err(invalid)?;
-    *session.world = session.restarted(base, mode)?;
+    let world = session.restarted(base, mode)?;
+    session.world.replace(world);
     session.tester.snapshots.note_reset();
     let running = std::mem::take(&mut session.tester.scenarios);
     let (imports, running): (Vec<_>, Vec<_>) =

@@ -10,6 +10,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
         summary: "List worlds",
         description: "Lists every open world in the order of opening, with the short tag that the \
             log uses for it. Keys are never shown. The call does not wait for running requests.",
+        long: true,
         ..operation!(tester list_worlds)
     },
     Operation {

@@ -13,6 +13,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
         summary: "List payouts",
         description: "Lists payouts, newest first, including wages and suppliers of the months \
             before the world's start.",
+        long: true,
         ..operation!(read list_payouts)
     },
     Operation {
