@@ -113,7 +113,7 @@ impl Paid {
 
     /// The number of employees.
     pub(crate) fn count(&self) -> u64 {
-        self.parts.iter().map(|part| self.workforce.count(*part)).sum()
+        self.workforce.count_among(&self.parts)
     }
 
     /// The index of the employee with `rank` others before.

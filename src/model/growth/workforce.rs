@@ -8,6 +8,8 @@
 
 #![expect(clippy::cast_possible_truncation, reason = "slots, seats and steps are below 25")]
 
+use std::ops::Range;
+
 use crate::model::business::{EmployeeStatus, PayrollStatus};
 use crate::value::Key;
 
@@ -117,6 +119,17 @@ impl Selection {
     }
 }
 
+/// Number of selected employees before a cycle, without those of the first.
+fn after_first_cycle(selections: &[Selection], cycle: u64) -> u64 {
+    let pairings = (cycle - 1) / PAIRING;
+    let counts = selections.iter().map(|selection| {
+        let (roles, standings) = (selection.roles.count_ones(), selection.standings.count_ones());
+        let rest = (1 + pairings * PAIRING..cycle).map(|cycle| selection.per_cycle(cycle));
+        pairings * u64::from(roles) * u64::from(standings) + rest.sum::<u64>()
+    });
+    counts.sum()
+}
+
 /// The employees of one grown company.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Workforce {
@@ -157,20 +170,27 @@ impl Workforce {
 
     /// Number of selected employees before `index`.
     pub(crate) fn count_before(&self, selection: Selection, index: u64) -> u64 {
-        let index = index.min(self.size);
-        let (cycles, seats) = (index / CYCLE, index % CYCLE);
-        let scan = |from: u64, to: u64| {
-            (from..to).filter(|&i| selection.has(self.place(i))).count() as u64
-        };
-        if cycles == 0 {
-            return scan(0, seats);
+        self.count_among_before(&[selection], index.min(self.size))
+    }
+
+    fn count_among_before(&self, selections: &[Selection], index: u64) -> u64 {
+        let (cycle, seats) = (index / CYCLE, index % CYCLE);
+        if cycle == 0 {
+            return self.count_in(selections, 0..seats);
         }
-        let pairings = (cycles - 1) / PAIRING;
-        let each =
-            u64::from(selection.roles.count_ones()) * u64::from(selection.standings.count_ones());
-        let rest: u64 =
-            (1 + pairings * PAIRING..cycles).map(|cycle| selection.per_cycle(cycle)).sum();
-        scan(0, CYCLE) + pairings * each + rest + scan(cycles * CYCLE, cycles * CYCLE + seats)
+        let last = cycle * CYCLE..cycle * CYCLE + seats;
+        self.count_in(selections, 0..CYCLE)
+            + after_first_cycle(selections, cycle)
+            + self.count_in(selections, last)
+    }
+
+    fn count_in(&self, selections: &[Selection], indexes: Range<u64>) -> u64 {
+        indexes.filter(|index| self.is_among(selections, *index)).count() as u64
+    }
+
+    fn is_among(&self, selections: &[Selection], index: u64) -> bool {
+        let place = self.place(index);
+        selections.iter().any(|selection| selection.has(place))
     }
 
     /// Total number of selected employees.
@@ -181,34 +201,30 @@ impl Workforce {
         self.count_before(selection, self.size)
     }
 
+    /// Total number of selected employees. The selections have no employee in common.
+    pub(crate) fn count_among(&self, selections: &[Selection]) -> u64 {
+        self.count_among_before(selections, self.size)
+    }
+
     /// The index of the selected employee with `rank` selected ones before. The selections have no employee in common.
     pub(crate) fn find_among(&self, selections: &[Selection], rank: u64) -> Option<u64> {
-        let before = |index| -> u64 {
-            selections.iter().map(|selection| self.count_before(*selection, index)).sum()
-        };
-        if self.size > CYCLE && rank >= before(self.size) {
-            return None;
-        }
-        let (mut low, mut high) = (0, self.size);
-        while high - low > CYCLE {
-            let middle = low + (high - low) / 2;
-            if before(middle) > rank {
-                high = middle;
-            } else {
-                low = middle;
+        let first = self.count_in(selections, 0..CYCLE.min(self.size));
+        let (mut cycle, mut before) = (0, 0);
+        if rank >= first {
+            // The last cycle with at most `rank` selected employees before it.
+            let before_cycle = |cycle| first + after_first_cycle(selections, cycle);
+            let mut high = self.size.div_ceil(CYCLE);
+            cycle = 1;
+            while high > cycle + 1 {
+                let middle = cycle + (high - cycle) / 2;
+                if before_cycle(middle) > rank { high = middle } else { cycle = middle }
             }
+            before = before_cycle(cycle);
         }
-        let mut left = rank - before(low);
-        for index in low..self.size {
-            let place = self.place(index);
-            if selections.iter().any(|selection| selection.has(place)) {
-                if left == 0 {
-                    return Some(index);
-                }
-                left -= 1;
-            }
-        }
-        None
+        let left = usize::try_from(rank - before).ok()?;
+        let rows = cycle * CYCLE..((cycle + 1) * CYCLE).min(self.size);
+        let mut rows = rows.filter(|index| self.is_among(selections, *index));
+        rows.nth(left)
     }
 
     /// Whether the employee with that index is selected.
@@ -306,6 +322,25 @@ mod tests {
                 }
                 assert_eq!(people.find_among(&[selection], scanned.len() as u64), None);
             }
+        }
+    }
+
+    #[test]
+    fn counting_and_finding_among_several_selections_agree_with_a_scan() {
+        let selections = [
+            Selection { roles: ALL_SLOTS, standings: 0b0110 },
+            Selection { roles: 0x000F_00FF, standings: 1 << 8 },
+            Selection { roles: 0b1, standings: 1 << 24 },
+        ];
+        for size in [0, 1, 25, 26, 1_000, 16_789] {
+            let people = workforce(size);
+            let is_among = |place| selections.iter().any(|selection| selection.has(place));
+            let scanned: Vec<u64> = (0..size).filter(|&i| is_among(people.place(i))).collect();
+            assert_eq!(people.count_among(&selections), scanned.len() as u64, "{size}");
+            for (rank, index) in scanned.iter().enumerate() {
+                assert_eq!(people.find_among(&selections, rank as u64), Some(*index));
+            }
+            assert_eq!(people.find_among(&selections, scanned.len() as u64), None);
         }
     }
 
