@@ -11,7 +11,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
 
 use crate::api::reply::{Data, List, Meta, Shown};
-use crate::api::sort::{KeyOf, Sort, Sortable};
+use crate::api::sort::{KeyOf, Sort, Sortable, Sorting};
 use crate::value::{ApiError, Id, Prefixed, long_work};
 use crate::world::{Grow, World};
 
@@ -240,12 +240,17 @@ impl<'a, T: Grow> Candidates<'a, T> {
     {
         let sort = Sort::or_usual(sort);
         long_work::over(self.len(), || {
-            let all = (0..self.len()).filter_map(|rank| self.get(world, rank));
-            let mut rows: Vec<Arc<T>> = all.filter(|row| keep(row)).collect();
-            if let Some(sort) = sort {
-                sort.apply(&mut rows);
+            let mut sorting = Sorting::new(sort);
+            for rank in 0..self.len() {
+                if let Some(row) = self.get(world, rank).filter(|row| keep(row)) {
+                    sorting.add(&row, rank);
+                }
             }
-            page_of(&rows, paging)
+            let ranks = sorting.sorted();
+            let range = paging.range(ranks.len() as u64);
+            let page = range.filter_map(|place| ranks.get(usize::try_from(place).ok()?));
+            let page = page.filter_map(|rank| self.get(world, *rank));
+            List { data: page.map(Shown).collect(), meta: paging.meta(ranks.len() as u64) }
         })
     }
 }

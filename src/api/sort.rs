@@ -83,6 +83,33 @@ impl<T: Sortable> Sort<T> {
     }
 }
 
+/// Rows that are sorted by their keys. It holds no row itself, because a grown row takes kilobytes, and a page needs few.
+pub(crate) struct Sorting<T, P> {
+    sort: Option<Sort<T>>,
+    /// The keys of the rows, and their places.
+    rows: Vec<(Option<SortKey>, P)>,
+}
+
+impl<T: Sortable, P> Sorting<T, P> {
+    pub(crate) const fn new(sort: Option<Sort<T>>) -> Self {
+        Self { sort, rows: Vec::new() }
+    }
+
+    pub(crate) fn add(&mut self, row: &T, place: P) {
+        self.rows.push((self.sort.map(|sort| sort.key()(row)), place));
+    }
+
+    /// The places in the order of the keys. Equal rows stay in the order in which they were added.
+    pub(crate) fn sorted(mut self) -> Vec<P> {
+        if self.sort.is_some_and(|sort| sort.descending) {
+            self.rows.sort_by(|(one, _), (other, _)| other.cmp(one));
+        } else {
+            self.rows.sort_by(|(one, _), (other, _)| one.cmp(other));
+        }
+        self.rows.into_iter().map(|(_, place)| place).collect()
+    }
+}
+
 impl<'de, T: Sortable> Deserialize<'de> for Sort<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Cow::<'de, str>::deserialize(deserializer)?;

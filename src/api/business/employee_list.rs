@@ -9,6 +9,7 @@
 use crate::api::business::employee_merge::{Companies, Filter, Merged, created};
 use crate::api::business::employee_page::EmployeePage;
 use crate::api::prelude::*;
+use crate::api::sort::Sorting;
 use crate::value::long_work;
 
 /// The page of the employees that match the filter.
@@ -42,24 +43,27 @@ fn scan(
     paging: Paging,
     sort: Option<&Sort<Employee>>,
 ) -> EmployeePage {
-    let mut everybody: Vec<Arc<Employee>> = Vec::new();
+    let mut sorting = Sorting::new(sort.copied());
     let size = world.base().shape().employees_per_company;
     let companies = Companies::of(world, filter);
     for company in companies.first..companies.end {
         for index in company * size..(company + 1) * size {
-            everybody
-                .extend(world.at::<Employee>(index).filter(|employee| filter.accepts(employee)));
+            if let Some(employee) = world.at(index).filter(|employee| filter.accepts(employee)) {
+                sorting.add(&employee, employee.id);
+            }
         }
     }
-    everybody.extend(created(world, filter));
-    if let Some(sort) = sort {
-        sort.apply(&mut everybody);
+    for employee in created(world, filter) {
+        sorting.add(&employee, employee.id);
     }
-    let total = everybody.len() as u64;
+    let ids = sorting.sorted();
+    let total = ids.len() as u64;
     let range = paging.range(total);
     let mut page = EmployeePage::new();
-    for employee in &everybody[range.start as usize..range.end as usize] {
-        page.changed(employee);
+    for id in &ids[range.start as usize..range.end as usize] {
+        if let Some(employee) = world.find(*id) {
+            page.changed(&employee);
+        }
     }
     page.end(paging, total)
 }
