@@ -38,6 +38,12 @@ const LEFT_OUT: [&str; 16] = [
     "virtual_account",
 ];
 
+/// Maximum number of resources in the canonical form.
+pub(super) const MOST_OBJECTS: usize = 20_000;
+
+/// Maximum number of items of an array that is repeated.
+const MOST_ITEMS: usize = 100;
+
 /// Members of an obligation that follow from other effects, which are compared by themselves.
 const DERIVED: [&str; 3] = ["amount_refunded", "refund_status", "tax_amount"];
 
@@ -63,7 +69,7 @@ struct CanonicalObject {
     /// The name of the recipient or payer; null without one.
     counterparty: Option<String>,
     /// Its members without ids, instants, references, rails and fees. The id of a resource that the difference created is replaced by the
-    /// members of that resource.
+    /// members of that resource; arrays of more than 100 items in them are replaced by their lengths.
     value: Value,
 }
 
@@ -100,7 +106,8 @@ impl Canonical {
                     let (any, ..) = wires.get(id).filter(|(_, _, is_new)| *is_new)?;
                     Some(Value::from(any.kind.name()))
                 };
-                (id.as_str(), with_object(*any, underived(any.kind, stripped(wire, &inner))))
+                let members = shortened(underived(any.kind, stripped(wire, &inner)));
+                (id.as_str(), with_object(*any, members))
             })
             .collect();
         let objects = wires.iter().filter(|(_, (_, wire, _))| !is_dead(wire));
@@ -179,6 +186,17 @@ fn stripped(value: &Value, replaced: &impl Fn(&str) -> Option<Value>) -> Value {
         Value::Array(items) => items.iter().map(|item| stripped(item, replaced)).collect(),
         Value::String(text) => replaced(text).unwrap_or_else(|| value.clone()),
         other => other.clone(),
+    }
+}
+
+/// A value whose long arrays are replaced by their lengths, because it is repeated in every resource that refers to it.
+fn shortened(value: Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            members.into_iter().map(|(name, value)| (name, shortened(value))).collect()
+        }
+        Value::Array(items) if items.len() > MOST_ITEMS => items.len().into(),
+        other => other,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::api::control::canonical::Canonical;
+use crate::api::control::canonical::{Canonical, MOST_OBJECTS};
 use crate::api::control::snapshots::find;
 use crate::api::json::differing_pointers;
 use crate::api::prelude::*;
@@ -32,7 +32,7 @@ pub(crate) struct GetDiff {
     from: Option<Text<64>>,
     /// A snapshot id, `start`, or `now`. Default: `now`.
     to: Option<Text<64>>,
-    /// Whether to add the effects in canonical form, to compare two runs of one program. Default: false.
+    /// Whether to add the effects in canonical form, to compare two runs of one program. At most 20,000 resources can be different. Default: false.
     canonical: Option<bool>,
 }
 
@@ -142,6 +142,14 @@ fn get_diff(session: &mut Session<'_>, input: GetDiff) -> Result<List<DiffRow, D
     let (after, to) = end(input.to.as_ref(), "now")?;
     check_growth(before, after)?;
     let found = differences(before, after);
+    let is_canonical = input.canonical.unwrap_or(false);
+    if is_canonical && found.len() > MOST_OBJECTS {
+        let detail = format!(
+            "{} resources are different, and the canonical form has at most {MOST_OBJECTS}: compare nearer states",
+            found.len()
+        );
+        return Err(ApiError::of_member("/canonical", "too_many", detail));
+    }
     let total = found.len() as u64;
     let range = input.paging.range(total);
     let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
@@ -156,7 +164,7 @@ fn get_diff(session: &mut Session<'_>, input: GetDiff) -> Result<List<DiffRow, D
             to: DiffEnd::of(after, to),
             kinds: counts(&found),
             events: DiffEvents::of(before, after),
-            canonical: input.canonical.unwrap_or(false).then(|| Canonical::of(after, &found)),
+            canonical: is_canonical.then(|| Canonical::of(after, &found)),
         },
     })
 }

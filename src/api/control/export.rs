@@ -49,7 +49,12 @@ pub(crate) struct Exported {
 fn export_companies(world: &World, input: ExportCompanies) -> Result<Plain<Exported>> {
     let only = input.company_id.map(|company| company_of(world, company.as_str())).transpose()?;
     let companies = match only {
-        Some(id) => vec![world.get(id)?],
+        Some(id) => {
+            if world.base().index_of(id).is_some() {
+                may_scan(world.base().shape().employees_per_company, "/company_id")?;
+            }
+            vec![world.get(id)?]
+        }
         None => world.created::<Company>().filter_map(|id| world.find(id)).collect(),
     };
     let mut export = Exported {

@@ -228,6 +228,34 @@ fn a_changed_resource_keeps_its_id_inside_the_canonical_form_of_a_new_one() {
 }
 
 #[test]
+fn the_canonical_form_of_a_run_grows_in_proportion_to_its_people() {
+    let bytes = |people: &str| {
+        let caller = Caller::of(&Arc::new(Server::start(&[
+            "--companies",
+            "1",
+            "--employees-per-company",
+            people,
+        ])));
+        caller.run_payroll(&caller.company(0), "2026-01");
+        diff(&caller, "from=start&canonical=true&per_page=1").to_string().len()
+    };
+    let (few, many) = (bytes("250"), bytes("1000"));
+    assert!(many < 5 * few, "{few} bytes for 250 people, {many} for 1,000");
+}
+
+#[test]
+fn a_canonical_form_of_too_many_resources_is_refused() {
+    let flags = ["--companies", "1", "--employees-per-company", "30000"];
+    let caller = Caller::of(&Arc::new(Server::start(&flags)));
+    let company = caller.company(0);
+    caller.post("/v1/payroll/run", &json!({"company_id": company, "period": "2026-01"}));
+    let path = "/_sandbox/diff?from=start&per_page=1";
+    assert!(number(&caller.get(path).expect(200)["meta"]["total"]) > 20_000);
+    let refused = caller.get(&format!("{path}&canonical=true")).refused(422, "validation_failed");
+    assert_eq!(refused["errors"][0]["code"], "too_many", "{refused}");
+}
+
+#[test]
 fn differences_of_a_payroll_run_reach_the_wallets_balance() {
     let caller = Caller::instant();
     let company = caller.company(0);
