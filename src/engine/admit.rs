@@ -23,7 +23,7 @@ use crate::engine::represent::Form;
 use crate::engine::request::{Prepared, Request, Trace, request_id};
 use crate::engine::response::{Page, WorldTag, echo_trace, page_reply};
 use crate::engine::router::{self, Found, Route};
-use crate::engine::slot::{LARGE, Slot};
+use crate::engine::slot::Slot;
 use crate::engine::state::Engine;
 use crate::engine::turn::{Turn, Waiting};
 use crate::engine::write::write;
@@ -91,6 +91,11 @@ struct Accepted {
 
 /// The size of a body whose parsing and handling may take long.
 const LONG_BODY: usize = 32 * 1024;
+
+/// Whether the request may delay other connections: its body is large, or its operation may take long and its world is large.
+fn may_take_long(request: &Request, slot: &Slot) -> bool {
+    request.body.len() > LONG_BODY || (request.route.operation.long && slot.is_large())
+}
 
 impl Engine {
     /// The ids of all served operations.
@@ -226,7 +231,7 @@ impl Engine {
         };
         let mut response = match &slot {
             Some(slot) => {
-                let may_take_long = self.may_take_long(&request, slot);
+                let may_take_long = may_take_long(&request, slot);
                 if long_work::is_full() && (may_take_long || slot.is_busy()) {
                     let detail = "too many long calculations are running; try again soon";
                     self.refusal(head, &ApiError::new(ErrorCode::Overloaded, detail))
@@ -241,6 +246,7 @@ impl Engine {
         }
         if let Some(slot) = &slot
             && matches!(route.operation.call, Call::Tester(_))
+            && head.method != http::Method::GET
             && response.status().is_success()
         {
             self.after_tester(head, route.operation, slot);
@@ -252,13 +258,6 @@ impl Engine {
         self.leave(head, response)
     }
 
-    /// Whether the request may delay other connections: its body is large, or its operation may take long and its
-    /// world is large, or there are many worlds.
-    fn may_take_long(&self, request: &Request, slot: &Slot) -> bool {
-        let is_large = || slot.is_large() || self.worlds.count() > LARGE;
-        request.body.len() > LONG_BODY || (request.route.operation.long && is_large())
-    }
-
     /// Follows a successful call to the tester: its world may be deleted, or may be able to leave memory.
     fn after_tester(&self, head: &Parts, row: &Operation, slot: &Arc<Slot>) {
         if recording::deletes_world(row)
@@ -266,7 +265,7 @@ impl Engine {
         {
             self.worlds.close(key, slot);
         }
-        self.worlds.room.search_again();
+        self.worlds.room.search.renew();
     }
 
     /// The configuration and the state of the process.

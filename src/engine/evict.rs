@@ -11,107 +11,27 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Deref;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError, RwLockWriteGuard, Weak};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError, RwLockWriteGuard, Weak};
 
 use crate::engine::recording::{self, KeyHash, Tape};
-use crate::engine::slot::Slot;
+pub(super) use crate::engine::room::Room;
+use crate::engine::slot::{Memory, Slot};
 use crate::engine::worlds::Worlds;
-use crate::value::{ApiError, ErrorCode, Key};
-use crate::world::script::Scenario;
-use crate::world::{ClockMode, World};
+use crate::value::{ApiError, ErrorCode};
+use crate::world::script::{Scenario, imports};
+use crate::world::{Base, ClockMode, World};
 
 /// One in this many worlds is unloaded at once, so that a full server does not sort its worlds for each new key.
 const PART: usize = 16;
 
-/// After a search for worlds that can leave has found too few, this part of the number of worlds is the number of further
-/// attempts without a search.
-const ATTEMPTS: usize = 8;
+/// The number of worlds in memory for each attempt that is refused without a search, after a search has found only
+/// changed worlds.
+const WORLDS_A_REFUSAL: usize = 8;
+/// The same if there are unchanged worlds that are in use, which can leave soon.
+const WORLDS_A_REFUSAL_SOON: usize = 256;
 /// With fewer worlds, each attempt searches.
 const MANY_WORLDS: usize = 1_000;
-
-/// The bits of a filter of forgotten keys.
-const FILTER_BITS: u64 = 1 << 23;
-/// The bits that each key sets.
-const BITS_OF_KEY: u64 = 4;
-
-/// The limits for worlds in memory.
-pub(super) struct Room {
-    /// Milliseconds since the server started, as last reported.
-    now_ms: AtomicU64,
-    /// The worlds that fit into the allowed memory, as far as it is known.
-    ceiling: AtomicUsize,
-    /// The number of attempts to open a world that are refused without a search for worlds that can leave.
-    refusals: AtomicUsize,
-    /// The number of lost inputs at the last search for lost worlds.
-    losses: AtomicU64,
-    /// Whether idle worlds are dropped.
-    drops_idle: AtomicBool,
-    /// A set of keys whose worlds and request logs have left memory. It can also contain other keys (false
-    /// positives).
-    forgotten: OnceLock<Box<[AtomicU64]>>,
-}
-
-impl Default for Room {
-    fn default() -> Self {
-        Self {
-            now_ms: AtomicU64::new(0),
-            ceiling: AtomicUsize::new(usize::MAX),
-            refusals: AtomicUsize::new(0),
-            losses: AtomicU64::new(0),
-            drops_idle: AtomicBool::new(false),
-            forgotten: OnceLock::new(),
-        }
-    }
-}
-
-impl Room {
-    /// Sets the milliseconds since the server started.
-    pub(super) fn tick(&self, now_ms: u64) {
-        self.now_ms.store(now_ms, Ordering::Relaxed);
-        self.search_again();
-    }
-
-    /// A world may be able to leave now.
-    pub(super) fn search_again(&self) {
-        self.refusals.store(0, Ordering::Relaxed);
-    }
-
-    /// Whether an attempt is refused without a search.
-    fn refuses(&self) -> bool {
-        let less = |left: usize| left.checked_sub(1);
-        self.refusals.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok()
-    }
-
-    pub(super) fn now(&self) -> u64 {
-        self.now_ms.load(Ordering::Relaxed)
-    }
-
-    fn bits(key: &str) -> impl Iterator<Item = (usize, u64)> {
-        let key = Key::new(0).with("forgotten").with(key);
-        (0..BITS_OF_KEY).map(move |place| {
-            let bit = key.at(place).below(FILTER_BITS);
-            (usize::try_from(bit / 64).unwrap_or_default(), 1 << (bit % 64))
-        })
-    }
-
-    fn forget(&self, key: &str) {
-        let words = self.forgotten.get_or_init(|| {
-            let words = usize::try_from(FILTER_BITS / 64).unwrap_or_default();
-            (0..words).map(|_| AtomicU64::new(0)).collect()
-        });
-        for (word, bit) in Self::bits(key) {
-            words[word].fetch_or(bit, Ordering::Relaxed);
-        }
-    }
-
-    /// Whether a world of the key may have left memory.
-    pub(super) fn forgot(&self, key: &str) -> bool {
-        self.forgotten.get().is_some_and(|words| {
-            Self::bits(key).all(|(word, bit)| words[word].load(Ordering::Relaxed) & bit != 0)
-        })
-    }
-}
 
 /// The worlds in memory, by key. A world that was replayed without a request has a name made of its hash instead.
 #[derive(Default)]
@@ -230,13 +150,13 @@ impl Worlds {
         if open.len() < most {
             return Ok(());
         }
-        if !self.room.refuses() {
-            self.shrink(open, most - (most / PART).max(1));
+        if !self.room.search.refuses() {
+            let begun = self.room.search.begin();
+            let refusals = self.shrink(open, most - (most / PART).max(1));
             if open.len() < most {
                 return Ok(());
             }
-            let refusals = if open.len() < MANY_WORLDS { 0 } else { open.len() / ATTEMPTS };
-            self.room.refusals.store(refusals, Ordering::Relaxed);
+            self.room.search.failed(begun, refusals);
         }
         let limit = if most == self.most { "--max-worlds" } else { "--max-resident-bytes" };
         let worlds = open.len();
@@ -259,8 +179,10 @@ impl Worlds {
     }
 
     /// Unloads the least recently used worlds until this number remains, as far as they can be unloaded.
-    fn shrink(&self, open: &mut OpenMut<'_>, after: usize) {
+    /// Returns the number of further attempts that need no search if they are too few.
+    fn shrink(&self, open: &mut OpenMut<'_>, after: usize) -> usize {
         let started = self.started();
+        let worlds = open.len();
         let mut leaving: Vec<(u64, u64, Box<str>)> = open
             .iter()
             .filter(|(_, slot)| self.may_leave(slot, &started))
@@ -273,6 +195,12 @@ impl Worlds {
             if open.get(&key).is_some_and(|slot| self.may_leave(slot, &started)) {
                 self.drop_world(open, &key);
             }
+        }
+        let any_unchanged = || open.values().any(|slot| self.is_unchanged(slot, &started));
+        match worlds {
+            ..MANY_WORLDS => 0,
+            _ if any_unchanged() => worlds / WORLDS_A_REFUSAL_SOON,
+            _ => worlds / WORLDS_A_REFUSAL,
         }
     }
 
@@ -292,15 +220,22 @@ impl Worlds {
     /// Whether nothing is lost with a world: it equals a new one, or it can be replayed.
     fn may_leave(&self, slot: &Arc<Slot>, started: &[Arc<Scenario>]) -> bool {
         if !self.reads_again() {
-            // Most worlds of a full server are changed, which is the cheapest check.
-            let is_like_new = slot.is_like_new(&self.base, started, self.recorder.is_some());
-            return is_like_new && is_unused(slot);
+            // The cheapest check is first, because most worlds of a full server are changed. The last one takes the lock
+            // of the tester, which a request may hold while it waits for the lock of all worlds.
+            return self.is_unchanged(slot, started)
+                && is_unused(slot)
+                && slot.is_like_new(&self.base, started, self.recorder.is_some());
         }
         is_unused(slot) && {
             // A lost world that acts without calls must be replayed without a request: the next sweep drops it and
             // notes that.
             slot.is_stored() || (slot.is_lost() && !slot.acts_alone())
         }
+    }
+
+    /// Whether the records of a world are those of a new one. Its tester may not be.
+    fn is_unchanged(&self, slot: &Slot, started: &[Arc<Scenario>]) -> bool {
+        slot.memory().is_unchanged(&self.base, started)
     }
 
     /// Drops a world that was deleted.
@@ -372,6 +307,13 @@ impl Slot {
     }
 }
 
+impl Memory {
+    /// Whether the records of the world are those of a new one of this base.
+    pub(super) fn is_unchanged(&self, base: &Arc<Base>, started: &[Arc<Scenario>]) -> bool {
+        self.state.version == imports(started) && Arc::ptr_eq(&self.base, base)
+    }
+}
+
 impl Drop for Slot {
     fn drop(&mut self) {
         let world = self.world.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -379,5 +321,6 @@ impl Drop for Slot {
             world.replace(World::new(Arc::clone(world.base()), world.mode()));
         }
         self.tester.get_mut().unwrap_or_else(PoisonError::into_inner).snapshots.free();
+        self.past.get_mut().unwrap_or_else(PoisonError::into_inner).free();
     }
 }

@@ -41,6 +41,7 @@ mod response;
 mod restore;
 mod resume;
 mod rewind;
+mod room;
 mod router;
 mod slot;
 mod state;

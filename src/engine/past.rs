@@ -55,6 +55,13 @@ impl Past {
         Some((moment.world.clone(), TesterPart::clone(&moment.part)))
     }
 
+    /// Removes and frees all states.
+    pub(super) fn free(&mut self) {
+        for moment in std::mem::take(&mut self.0) {
+            moment.world.free();
+        }
+    }
+
     /// Keeps those states of a replay that belong to the past of this world.
     pub(super) fn put(&mut self, present: &World, moments: Vec<Moment>) {
         let Some(last) = moments.last() else { return };

@@ -27,13 +27,13 @@ use crate::value::long_work;
 use crate::value::time::Timestamp;
 use crate::world::World;
 use crate::world::base::Base;
-use crate::world::script::{Scenario, imports};
+use crate::world::script::Scenario;
 
 /// Iterations of the loop that waits for a step to end: about ten microseconds.
 const SPINS: u32 = 300;
 
 /// The number of people or events of a large world.
-pub(super) const LARGE: u64 = 2_000;
+const LARGE: u64 = 2_000;
 
 /// Tries to take a lock for a short time. A poisoned lock still protects a valid value, because each step is undone as a whole.
 fn spin<G>(attempt: impl Fn() -> TryLockResult<G>) -> Option<G> {
@@ -82,7 +82,7 @@ pub(super) struct Memory {
     /// The state of the world after its last change, for readers that may not wait for its lock.
     pub(super) state: OpenWorld,
     /// The base of the world at that time.
-    base: Arc<Base>,
+    pub(super) base: Arc<Base>,
     /// The number of calls that acted on the tester; it numbers their ids.
     tester_calls: u64,
     /// The number of these calls that are not recorded.
@@ -255,9 +255,10 @@ impl Slot {
         is_recorded: bool,
     ) -> bool {
         let memory = self.memory();
-        let is_unchanged =
-            memory.state.version == imports(started) && Arc::ptr_eq(&memory.base, base);
-        if !is_unchanged || !memory.seen.is_empty() || memory.tester_calls > 0 && is_recorded {
+        if !memory.is_unchanged(base, started)
+            || !memory.seen.is_empty()
+            || memory.tester_calls > 0 && is_recorded
+        {
             return false;
         }
         if memory.tester_calls == 0 {

@@ -116,3 +116,33 @@ impl From<Sums> for Vec<(Currency, Account, Totals)> {
         sums.iter().collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(currency: Currency, account: Account, amount: i64) -> EntryLine {
+        EntryLine { account, currency, direction: Direction::Debit, amount }
+    }
+
+    #[test]
+    fn rows_are_sorted_and_a_row_that_becomes_zero_is_removed() {
+        let (usd, ngn) = (Currency::new("USD").unwrap(), Currency::new("NGN").unwrap());
+        let lines = [
+            line(usd, Account::CashAvailable, 5),
+            line(ngn, Account::Fees, 3),
+            line(ngn, Account::CashAvailable, 2),
+            line(usd, Account::CashAvailable, 1),
+        ];
+        let mut sums = Sums::default();
+        sums.add(&lines);
+        let rows: Vec<_> = sums.iter().map(|(currency, account, _)| (currency, account)).collect();
+        assert!(rows.is_sorted() && rows.len() == 3, "{rows:?}");
+        assert_eq!(sums.get(usd, Account::CashAvailable).net(), 6);
+        assert_eq!(Sums::from(Vec::from(sums.clone())), sums);
+        sums.remove(&lines[1..2]);
+        assert_eq!(sums.iter().count(), 2);
+        sums.remove(&[lines[0], lines[2], lines[3]]);
+        assert!(sums.is_empty());
+    }
+}

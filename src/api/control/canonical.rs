@@ -130,7 +130,7 @@ impl Canonical {
 }
 
 /// Balances follow from the journal.
-const fn is_balance(kind: Kind) -> bool {
+pub(super) const fn is_balance(kind: Kind) -> bool {
     matches!(kind, Kind::Wallet | Kind::WalletTransaction | Kind::JournalEntry)
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::api::control::canonical::{Canonical, MOST_OBJECTS};
+use crate::api::control::canonical::{Canonical, MOST_OBJECTS, is_balance};
 use crate::api::control::snapshots::find;
 use crate::api::json::differing_pointers;
 use crate::api::prelude::*;
@@ -143,10 +143,10 @@ fn get_diff(session: &mut Session<'_>, input: GetDiff) -> Result<List<DiffRow, D
     check_growth(before, after)?;
     let found = differences(before, after);
     let is_canonical = input.canonical.unwrap_or(false);
-    if is_canonical && found.len() > MOST_OBJECTS {
+    let objects = found.keys().filter(|id| !is_balance(id.kind)).count();
+    if is_canonical && objects > MOST_OBJECTS {
         let detail = format!(
-            "{} resources are different, and the canonical form has at most {MOST_OBJECTS}: compare nearer states",
-            found.len()
+            "{objects} resources are different, and the canonical form has at most {MOST_OBJECTS}: compare nearer states"
         );
         return Err(ApiError::of_member("/canonical", "too_many", detail));
     }

@@ -24,6 +24,9 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
     ..operation!(read export_companies)
 }]);
 
+/// Maximum number of employees whom a company has before the world's start, because an export is in memory as a whole.
+const MOST_EMPLOYEES: u64 = 100_000;
+
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ExportCompanies {
     /// Only this company and its subjects: its id, or `@ext:` and your own id.
@@ -50,8 +53,12 @@ fn export_companies(world: &World, input: ExportCompanies) -> Result<Plain<Expor
     let only = input.company_id.map(|company| company_of(world, company.as_str())).transpose()?;
     let companies = match only {
         Some(id) => {
-            if world.base().index_of(id).is_some() {
-                may_scan(world.base().shape().employees_per_company, "/company_id")?;
+            let people = world.base().shape().employees_per_company;
+            if world.base().index_of(id).is_some() && people > MOST_EMPLOYEES {
+                let detail = format!(
+                    "the company has {people} employees, and an export contains at most {MOST_EMPLOYEES}"
+                );
+                return Err(ApiError::of_member("/company_id", "too_many", detail));
             }
             vec![world.get(id)?]
         }

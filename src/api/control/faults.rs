@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use crate::api::check::suggestion;
+use crate::api::control::intervene::check_room;
 use crate::api::prelude::*;
 use crate::tester::fault::{self, contradiction};
 use crate::tester::wire::Armed;
@@ -17,7 +18,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
         summary: "Add a fault",
         description: "Adds a fault for requests to this key's world: an error status, a delay, a \
             lost request or reply, or a damaged body. `where` restricts it to calls with certain \
-            members. The first fault that matches applies. Faults added here come before those of scenarios.",
+            members. The first fault that matches applies. Faults added here come before those of scenarios. \
+            A key can have at most 1,000 rules and faults.",
         success: 201,
         example: r#"{"on":"runPayroll","times":1,"latency":"20ms"}"#,
         ..operation!(tester add_fault)
@@ -161,6 +163,7 @@ impl FaultShape {
 }
 
 fn add_fault(session: &mut Session<'_>, input: AddFault) -> Result<Plain<FaultShape>> {
+    check_room(session)?;
     let row = row(input, &session.host.operations())?;
     let key = session.world.base().key();
     Ok(Plain(FaultShape::of(session.tester.wire.add(row, key))))

@@ -104,7 +104,7 @@ fn import_companies(session: &mut Session<'_>, input: ImportCompanies) -> Result
     let (scenario, world) =
         if is_text { read? } else { read.map_err(|refusal| at_paths(refusal, &paths))? };
     let imported = Imported::of(&scenario.imports, session.world, &world);
-    *session.world = world;
+    session.world.replace(world);
     session.tester.scenarios.push(scenario);
     session.tester.follow_scenarios(session.world.base());
     Ok(Plain(imported))

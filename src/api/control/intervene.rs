@@ -25,7 +25,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
         summary: "Add a rule",
         description: "Adds a rule at run time, like a row of a scenario: an outcome for a \
             decision, a fault for an operation, or a change of webhook deliveries. It has priority \
-            over rows of scenarios.",
+            over rows of scenarios. A key can have at most 1,000 rules and faults.",
         example: r#"{"match":{"decision":"payout.settle"},"times":1,"outcome":{"then":"returned","code":"R02"}}"#,
         success: 201,
         ..operation!(tester create_rule)
@@ -204,16 +204,35 @@ pub(crate) fn newest_rule(world: &World) -> Option<String> {
 
 /// Outcomes, then faults, then changes of deliveries, each in the order of evaluation.
 fn list_rules(session: &mut Session<'_>, _: Nothing) -> Result<List<Rule>> {
+    Ok(List::whole(rules(session)))
+}
+
+/// The rules added at run time.
+fn rules(session: &Session<'_>) -> Vec<Rule> {
     let world = &*session.world;
     let outcomes = world.script().outcomes.iter();
     let outcomes = outcomes.filter_map(|state| Rule::of(world, state));
     let faults = session.tester.wire.rows().iter();
     let faults = faults.filter(|armed| armed.at_run_time).map(Rule::of_fault);
     let shapes = shaping::rules(session);
-    Ok(List::whole(outcomes.chain(faults).chain(shapes).collect()))
+    outcomes.chain(faults).chain(shapes).collect()
+}
+
+/// Maximum number of rules that can be added at run time, because each call is compared with all of them.
+const MOST_RULES: usize = 1_000;
+
+/// Refuses a rule or fault beyond the maximum.
+pub(super) fn check_room(session: &Session<'_>) -> Result<()> {
+    if rules(session).len() < MOST_RULES {
+        return Ok(());
+    }
+    let detail =
+        format!("this key has {MOST_RULES} rules and faults, the maximum: remove one first");
+    Err(ApiError::of_member("", "too_many", detail))
 }
 
 fn create_rule(session: &mut Session<'_>, input: CreateRule) -> Result<Plain<Rule>> {
+    check_room(session)?;
     let CreateRule { r#match: matched, nth, times, outcome, fault, shape, delay } = input;
     if let (None, None, Some(shape), Some(event)) = (&outcome, &fault, shape, &matched.event)
         && matched.decision.is_none()

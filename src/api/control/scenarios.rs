@@ -221,7 +221,7 @@ fn run(
         session.end_scenarios();
     }
     if let Some(world) = world {
-        *session.world = world;
+        session.world.replace(world);
         remove_rules(session); // as after a reset
         let running = session.tester.scenarios.iter().filter(|other| !other.is_import());
         running.for_each(|other| session.world.load(other));

@@ -59,7 +59,7 @@ fn trigger_event(
     let before = session.world.clone();
     let done = follow(session.world, &situations, name, &input.r#override);
     if done.is_err() {
-        *session.world = before;
+        session.world.replace(before);
     }
     done
 }

@@ -2,6 +2,7 @@
 
 use crate::api::host::OpenWorld;
 use crate::api::prelude::*;
+use crate::value::long_work;
 use crate::world::{Shape, WORLD_VERSION};
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
@@ -10,7 +11,6 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
         summary: "List worlds",
         description: "Lists every open world in the order of opening, with the short tag that the \
             log uses for it. Keys are never shown. The call does not wait for running requests.",
-        long: true,
         ..operation!(tester list_worlds)
     },
     Operation {
@@ -68,7 +68,7 @@ fn list_worlds(session: &mut Session<'_>, _: Nothing) -> Result<List<WorldRow>> 
         records: world.records,
         snapshots: world.snapshots,
     };
-    Ok(List::whole(session.host.worlds().into_iter().map(row).collect()))
+    Ok(long_work::run(|| List::whole(session.host.worlds().into_iter().map(row).collect())))
 }
 
 /// A deleted world.

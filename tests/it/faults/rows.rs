@@ -175,3 +175,20 @@ fn conditions_compare_numbers_and_follow_references_and_a_rule_has_them_too() {
         assert_eq!(direct["errors"][0]["code"], code);
     }
 }
+
+#[test]
+fn a_key_has_at_most_a_thousand_rules_and_faults() {
+    let caller = Caller::manual();
+    let rule = json!({"match": {"decision": "payout.settle"}, "outcome": {"then": "returned"}});
+    let fault = json!({"on": "runPayroll", "latency": "1ms"});
+    for _ in 0..500 {
+        caller.post("/_sandbox/rules", &rule).expect(201);
+        caller.post("/_sandbox/faults", &fault).expect(201);
+    }
+    for (path, body) in [("/_sandbox/rules", &rule), ("/_sandbox/faults", &fault)] {
+        let refused = caller.post(path, body).refused(422, "validation_failed");
+        assert_eq!(refused["errors"][0]["code"], "too_many", "{refused}");
+    }
+    caller.send(&caller.request("DELETE", "/_sandbox/rules")).expect(200);
+    caller.post("/_sandbox/rules", &rule).expect(201);
+}

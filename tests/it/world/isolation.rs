@@ -87,11 +87,11 @@ fn a_server_without_room_for_another_world_says_when_to_retry() {
     assert_eq!(refused.header("retry-after"), Some("1"));
 }
 
-/// The shortest of five times of a page of 100 payslips and a page of 100 payouts, with three companies.
+/// The shortest of 15 times of a page of 100 payslips and a page of 100 payouts, with three companies.
 fn page_of_history(people: &str) -> Duration {
     let flags = ["--companies", "3", "--employees-per-company", people];
     let caller = Caller::of(&Arc::new(Server::start(&flags)));
-    let times = (1..6).map(|page| {
+    let times = (1..16).map(|page| {
         let start = Instant::now();
         caller.get(&format!("/api/business/payslips?per_page=100&page={page}")).expect(200);
         caller.get(&format!("/api/payments/payouts?per_page=100&page={page}")).expect(200);
@@ -120,4 +120,14 @@ fn a_full_server_opens_a_world_as_soon_as_one_is_reset() {
     }
     Caller::with_key(&server, "test_7").post("/_sandbox/reset", &json!({})).expect(200);
     change("test_new_1").expect(200);
+}
+
+#[test]
+fn a_full_server_answers_while_a_world_with_a_snapshot_is_forked() {
+    let server = Arc::new(Server::start(&["--max-worlds", "1"]));
+    let key = |name: &str| Caller::with_key(&server, name);
+    let snapshot = key("test_a").post("/_sandbox/snapshots", &json!({})).made();
+    let fork = format!("/_sandbox/snapshots/{}/fork", snapshot["id"].as_str().unwrap());
+    key("test_a").post(&fork, &json!({"key": "test_b"})).refused(503, "overloaded");
+    key("test_c").get("/api/business/employees?per_page=1").expect(200);
 }
