@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use crate::api::check::suggestion;
-use crate::api::control::intervene::check_room;
 use crate::api::prelude::*;
 use crate::tester::fault::{self, contradiction};
 use crate::tester::wire::Armed;
@@ -160,6 +159,22 @@ impl FaultShape {
             hits: armed.hits,
         }
     }
+}
+
+/// Maximum number of rules and faults that can be added at run time, because calls are compared with all of them.
+const MOST_RULES: usize = 1_000;
+
+/// Refuses a rule or fault beyond the maximum.
+pub(super) fn check_room(session: &Session<'_>) -> Result<()> {
+    let outcomes = session.world.script().outcomes.iter().filter(|state| state.rule.is_some());
+    let faults = session.tester.wire.rows().iter().filter(|armed| armed.at_run_time);
+    let shapes = session.tester.outbox.shaping().rows().iter().filter(|row| row.rule.is_some());
+    if outcomes.count() + faults.count() + shapes.count() < MOST_RULES {
+        return Ok(());
+    }
+    let detail =
+        format!("this key has {MOST_RULES} rules and faults, the maximum: remove one first");
+    Err(ApiError::of_member("", "too_many", detail))
 }
 
 fn add_fault(session: &mut Session<'_>, input: AddFault) -> Result<Plain<FaultShape>> {

@@ -204,35 +204,17 @@ pub(crate) fn newest_rule(world: &World) -> Option<String> {
 
 /// Outcomes, then faults, then changes of deliveries, each in the order of evaluation.
 fn list_rules(session: &mut Session<'_>, _: Nothing) -> Result<List<Rule>> {
-    Ok(List::whole(rules(session)))
-}
-
-/// The rules added at run time.
-fn rules(session: &Session<'_>) -> Vec<Rule> {
     let world = &*session.world;
     let outcomes = world.script().outcomes.iter();
     let outcomes = outcomes.filter_map(|state| Rule::of(world, state));
     let faults = session.tester.wire.rows().iter();
     let faults = faults.filter(|armed| armed.at_run_time).map(Rule::of_fault);
     let shapes = shaping::rules(session);
-    outcomes.chain(faults).chain(shapes).collect()
-}
-
-/// Maximum number of rules that can be added at run time, because each call is compared with all of them.
-const MOST_RULES: usize = 1_000;
-
-/// Refuses a rule or fault beyond the maximum.
-pub(super) fn check_room(session: &Session<'_>) -> Result<()> {
-    if rules(session).len() < MOST_RULES {
-        return Ok(());
-    }
-    let detail =
-        format!("this key has {MOST_RULES} rules and faults, the maximum: remove one first");
-    Err(ApiError::of_member("", "too_many", detail))
+    Ok(List::whole(outcomes.chain(faults).chain(shapes).collect()))
 }
 
 fn create_rule(session: &mut Session<'_>, input: CreateRule) -> Result<Plain<Rule>> {
-    check_room(session)?;
+    faults::check_room(session)?;
     let CreateRule { r#match: matched, nth, times, outcome, fault, shape, delay } = input;
     if let (None, None, Some(shape), Some(event)) = (&outcome, &fault, shape, &matched.event)
         && matched.decision.is_none()

@@ -119,15 +119,29 @@ impl Selection {
     }
 }
 
-/// Number of selected employees before a cycle, without those of the first.
-fn after_first_cycle(selections: &[Selection], cycle: u64) -> u64 {
-    let pairings = (cycle - 1) / PAIRING;
-    let counts = selections.iter().map(|selection| {
-        let (roles, standings) = (selection.roles.count_ones(), selection.standings.count_ones());
-        let rest = (1 + pairings * PAIRING..cycle).map(|cycle| selection.per_cycle(cycle));
-        pairings * u64::from(roles) * u64::from(standings) + rest.sum::<u64>()
-    });
-    counts.sum()
+/// The numbers of selected employees in the cycles after the first.
+struct Cycles {
+    /// Those in as many cycles as pair every role with every standing.
+    pairing: u64,
+    /// Those in that many cycles after the first, for less than a pairing.
+    first: [u64; PAIRING as usize],
+}
+
+impl Cycles {
+    fn of(selections: &[Selection]) -> Self {
+        let (mut first, mut sum) = ([0; PAIRING as usize], 0);
+        for (cycle, before) in (1..).zip(&mut first) {
+            *before = sum;
+            sum += selections.iter().map(|selection| selection.per_cycle(cycle)).sum::<u64>();
+        }
+        Self { pairing: sum, first }
+    }
+
+    /// Number of selected employees before a cycle, without those of the first.
+    fn before(&self, cycle: u64) -> u64 {
+        let (pairings, rest) = ((cycle - 1) / PAIRING, (cycle - 1) % PAIRING);
+        pairings * self.pairing + self.first[rest as usize]
+    }
 }
 
 /// The employees of one grown company.
@@ -180,7 +194,7 @@ impl Workforce {
         }
         let last = cycle * CYCLE..cycle * CYCLE + seats;
         self.count_in(selections, 0..CYCLE)
-            + after_first_cycle(selections, cycle)
+            + Cycles::of(selections).before(cycle)
             + self.count_in(selections, last)
     }
 
@@ -212,7 +226,8 @@ impl Workforce {
         let (mut cycle, mut before) = (0, 0);
         if rank >= first {
             // The last cycle with at most `rank` selected employees before it.
-            let before_cycle = |cycle| first + after_first_cycle(selections, cycle);
+            let cycles = Cycles::of(selections);
+            let before_cycle = |cycle| first + cycles.before(cycle);
             let mut high = self.size.div_ceil(CYCLE);
             cycle = 1;
             while high > cycle + 1 {

@@ -87,25 +87,6 @@ fn a_server_without_room_for_another_world_says_when_to_retry() {
     assert_eq!(refused.header("retry-after"), Some("1"));
 }
 
-/// The shortest of 15 times of a page of 100 payslips and a page of 100 payouts, with three companies.
-fn page_of_history(people: &str) -> Duration {
-    let flags = ["--companies", "3", "--employees-per-company", people];
-    let caller = Caller::of(&Arc::new(Server::start(&flags)));
-    let times = (1..16).map(|page| {
-        let start = Instant::now();
-        caller.get(&format!("/api/business/payslips?per_page=100&page={page}")).expect(200);
-        caller.get(&format!("/api/payments/payouts?per_page=100&page={page}")).expect(200);
-        start.elapsed()
-    });
-    times.min().unwrap()
-}
-
-#[test]
-fn a_page_of_the_history_hardly_depends_on_the_size_of_the_companies() {
-    let (small, large) = (page_of_history("25"), page_of_history("1000"));
-    assert!(large < small * 6, "{large:?} with 1,000 people, {small:?} with 25");
-}
-
 #[test]
 fn a_full_server_opens_a_world_as_soon_as_one_is_reset() {
     let server = Arc::new(Server::start(&["--max-worlds", "1000"]));
