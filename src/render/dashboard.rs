@@ -75,6 +75,7 @@ mod tests {
     use sha2::{Digest, Sha256};
 
     use super::*;
+    use crate::value::Currency;
 
     /// The most bytes of all compressed files together.
     const MOST_BYTES: usize = 100_000;
@@ -131,6 +132,26 @@ mod tests {
                 assert!(address.starts_with("127.0.0.1"), "{path} names {address:.40}");
             }
         }
+    }
+
+    /// Browsers show some currencies with other decimals than ISO 4217.
+    #[test]
+    fn amounts_have_the_decimals_of_the_ledger() {
+        let script = text("/dashboard/format.js");
+        let codes = |name: &str| {
+            let (_, rest) = script.split_once(&format!("const {name} = '")).expect("a list");
+            rest.split('\'').next().expect("its end").to_owned()
+        };
+        let (whole, thousandths) = (codes("WHOLE"), codes("THOUSANDTHS"));
+        for currency in Currency::all() {
+            let exponent = match currency.code() {
+                code if whole.contains(code) => 0,
+                code if thousandths.contains(code) => 3,
+                _ => 2,
+            };
+            assert_eq!(exponent, currency.exponent(), "{}", currency.code());
+        }
+        assert!(!script.contains("maximumFractionDigits;"), "the browser decides nothing");
     }
 
     #[test]
