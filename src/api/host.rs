@@ -132,7 +132,9 @@ pub(crate) struct Process {
     pub(crate) worlds: u64,
     /// The most events that each world keeps; all of them if none.
     pub(crate) max_events: Option<u64>,
-    /// The state of the write-ahead log; `None` without one.
+    /// The name of the header with an idempotency key; none if the contract switches it off.
+    pub(crate) idempotency_key: Option<String>,
+    /// What the write-ahead log contains; none without one.
     pub(crate) stored: Option<Stored>,
     /// Numbers about the store; none without one.
     pub(crate) figures: Vec<Figure>,

@@ -276,6 +276,7 @@ impl Engine {
             mode: self.config.mode,
             worlds: self.worlds.count(),
             max_events: self.config.max_events,
+            idempotency_key: self.config.contract.dialect.idempotency_key(),
             stored: self.config.recorder.as_ref().and_then(|recorder| recorder.stored()),
             figures: self.config.recorder.iter().flat_map(|recorder| recorder.figures()).collect(),
         }

@@ -211,6 +211,7 @@ impl Session {
             mode: self.world.mode(),
             worlds: 1,
             max_events: Some(MAX_EVENTS),
+            idempotency_key: Some("Idempotency-Key".to_owned()),
         }
     }
 

@@ -88,6 +88,8 @@ pub(crate) struct Info {
     worlds: u64,
     /// The most events that each world keeps: the value of `--max-events`. The oldest are dropped. Null if all are kept.
     max_events: Option<u64>,
+    /// Name of the request header with an idempotency key. Null if the contract switches it off.
+    idempotency_key_header: Option<String>,
     /// The state of the key's world; absent without a key.
     #[serde(skip_serializing_if = "Option::is_none")]
     world: Option<WorldInfo>,
@@ -121,6 +123,7 @@ fn get_info(process: &Process, world: Option<&World>) -> Plain<Info> {
         employees_per_company: process.shape.employees_per_company,
         worlds: process.worlds,
         max_events: process.max_events,
+        idempotency_key_header: process.idempotency_key.clone(),
         world: world.map(|world| WorldInfo {
             seed: world.base().seed(),
             now: world.now(),

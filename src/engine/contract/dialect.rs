@@ -94,7 +94,16 @@ impl Dialect {
         names.map(|name| name.written.clone()).collect()
     }
 
-    /// The headers, of requests or of replies, with other names than the default.
+    /// The name of the request header with an idempotency key; none if it is off.
+    pub(crate) fn idempotency_key(&self) -> Option<String> {
+        let key = "idempotency_key";
+        match self.headers.iter().find(|(header, _)| header.key == key) {
+            Some((_, name)) => name.as_ref().map(|name| name.written.clone()),
+            None => Header::ALL.iter().find(|it| it.key == key).map(|it| it.name.to_owned()),
+        }
+    }
+
+    /// The headers, of requests or of replies, with other names than ours.
     fn renames(&self, of_requests: bool) -> impl Iterator<Item = &Renamed> {
         self.headers.iter().filter(move |(header, _)| header.of_requests == of_requests)
     }

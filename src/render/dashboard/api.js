@@ -13,11 +13,18 @@ export function setToken(next) { token = next; sessionStorage.setItem(TOKEN, nex
 let asOf = null;
 export const setAsOf = (sequence) => { asOf = sequence; };
 const ofWorld = (path) => /^\/(api|v1)\/|^\/_sandbox\/(ledger|explain|series|decisions)/.test(path);
+// The header with the key of a purchase, by its name in the contract; null if the contract switches it off.
+let keyHeader = 'Idempotency-Key';
+export const getKeyHeader = () => keyHeader;
+export const setKeyHeader = (name) => { keyHeader = name; };
+const newKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+const isKeyed = (method, path) => keyHeader && method === 'POST' && !path.startsWith('/_sandbox/');
 // The server refuses keys that look live; the page does not even send them.
 export const looksLive = (text) => /^live[_-]|_live_|-live-/.test(text);
 
 export class Problem extends Error {
-  constructor(status, body) {
+  constructor(status, sent) {
+    const body = sent?.error?.code ? { ...sent.error, detail: sent.error.message } : sent; // a contract can send envelopes
     super((body?.code === 'route_not_found' && 'The contract that the sandbox serves does not contain this operation.') || body?.detail || body?.title || (status ? `HTTP ${status}` : 'The sandbox does not answer'));
     this.status = status; this.code = body?.code || null; this.requestId = body?.request_id || null;
     this.errors = body?.errors || [];
@@ -33,7 +40,7 @@ async function send(method, path, body, accept = 'application/json', more = {}) 
       method, cache: 'no-store', credentials: 'omit',
       headers: {
         Authorization: `Bearer ${key}`, Accept: accept, ...(token && path.startsWith('/_sandbox') ? { 'Sandbox-Admin-Token': token } : {}),
-        ...(method === 'GET' ? { 'Sandbox-Observer': '1' } : {}), ...(past ? { 'Sandbox-As-Of': String(asOf) } : {}), ...(body ? { 'Content-Type': 'application/json' } : {}), ...more.headers,
+        ...(method === 'GET' ? { 'Sandbox-Observer': '1' } : {}), ...(past ? { 'Sandbox-As-Of': String(asOf) } : {}), ...(body ? { 'Content-Type': 'application/json' } : {}), ...(isKeyed(method, path) ? { [keyHeader]: newKey() } : {}), ...more.headers,
       },
       body: body ? JSON.stringify(body) : undefined, signal: more.signal,
     });

@@ -46,11 +46,12 @@ function App() {
     e.preventDefault();
     const f = new FormData(e.target), k = f.get('key').trim(), token = f.get('token').trim();
     if (looksLive(k)) return mistake('This key looks like a live key. Use a key of a test environment.');
-    if (/[^!-~]/.test(k)) return mistake('A key has only visible ASCII characters.');
+    if (/[^!-~]/.test(k + token)) return mistake('A key and a token have only visible ASCII characters.');
     if (token) setToken(token);
     if (k) { setKey(k); open(null); location.hash = `#/${screen.id}`; }
     if (k || token) { dialog.current.close(); e.target.reset(); start(); }
   };
+  const forget = () => { setToken(''); dialog.current.close(); start(); };
   return html`<div class="app">
     <aside class="side"><a class="brand" href="#/overview"><svg viewBox="0 0 20 20" fill="none" aria-hidden="true"><rect x="1" y="1" width="18" height="18" rx="5" fill="currentColor" opacity=".16" /><path d="M5.5 12.8l3-3.6 2.600 2.300L14.600 7" stroke="currentColor" stroke-width="1.800" stroke-linecap="round" stroke-linejoin="round" /></svg>Sandbox</a>
       <nav class="nav" aria-label="Screens">${SCREENS.map((x) => html`<a href=${`#/${x.id}`} aria-label=${x.name} aria-current=${x === screen ? 'page' : undefined}><${Icon} name=${x.id} /><span class="hide-s">${x.name}</span><span class="only-s">${x.short || x.name}</span></a>`)}
@@ -63,7 +64,7 @@ function App() {
     ${drawer && html`<${Explain} of=${drawer} close=${() => open(null)} open=${open} key=${drawer.key || drawer.item?.id || drawer.event?.id} />`}
     ${s.toast && html`<div class="toast" role="status">${s.toast}</div>`}
     <dialog ref=${dialog} aria-label="Key"><form class="stack" onSubmit=${change}><h2>Open another world</h2><p class="muted small">Every API key is a world of its own. The key stays in this tab and is sent to this server only.</p>${wrong && html`<p class="bad small" role="alert">${wrong}</p>`}<input class="field" name="key" aria-label="API key" autocomplete="off" spellcheck="false" placeholder=${getKey()} />
-      <details class="small" open=${s.refused?.code === 'missing_credentials' || hasToken()}><summary>Admin token</summary><p class="muted">Only if the server was started with --admin-token.</p><input class="field" name="token" type="password" aria-label="Admin token" autocomplete="off" /></details>
+      <details class="small" open=${s.refused?.code === 'missing_credentials' || hasToken()}><summary>Admin token</summary><p class="muted">Only if the server was started with --admin-token.</p><input class="field" name="token" type="password" aria-label="Admin token" autocomplete="off" />${hasToken() && html`<button class="btn" type="button" onClick=${forget}>Remove the token</button>`}</details>
       <div class="row"><button class="btn main-act">Open</button><button class="btn" type="button" onClick=${() => dialog.current.close()}>Cancel</button></div></form></dialog>
     <dialog ref=${keys} aria-label="Keyboard"><div class="stack"><h2>Keyboard</h2><dl class="pairs">${KEYS.map(([k, t]) => html`<dt><kbd>${k}</kbd></dt><dd>${t}</dd>`)}</dl><form method="dialog"><button class="btn">Close</button></form></div></dialog>
   </div>`;

@@ -1,7 +1,7 @@
 // One state for the page: the clock, the events seen so far, and whether the sandbox answers.
 // This is the only module that knows how news arrive: by the event stream, or by polling if there is none.
 import { useEffect, useState } from './vendor/htm-preact.js';
-import { get, setAsOf, stream } from './api.js';
+import { get, setAsOf, setKeyHeader, stream } from './api.js';
 
 const first = () => ({ clock: null, info: null, events: [], total: 0, seq: 0, rev: 0, hooks: 0, calls: 0, link: 'wait', news: '', at: null, toast: null, refused: null });
 export let state = first();
@@ -66,6 +66,7 @@ async function readClock(mine) {
 async function refresh(mine) {
   const fresh = !state.info || !state.events.length;
   const [clock, info] = await Promise.all([soon('/_sandbox/clock'), state.info || soon('/_sandbox/info')]);
+  setKeyHeader(info.idempotency_key_header);
   let events = state.events, grown = false;
   if (fresh) {
     events = await tail();

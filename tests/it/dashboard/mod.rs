@@ -2,6 +2,7 @@
 
 #[cfg(target_os = "linux")]
 mod memory;
+mod modules;
 mod observer;
 mod past;
 mod pay_day;

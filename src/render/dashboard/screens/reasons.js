@@ -1,6 +1,6 @@
 // Drawers that take one thing apart: a posting chain, a request, a score, a loan.
 import { html, useState } from '../vendor/htm-preact.js';
-import { BASE, get, getKey } from '../api.js';
+import { BASE, get, getKey, getKeyHeader } from '../api.js';
 import { useData, say } from '../store.js';
 import { Amount, Dot, Drawer, Json, Shown, Status, tone } from '../ui.js';
 import { Amounts } from './explain.js';
@@ -73,7 +73,7 @@ const has = (r) => r.body != null;
 const isRaw = (r) => typeof r.body === 'string' && r.error !== 'validation_failed';
 const sent = (r) => (isRaw(r) ? r.body : JSON.stringify(r.body));
 // The headers of the call that the log has, with a new idempotency key as the language writes it.
-const headers = (r, string, key) => [['Authorization', string(`Bearer ${getKey()}`)], ...(r.idempotency_key ? [['Idempotency-Key', key]] : []), ...(r.sandbox_scenario ? [['Sandbox-Scenario', string(r.sandbox_scenario)]] : []), ...(r.fault?.source === 'Sandbox-Fault' ? [['Sandbox-Fault', string(r.fault.does)]] : []), ...(has(r) ? [['Content-Type', string('application/json')]] : [])];
+const headers = (r, string, key) => [['Authorization', string(`Bearer ${getKey()}`)], ...(r.idempotency_key ? [[getKeyHeader() || 'Idempotency-Key', key]] : []), ...(r.sandbox_scenario ? [['Sandbox-Scenario', string(r.sandbox_scenario)]] : []), ...(r.fault?.source === 'Sandbox-Fault' ? [['Sandbox-Fault', string(r.fault.does)]] : []), ...(has(r) ? [['Content-Type', string('application/json')]] : [])];
 function curl(r) {
   const fresh = `copy-${Date.now().toString(36)}${Math.random().toString(36).slice(2, 8)}`;
   return `curl -s -X ${r.method} ${quote(address(r))}${headers(r, String, fresh).map(([k, v]) => ` \\\n  -H ${quote(`${k}: ${v}`)}`).join('')}${has(r) ? ` \\\n  --data-raw ${quote(sent(r))}` : ''}\n`;
