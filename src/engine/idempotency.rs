@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 use crate::api::json;
 use crate::engine::headers::REPLAYED;
 use crate::engine::lazy_body::LazyBody;
+use crate::engine::response::Replayed;
 use crate::tester::request_log::KeyOutcome;
 use crate::value::{ApiError, ErrorCode, Timestamp, Violation};
 
@@ -316,6 +317,7 @@ impl Kept {
             response.headers_mut().append(name, value.clone());
         }
         response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
+        response.extensions_mut().insert(Replayed);
         if let Some(code) = self.error {
             response.extensions_mut().insert(code);
         }

@@ -60,7 +60,7 @@ pub(crate) use player::{Archive, Player, Restored, Unrestored};
 pub(crate) use quota::Most;
 pub(crate) use repeat::Repeat;
 pub(crate) use request_log::DelayedEntry;
-pub(crate) use response::{Delivery, Page, Transport, WorldTag};
+pub(crate) use response::{Delivery, Page, Replayed, Transport, WorldTag};
 pub(crate) use state::{Config, Engine, Library};
 pub(crate) use turn::{Turn, Waiting};
 

@@ -33,6 +33,10 @@ pub(crate) enum Delivery {
     Slow,
 }
 
+/// In the extensions of a stored reply to an idempotency key: a contract may rename its header or switch it off.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Replayed;
+
 /// A short hash that names the world in the log. A refusal by a fault has it in its extensions. The key cannot be guessed from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WorldTag(pub(crate) u32);

@@ -220,14 +220,17 @@ fn happened(world: &World, seen: &mut u64, name: &str) -> bool {
     has
 }
 
-/// The refusal that lists the types.
 fn not_shown(name: &str) -> ApiError {
+    ApiError::of_member("/type", "unknown_event", unknown_event(name))
+}
+
+/// That no event has this type, with the types that it can mean.
+pub(crate) fn unknown_event(name: &str) -> String {
     let known = system::event_types();
     let rest = match near_events(name, &known).as_slice() {
         [] => format!("; there are {}", known.join(", ")),
         [near] => format!("; did you mean {near}"),
         near => format!("; did you mean one of {}", near.join(", ")),
     };
-    let detail = format!("no event has the type {name:?}{rest}");
-    ApiError::of_member("/type", "unknown_event", detail)
+    format!("no event has the type {name:?}{rest}")
 }

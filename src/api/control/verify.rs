@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::api::check::suggestion;
 use crate::api::control::deliveries;
 use crate::api::control::request_log::RequestShape;
+use crate::api::control::trigger::unknown_event;
 use crate::api::prelude::*;
 use crate::api::{product, system};
 use crate::tester::outbox::delivery::Delivery;
@@ -298,9 +299,7 @@ fn verify_events(session: &mut Session<'_>, input: VerifyEvents) -> Result<Plain
     let mut wrong = Vec::new();
     let mut check = |pointer: String, filter: &str| {
         if !known.iter().any(|name| named(filter, name)) {
-            let near = suggestion(filter, known.iter().copied());
-            let detail = format!("unknown event type{near}");
-            wrong.push(Violation::new(pointer, "unknown", detail));
+            wrong.push(Violation::new(pointer, "unknown", unknown_event(filter)));
         }
     };
     if let Some(filter) = &input.name {
@@ -360,9 +359,7 @@ fn verify_deliveries(
     let event_type = input.event_type.as_ref().map(Text::as_str);
     let known = system::event_types();
     if let Some(name) = event_type.filter(|name| !known.contains(name)) {
-        let near = suggestion(name, known.iter().copied());
-        let detail = format!("unknown event type{near}");
-        let wrong = Violation::new("/event_type", "unknown", detail);
+        let wrong = Violation::new("/event_type", "unknown", unknown_event(name));
         return Err(ApiError::invalid(vec![wrong]));
     }
     let pattern = pattern(input.pattern, DELIVERY_MEMBERS, ("event_type", event_type))?;

@@ -162,18 +162,18 @@ pub(crate) fn check_filter(filter: &str) -> Result<(), String> {
         return Ok(());
     }
     let (wanted, _) = filter.split_once('.').unwrap_or((filter, ""));
-    let mut near: Vec<&str> = known()
-        .filter(|name| name.split_once('.').is_some_and(|(kind, _)| kind == wanted))
-        .collect();
-    if near.is_empty() {
-        near = known().filter_map(|name| name.split_once('.')).map(|(kind, _)| kind).collect();
-    }
+    let parts = || known().filter_map(|name| name.split_once('.').map(|(kind, _)| (kind, name)));
+    let of_kind = parts().filter(|(kind, _)| *kind == wanted).map(|(_, name)| name);
+    let (expected, mut near) = ("an event type of that resource", of_kind.collect::<Vec<&str>>());
+    let expected = if near.is_empty() {
+        near = parts().map(|(kind, _)| kind).collect();
+        "an event type such as payout.paid, or RESOURCE.* with one of these resources"
+    } else {
+        expected
+    };
     near.sort_unstable();
     near.dedup();
-    Err(format!(
-        "no event matches {filter:?}: expected *, a resource with .* or an event type, one of: {}",
-        near.join(", ")
-    ))
+    Err(format!("no event matches {filter:?}: expected *, {expected}: {}", near.join(", ")))
 }
 
 fn list_webhook_endpoints(

@@ -8,9 +8,10 @@ use http::header::{ALLOW, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, R
 use http::request::Parts;
 use http::{Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
+use serde_json::json;
 use tokio::runtime::Handle;
 
-use crate::engine::Transport;
+use crate::engine::{Replayed, Transport};
 use crate::io::body::Unread;
 use crate::io::edge::{BUG, Edge, FULL, Reply, transport};
 use crate::io::handler::RequestHandler;
@@ -128,13 +129,19 @@ struct Blocking<'a, A> {
 impl<A: RequestHandler> Calls for Blocking<'_, A> {
     fn call(&self, call: &Call) -> Option<Called> {
         let request = Request::builder().method(call.method).uri(&call.target);
-        let (mut head, ()) = request.body(()).ok()?.into_parts();
+        let Ok(request) = request.body(()) else {
+            return Some(unsendable(ErrorCode::HeadTooLarge, "an id or a filter is too long"));
+        };
+        let (mut head, ()) = request.into_parts();
         head.headers.clone_from(&self.caller.headers);
         if !call.body.is_empty() {
             head.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         }
         if let Some(key) = &call.idempotency_key {
-            let Ok(value) = HeaderValue::try_from(key) else { return Some(unsendable()) };
+            let Ok(value) = HeaderValue::try_from(key) else {
+                let detail = "idempotency_key must have only visible characters";
+                return Some(unsendable(ErrorCode::InvalidHeader, detail));
+            };
             head.headers.insert("idempotency-key", value);
         }
         let body = Bytes::from(call.body.clone());
@@ -143,7 +150,7 @@ impl<A: RequestHandler> Calls for Blocking<'_, A> {
         Some(Called {
             status: response.status().as_u16(),
             retry_after: response.headers().get(RETRY_AFTER).and_then(text),
-            replayed: response.headers().contains_key("idempotent-replayed"),
+            replayed: response.extensions().get::<Replayed>().is_some(),
             body: response.into_body().to_vec(),
         })
     }
@@ -154,8 +161,8 @@ impl<A: RequestHandler> Calls for Blocking<'_, A> {
     }
 }
 
-/// The reply to a key that no header can contain.
-fn unsendable() -> Called {
-    let body = br#"{"code":"invalid_header","detail":"idempotency_key must have only visible characters"}"#;
-    Called { status: 400, body: body.to_vec(), ..Called::default() }
+/// The reply to what no request can contain: nothing was sent.
+fn unsendable(code: ErrorCode, detail: &str) -> Called {
+    let body = json!({ "code": code.code(), "detail": detail }).to_string().into_bytes();
+    Called { status: code.status(), body, ..Called::default() }
 }

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// The most bytes of an answer, without the member `next`.
 const MOST_BYTES: usize = 5_900;
@@ -15,6 +15,8 @@ const MOST_BYTES: usize = 5_900;
 const MOST_BESIDE: usize = 1_500;
 /// Maximum size of an entry of that container.
 const MOST_OF_ENTRY: usize = MOST_BYTES - MOST_BESIDE - 200;
+/// The only row of an array, as a part of a path.
+const ONLY_ROW: &str = "0";
 /// The most bytes of all stored answers.
 const MOST_STORED: usize = 16 << 20;
 
@@ -100,63 +102,90 @@ fn pages(answer: Value) -> Vec<String> {
         return vec![text(&answer)];
     }
     let path = place_to_cut(&answer);
-    let container = at(&mut answer, &path).take();
-    let blank = match &container {
-        Value::Array(_) => Value::Array(Vec::new()),
-        _ => Value::Object(Map::new()),
-    };
-    *at(&mut answer, &path) = blank.clone();
-    let mut later = Value::Object(Map::new());
-    for depth in 1..path.len() {
-        *at(&mut later, &path[..depth]) = Value::Object(Map::new());
-    }
-    *at(&mut later, &path) = blank;
+    let later = frame(&answer, &path);
+    let blank = at(&mut later.clone(), &path).take();
+    let container = std::mem::replace(at(&mut answer, &path), blank);
     let mut pages = Vec::new();
     let mut page = if path.is_empty() { later.clone() } else { answer };
     let (mut bytes, mut is_empty) = (size(&page), true);
     for (name, value) in entries(container) {
-        let value = if size(&value) > MOST_OF_ENTRY { not_shown(&value) } else { value };
         let more = size(&value) + name.as_ref().map_or(1, |name| name.len() + 4);
-        if bytes + more > MOST_BYTES && !is_empty {
+        let is_long = size(&value) > MOST_OF_ENTRY;
+        if (is_long || bytes + more > MOST_BYTES) && (!is_empty || page != later) {
             pages.push(text(&std::mem::replace(&mut page, later.clone())));
-            bytes = size(&page);
+            (bytes, is_empty) = (size(&page), true);
         }
-        match (at(&mut page, &path), name) {
-            (Value::Array(rows), _) => rows.push(value),
-            (Value::Object(members), Some(name)) => drop(members.insert(name, value)),
-            _ => unreachable!("the container was made above"),
+        if !is_long {
+            add(&mut page, &path, name, value);
+            (bytes, is_empty) = (bytes + more, false);
+            continue;
         }
-        (bytes, is_empty) = (bytes + more, false);
+        // A long entry has pages of its own, unless it is one text.
+        let note = too_long(&value);
+        let mut whole = later.clone();
+        add(&mut whole, &path, name.clone(), value);
+        if place_to_cut(&whole).len() > path.len() {
+            pages.extend(self::pages(whole));
+        } else {
+            add(&mut page, &path, name, note);
+            (bytes, is_empty) = (size(&page), false);
+        }
     }
-    pages.push(text(&page));
+    if !is_empty || pages.is_empty() {
+        pages.push(text(&page));
+    }
     pages
 }
 
-/// The container whose entries are split into pages: the largest container with little data outside it.
+/// Adds an entry to the container at that path.
+fn add(page: &mut Value, path: &[String], name: Option<String>, value: Value) {
+    match (at(page, path), name) {
+        (Value::Array(rows), _) => rows.push(value),
+        (Value::Object(members), Some(name)) => drop(members.insert(name, value)),
+        _ => unreachable!("a frame ends with an empty container"),
+    }
+}
+
+/// Only the containers of that path; the last one is empty.
+fn frame(answer: &Value, path: &[String]) -> Value {
+    let Some((name, rest)) = path.split_first() else {
+        return if answer.is_array() { json!([]) } else { json!({}) };
+    };
+    match answer {
+        Value::Array(rows) => json!([frame(&rows[0], rest)]),
+        _ => json!({ name: frame(&answer[name.as_str()], rest) }),
+    }
+}
+
+/// The container whose entries become pages: the largest one that has little beside it.
 fn place_to_cut(answer: &Value) -> Vec<String> {
-    let (mut path, mut current) = (Vec::new(), answer);
-    while let Value::Object(members) = current {
-        let largest = members.iter().max_by_key(|(_, value)| size(value));
-        let Some((name, value)) = largest.filter(|(_, value)| !entries_of(value).is_empty()) else {
-            break;
+    let (mut path, mut current, whole) = (Vec::new(), answer, size(answer));
+    loop {
+        let largest = match current {
+            Value::Array(rows) if rows.len() == 1 => Some((ONLY_ROW, &rows[0])),
+            Value::Object(members) => {
+                let members = members.iter().map(|(name, value)| (name.as_str(), value));
+                members.max_by_key(|(_, value)| size(value))
+            }
+            _ => None,
         };
-        if size(current) - size(value) > MOST_BESIDE {
+        let Some((name, value)) = largest.filter(|(_, value)| has_entries(value)) else { break };
+        if whole - size(value) > MOST_BESIDE {
             break;
         }
-        path.push(name.clone());
+        path.push(name.to_owned());
         current = value;
     }
     path
 }
 
-fn entries_of(value: &Value) -> &'static str {
+/// Whether it can be cut into its entries.
+fn has_entries(value: &Value) -> bool {
+    let is_long = |value: &Value| size(value) > MOST_OF_ENTRY;
     match value {
-        Value::Array(rows) if rows.len() > 1 => "rows",
-        Value::Object(members) if members.len() > 1 => "members",
-        Value::Object(members) if members.values().any(|value| size(value) > MOST_OF_ENTRY) => {
-            "member"
-        }
-        _ => "",
+        Value::Array(rows) => rows.len() > 1 || rows.iter().any(is_long),
+        Value::Object(members) => members.len() > 1 || members.values().any(is_long),
+        _ => false,
     }
 }
 
@@ -170,13 +199,17 @@ fn entries(container: Value) -> Vec<(Option<String>, Value)> {
     }
 }
 
-/// The value at this path; missing members are made.
+/// The value at this path.
 fn at<'a>(value: &'a mut Value, path: &[String]) -> &'a mut Value {
-    path.iter().fold(value, |value, name| &mut value[name.as_str()])
+    path.iter().fold(value, |value, name| match value {
+        Value::Array(rows) => &mut rows[0],
+        value => &mut value[name.as_str()],
+    })
 }
 
-fn not_shown(value: &Value) -> Value {
-    format!("({} bytes; call_operation shows its parts with fields)", size(value)).into()
+/// What is shown of a text that has no parts.
+fn too_long(value: &Value) -> Value {
+    format!("({} bytes: too long to show)", size(value)).into()
 }
 
 fn size(value: &Value) -> usize {
@@ -222,6 +255,8 @@ const fn is_hidden(letter: char) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Map;
+
     use super::*;
 
     fn all(stored: &mut Stored, answer: Value) -> Vec<Value> {
@@ -266,10 +301,53 @@ mod tests {
     }
 
     #[test]
+    fn a_long_entry_has_pages_of_its_own_and_nothing_is_lost() {
+        fn merge(whole: &mut Value, part: Value) {
+            match (whole, part) {
+                (Value::Object(whole), Value::Object(part)) => {
+                    for (name, value) in part {
+                        merge(whole.entry(name).or_insert(Value::Null), value);
+                    }
+                }
+                (Value::Array(whole), Value::Array(part)) => whole.extend(part),
+                (whole, part) => *whole = part,
+            }
+        }
+        let members = |count: usize, bytes: usize| -> Value {
+            (0..count)
+                .map(|n| (format!("m{n}"), json!("x".repeat(bytes))))
+                .collect::<Map<_, _>>()
+                .into()
+        };
+        let answer = json!({
+            "operation": "op",
+            "output": {"a": members(30, 300), "b": 1, "c": {"only": {"d": members(40, 200)}}, "e": [members(20, 400)]},
+        });
+        let pages = all(&mut Stored::default(), answer.clone());
+        let mut whole = Value::Null;
+        for mut page in pages {
+            page.as_object_mut().expect("an object").shift_remove("next");
+            // The only row of an array is cut, too: its parts are rows of the pages.
+            if let Some(Value::Object(members)) = page.pointer_mut("/output/e/0").map(Value::take) {
+                page["output"]["e"] = Value::Object(members);
+            }
+            merge(&mut whole, page);
+        }
+        whole["output"]["e"] = json!([whole["output"]["e"]]);
+        assert_eq!(whole, answer);
+    }
+
+    #[test]
     fn a_value_that_is_too_long_is_named_and_a_hidden_character_counts_escaped() {
-        let pages = all(&mut Stored::default(), json!({"a": 1, "b": "\u{200b}".repeat(3_000)}));
-        assert_eq!(pages.len(), 1);
-        assert_eq!(pages[0]["b"], "(18002 bytes; call_operation shows its parts with fields)");
+        let answer = json!({"a": 1, "b": "\u{200b}".repeat(3_000), "c": ["d".repeat(9_000)]});
+        let pages = all(&mut Stored::default(), answer);
+        let shown: Vec<Value> = pages
+            .into_iter()
+            .flat_map(|page| page.as_object().expect("an object").clone())
+            .filter_map(|(name, value)| (name != "next").then_some(value))
+            .collect();
+        let [b, c] = [18_002, 9_002].map(|bytes| format!("({bytes} bytes: too long to show)"));
+        assert_eq!(shown, [json!(1), json!(b), json!([c])]);
         assert_eq!(text(&json!("a\u{202e}b\u{e0041}")), r#""a\u202eb\udb40\udc41""#);
     }
 

@@ -19,8 +19,8 @@ const LEFT_OUT: [&str; 5] = ["pattern", "examples", "minLength", "x-lifecycle", 
 /// One part of the description.
 pub(super) fn describe(calling: &Calling<'_>, arguments: &Value) -> Done {
     let row = operation(arguments)?;
-    let document = document(calling, row)?;
-    let found = &document["paths"][row.path][row.method.name().to_lowercase()];
+    let document = document(calling, is_product(row))?;
+    let found = served(document, row);
     if found.is_null() {
         return Err(json!({ "error": "the sandbox does not serve this operation" }));
     }
@@ -40,10 +40,24 @@ pub(super) fn describe(calling: &Calling<'_>, arguments: &Value) -> Done {
     })
 }
 
-/// The document of the row, which is read once.
-fn document<'a>(calling: &Calling<'a>, row: &Operation) -> Result<&'a Value, Value> {
+/// The row in its document; null if the contract does not serve it.
+fn served<'a>(document: &'a Value, row: &Operation) -> &'a Value {
+    &document["paths"][row.path][row.method.name().to_lowercase()]
+}
+
+/// Which rows the contract serves; all of them as far as a document cannot be read.
+pub(super) fn is_served<'a>(calling: &Calling<'a>) -> impl Fn(&Operation) -> bool + use<'a> {
+    let documents = [true, false].map(|of_product| document(calling, of_product).ok());
+    move |row| {
+        let document = documents[usize::from(!is_product(row))];
+        document.is_none_or(|document| !served(document, row).is_null())
+    }
+}
+
+/// The document of the product or of the control plane, which is read once.
+fn document<'a>(calling: &Calling<'a>, of_product: bool) -> Result<&'a Value, Value> {
     let (place, path) =
-        if is_product(row) { (0, "/openapi.json") } else { (1, "/_sandbox/openapi.json") };
+        if of_product { (0, "/openapi.json") } else { (1, "/_sandbox/openapi.json") };
     let slot: &OnceLock<Value> = &calling.documents[place];
     if let Some(document) = slot.get() {
         return Ok(document);

@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 
 use crate::api;
 use crate::api::operation::{Contract, Method, Operation};
-use crate::render::mcp::calling::Done;
+use crate::render::mcp::calling::{Calling, Done};
+use crate::render::mcp::describing::is_served;
 
 /// The most rows of a search.
 const MOST_FOUND: usize = 10;
@@ -101,14 +102,19 @@ static ACTIONS: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
     all
 });
 
-/// The rows that fit best.
-pub(super) fn find(arguments: &Value) -> Done {
+/// The served rows that fit best.
+pub(super) fn find(calling: &Calling<'_>, arguments: &Value) -> Done {
+    fitting(arguments, is_served(calling))
+}
+
+fn fitting(arguments: &Value, is_served: impl Fn(&Operation) -> bool) -> Done {
     let query = words(arguments["query"].as_str().unwrap_or_default());
     let query: Vec<&str> =
         query.iter().map(String::as_str).filter(|word| !EMPTY_WORDS.contains(word)).collect();
     let mut rarity = BTreeMap::new();
     let scored = ENTRIES.iter().map(|entry| (entry.score(&query, &mut rarity), entry.row));
-    let mut found: Vec<(u64, &Operation)> = scored.filter(|(score, _)| *score > 0).collect();
+    let mut found: Vec<(u64, &Operation)> =
+        scored.filter(|(score, row)| *score > 0 && is_served(row)).collect();
     found.sort_by_key(|(score, row)| (u64::MAX - score, row.path.len()));
     if found.is_empty() {
         return Err(json!({
@@ -212,7 +218,7 @@ mod tests {
     use super::*;
 
     fn found(query: &str) -> Vec<String> {
-        let found = find(&json!({ "query": query })).expect("an operation");
+        let found = fitting(&json!({ "query": query }), |_| true).expect("an operation");
         let rows = found["operations"].as_array().expect("rows");
         rows.iter().map(|row| row["operation"].as_str().expect("an id").to_owned()).collect()
     }
@@ -276,7 +282,7 @@ mod tests {
             .collect();
         assert!(missed.is_empty(), "{}", missed.join("\n"));
         assert!(found("payments").len() == MOST_FOUND);
-        assert!(find(&json!({ "query": "xyzzy" })).is_err());
-        assert!(find(&json!({ "query": "" })).is_err());
+        assert!(fitting(&json!({ "query": "xyzzy" }), |_| true).is_err());
+        assert!(fitting(&json!({ "query": "" }), |_| true).is_err());
     }
 }

@@ -141,15 +141,24 @@ impl Agents {
         calls: &dyn Calls,
     ) -> Result<Option<Value>, Wrong> {
         let invalid = |why: &str| Err(Wrong::new(INVALID_REQUEST, why));
-        let Value::Object(members) = message else {
-            return invalid("a message is one JSON object; lists of messages are not supported");
+        let members = match message {
+            Value::Object(members) => members,
+            Value::Array(_) => {
+                return invalid(
+                    "a message is one JSON object; lists of messages are not supported",
+                );
+            }
+            _ => return invalid("a message is one JSON object"),
         };
         if members.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
             return invalid("the member jsonrpc must be \"2.0\"");
         }
-        let Some(method) = members.get("method").and_then(Value::as_str) else {
-            let is_answer = members.contains_key("result") || members.contains_key("error");
-            return if is_answer { Ok(None) } else { invalid("the member method is missing") };
+        let is_answer = members.contains_key("result") || members.contains_key("error");
+        let method = match members.get("method") {
+            Some(Value::String(method)) => method.as_str(),
+            Some(_) => return invalid("the member method must be a text"),
+            None if is_answer => return Ok(None),
+            None => return invalid("the member method is missing"),
         };
         let params = members.get("params").unwrap_or(&Value::Null);
         if !matches!(params, Value::Object(_) | Value::Null) {

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::model::decision::DECISIONS;
 use crate::render::mcp::calling::{Calling, Done, encoded};
+use crate::value::ErrorCode;
 
 /// Events of an answer.
 const MOST_EVENTS: usize = 50;
@@ -57,9 +58,21 @@ pub(super) fn rule(calling: &Calling<'_>, arguments: &Value) -> Done {
             body.insert("match".to_owned(), wanted.into());
             let outcome = given(arguments, &["then", "code", "after"]);
             body.insert("outcome".to_owned(), outcome.into());
-            calling.control("POST", RULES, &body.into())
+            calling.control("POST", RULES, &body.into()).map_err(of_arguments)
         }
     }
+}
+
+/// A refusal whose pointers are those of the tool's arguments.
+fn of_arguments(mut refusal: Value) -> Value {
+    for error in refusal["errors"].as_array_mut().into_iter().flatten() {
+        let pointer = error["pointer"].as_str().unwrap_or_default();
+        let own = ["/match", "/outcome"].iter().find_map(|part| pointer.strip_prefix(part));
+        if let Some(own) = own.map(str::to_owned) {
+            error["pointer"] = own.into();
+        }
+    }
+    refusal
 }
 
 pub(super) fn fault(calling: &Calling<'_>, arguments: &Value) -> Done {
@@ -201,5 +214,13 @@ pub(super) fn events(calling: &Calling<'_>, arguments: &Value) -> Done {
 
 pub(super) fn reset(calling: &Calling<'_>, arguments: &Value) -> Done {
     let body = given(arguments, &["seed", "scenario"]);
-    calling.control("POST", "/_sandbox/reset", &body.into())
+    calling.control("POST", "/_sandbox/reset", &body.into()).map_err(|mut refusal| {
+        if refusal["code"] == ErrorCode::UnknownScenario.code()
+            && let Ok(known) = calling.get("/_sandbox/scenarios")
+        {
+            let rows = known["data"].as_array().into_iter().flatten();
+            refusal["scenarios"] = rows.map(|row| row["name"].clone()).collect();
+        }
+        refusal
+    })
 }

@@ -18,7 +18,7 @@ type Function = fn(&Calling<'_>, &Value) -> Done;
 
 /// The functions by name.
 const FUNCTIONS: [(&str, Function); 12] = [
-    ("find_operation", |_, arguments| finding::find(arguments)),
+    ("find_operation", finding::find),
     ("describe_operation", describing::describe),
     ("call_operation", operations::call),
     ("advance_clock", outside::advance),

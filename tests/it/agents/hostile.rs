@@ -95,6 +95,17 @@ fn hostile_arguments_get_a_clear_error_and_change_nothing() {
             "is no JSON pointer",
         ),
         ("call_operation", json!([]), "the arguments are invalid"),
+        (
+            "call_operation",
+            json!({"operation": "payBill", "idempotency_key": "k",
+                "input": {"bill_id": "b".repeat(66_000), "wallet_id": "w"}}),
+            "\"code\":\"head_too_large\"",
+        ),
+        (
+            "call_operation",
+            json!({"operation": "listEmployees", "input": {"company_id": "c".repeat(100_000)}}),
+            "an id or a filter is too long",
+        ),
         ("describe_operation", json!({"operation": "x".repeat(5_000)}), "/operation"),
         ("find_operation", json!({"query": "xyzzy"}), "no operation has these words"),
         ("advance_clock", json!({}), "exactly one"),
@@ -102,19 +113,31 @@ fn hostile_arguments_get_a_clear_error_and_change_nothing() {
         ("advance_clock", json!({"by": "-1d"}), "by"),
         ("set_rule", json!({"decision": "nope", "then": "x"}), "payout.settle"),
         ("set_rule", json!({"decision": "payout.settle", "then": "nope"}), "returned"),
+        ("set_rule", json!({"decision": "payout.settle", "then": "nope"}), "\"pointer\":\"/then\""),
+        (
+            "set_rule",
+            json!({"decision": "payout.settle", "then": "failed", "where": {"amunt": 1}}),
+            "\"pointer\":\"/where/amunt\"",
+        ),
         ("set_fault", json!({"on": "createPayout"}), "status"),
         ("set_fault", json!({"on": "nope", "status": 503}), "/on"),
         ("snapshot", json!({"action": "fork"}), "needs the id"),
         ("snapshot", json!({"action": "delete", "id": "../../../_sandbox/world"}), "404"),
         ("explain", json!({"id": "../world"}), "404"),
+        ("explain", json!({"id": ""}), "expected 1 to 64 characters"),
+        ("list_events", json!({"type": "nope"}), "an event type such as payout.paid"),
+        ("list_events", json!({"type": "payout.pad"}), "payout.paid"),
         ("reset", json!({}), "/confirm"),
         ("reset", json!({"confirm": false}), "/confirm"),
-        ("reset", json!({"confirm": true, "scenario": "nope"}), "nope"),
+        ("reset", json!({"confirm": true, "scenario": "nope"}), "\"late-return\""),
+        ("reset", json!({"confirm": true, "seed": 1e21}), "from 0 to 18446744073709551615"),
+        ("verify", json!({"about": "events", "name": "payroll.paid"}), "payroll_run.paid"),
         ("verify", json!({"about": "requests", "name": "nope"}), "operation"),
     ];
     for (name, arguments, wanted) in rows {
         let why = refused(&caller, name, &arguments);
         assert!(why.contains(wanted), "{name} {arguments}: {why}");
+        assert!(!why.contains("\"lost\""), "{name} {arguments}: {why}");
     }
     assert_eq!(caller.digest(), before);
 }

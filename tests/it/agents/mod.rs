@@ -1,5 +1,6 @@
 //! Tools for language models: `POST /_sandbox/mcp` and `sandbox mcp`.
 
+mod contract;
 mod hostile;
 mod protocol;
 mod stdio;
@@ -238,6 +239,15 @@ fn every_operation_can_be_described_in_short() {
             let shown =
                 done(&caller, "describe_operation", &json!({"operation": id, "part": part}));
             assert_eq!(shown["operation"], id.as_str(), "{part}");
+            let mut page = shown;
+            loop {
+                let hidden = [" bytes: too long", " bytes; call_operation"];
+                let hides = hidden.iter().any(|words| page.to_string().contains(words));
+                assert!(!hides, "{id} {part}: {page}");
+                let Some(cursor) = page["next"].as_str() else { break };
+                let next = json!({"operation": id, "part": part, "cursor": cursor});
+                page = done(&caller, "describe_operation", &next);
+            }
         }
     }
 }

@@ -105,6 +105,14 @@ fn broken_messages_get_errors_of_the_protocol() {
         assert_eq!(answer.status, status, "{body}: {}", answer.text());
         assert_eq!(answer.json()["error"]["code"], code, "{body}: {}", answer.text());
     }
+    for (body, why) in [
+        ("null", "a message is one JSON object"),
+        ("[1]", "a message is one JSON object; lists of messages are not supported"),
+        (r#"{"jsonrpc":"2.0","id":1}"#, "the member method is missing"),
+        (r#"{"jsonrpc":"2.0","id":1,"method":5}"#, "the member method must be a text"),
+    ] {
+        assert_eq!(send(&caller, &post(body)).json()["error"]["message"], why, "{body}");
+    }
     let quiet = [
         r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
         r#"{"jsonrpc":"2.0","id":4,"result":{}}"#,
