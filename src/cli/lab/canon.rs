@@ -147,37 +147,6 @@ impl Canon {
         let text = |object: &Object| String::from_utf8_lossy(&masks.text(object)).into_owned();
         self.objects.iter().map(|object| (object.id.as_str(), text(object))).collect()
     }
-
-    /// The first differences from another run, as sentences.
-    pub(in crate::cli) fn differences(&self, other: &Self, masks: &Masks) -> Vec<String> {
-        let mut found = Vec::new();
-        for obligations in [true, false] {
-            let (one, two) = (self.groups(masks, obligations), other.groups(masks, obligations));
-            for (here, there, which) in [(&one, &two, "first"), (&two, &one, "second")] {
-                for (text, group) in here {
-                    let others = there.get(text).map_or(0, |group| group.count);
-                    if group.count > others {
-                        let text = String::from_utf8_lossy(text);
-                        found
-                            .push(format!("only in the {which} run: {} {text}", group.sample.kind));
-                    }
-                }
-            }
-        }
-        let (one, two) = (self.sums(masks), other.sums(masks));
-        let places: BTreeSet<&Place> = one.keys().chain(two.keys()).collect();
-        for place in places.into_iter().filter(|place| one.get(place) != two.get(place)) {
-            let amount = |sums: &BTreeMap<Place, i64>| sums.get(place).copied().unwrap_or(0);
-            found.push(format!(
-                "{} {}: {} in the first run, {} in the second",
-                place.account,
-                place.currency,
-                amount(&one),
-                amount(&two)
-            ));
-        }
-        found
-    }
 }
 
 impl Masks {

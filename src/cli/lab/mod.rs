@@ -4,6 +4,7 @@
 mod args;
 pub(in crate::cli) mod canon;
 pub(in crate::cli) mod command;
+pub(in crate::cli) mod words;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::cli::ask::SandboxArgs;
 use crate::cli::failure::{Failure, print};
 use crate::cli::lab::canon::{Canon, Groups, Masks, Object, Place};
+use crate::cli::lab::words::members;
 use crate::cli::replay;
 use crate::cli::share::line::{PREFIX, Shared};
 use crate::cli::share::{get, no_world, play};
@@ -159,7 +160,7 @@ fn objects(one: &Side, other: &Side, text: &mut String) -> Vec<String> {
                 ([a, b], ..) if a == b => None,
                 ([1, 0], Some(a), Some(b)) => {
                     let mut found = Vec::new();
-                    members("", &a.value, &b.value, &mut found);
+                    members(["A", "B"], "", (&a.value, &b.value), &mut found);
                     if found.is_empty() {
                         inner.push(shown);
                         return None;
@@ -182,32 +183,6 @@ fn alone<'a>(groups: &Groups<'a>, others: &Groups<'_>) -> BTreeMap<String, &'a O
     let groups =
         groups.iter().filter(|(key, group)| group.count == 1 && !others.contains_key(*key));
     groups.map(|(_, group)| (described(group.sample), group.sample)).collect()
-}
-
-/// Adds the members that differ, without those of other resources inside, which have their own lines.
-fn members(path: &str, a: &Value, b: &Value, found: &mut Vec<String>) {
-    let below = |name: &str| {
-        if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") }
-    };
-    match (a, b) {
-        _ if a == b => {}
-        (Value::Object(_), Value::Object(_))
-            if !path.is_empty() && a["object"].is_string() && a["object"] == b["object"] => {}
-        (Value::Object(one), Value::Object(other)) => {
-            let names: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
-            for name in names {
-                members(&below(name), &a[name], &b[name], found);
-            }
-        }
-        (Value::Array(one), Value::Array(other)) if one.len() == other.len() => {
-            let items = one.iter().zip(other).enumerate();
-            items.for_each(|(place, (a, b))| members(&below(&place.to_string()), a, b, found));
-        }
-        (Value::Object(_) | Value::Array(_), _) | (_, Value::Object(_) | Value::Array(_)) => {
-            found.push(path.to_owned());
-        }
-        _ => found.push(format!("{path} A {a}, B {b}")),
-    }
 }
 
 fn money(one: &Side, other: &Side, text: &mut String) {
@@ -248,28 +223,7 @@ fn section(title: &str, lines: Vec<String>, text: &mut String) {
     }
 }
 
-/// `payout of 250000 NGN to Adaeze Supplies Ltd, paid`.
+/// `payout pay_… of 250000 NGN (Adaeze Supplies Ltd), paid`.
 fn described(object: &Object) -> String {
-    let value = &object.value;
-    let mut text = format!("{} {}", object.kind.replace('_', " "), object.id);
-    let plain = |name: &str| match &value[name] {
-        Value::String(text) => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
-        _ => None,
-    };
-    if let Some(amount) = plain("amount").or_else(|| plain("total")).or_else(|| plain("principal"))
-    {
-        let _ = write!(text, " of {amount} {}", plain("currency").unwrap_or_default());
-    }
-    if let Some(name) =
-        object.counterparty.clone().or_else(|| plain("name")).or_else(|| plain("legal_name"))
-    {
-        let _ = write!(text, " ({name})");
-    }
-    for name in ["period", "status"] {
-        if let Some(word) = plain(name) {
-            let _ = write!(text, ", {word}");
-        }
-    }
-    text
+    format!("{} {}{}", object.kind.replace('_', " "), object.id, object.about())
 }
