@@ -30,12 +30,38 @@ pub(super) fn judge(planned: &Planned<'_>, ran: &Ran) -> Vec<Found> {
     found
 }
 
-/// Whether a delivery was received after a later one of its resource.
-pub(super) fn was_overtaken(ran: &Ran) -> bool {
+/// Why the deliveries of a run say nothing about their case. A delivery without any reply did not reach the command.
+pub(super) fn not_exercised(planned: &Planned<'_>, ran: &Ran) -> Option<&'static str> {
+    let is_shaped = |row: &&Value| row["shaped"].is_string();
+    match planned.case.acts {
+        Acts::Hooks(_) if !ran.deliveries.iter().any(|row| is_shaped(&row)) => {
+            Some("no delivery was changed")
+        }
+        Acts::Hooks(_) if !ran.deliveries.iter().filter(is_shaped).any(was_received) => {
+            Some("no changed webhook got a reply: nothing listens at --webhook")
+        }
+        Acts::Hooks(_) if planned.case.name == "hook_order" && !was_overtaken(ran) => {
+            Some("no delivery came after a later one of its resource")
+        }
+        Acts::EveryReply if !ran.deliveries.iter().any(was_received) => {
+            Some("no webhook got a reply: nothing listens at --webhook")
+        }
+        _ => None,
+    }
+}
+
+fn was_received(row: &Value) -> bool {
+    let attempts = row["attempts"].as_array().map_or(&[][..], Vec::as_slice);
+    attempts.iter().any(|attempt| attempt["http_status"].is_number())
+}
+
+/// Whether a delivery came after a later one of its resource.
+fn was_overtaken(ran: &Ran) -> bool {
     let when = |row: &Value| row["attempts"][0]["wall_at"].as_str().map(str::to_owned);
-    let mut held = ran.deliveries.iter().filter(|row| row["shaped"] == "reorder");
+    let received = || ran.deliveries.iter().filter(|row| was_received(row));
+    let mut held = received().filter(|row| row["shaped"] == "reorder");
     held.any(|row| {
-        let mut later = ran.deliveries.iter().filter(|other| {
+        let mut later = received().filter(|other| {
             other["sequence"].as_u64() > row["sequence"].as_u64()
                 && ran.resource(other) == ran.resource(row)
         });

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
+use crate::cli::counted::counted;
 
 use crate::cli::exam::args::Exam;
 use crate::cli::exam::judge::{Finding, Judged, Verdict};
@@ -47,7 +48,7 @@ impl Report {
 
     /// Commit points with a case; the cases of webhooks are at none.
     fn places(&self) -> usize {
-        let places = self.cases.iter().map(|case| case.at.as_str()).filter(|at| at.contains('#'));
+        let places = self.cases.iter().map(|case| case.at.as_str()).filter(|at| is_point(at));
         places.collect::<BTreeSet<&str>>().len()
     }
 
@@ -81,30 +82,39 @@ impl Report {
                 text.push_str(&evidence(&case.findings));
             }
         }
-        let places = self.places();
-        let point = if places == 1 { "commit point" } else { "commit points" };
-        let _ = writeln!(
-            text,
-            "{} cases at {places} {point}: {} pass, {} fail, {} gave up, {} not exercised. Exit {}.",
-            self.cases.len(),
+        text.push_str(&self.summary());
+        text
+    }
+
+    /// The last two lines of the text: the counts, and what they mean.
+    fn summary(&self) -> String {
+        let points = |number: usize| counted(number as u64, "commit point", "commit points");
+        let places = match (self.places(), self.cases.iter().any(|case| !is_point(&case.at))) {
+            (0, _) => "webhooks".to_owned(),
+            (number, true) => format!("{} and webhooks", points(number)),
+            (number, false) => points(number),
+        };
+        let exercised = self.cases.len() - self.count(Verdict::NotExercised);
+        let verdict = match (self.has_failed(), exercised) {
+            (_, 0) => "",
+            (false, _) => " In no case did money move twice or an unpaid debt go unnoticed.",
+            (true, _) if self.count(Verdict::Pass) == 0 => "",
+            (true, _) => {
+                " In the passed cases, no money moved twice and no unpaid debt went unnoticed."
+            }
+        };
+        format!(
+            "{} at {places}: {} pass, {} fail, {} gave up, {} not exercised. Exit {}.\n\
+             The command was run with {} at these places of one run.{verdict} Other inputs, other orders, failures of your own machine \
+             and database, and two failures at once were not tried.\n",
+            counted(self.cases.len() as u64, "case", "cases"),
             self.count(Verdict::Pass),
             self.count(Verdict::Fail),
             self.count(Verdict::GaveUp),
             self.count(Verdict::NotExercised),
-            u8::from(self.has_failed()),
-        );
-        let exercised = self.cases.len() - self.count(Verdict::NotExercised);
-        let verdict = if self.has_failed() {
-            "In the passed cases, no money moved twice and no unpaid debt went unnoticed."
-        } else {
-            "In no case did money move twice or an unpaid debt go unnoticed."
-        };
-        let _ = writeln!(
-            text,
-            "The command was run with {exercised} failures of the wire at {places} places of one run. {verdict} Other inputs, other \
-             orders, failures of your own machine and database, and two failures at once were not tried."
-        );
-        text
+            if self.is_empty() { 2 } else { u8::from(self.has_failed()) },
+            counted(exercised as u64, "failure of the wire", "failures of the wire"),
+        )
     }
 
     fn json(&self) -> Value {
@@ -166,6 +176,11 @@ impl Report {
         };
         self.cases.iter().map(case).collect()
     }
+}
+
+/// Whether a place is a commit point, such as `createPayout#1`.
+fn is_point(at: &str) -> bool {
+    at.contains('#')
 }
 
 fn finding(found: &Finding) -> Value {

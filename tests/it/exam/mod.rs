@@ -225,6 +225,45 @@ fn correct_designs_have_no_finding() {
     assert_eq!(examined.verdicts("pass"), 6, "{}", examined.text);
 }
 
+/// Nothing listens at the address: a delivery without a reply tests nothing.
+#[test]
+fn a_webhook_that_nobody_receives_is_no_pass() {
+    if !has_python() {
+        return;
+    }
+    let hooks = ["duplicate", "late", "order", "signature", "stale", "before_reply"];
+    let hooks = hooks.map(|name| format!("hook_{name}"));
+    let mut flags = vec!["--webhook", HOOKS];
+    flags.extend(hooks.iter().flat_map(|name| ["--case", name]));
+    let examined = exam("one_key", &flags);
+    assert_eq!(examined.verdicts("not_exercised"), hooks.len(), "{}", examined.text);
+    assert_eq!(examined.code, 2, "{}", examined.text);
+    assert!(examined.text.contains("nothing listens at --webhook"), "{}", examined.text);
+    let summary = "6 cases at webhooks: 0 pass, 0 fail, 0 gave up, 6 not exercised. Exit 2.\n\
+        The command was run with 0 failures of the wire at these places of one run. Other inputs";
+    assert!(examined.text.contains(summary), "{}", examined.text);
+}
+
+/// The counts, and what is said of passed cases.
+#[test]
+fn a_summary_claims_no_more_than_its_cases_showed() {
+    if !has_python() {
+        return;
+    }
+    let one = ["--on", "createPayout", "--case"];
+    for (app, case, counts, claim) in [
+        ("random_payee", "503", "1 case at 1 commit point: 0 pass, 1 fail", None),
+        ("random_payee", "429", "1 case at 1 commit point: 1 pass, 0 fail", Some("In no case did")),
+        ("fresh_keys", "slow", "2 cases at 2 commit points: 0 pass, 2 fail", None),
+    ] {
+        let text = exam(app, &[&one[..], &[case]].concat()).text;
+        assert!(text.contains(counts), "{app} {case}: {text}");
+        let claims = ["In no case did", "In the passed cases"];
+        let found = claims.into_iter().find(|claim| text.contains(claim));
+        assert_eq!(found, claim, "{app} {case}: {text}");
+    }
+}
+
 #[test]
 fn equal_payments_of_one_thing_and_a_repeated_patch_have_no_finding() {
     if !has_python() {
