@@ -1,11 +1,6 @@
 //! Results as JUnit XML, which CI services read. It has no times, so equal results are byte-identical.
 
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
-
-use crate::cli::failure::Failure;
 
 /// One test.
 pub(super) struct Case {
@@ -34,29 +29,8 @@ pub(super) enum Verdict {
     Skipped(Option<String>),
 }
 
-/// A file that is open for writing.
-pub(super) struct Junit {
-    path: PathBuf,
-    file: File,
-}
-
-impl Junit {
-    /// Opens the file before the first test, so that a wrong path is noticed at once.
-    pub(super) fn create(path: &Path) -> Result<Self, Failure> {
-        let file = File::create(path).map_err(|error| {
-            Failure::Usage(format!("cannot write --junit {}: {error}", path.display()))
-        })?;
-        Ok(Self { path: path.to_owned(), file })
-    }
-
-    pub(super) fn write(&self, suite: &str, cases: &[Case]) -> Result<(), Failure> {
-        (&self.file).write_all(document(suite, cases).as_bytes()).map_err(|error| {
-            Failure::Impossible(format!("cannot write {}: {error}", self.path.display()))
-        })
-    }
-}
-
-fn document(suite: &str, cases: &[Case]) -> String {
+/// The XML of all tests.
+pub(super) fn document(suite: &str, cases: &[Case]) -> String {
     let count = |is: fn(&Verdict) -> bool| cases.iter().filter(|case| is(&case.verdict)).count();
     let counts = format!(
         "tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\"",

@@ -30,6 +30,7 @@ mod openapi;
 mod persist;
 mod printable;
 mod replay;
+mod report_file;
 mod room;
 mod scenario;
 mod scripts;

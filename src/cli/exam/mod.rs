@@ -37,7 +37,7 @@ use crate::cli::exam::cases::Planned;
 use crate::cli::exam::judge::Judged;
 use crate::cli::exam::learn::Learned;
 use crate::cli::exam::report::{Files, Report};
-use crate::cli::failure::{Failure, complain, print};
+use crate::cli::failure::{Failure, complain};
 use crate::cli::lab::{Lab, command};
 use crate::world::ClockMode;
 
@@ -58,7 +58,7 @@ pub(super) fn run(args: &ExamArgs) -> ExitCode {
 fn examine(args: &ExamArgs) -> Result<bool, Failure> {
     let options = args.check()?;
     cases::check(&options)?;
-    let files = Files::create(args.json.as_deref(), args.junit.as_deref())?;
+    let files = Files::check(args.json.as_deref(), args.junit.as_deref())?;
     command::end_with_us();
     let site = args.lab.site(ClockMode::Instant)?;
     let exam = Exam { lab: Lab::open(&site)?, options };
@@ -66,10 +66,7 @@ fn examine(args: &ExamArgs) -> Result<bool, Failure> {
     let planned = cases::plan(&exam.options, &learned)?;
     let judged = examined(&exam, &learned, &planned)?;
     let report = Report::of(&exam, &learned, judged);
-    files.write(&report)?;
-    if !files.prints_json() {
-        print(&report.text(args.verbose))?;
-    }
+    files.write(&report, args.verbose)?;
     if report.is_empty() {
         return Err(Failure::Usage("no case was exercised, so nothing is known".to_owned()));
     }

@@ -3,20 +3,20 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::{IsTerminal as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::io::IsTerminal as _;
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
-use crate::cli::counted::counted;
 
+use crate::cli::counted::counted;
 use crate::cli::exam::args::Exam;
 use crate::cli::exam::judge::{Finding, Judged, Verdict};
 use crate::cli::exam::learn::Learned;
 use crate::cli::exam::rules::Severity;
 use crate::cli::failure::{Failure, print};
-use crate::cli::junit::{self, Case, Junit};
+use crate::cli::junit::{self, Case};
+use crate::cli::report_file::ReportFile;
 
 /// The results of an exam.
 pub(super) struct Report {
@@ -212,46 +212,40 @@ fn evidence(findings: &[Finding]) -> String {
     text
 }
 
-/// The files of a report, opened before the first run, so that a wrong path is noticed at once.
+/// The files of a report, checked before the first run.
 pub(super) struct Files {
-    json: Option<(PathBuf, Option<File>)>,
-    junit: Option<Junit>,
+    json: Json,
+    junit: Option<ReportFile>,
+}
+
+/// Where the report goes as JSON.
+enum Json {
+    Nowhere,
+    Printed,
+    File(ReportFile),
 }
 
 impl Files {
-    pub(super) fn create(json: Option<&Path>, junit: Option<&Path>) -> Result<Self, Failure> {
-        let open = |path: &Path| {
-            if path.as_os_str() == "-" {
-                return Ok((path.to_owned(), None));
-            }
-            let file = File::create(path).map_err(|error| {
-                Failure::Usage(format!("cannot write --json {}: {error}", path.display()))
-            })?;
-            Ok((path.to_owned(), Some(file)))
+    pub(super) fn check(json: Option<&Path>, junit: Option<&Path>) -> Result<Self, Failure> {
+        let json = match json {
+            None => Json::Nowhere,
+            Some(path) if path.as_os_str() == "-" => Json::Printed,
+            Some(path) => Json::File(ReportFile::check("--json", path)?),
         };
-        Ok(Self { json: json.map(open).transpose()?, junit: junit.map(Junit::create).transpose()? })
+        let junit = junit.map(|path| ReportFile::check("--junit", path)).transpose()?;
+        Ok(Self { json, junit })
     }
 
-    /// Whether the report on stdout is JSON.
-    pub(super) const fn prints_json(&self) -> bool {
-        matches!(self.json, Some((_, None)))
-    }
-
-    pub(super) fn write(&self, report: &Report) -> Result<(), Failure> {
-        let text = || format!("{:#}\n", report.json());
-        match &self.json {
-            Some((path, Some(file))) => {
-                (&*file).write_all(text().as_bytes()).map_err(|error| {
-                    Failure::Impossible(format!("cannot write {}: {error}", path.display()))
-                })?;
-            }
-            Some((_, None)) => print(&text())?,
-            None => {}
+    /// Writes the files, and prints the report as text or JSON.
+    pub(super) fn write(&self, report: &Report, verbose: bool) -> Result<(), Failure> {
+        let json = || format!("{:#}\n", report.json());
+        if let Json::File(file) = &self.json {
+            file.write(&json())?;
         }
-        if let Some(junit) = &self.junit {
-            junit.write("sandbox exam", &report.junit())?;
+        if let Some(file) = &self.junit {
+            file.write(&junit::document("sandbox exam", &report.junit()))?;
         }
-        Ok(())
+        print(&if matches!(self.json, Json::Printed) { json() } else { report.text(verbose) })
     }
 }
 

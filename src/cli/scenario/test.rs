@@ -10,8 +10,9 @@ use serde_json::{Value, json};
 use crate::cli::counted::counted;
 use crate::cli::failure::{Failure, print};
 use crate::cli::import::files;
-use crate::cli::junit::{Case, Junit, Verdict};
+use crate::cli::junit::{self, Case, Verdict};
 use crate::cli::offered::Offered;
+use crate::cli::report_file::ReportFile;
 use crate::cli::scenario::check;
 use crate::cli::scenario::server::Served;
 use crate::scenario::{self, RunReport};
@@ -54,11 +55,13 @@ impl Tested {
 
 /// Runs all scenarios, also after a failure.
 pub(super) fn run(args: &TestArgs) -> Result<(), Failure> {
-    let junit = args.junit.as_deref().map(Junit::create).transpose()?;
+    let junit = args.junit.as_deref();
+    let junit = junit.map(|path| ReportFile::check("--junit", path)).transpose()?;
     let mut tested = Vec::new();
     let done = run_all(args, &mut tested);
     if let Some(junit) = junit {
-        junit.write("sandbox scenario test", &cases(args, &tested, done.as_ref().err()))?;
+        let cases = cases(args, &tested, done.as_ref().err());
+        junit.write(&junit::document("sandbox scenario test", &cases))?;
     }
     done?;
     match (tested.iter().filter(|tested| !tested.passed()).count(), tested.len()) {
