@@ -11,13 +11,15 @@ use serde_json::{Value, json};
 use crate::cli::ask::{SandboxArgs, in_header};
 use crate::cli::failure::Failure;
 use crate::cli::scenario;
-use crate::cli::world_args::WorldArgs;
+use crate::cli::world_args::{Typed, WorldArgs};
 use crate::engine::is_usable_key;
 use crate::io::embed::Sandbox;
 use crate::render::mcp::{invalid_request, routing};
 
 /// A payroll of many people, or a delayed reply, needs time.
-const TIMEOUT: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(120);
+/// The variable of the token of the control routes.
+const TOKEN: &str = "SANDBOX_ADMIN_TOKEN";
 /// The most bytes of a line.
 const MOST_BYTES: usize = 1 << 20;
 
@@ -30,12 +32,14 @@ const MOST_BYTES: usize = 1 << 20;
         Exit codes: 0 the input has ended, 1 failure, 2 wrong usage.")]
 pub(super) struct McpArgs {
     #[command(flatten)]
+    typed: Typed,
+    #[command(flatten)]
     world: WorldArgs,
     /// Start the world with a scenario: a shipped one by name, or a file; repeatable
     #[arg(long, value_name = "NAME|FILE", conflicts_with = "url")]
     scenario: Vec<String>,
     /// The running sandbox to use instead of one in this process, such as `http://127.0.0.1:4747`
-    #[arg(long, value_name = "URL", conflicts_with_all = ["seed", "companies", "employees_per_company", "countries", "start"])]
+    #[arg(long, value_name = "URL")]
     url: Option<String>,
     /// The key of the world
     #[arg(
@@ -52,16 +56,19 @@ pub(super) struct McpArgs {
 /// Answers messages until the input ends.
 pub(super) fn run(args: &McpArgs) -> Result<(), Failure> {
     let key = in_header("--api-key", &args.key)?;
+    if args.url.is_some() {
+        args.typed.only_url()?;
+    }
     if args.url.is_none() && !is_usable_key(key, true) {
         return Err(Failure::Usage("--api-key must not look like a live key".to_owned()));
     }
     let authorization = format!("Authorization: Bearer {key}\r\n");
-    // The token is never an argument, because other users of the machine can read arguments.
-    let token = std::env::var("SANDBOX_ADMIN_TOKEN").ok().filter(|token| !token.is_empty());
+    // The token is never an argument, because other users of the machine can read those.
+    let token = std::env::var(TOKEN).ok().filter(|token| !token.is_empty());
+    token.as_ref().map(|token| in_header(TOKEN, token)).transpose()?;
     let server = if args.url.is_none() { Some(start(args)?) } else { None };
     let url = args.url.as_deref().or(server.as_ref().map(Sandbox::url)).unwrap_or_default();
     let sandbox = SandboxArgs::of_url("--url", url, token)?;
-    sandbox.token()?;
     let (mut input, mut output) = (io::stdin().lock(), io::stdout().lock());
     while let Some(line) = next_line(&mut input).map_err(Failure::impossible)? {
         let answer = match line {

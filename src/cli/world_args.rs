@@ -1,6 +1,7 @@
 //! The options from which a world is generated.
 
-use clap::Args;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, Command, FromArgMatches, Id};
 
 use crate::cli::failure::Failure;
 use crate::cli::offered::Offered;
@@ -56,6 +57,51 @@ pub(super) struct WorldArgs {
         value_parser = start
     )]
     start: Timestamp,
+}
+
+/// The flags that a command line has. A flag that only a variable sets is none of them. Of the flags in a struct, this one is the first.
+#[derive(Clone, Debug)]
+pub(super) struct Typed(Vec<String>);
+
+impl Args for Typed {
+    fn augment_args(command: Command) -> Command {
+        command
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        command
+    }
+}
+
+impl FromArgMatches for Typed {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let is_typed = |id: &&str| matches.value_source(id) == Some(ValueSource::CommandLine);
+        let typed = matches.ids().map(Id::as_str).filter(is_typed);
+        Ok(Self(typed.map(str::to_owned).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Typed {
+    pub(super) fn has(&self, field: &str) -> bool {
+        self.0.iter().any(|typed| typed == field)
+    }
+
+    /// Refuses flags of a new world beside `--url`. Variables that configure a server are ignored there.
+    pub(super) fn only_url(&self) -> Result<(), Failure> {
+        let of_world = ["seed", "companies", "employees_per_company", "countries", "start"];
+        let Some(field) = of_world.into_iter().find(|field| self.has(field)) else {
+            return Ok(());
+        };
+        let flag = field.replace('_', "-");
+        let why =
+            format!("--{flag} cannot be used with --url: a running sandbox has its own world");
+        Err(Failure::Usage(why))
+    }
 }
 
 /// A port of the command line.

@@ -8,12 +8,14 @@ use crate::cli::ask::{SandboxArgs, in_header};
 use crate::cli::failure::Failure;
 use crate::cli::lab::{Growth, Site};
 use crate::cli::scenario;
-use crate::cli::world_args::WorldArgs;
+use crate::cli::world_args::{Typed, WorldArgs};
 use crate::world::ClockMode;
 
 /// A new world, or that of a key in a running sandbox.
 #[derive(Args, Debug)]
 pub(in crate::cli) struct LabArgs {
+    #[command(flatten)]
+    typed: Typed,
     #[command(flatten)]
     world: WorldArgs,
     /// Run on copies of the world of this key in the sandbox at --url; the world itself does not change
@@ -22,17 +24,11 @@ pub(in crate::cli) struct LabArgs {
         visible_alias = "key",
         env = "SANDBOX_EXAM_KEY",
         hide_env_values = true,
-        value_name = "KEY",
-        requires = "url"
+        value_name = "KEY"
     )]
     key: Option<String>,
     /// The running sandbox, such as `http://127.0.0.1:4747`
-    #[arg(
-        long,
-        value_name = "URL",
-        requires = "key",
-        conflicts_with_all = ["seed", "companies", "employees_per_company", "countries", "start"]
-    )]
+    #[arg(long, value_name = "URL", requires = "key")]
     url: Option<String>,
     /// Token of the control routes of the running sandbox, if it has one
     #[arg(long, env = "SANDBOX_ADMIN_TOKEN", hide_env_values = true, value_name = "TOKEN")]
@@ -62,7 +58,11 @@ impl LabArgs {
         };
         for wanted in &self.scenario {
             growth.add(Arc::new(scenario::find(wanted)?))?;
+        if self.url.is_none() && self.typed.has("key") {
+            return Err(Failure::Usage("--api-key needs --url: a new world has no key".to_owned()));
         }
+        }
+            self.typed.only_url()?;
         Ok(Site::Own(growth))
     }
 }

@@ -9,7 +9,17 @@ use crate::harness::{Caller, command};
 
 /// The command's output for these lines, its exit code, and its stderr.
 fn answers(arguments: &[&str], lines: &[String]) -> (Vec<Value>, i32, String) {
+    answers_with(("SANDBOX_SEED", ""), arguments, lines)
+}
+
+/// The same with a variable.
+fn answers_with(
+    (variable, value): (&str, &str),
+    arguments: &[&str],
+    lines: &[String],
+) -> (Vec<Value>, i32, String) {
     let mut command = command(&[&["mcp"], arguments].concat());
+    command.env(variable, value);
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -91,4 +101,12 @@ fn wrong_flags_and_silent_sandboxes_are_named() {
     assert_eq!((code, &printed[0]["error"]["code"]), (0, &json!(-32603)));
     let why = printed[0]["error"]["message"].as_str().unwrap();
     assert!(why.contains("no sandbox answers at 127.0.0.1:1"), "{why}");
+    // A variable that configures a server has no meaning for a running one.
+    let ping = line(1, "ping", &json!({}));
+    let running = ["--url", "http://127.0.0.1:1"];
+    let (printed, code, stderr) = answers_with(("SANDBOX_SEED", "7"), &running, &[ping]);
+    assert_eq!((code, printed.len()), (0, 1), "{stderr}");
+    let (_, code, stderr) = answers_with(("SANDBOX_ADMIN_TOKEN", "a b"), &running, &[]);
+    assert_eq!(code, 2);
+    assert!(stderr.contains("SANDBOX_ADMIN_TOKEN must have"), "{stderr}");
 }
