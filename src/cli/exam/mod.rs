@@ -38,7 +38,7 @@ use crate::cli::exam::judge::Judged;
 use crate::cli::exam::learn::Learned;
 use crate::cli::exam::report::{Files, Report};
 use crate::cli::failure::{Failure, complain};
-use crate::cli::lab::{Lab, command};
+use crate::cli::lab::{self, Lab};
 use crate::world::ClockMode;
 
 /// Runs the exam: 0 without a failure, 1 with one, 2 if nothing could be judged.
@@ -59,7 +59,7 @@ fn examine(args: &ExamArgs) -> Result<bool, Failure> {
     let options = args.check()?;
     cases::check(&options)?;
     let files = Files::check(args.json.as_deref(), args.junit.as_deref())?;
-    command::end_with_us();
+    lab::end_with_us();
     let site = args.lab.site(ClockMode::Instant)?;
     let exam = Exam { lab: Lab::open(&site)?, options };
     let learned = learn::learn(&exam)?;

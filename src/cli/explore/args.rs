@@ -11,6 +11,9 @@ use crate::cli::lab::LabArgs;
 use crate::tester::fault::wall_ms;
 use crate::world::ClockMode;
 
+/// The default of `--timeout`.
+pub(super) const TIMEOUT: Duration = Duration::from_secs(60);
+
 /// The arguments of `sandbox explore`.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  \

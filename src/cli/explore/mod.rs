@@ -4,20 +4,21 @@
 //! | file | content |
 //! |---|---|
 //! | `args` | the flags |
-//! | `outcome` | decisions with another choice, their order, and their scenario file |
-//! | `trial` | one run in a fork, and its results |
-//! | `search` | all outcomes in order, without those that lead to the same state |
+//! | `outcome` | decisions that are made otherwise, their order, and their scenario file |
+//! | `findings` | the scenario files, and the lines that report them |
+//! | `trial` | one run in a fork, and what it left |
+//! | `search` | all outcomes in order, without those that lead to the same |
 //! | `shrink` | the smallest outcome that fails in the same way |
 //! | `state` | the file from which an exploration continues |
 
 mod args;
+mod findings;
 mod outcome;
 mod search;
 mod shrink;
 mod state;
 mod trial;
 
-use std::fmt::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -25,11 +26,12 @@ use std::sync::Arc;
 pub(super) use self::args::ExploreArgs;
 
 use crate::cli::explore::args::{Options, Subject};
+use crate::cli::explore::findings::Folder;
 use crate::cli::explore::search::Search;
 use crate::cli::explore::state::{Header, State};
 use crate::cli::explore::trial::Explored;
 use crate::cli::failure::{Failure, complain, print};
-use crate::cli::lab::{Site, command};
+use crate::cli::lab::{self, Site};
 use crate::cli::scenario;
 use crate::model::decision::DECISIONS;
 use crate::world::log_hashes;
@@ -51,10 +53,8 @@ pub(super) fn run(args: &ExploreArgs) -> ExitCode {
 /// Whether an outcome makes the command fail.
 fn explore(args: &ExploreArgs) -> Result<bool, Failure> {
     let options = args.options()?;
-    if args.out.exists() && !args.out.is_dir() {
-        return Err(Failure::Usage(format!("--out {}: it is no folder", args.out.display())));
-    }
-    command::end_with_us();
+    let folder = args.replay.is_none().then(|| Folder::open(&args.out)).transpose()?;
+    lab::end_with_us();
     let mut site = args.lab.site(args.clock())?;
     let steps = match &options.subject {
         Subject::Steps(file) => Some(steps(file, &mut site)?),
@@ -74,13 +74,9 @@ fn explore(args: &ExploreArgs) -> Result<bool, Failure> {
     };
     let mut search = Search::new(&explored, steps.as_ref(), state);
     search.run()?;
-    for (number, finding) in search.findings.iter().enumerate() {
-        let name = format!("{:03}-{}.toml", number + 1, outcome::slug(&finding.rules));
-        let path = args.out.join(name);
-        write(&path, &finding.text)?;
-        print(&found(finding, &path, &options, args.lab.scenarios()))?;
-    }
+    let written = folder.map_or(Ok(()), |folder| folder.report(&search.findings, args, &options));
     print(&search.summary())?;
+    written?;
     Ok(!search.findings.is_empty())
 }
 
@@ -144,51 +140,4 @@ fn header(explored: &Explored) -> Header {
         decisions: log_hashes::of(&decisions),
         command: log_hashes::of(&command),
     }
-}
-
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    let folder = path.parent().map_or(Ok(()), std::fs::create_dir_all);
-    folder.and_then(|()| std::fs::write(path, text)).map_err(|error| {
-        Failure::Impossible(format!("cannot write --out {}: {error}", path.display()))
-    })
-}
-
-/// The lines of a finding, with the command that repeats it.
-fn found(finding: &state::Finding, path: &Path, options: &Options, scenarios: &[String]) -> String {
-    let mut text = String::new();
-    for (place, rule) in finding.rules.iter().enumerate() {
-        let head = if place == 0 { "FOUND" } else { "  and" };
-        let _ = writeln!(text, "{head}  {}", rule.words());
-    }
-    let _ = writeln!(text, "       {}", finding.broken.words());
-    for line in finding.printed.lines() {
-        let _ = writeln!(text, "     {line}");
-    }
-    let scenarios: Vec<String> =
-        scenarios.iter().map(|wanted| format!("--scenario {} ", word(wanted))).collect();
-    let scenarios = scenarios.concat();
-    let check = options.check.as_ref().map(|check| format!("--check {} ", word(check)));
-    let subject = match &options.subject {
-        Subject::Steps(file) => format!("--steps {}", word(&file.display().to_string())),
-        Subject::Command(command) => {
-            let words: Vec<String> = command.iter().map(|part| word(part)).collect();
-            format!("-- {}", words.join(" "))
-        }
-    };
-    let _ = writeln!(
-        text,
-        "       repeat: sandbox explore {scenarios}{}--replay {} {subject}",
-        check.unwrap_or_default(),
-        word(&path.display().to_string())
-    );
-    text
-}
-
-/// A word of a shell command.
-fn word(text: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:=,@%+".contains(&byte);
-    if !text.is_empty() && text.bytes().all(is_plain) {
-        return text.to_owned();
-    }
-    format!("'{}'", text.replace('\'', r"'\''"))
 }

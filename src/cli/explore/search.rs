@@ -270,8 +270,10 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn rate(&self) -> u128 {
-        self.ran as u128 * 1000 / self.began.elapsed().as_millis().max(1)
+    /// Outcomes a second, with one decimal.
+    fn rate(&self) -> String {
+        let tenths = self.ran as u128 * 10_000 / self.began.elapsed().as_millis().max(1);
+        format!("{}.{}", tenths / 10, tenths % 10)
     }
 
     /// The rate is not part of the report, which is the same for every run.
@@ -317,7 +319,7 @@ impl<'a> Search<'a> {
         if *left > 0 {
             let _ = writeln!(
                 text,
-                "The budget ended before {left} further outcomes. A larger --budget tries more; with --state FILE the same command goes on."
+                "The budget ended before {left} further outcomes. A larger --budget tries more. With --state FILE, the same command tries the next ones."
             );
         }
         text

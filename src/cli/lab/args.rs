@@ -39,14 +39,30 @@ pub(in crate::cli) struct LabArgs {
 }
 
 impl LabArgs {
-    /// The scenarios that the world starts with, as given.
-    pub(in crate::cli) fn scenarios(&self) -> &[String] {
-        &self.scenario
+    /// The words of a command line that name the same world, except its seed and its size. A key and a token are secrets, so a word names
+    /// their variables.
+    pub(in crate::cli) fn again(&self) -> Vec<String> {
+        let scenarios = self.scenario.iter().map(|wanted| format!("--scenario {}", word(wanted)));
+        let mut words: Vec<String> = scenarios.collect();
+        words.extend(self.url.as_ref().map(|url| format!("--url {}", word(url))));
+        for (field, shown) in [
+            ("key", "--api-key \"$SANDBOX_EXAM_KEY\""),
+            ("admin_token", "--admin-token \"$SANDBOX_ADMIN_TOKEN\""),
+        ] {
+            if self.url.is_some() && self.typed.has(field) {
+                words.push(shown.to_owned());
+            }
+        }
+        words
     }
 
     /// The site of the world. A world in this process gets this clock, unless a scenario sets another.
     pub(in crate::cli) fn site(&self, clock: ClockMode) -> Result<Site, Failure> {
+        if self.url.is_none() && self.typed.has("key") {
+            return Err(Failure::Usage("--api-key needs --url: a new world has no key".to_owned()));
+        }
         if let (Some(url), Some(key)) = (&self.url, &self.key) {
+            self.typed.only_url()?;
             let sandbox = SandboxArgs::of_url("--url", url, self.admin_token.clone())?;
             return Ok(Site::Running { sandbox, key: in_header("--api-key", key)?.to_owned() });
         }
@@ -58,11 +74,16 @@ impl LabArgs {
         };
         for wanted in &self.scenario {
             growth.add(Arc::new(scenario::find(wanted)?))?;
-        if self.url.is_none() && self.typed.has("key") {
-            return Err(Failure::Usage("--api-key needs --url: a new world has no key".to_owned()));
         }
-        }
-            self.typed.only_url()?;
         Ok(Site::Own(growth))
     }
+}
+
+/// A word of a shell command.
+pub(in crate::cli) fn word(text: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:=,@%+".contains(&byte);
+    if !text.is_empty() && text.bytes().all(is_plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
 }

@@ -104,17 +104,18 @@ fn alone(_: &mut Command) {}
 #[cfg(not(unix))]
 fn end_group(_: u32) {}
 
-/// Ends the running commands when this process gets a signal to end.
-pub(in crate::cli) fn end_with_us() {
+/// Ends the running commands, and calls the function, when this process is told to end.
+pub(super) fn end_with_us(before_exit: fn()) {
     let listening = || -> io::Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
             runtime.block_on(async {
                 let Ok(mut signals) = crate::io::signal::Signals::listen() else { return };
                 let number = signals.next().await;
-                for group in running().drain(..) {
-                    end_group(group);
-                }
+                running().drain(..).for_each(end_group);
+                before_exit();
+                // A command can have started since.
+                running().drain(..).for_each(end_group);
                 std::process::exit(128 + number);
             });
         })?;

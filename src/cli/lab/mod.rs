@@ -4,6 +4,7 @@
 mod args;
 pub(in crate::cli) mod canon;
 pub(in crate::cli) mod command;
+mod opened;
 pub(in crate::cli) mod words;
 
 use std::fmt::Write as _;
@@ -14,11 +15,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
-pub(in crate::cli) use self::args::LabArgs;
+pub(in crate::cli) use self::args::{LabArgs, word};
 
 use crate::cli::ask::SandboxArgs;
 use crate::cli::failure::Failure;
 use crate::cli::lab::command::End;
+use crate::cli::lab::opened::Opened;
+use crate::cli::printable::printable;
 use crate::io::embed::Sandbox;
 use crate::world::script::{Scenario, WorldPart};
 use crate::world::{ClockMode, Shape};
@@ -29,6 +32,8 @@ const KEY: &str = "lab";
 const TIMEOUT: Duration = Duration::from_secs(10 * 60);
 /// Rows of each page.
 const PAGE: usize = 100;
+/// The most characters of the world's key in the key of a fork.
+const MOST_OF_KEY: usize = 200;
 /// Requests that the request log of a run keeps.
 const REQUESTS: usize = 100_000;
 
@@ -57,12 +62,11 @@ pub(in crate::cli) struct Lab {
     _server: Option<Sandbox>,
     /// The key of the world.
     key: String,
-    /// The snapshot that every run starts from.
-    base: String,
+    /// With the snapshot that every run starts from.
+    opened: Arc<Opened>,
     forks: AtomicU64,
     /// Keeps the keys of two labs apart.
     mark: String,
-    folder: PathBuf,
     pub(in crate::cli) seed: Value,
     pub(in crate::cli) version: Value,
 }
@@ -80,8 +84,12 @@ pub(in crate::cli) struct Fork<'a> {
 impl Lab {
     /// Starts a server in this process, or takes the running one.
     pub(in crate::cli) fn open(site: &Site) -> Result<Self, Failure> {
+        let mut running = None;
         let (server, sandbox, key) = match site {
-            Site::Running { sandbox, key } => (None, sandbox.clone(), key.clone()),
+            Site::Running { sandbox, key } => {
+                running = Some((sandbox.clone(), key.clone()));
+                (None, sandbox.clone(), key.clone())
+            }
             Site::Own(growth) => {
                 let server = growth.start()?;
                 let sandbox = SandboxArgs::of_url("--url", server.url(), None)?;
@@ -98,10 +106,9 @@ impl Lab {
             sandbox,
             _server: server,
             key,
-            base: String::new(),
+            opened: Opened::new(running, folder),
             forks: AtomicU64::new(0),
             mark,
-            folder,
             seed: Value::Null,
             version: Value::Null,
         };
@@ -109,7 +116,7 @@ impl Lab {
         (lab.seed, lab.version) = (print["seed"].clone(), print["world_version"].clone());
         let taken =
             lab.control(&lab.key, "POST", "/_sandbox/snapshots", &json!({"name": "lab"}))?;
-        lab.base = text(&taken["id"]);
+        let _ = lab.opened.snapshot.set(text(&taken["id"]));
         Ok(lab)
     }
 
@@ -120,11 +127,15 @@ impl Lab {
     /// A copy of the world under a key of its own.
     pub(in crate::cli) fn fork(&self) -> Result<Fork<'_>, Failure> {
         let number = self.forks.fetch_add(1, Ordering::Relaxed) + 1;
-        let key = format!("{}_lab_{}_{number}", self.key, self.mark);
-        let path = format!("/_sandbox/snapshots/{}/fork", self.base);
+        // The key is visible ASCII, so every byte is a character. A fork of a key space has its prefix.
+        let begin = &self.key[..self.key.len().min(MOST_OF_KEY)];
+        let key = format!("{begin}_lab_{}_{number}", self.mark);
+        self.opened.forks().insert(key.clone());
+        let base = self.opened.snapshot.get().map_or("", String::as_str);
+        let path = format!("/_sandbox/snapshots/{base}/fork");
         let made = self.control(&self.key, "POST", &path, &json!({"key": key, "answers": true}))?;
         let taken = self.control(&key, "POST", "/_sandbox/snapshots", &json!({}))?;
-        let folder = self.folder.join(number.to_string());
+        let folder = self.opened.folder.join(number.to_string());
         std::fs::create_dir_all(folder.join("own")).map_err(Failure::impossible)?;
         Ok(Fork { lab: self, key, base: text(&taken["id"]), now: text(&made["now"]), folder })
     }
@@ -139,7 +150,8 @@ impl Lab {
     fn ask(&self, key: &str, method: &str, path: &str, body: &Value) -> Result<Value, Failure> {
         let head = format!("Authorization: Bearer {key}\r\n");
         let body = if body.is_null() { String::new() } else { body.to_string() };
-        let reply = self.sandbox.ask(TIMEOUT, (method, path), &head, &body)?;
+        let _asking = opened::asking();
+        let reply = self.sandbox.ask(PATIENCE, (method, path), &head, &body)?;
         let answer: Value = serde_json::from_slice(&reply.body).map_err(|_| {
             Failure::Impossible(format!("the answer is not from a sandbox: {:?}", reply.status))
         })?;
@@ -151,13 +163,9 @@ impl Lab {
     }
 }
 
-impl Drop for Lab {
-    fn drop(&mut self) {
-        // The process ends, so resources that cannot be removed have no further effect.
-        let path = format!("/_sandbox/snapshots/{}", self.base);
-        let _ = self.control(&self.key, "DELETE", &path, &Value::Null);
-        let _ = std::fs::remove_dir_all(&self.folder);
-    }
+/// Ends the running commands, and removes what the lab has opened, when this process is told to end.
+pub(in crate::cli) fn end_with_us() {
+    command::end_with_us(opened::remove_before_exit);
 }
 
 impl Fork<'_> {
@@ -248,7 +256,9 @@ impl Fork<'_> {
     /// Closes the world of the fork.
     pub(in crate::cli) fn close(&self) -> Result<(), Failure> {
         let _ = std::fs::remove_dir_all(&self.folder); // the lab removes the rest at its end
-        self.call("DELETE", "/_sandbox/world", &Value::Null).map(drop)
+        self.call("DELETE", "/_sandbox/world", &Value::Null)?;
+        self.lab.opened.forks().remove(&self.key);
+        Ok(())
     }
 }
 
@@ -290,15 +300,20 @@ pub(in crate::cli) fn said(printed: &str) -> String {
     }
 }
 
-/// The last lines of a file.
+/// The last lines of a file, cut, and without what controls a terminal.
 fn last_lines(printed: &Path) -> String {
     const SHOWN: usize = 10;
+    const MOST_LETTERS: usize = 200;
     let text = std::fs::read(printed).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let lines: Vec<&str> = text.lines().collect();
     let mut shown = String::new();
     for line in lines.iter().skip(lines.len().saturating_sub(SHOWN)) {
-        let _ = writeln!(shown, "  | {line}");
+        let (line, more) = match line.char_indices().nth(MOST_LETTERS) {
+            Some((end, _)) => (&line[..end], " …"),
+            None => (*line, ""),
+        };
+        let _ = writeln!(shown, "  | {}{more}", printable(&line.replace('\t', "    ")));
     }
     shown
 }

@@ -236,6 +236,62 @@ fn the_world_of_a_running_sandbox_does_not_change() {
     assert_eq!(print(), before);
 }
 
+/// The printed line is a whole command, also for the world of a running sandbox.
+#[cfg(unix)]
+#[test]
+fn the_printed_command_repeats_the_failure() {
+    if !has_python() {
+        return;
+    }
+    let server =
+        Arc::new(Server::start(&["--seed", "7", "--clock", "manual", "--countries", "NG"]));
+    let caller = Caller::with_key(&server, "test_mine");
+    caller.company(0);
+    let url = format!("http://127.0.0.1:{}", caller.port());
+    let folder = tempfile::tempdir().expect("a folder");
+    let examples = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("examples/explore");
+    let [app, check] = ["pay.py", "check.py"].map(|name| examples.join(name).display().to_string());
+    let check = format!("python3 {check}");
+    let arguments = ["--url", &url, "--api-key", "test_mine", "--timeout", "50s", "--depth", "1"];
+    let more = ["--check", &check, "--", "python3", &app];
+    let found = explore(folder.path(), &[&arguments[..], &more].concat());
+    assert_eq!(found.code, 1, "{}{}", found.text, found.said);
+    assert!(!found.text.contains("test_mine"), "{}", found.text);
+    let line = found.text.lines().find_map(|line| line.trim().strip_prefix("repeat: sandbox "));
+    let line = line.unwrap_or_else(|| panic!("{}", found.text));
+    assert!(line.contains(" --timeout 50000ms "), "{line}");
+    let program = command(&[]).get_program().to_owned();
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", &format!("\"$0\" {line}")]).arg(program).env("SANDBOX_EXAM_KEY", "test_mine");
+    let again = finish(&mut shell);
+    let text = String::from_utf8_lossy(&again.stdout).into_owned();
+    assert_eq!(again.status.code(), Some(1), "{line}: {text}");
+    assert!(text.contains("the check ends with exit code 1"), "{text}");
+}
+
+/// The folder is made before the first run, and removed if it stays empty.
+#[cfg(unix)]
+#[test]
+fn a_folder_that_cannot_be_written_is_refused_before_the_first_run() {
+    let (folder, steps) = steps();
+    let marker = folder.path().join("ran");
+    let touch = format!("touch {}", marker.display());
+    for out in ["/dev/null/x", "/proc/x"] {
+        let refused = explore(Path::new(out), &["--", "sh", "-c", &touch]);
+        assert_eq!(refused.code, 2, "{out}: {}", refused.said);
+        assert!(refused.said.contains("cannot write --out"), "{out}: {}", refused.said);
+        assert!(!marker.exists(), "{out}: the command was run");
+    }
+    let out = folder.path().join("new/empty");
+    let none = explore(&out, &["--", "sh", "-c", &touch]);
+    assert!(none.code == 2 && marker.exists() && !out.exists(), "{}", none.said);
+    let found = explore(&out, &["--budget", "12", "--depth", "1", "--steps", &steps]);
+    assert!(found.code == 1 && !found.files.is_empty(), "{}{}", found.text, found.said);
+    let rate = found.said.trim_end().rsplit_once(": ").expect("a rate").1;
+    let rate = rate.strip_suffix(" a second").expect("a rate");
+    assert!(rate.split_once('.').is_some_and(|(_, tenths)| tenths.len() == 1), "{rate}");
+}
+
 #[test]
 fn invalid_arguments_of_explore_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");
