@@ -160,10 +160,17 @@ impl SandboxArgs {
 
     /// Opens a connection whose reads and writes wait no longer than `patience`.
     pub(super) fn connect(&self, patience: Duration) -> io::Result<TcpStream> {
-        let unresolved = || io::Error::other("the host has no address");
-        let mut addresses = (&*self.host, self.port).to_socket_addrs()?;
-        let address = addresses.next().ok_or_else(unresolved)?;
-        let stream = TcpStream::connect_timeout(&address, patience)?;
+        let addresses: Vec<_> = (&*self.host, self.port).to_socket_addrs()?.collect();
+        let mut failed = io::Error::other("the host has no address");
+        let mut connect = |address| match TcpStream::connect_timeout(address, patience) {
+            Ok(stream) => Some(stream),
+            Err(error) => {
+                failed = error;
+                None
+            }
+        };
+        // A name such as localhost has an address of each family, and a server may listen at one of them.
+        let Some(stream) = addresses.iter().find_map(&mut connect) else { return Err(failed) };
         stream.set_read_timeout(Some(patience))?;
         stream.set_write_timeout(Some(patience))?;
         Ok(stream)
@@ -222,6 +229,21 @@ pub(super) fn in_header<'a>(flag: &str, value: &'a str) -> Result<&'a str, Failu
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A machine without IPv6, or whose localhost has one address, cannot show it.
+    #[test]
+    fn every_address_of_a_host_is_tried() {
+        for own in ["127.0.0.1", "::1"] {
+            let Ok(listener) = std::net::TcpListener::bind((own, 0)) else { continue };
+            let port = listener.local_addr().expect("an address").port();
+            let addresses = ("localhost", port).to_socket_addrs().expect("localhost");
+            if addresses.map(|address| address.ip()).any(|ip| ip.to_string() == own) {
+                let url = format!("http://localhost:{port}");
+                let sandbox = SandboxArgs::of_url("--url", &url, None).expect("a URL");
+                assert!(sandbox.connect(Duration::from_secs(2)).is_ok(), "{own}");
+            }
+        }
+    }
 
     #[test]
     fn an_ipv6_address_has_brackets_or_none() {

@@ -17,6 +17,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 #[derive(Args, Debug)]
 pub(super) struct ExplainArgs {
     /// The id of a payslip, wallet, ledger account, invoice, payroll run, loan, score or assessment: `psl_…`
+    #[arg(value_parser = id)]
     id: String,
     /// JSON pointer to the amount, such as /gross or /taxes/0/amount [default: net pay, balance or score]
     #[arg(long, value_name = "POINTER")]
@@ -26,6 +27,10 @@ pub(super) struct ExplainArgs {
     json: bool,
     #[command(flatten)]
     world: WorldOfKeyArgs,
+}
+
+fn id(text: &str) -> Result<String, &'static str> {
+    if text.is_empty() { Err("expected an id") } else { Ok(text.to_owned()) }
 }
 
 /// Asks the sandbox, and prints the parts.

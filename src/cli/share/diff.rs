@@ -9,7 +9,7 @@ use clap::Args;
 use http::Request;
 use serde_json::Value;
 
-use crate::cli::ask::SandboxArgs;
+use crate::cli::ask::{SandboxArgs, in_header};
 use crate::cli::failure::{Failure, print};
 use crate::cli::lab::canon::{Canon, Groups, Masks, Object, Place};
 use crate::cli::lab::words::members;
@@ -53,8 +53,8 @@ struct Side {
 
 /// Prints the differences, and returns whether there are any.
 pub(in crate::cli) fn run(args: &DiffArgs) -> Result<bool, Failure> {
-    let one = side(args, &args.one)?;
-    let other = side(args, &args.other)?;
+    let one = side(args, "the first key", &args.one)?;
+    let other = side(args, "the second key", &args.other)?;
     let mut text = String::new();
     let inner = objects(&one, &other, &mut text);
     money(&one, &other, &mut text);
@@ -79,7 +79,7 @@ pub(in crate::cli) fn run(args: &DiffArgs) -> Result<bool, Failure> {
 }
 
 /// A world by the name that the command line has for it.
-fn side(args: &DiffArgs, name: &str) -> Result<Side, Failure> {
+fn side(args: &DiffArgs, place: &str, name: &str) -> Result<Side, Failure> {
     if name.starts_with(PREFIX) {
         let shared = Shared::decode(name)?;
         let made = play::play(&shared, play::KEY)?;
@@ -114,7 +114,7 @@ fn side(args: &DiffArgs, name: &str) -> Result<Side, Failure> {
         };
         return Err(Failure::Usage(format!("{name}: {why}")));
     }
-    let answer = get(&args.sandbox, name, EFFECTS)?.ok_or_else(|| {
+    let answer = get(&args.sandbox, in_header(place, name)?, EFFECTS)?.ok_or_else(|| {
         Failure::Usage(format!("{name}: there is no such file, and {}", no_world(&args.sandbox)))
     })?;
     Ok(read(&answer))

@@ -12,6 +12,7 @@ use crate::cli::serve;
 use crate::cli::share::line::Shared;
 use crate::cli::share::play::{Made, play};
 use crate::cli::world_args;
+use crate::engine::is_usable_key;
 use crate::engine::recording::Header;
 use crate::io::wal::salt;
 
@@ -40,6 +41,10 @@ pub(in crate::cli) struct OpenArgs {
 
 /// Makes the world and serves it.
 pub(in crate::cli) fn run(args: &OpenArgs) -> Result<(), Failure> {
+    let key = args.key.key()?;
+    if !is_usable_key(&key, true) {
+        return Err(Failure::Usage("--api-key must not look like a live key".to_owned()));
+    }
     let mut read = String::new();
     if args.line == "-" {
         let input = io::stdin().lock().take(MOST_BYTES).read_to_string(&mut read);
@@ -48,7 +53,6 @@ pub(in crate::cli) fn run(args: &OpenArgs) -> Result<(), Failure> {
         read.clone_from(&args.line);
     }
     let shared = Shared::decode(&read)?;
-    let key = args.key.key()?;
     let Made { engine, digest, .. } = play(&shared, &key)?;
     if !digest.starts_with(&shared.digest) {
         return Err(Failure::Impossible(format!(

@@ -40,6 +40,10 @@ fn version_and_help_name_the_important_flags() {
 fn wrong_usage_is_exit_code_two_with_the_reason() {
     for (arguments, named) in [
         (vec!["--no-such-flag"], "--no-such-flag"),
+        (vec!["explain", ""], "expected an id"),
+        (vec!["diff", "", "key"], "the first key must have"),
+        (vec!["scenario", "test", "happy-path", "--junit", "-"], "expected the name of a file"),
+        (vec!["open", "-", "--check", "--api-key", "sk_live_x"], "must not look like a live key"),
         (vec!["no-such-command"], "no-such-command"),
         (vec!["--seed", "forty-two"], "forty-two"),
         (vec!["--seed", "-1"], "-1"),
