@@ -17,7 +17,7 @@ use crate::io::embed::Sandbox;
 use crate::render::mcp::{invalid_request, routing};
 
 /// A payroll of many people, or a delayed reply, needs time.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 /// The variable of the token of the control routes.
 const TOKEN: &str = "SANDBOX_ADMIN_TOKEN";
 /// The most bytes of a line.

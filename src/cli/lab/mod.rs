@@ -151,7 +151,7 @@ impl Lab {
         let head = format!("Authorization: Bearer {key}\r\n");
         let body = if body.is_null() { String::new() } else { body.to_string() };
         let _asking = opened::asking();
-        let reply = self.sandbox.ask(PATIENCE, (method, path), &head, &body)?;
+        let reply = self.sandbox.ask(TIMEOUT, (method, path), &head, &body)?;
         let answer: Value = serde_json::from_slice(&reply.body).map_err(|_| {
             Failure::Impossible(format!("the answer is not from a sandbox: {:?}", reply.status))
         })?;

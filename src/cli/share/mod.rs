@@ -99,7 +99,7 @@ pub(super) fn run(args: &ShareArgs) -> Result<(), Failure> {
 /// The body of a reply, which must be a success. None if the key has no world; then it still has none.
 fn get(sandbox: &SandboxArgs, key: &str, path: &str) -> Result<Option<Value>, Failure> {
     let head = format!("Authorization: Bearer {key}\r\n");
-    let reply = sandbox.ask(PATIENCE, ("GET", path), &head, "")?;
+    let reply = sandbox.ask(TIMEOUT, ("GET", path), &head, "")?;
     let answer: Value = serde_json::from_slice(&reply.body).map_err(|_| {
         Failure::Impossible(format!("the answer is not from a sandbox: {:?}", reply.status))
     })?;
