@@ -351,15 +351,22 @@ fn announce(args: &ServeArgs, bound: &Bound<Engine>, engine: &Engine) -> Result<
 }
 
 fn banner(args: &ServeArgs, url: &str, engine: &Engine) -> String {
-    let (base, key) = (engine.base(), args.api_key.first().map_or("test_key", String::as_str));
-    // A key of the command line is a secret, also here.
-    let shown =
-        if args.api_key.is_empty() && !engine.is_closed() { key } else { "$SANDBOX_API_KEY" };
+    let base = engine.base();
+    // Configured keys are secrets, also here. Only double quotes let the shell replace a variable.
+    let (quote, shown) = if !args.api_key.is_empty() {
+        ('"', "$SANDBOX_API_KEY")
+    } else if !args.key_space.is_empty() {
+        ('"', "SECRET.test")
+    } else if engine.is_closed() {
+        ('"', "KEY")
+    } else {
+        ('\'', "test_key")
+    };
     let mut text =
         format!("sandbox {}: seed {}, {url}\n\n", env!("CARGO_PKG_VERSION"), base.seed());
     let _ = writeln!(
         text,
-        "  curl -H 'Authorization: Bearer {shown}' '{url}/api/business/employees?per_page=3'\n"
+        "  curl -H {quote}Authorization: Bearer {shown}{quote} '{url}/api/business/employees?per_page=3'\n"
     );
     let companies = base.shape().companies;
     for company in

@@ -20,7 +20,7 @@ pub(super) struct WebhookArgs {
     /// The secret that signs these webhooks, `whsec_…` [default: each world derives one from its seed]
     #[arg(long, env = "SANDBOX_WEBHOOK_SECRET", hide_env_values = true, value_name = "SECRET")]
     webhook_secret: Option<String>,
-    /// Clock of the retries. virtual: the clock of the world; compressed: wall clock, all retries within 77 s; real: wall clock, within 4 days;
+    /// Clock of the retries. virtual: the clock of the world; compressed: wall clock, all retries within 77 s; real: wall clock, within 76 hours;
     /// auto: virtual with a manual clock, otherwise compressed
     #[arg(long, env = "SANDBOX_WEBHOOK_RETRIES", default_value = "auto", value_name = "SCHEDULE")]
     webhook_retries: Schedule,

@@ -114,6 +114,13 @@ fn a_key_space_accepts_the_keys_of_its_team_and_no_others() {
 }
 
 #[test]
+fn a_server_of_teams_prints_a_placeholder_of_their_keys() {
+    let mut start = command(&["--port", "0", "--key-space", "red=first-secret"]);
+    let (_, err) = Server::spawn(&mut start).stop();
+    assert!(err.contains("curl -H \"Authorization: Bearer SECRET.test\""), "{err}");
+}
+
+#[test]
 fn a_wrong_key_space_is_refused_without_its_secret() {
     for wrong in [
         &["hidden-secret"][..],

@@ -164,7 +164,7 @@ pub(crate) static COLLECTION_SETTLE: Decision = Decision {
     choices: &[
         choice("on_time", "on the next business day")
             .after("from the payment to the settlement; default one business day"),
-        choice("delayed", "after more than two seconds")
+        choice("delayed", "later than the next business day")
             .after("from the payment to the settlement; default five business days"),
     ],
 };
