@@ -27,11 +27,11 @@ fn the_filter_of_deliveries_offers_each_state() {
     let caller = Caller::instant();
     let document = Request::new("GET", "/_sandbox/openapi.json").send(caller.port()).json();
     let listed = &document["paths"]["/_sandbox/deliveries"]["get"]["parameters"];
-    let status = listed.as_array().unwrap().iter().find(|row| row["name"] == "status").unwrap();
-    let schema = status["schema"]["$ref"].as_str().map(|name| name.trim_start_matches('#'));
-    let schema = schema.map_or(&status["schema"], |name| document.pointer(name).unwrap());
+    let filter = listed.as_array().unwrap().iter().find(|row| row["name"] == "status").unwrap();
+    let schema = filter["schema"]["$ref"].as_str().map(|name| name.trim_start_matches('#'));
+    let schema = schema.map_or(&filter["schema"], |name| document.pointer(name).unwrap());
     let states = schema["enum"].as_array().unwrap();
-    assert!(states.len() >= 6, "{status}");
+    assert!(states.len() >= 6, "{filter}");
     let script = Request::new("GET", "/dashboard/screens/webhooks.js").send(caller.port());
     let script = script.text();
     let (_, rest) = script.split_once("All states</option>${[").unwrap();
