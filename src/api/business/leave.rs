@@ -161,6 +161,24 @@ fn overlapping(
     standing.find(|request| request.within(first, last).is_some())
 }
 
+/// Refuses a request whose days became those of other leave, which a tester has begun before its planned day.
+fn still_free(world: &World, request: &LeaveRequest) -> Result<()> {
+    let all = world.children::<LeaveRequest>(request.employee_id.bits());
+    let mut others = all.filter(|id| *id != request.id).filter_map(|id| world.find(id));
+    let taken = others.find(|other| {
+        let within = other.within(request.start_date, request.end_date);
+        other.status == LeaveStatus::Approved && within.is_some()
+    });
+    let Some(other) = taken else { return Ok(()) };
+    let detail = format!(
+        "{} is leave from {} to {}: decline the request",
+        other.id,
+        other.start_date,
+        other.last_day()
+    );
+    Err(refused(request.id, request.status, detail))
+}
+
 /// The decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -203,6 +221,7 @@ pub(crate) fn decide(
     let status = step(verb, "the leave request", request.id, request.status)?;
     if decision == LeaveDecision::Approve {
         still_employed(&*world.get(request.employee_id)?)?;
+        still_free(world, &request)?;
     }
     request.note.clone_from(&note);
     request.enter_because(status, world.now(), note);

@@ -67,6 +67,7 @@ pub(crate) fn begin_leave(world: &mut World, id: Id<LeaveRequest>) {
         return;
     }
     let (now, mut request, mut employee) = (world.now(), (*request).clone(), (*employee).clone());
+    request.start_date = request.start_date.min(today); // begun before the planned day
     request.started_at = Some(now);
     request.updated_at = now;
     let why = request.kind.in_words().to_owned();

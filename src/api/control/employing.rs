@@ -74,10 +74,11 @@ fn waits(world: &World, kind: TaskKind, subject: AnyId) -> bool {
     world.timers().any(|timer| timer.task.kind() == kind && timer.task.subject() == Some(subject))
 }
 
-/// The employee's approved leave that waits for its first day.
+/// The employee's next approved leave: the one that waits for the earliest first day.
 fn leave_to_begin(world: &World, id: Id<Employee>) -> Option<Id<LeaveRequest>> {
-    let mut of_employee = world.children::<LeaveRequest>(id.bits());
-    of_employee.find(|leave| waits(world, TaskKind::BeginLeave, AnyId::of(*leave)))
+    let of_employee = world.children::<LeaveRequest>(id.bits());
+    let waiting = of_employee.filter(|leave| waits(world, TaskKind::BeginLeave, AnyId::of(*leave)));
+    waiting.min_by_key(|leave| world.find(*leave).map(|leave| leave.start_date))
 }
 
 fn pay_status(world: &mut World, employee: &Arc<Employee>, to: PayrollStatus) {

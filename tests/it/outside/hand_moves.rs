@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::people;
-use crate::harness::Caller;
 use crate::harness::world::id;
+use crate::harness::{Answer, Caller};
 use crate::payouts::{BENEFICIARIES, GOOD, PAYOUTS, wallet};
 
 use Start::{Made, Status, Trigger};
@@ -31,8 +31,13 @@ impl Start {
     }
 }
 
+/// Moves a resource by hand.
+pub(super) fn by_hand(caller: &Caller, id: &str, to: &str) -> Answer {
+    caller.post(&format!("/_sandbox/resources/{id}/transition"), &json!({ "to": to }))
+}
+
 /// The subject of an event that a trigger causes.
-fn made(caller: &Caller, event: &str) -> String {
+pub(super) fn made(caller: &Caller, event: &str) -> String {
     let came = caller.post("/_sandbox/trigger", &json!({ "type": event })).data();
     came["event"]["data"]["object"]["id"].as_str().unwrap().to_owned()
 }
@@ -77,11 +82,11 @@ fn payout(caller: &Caller, settings: &Value) -> String {
     id(&caller.post(PAYOUTS, &body).made()).to_owned()
 }
 
-fn waiting_payout(caller: &Caller) -> String {
+pub(super) fn waiting_payout(caller: &Caller) -> String {
     payout(caller, &json!({"approval_required": true}))
 }
 
-fn queued_payout(caller: &Caller) -> String {
+pub(super) fn queued_payout(caller: &Caller) -> String {
     payout(caller, &json!({"approval_required": false}))
 }
 
