@@ -77,18 +77,36 @@ fn resolve_compliance_requirement(
     }
     step("resolve", "the requirement", requirement.id, requirement.status)?;
     let resolved = close(world, &requirement, Some(evidence), None);
-    if resolved.blocking && blockers(world, resolved.company_id).next().is_none() {
-        activate(world, resolved.company_id);
+    if resolved.blocking {
+        activate(world, resolved.company_id, None);
     }
     Ok(Data(Shown(resolved)))
 }
 
+/// The business is verified: the company's requirement is resolved, and it may become active.
+pub(crate) fn admit(
+    world: &mut World,
+    company: Id<Company>,
+    evidence: Option<Evidence>,
+    reason: Option<String>,
+) {
+    let asks = open(world, company)
+        .find(|requirement| requirement.kind == RequirementType::BusinessVerification);
+    if let Some(requirement) = asks {
+        close(world, &requirement, evidence, reason.clone());
+    }
+    activate(world, company, reason);
+}
+
 /// Activates a company without open blocking requirements.
-pub(crate) fn activate(world: &mut World, id: Id<Company>) {
+fn activate(world: &mut World, id: Id<Company>, reason: Option<String>) {
+    if blockers(world, id).next().is_some() {
+        return;
+    }
     let pending = world.find(id).filter(|company| company.status == CompanyStatus::Pending);
     if let Some(company) = pending {
         let mut company = (*company).clone();
-        company.enter(CompanyStatus::Active, world.now());
+        company.enter_because(CompanyStatus::Active, world.now(), reason);
         world.record("company.status_changed", company);
     }
 }

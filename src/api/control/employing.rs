@@ -5,7 +5,7 @@ use crate::api::business::employee_verbs::{
     activate, close_payroll, enter_payroll, suspend, terminate_on, verify_payroll,
 };
 use crate::api::business::leave::{self, LeaveDecision};
-use crate::api::business::{leave_clock, pay_schedules, tax_clock};
+use crate::api::business::{compliance, leave_clock, pay_schedules, tax_clock};
 use crate::api::control::hand_move::{
     Wanted, cannot_become, reachable, refused, run_now, take, target,
 };
@@ -118,6 +118,10 @@ fn pay_status(world: &mut World, employee: &Arc<Employee>, to: PayrollStatus) {
 pub(super) fn company(world: &mut World, id: Id<Company>, to: &str, wanted: Wanted) -> Result<()> {
     let mut company = (*world.get(id)?).clone();
     let status: CompanyStatus = target(AnyId::of(id), company.status, to, |_| true)?;
+    if company.status == CompanyStatus::Pending && status == CompanyStatus::Active {
+        compliance::admit(world, id, None, wanted.reason);
+        return Ok(());
+    }
     company.enter_because(status, world.now(), wanted.reason);
     world.record("company.status_changed", company);
     Ok(())

@@ -2,13 +2,12 @@
 //!
 //! The bureau's decision is made at submission. The simulator's own state has priority over it: a forged document is a fact.
 
-use crate::api::business::companies::blockers;
 use crate::api::business::compliance;
 use crate::api::business::payroll_clock::get;
 use crate::api::identity::screenings::{self, SCREENING};
 use crate::api::identity::{alert_facts, documents, subjects};
 use crate::api::prelude::*;
-use crate::model::business::{Evidence, RequirementType};
+use crate::model::business::Evidence;
 use crate::model::identity::verification::{CaseResult, RejectType};
 use crate::model::identity::{
     BureauAnswer, CaseCheckName, CaseCheckStatus, CaseStatus, DocumentFault, DocumentStatus,
@@ -186,7 +185,10 @@ pub(crate) fn conclude(world: &mut World, case: &Verification, outcome: CaseOutc
         world.remind_at(now.plus(patience), task);
     }
     if case.status == CaseStatus::Approved && case.kind == VerificationType::Kyb {
-        admit_company(world, &case);
+        let evidence = Evidence { document_id: None, value: Some(case.id.to_string()) };
+        if let Some(company) = case.company_id {
+            compliance::admit(world, company, Some(evidence), None);
+        }
     }
 }
 
@@ -275,18 +277,4 @@ pub(crate) fn review(world: &mut World, id: Id<Verification>) {
     let note = Some("not reviewed within a day: the bureau decided".to_owned());
     let outcome = CaseOutcome { note, ..outcome };
     conclude(world, &case, outcome);
-}
-
-/// The business is verified: the company's requirement is resolved, and it may become active.
-fn admit_company(world: &mut World, case: &Verification) {
-    let Some(company) = case.company_id else { return };
-    let asks = compliance::open(world, company)
-        .find(|requirement| requirement.kind == RequirementType::BusinessVerification);
-    if let Some(requirement) = asks {
-        let evidence = Evidence { document_id: None, value: Some(case.id.to_string()) };
-        compliance::close(world, &requirement, Some(evidence), None);
-    }
-    if blockers(world, company).next().is_none() {
-        compliance::activate(world, company);
-    }
 }

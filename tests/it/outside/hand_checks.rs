@@ -86,3 +86,15 @@ fn the_next_leave_begins_by_hand_whichever_was_requested_first() {
     let ended = leaves(&caller, &ada).iter().all(|leave| leave["ended_at"].is_string());
     assert!(ended, "both were taken");
 }
+
+#[test]
+fn a_company_that_becomes_active_by_hand_has_no_open_requirement() {
+    let caller = Caller::manual();
+    let body = json!({"legal_name": "Zed Ltd", "country": "NG", "currency": "NGN"});
+    let company = caller.post("/api/business/companies", &body).made();
+    by_hand(&caller, id(&company), "active").expect(200);
+    let now = caller.get(&format!("/api/business/companies/{}", id(&company))).data();
+    assert_eq!((&now["status"], &now["blockers"]), (&json!("active"), &json!([])));
+    let came = caller.advance(&json!({"by": "40d"}));
+    assert!(!came.contains(&"compliance_requirement.overdue".to_owned()), "{came:?}");
+}
