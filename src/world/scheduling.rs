@@ -113,6 +113,11 @@ impl World {
         Some(timer)
     }
 
+    /// The tasks that wait for a resource, in the order of their due times.
+    pub(crate) fn waiting(&self, subject: AnyId) -> impl Iterator<Item = Task> {
+        self.timers.about(subject).map(|timer| timer.task)
+    }
+
     /// Takes the first timer of such a task, and does not wait for it.
     pub(crate) fn take_first(&mut self, of: impl Fn(Task) -> bool) -> Option<Timer> {
         let timer = self.timers.take_first(|timer| of(timer.task))?;

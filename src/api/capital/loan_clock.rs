@@ -173,8 +173,22 @@ pub(crate) fn miss(world: &mut World, id: Id<Loan>, number: u32) {
     world.remind_at(given_up, Task::DefaultLoan(id, number));
 }
 
-/// The lender declares the default.
+/// An instalment is unpaid for so long that the lender declares the default.
 pub(crate) fn default(world: &mut World, id: Id<Loan>, number: u32) {
+    let Some(loan) = world.find(id) else { return };
+    let mut rows = loan.schedule.iter();
+    let due_on = rows.find(|row| row.number == number).map(|row| row.due_on);
+    let is_due = due_on.is_some_and(|day| day.plus_days(DEFAULT_DAYS) <= world.today());
+    let reason = if is_due {
+        format!("instalment {number} was not paid for {DEFAULT_DAYS} days")
+    } else {
+        format!("instalment {number} is unpaid") // a tester does not wait so long
+    };
+    default_because(world, id, number, reason);
+}
+
+/// The lender declares the default.
+pub(crate) fn default_because(world: &mut World, id: Id<Loan>, number: u32, reason: String) {
     let Some(mut loan) = standing(world, id, |at| at == LoanStatus::Late) else { return };
     let unpaid = |row: &crate::model::capital::loan::Instalment| {
         row.number == number && row.status == InstalmentStatus::Late
@@ -182,7 +196,6 @@ pub(crate) fn default(world: &mut World, id: Id<Loan>, number: u32) {
     if !loan.schedule.iter().any(unpaid) {
         return; // paid up to date in the meantime
     }
-    let reason = format!("instalment {number} was not paid for {DEFAULT_DAYS} days");
     loan.enter_because(LoanStatus::Defaulted, world.now(), Some(reason));
     world.record("loan.defaulted", loan);
     world.forget_timers(AnyId::of(id));

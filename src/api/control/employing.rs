@@ -7,7 +7,7 @@ use crate::api::business::employee_verbs::{
 use crate::api::business::leave::{self, LeaveDecision};
 use crate::api::business::{compliance, leave_clock, pay_schedules, tax_clock};
 use crate::api::control::hand_move::{
-    Wanted, cannot_become, reachable, refused, run_now, take, target,
+    Wanted, cannot_become, reachable, refused, run_now, take, target, waits,
 };
 use crate::api::prelude::*;
 use crate::model::State;
@@ -29,12 +29,14 @@ pub(super) fn employee(
     if let Some((status, _)) = reachable(current).find(|(_, name)| *name == to) {
         return employment(world, &employee, status, wanted.reason);
     }
-    if let Some((status, _)) = reachable(payroll).find(|(_, name)| *name == to) {
+    // A check that runs already is not started again.
+    let of_payroll = || reachable(payroll).filter(|(status, _)| *status != payroll);
+    if let Some((status, _)) = of_payroll().find(|(_, name)| *name == to) {
         pay_status(world, &employee, status);
         return Ok(());
     }
     let names = reachable(current).map(|(_, name)| name);
-    let allowed = names.chain(reachable(payroll).map(|(_, name)| name)).collect();
+    let allowed = names.chain(of_payroll().map(|(_, name)| name)).collect();
     let (of, status, payroll) = (AnyId::of(id), current.name(), payroll.name());
     let detail = format!("{of} is {status}, its payroll_status {payroll}; it cannot become {to:?}");
     Err(refused(of, status, allowed, detail))
@@ -68,10 +70,6 @@ fn employment(
         EmployeeStatus::Pending => unreachable!("no transition leads to the first state"),
     }
     Ok(())
-}
-
-fn waits(world: &World, kind: TaskKind, subject: AnyId) -> bool {
-    world.timers().any(|timer| timer.task.kind() == kind && timer.task.subject() == Some(subject))
 }
 
 /// The employee's next approved leave: the one that waits for the earliest first day.
@@ -152,7 +150,11 @@ pub(super) fn pay_schedule(world: &mut World, id: Id<PaySchedule>, to: &str) -> 
     }
 }
 
-/// The timer of the run runs now. The target is the final state after the timer, not an intermediate state.
+/// The states in which funding leaves a run. A run without pay to send ends at once.
+const FUNDED: &[RunStatus] =
+    &[RunStatus::Processing, RunStatus::FundingFailed, RunStatus::Paid, RunStatus::PartiallyPaid];
+
+/// The timer of the run runs now. The target is the state in which it leaves the run, not one that the run passes.
 pub(super) fn run(world: &mut World, id: Id<PayrollRun>, to: &str) -> Result<()> {
     let run = world.get(id)?;
     let company = world.get(run.company_id)?;
@@ -164,9 +166,7 @@ pub(super) fn run(world: &mut World, id: Id<PayrollRun>, to: &str) -> Result<()>
             (Some(Task::CalculateRun(id)), &[RunStatus::PendingApproval])
         }
         RunStatus::Calculating => (Some(Task::CalculateRun(id)), &[RunStatus::Approved]),
-        RunStatus::Approved => {
-            (Some(Task::FundRun(id)), &[RunStatus::Processing, RunStatus::FundingFailed])
-        }
+        RunStatus::Approved => (Some(Task::FundRun(id)), FUNDED),
         RunStatus::Draft
         | RunStatus::Calculated
         | RunStatus::PendingApproval
@@ -181,7 +181,8 @@ pub(super) fn run(world: &mut World, id: Id<PayrollRun>, to: &str) -> Result<()>
     };
     let Some(task) = task.filter(|_| ends.iter().any(|end| end.name() == to)) else {
         let allowed = ends.iter().map(|end| end.name()).collect();
-        return Err(cannot_become(AnyId::of(id), run.status.name(), to, allowed));
+        let current = ("status", run.status.name());
+        return Err(cannot_become(AnyId::of(id), current, to, allowed));
     };
     run_now(world, task);
     Ok(())

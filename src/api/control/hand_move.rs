@@ -1,11 +1,13 @@
 //! Code shared by all manual transitions: the typed target, the refusal, and running a timer now.
 
+use crate::api::control::hand_reasons::{moved_by, why_not};
 use crate::api::timers::{self, entered};
-use crate::model::{AnyId, Record, State, Task, TaskKind, registry};
+use crate::model::{AnyId, Kind, Record, State, Task, TaskKind, registry};
 use crate::value::{ApiError, ErrorCode};
 use crate::world::World;
 
-/// The caller's input for a manual transition.
+/// What a caller says about a move.
+#[derive(Default)]
 pub(crate) struct Wanted {
     pub(crate) reason: Option<String>,
     /// A code that the payments of this kind know.
@@ -42,21 +44,32 @@ pub(super) fn target<S: State>(
     if let Some((state, _)) = moves().find(|(_, name)| *name == to) {
         return Ok(state);
     }
-    Err(cannot_become(id, current.name(), to, moves().map(|(_, name)| name).collect()))
+    let current = (S::MEMBER, current.name());
+    Err(cannot_become(id, current, to, moves().map(|(_, name)| name).collect()))
 }
 
+/// The refusal of a move. It names the operations that move the resource, if one of them may lead to the target.
 pub(super) fn cannot_become(
     id: AnyId,
-    current: &'static str,
+    (member, current): (&'static str, &'static str),
     to: &str,
     allowed: Vec<&'static str>,
 ) -> ApiError {
-    let detail = format!("{id} is {current} and cannot become {to:?}");
+    let mut detail = format!("{id} is {current} and cannot become {to:?}");
+    let mut next = next_states(id, member, current);
+    if next.any(|state| state == to || allowed.is_empty()) {
+        detail = format!("{detail} by this operation: {}", moved_by(id.kind));
+    }
     refused(id, current, allowed, detail)
 }
 
-/// Runs a timer now. It replaces a pending timer of its kind for the same resource, and takes over its cause and its
-/// decision.
+/// Whether a timer of that kind waits for the resource.
+pub(super) fn waits(world: &World, kind: TaskKind, subject: AnyId) -> bool {
+    world.waiting(subject).any(|task| task.kind() == kind)
+}
+
+/// Runs a timer now. If one of its kind waits for the same resource, this one replaces it and takes over its cause and what was
+/// decided about it.
 pub(super) fn run_now(world: &mut World, task: Task) {
     take(world, task);
     timers::call(world, task);
@@ -85,7 +98,7 @@ pub(super) fn by_timer(world: &mut World, id: AnyId, to: &str) -> Result<(), Api
     // If two timers lead to the target, take the timer that leads to fewer other states.
     let leading = timers().filter(|task| allowed.contains(&to) && leads(task, to));
     let task = leading.min_by_key(|task| entered(task.kind()).len());
-    run_now(world, task.ok_or_else(|| cannot_become(id, current, to, allowed))?);
+    run_now(world, task.ok_or_else(|| cannot_become(id, (member, current), to, allowed))?);
     Ok(())
 }
 
@@ -106,21 +119,50 @@ fn next_states(
     })
 }
 
-/// Checks that a move has reached its target. If not, the engine undoes the move.
-pub(super) fn check_target(
-    id: AnyId,
-    before: &Record,
-    after: &Record,
-    to: &str,
+/// A move that was made: what it is about, the state before and after it, and its target.
+pub(super) struct Made<'a> {
+    pub(super) id: AnyId,
+    pub(super) before: &'a Record,
+    pub(super) after: &'a Record,
+    pub(super) to: &'a str,
+}
+
+impl Made<'_> {
+    /// The state before and after it, of the member that has the target.
+    fn step(&self) -> (&'static str, &'static str) {
+        let (was, is) = (self.before.states(), self.after.states());
+        let leads = |(member, state): (_, _)| {
+            next_states(self.id, member, state).any(|state| state == self.to)
+        };
+        let place = was.iter().position(|of| leads(*of)).unwrap_or(0);
+        (was[place].1, is[place].1)
+    }
+}
+
+/// Checks that a move has reached its target. If not, the engine undoes the move. `others` are the other states that could be targets.
+pub(super) fn held_to(
+    world: &World,
+    made: &Made<'_>,
+    mut others: Vec<&'static str>,
 ) -> Result<(), ApiError> {
+    let Made { id, before, after, to } = *made;
     let (was, is) = (before.states(), after.states());
-    let entered = is.iter().zip(&was).any(|(is, was)| is != was && is.1 == to);
-    if entered {
+    let changed = is.iter().zip(&was).any(|(is, was)| is != was && is.1 == to);
+    // A step that leads from a state to the same one, such as a further part of an escrow.
+    let again = || was == is && made.step().1 == to && after.to_json() != before.to_json();
+    if changed || again() {
         return Ok(());
     }
-    let ((member, current), came) = (was[0], is[0].1);
-    let detail = format!("{id} would become {came}, not {to}: its data determines the result");
-    Err(refused(id, current, next_states(id, member, current).collect(), detail))
+    let (current, came) = made.step();
+    if id.kind == Kind::PayrollRun {
+        others.retain(|state| *state == came); // its only timer leads to one state
+    }
+    let becomes = if current == came {
+        format!("{id} would stay {current}")
+    } else {
+        format!("{id} would become {came}, not {to}")
+    };
+    Err(refused(id, current, others, format!("{becomes}: {}", why_not(world, after))))
 }
 
 /// Removes the timers whose target states can no longer be entered after the move.

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::api::control::faults::{Removed, RuleFault};
 use crate::api::control::{faults, hand_move, outcome_rule, shaping, transitions};
 use crate::api::prelude::*;
-use crate::model::payments::{CollectionStatus, Scope};
+use crate::model::payments::Scope;
 use crate::tester::wire::Armed;
 use crate::value::id::encode_to_string;
 use crate::world::script::{Range, Shaping};
@@ -48,11 +48,12 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
         path: "/_sandbox/resources/{resource_id}/transition",
         summary: "Move a resource along its lifecycle",
         description: "Moves a resource to another status, with all effects (postings, items, \
-            payslips, events). A transition that the lifecycle does not allow returns 409 with the \
-            allowed transitions. Only their own operations can move invoices, bills, journal \
-            entries and accounting periods. Payroll items, payslips, payroll verifications and \
-            subjects follow other resources. For all of these kinds, `allowed` is empty, and \
-            `detail` says what moves them.",
+            payslips, events). A transition that the lifecycle does not allow, or that only an \
+            operation makes, returns 409. `allowed` lists the transitions that are possible here, and `detail` names \
+            the operations. If the data of the resource leads to another status, the 409 says why. \
+            Only their own operations can move invoices, bills, journal entries and accounting \
+            periods. Payroll items, payslips, payroll verifications and subjects follow other \
+            resources.",
         example: r#"{"resource_id":"@employee:1","to":"suspended","reason":"asked by a test"}"#,
         errors: &[
             ErrorCode::InvalidStateTransition,
@@ -320,11 +321,13 @@ pub(crate) struct TransitionResource {
     resource_id: Text<64>,
     /// The status to enter.
     to: Text<64>,
-    /// The reason, stored in the status history or in a payout's failure.
+    /// The reason. It is stored where the operation of the same transition stores its `reason` or `note`. For a company, an employee on leave
+    /// without a request, a dispute and a loan in default, it is in `status_history`. For a payout that fails or is returned, it is
+    /// `failure.rail_message`. For a beneficiary that is rejected, `name_mismatch`, `account_closed` and `account_not_found` choose the failure.
+    /// All other transitions ignore it.
     reason: Option<Text<200>>,
-    /// The code of a payout, collection or refund that fails or is returned. A code of another rail of the same direction is replaced by the
-    /// payment's own code for the same reason. Default: the rail's code for an account that does not exist, for missing money, or for a closed
-    /// account.
+    /// The code of a payout or collection that becomes `failed` or `returned`, or of a refund that becomes `failed`. Other transitions refuse it
+    /// (422). A code of another rail of the same direction is replaced by the payment's own code for the same reason. Default: the rail's code for an account that does not exist, for missing money, or for a closed account.
     return_code: Option<Text<32>>,
 }
 
@@ -336,23 +339,30 @@ pub(crate) struct Moved(Map<String, Value>);
 fn transition_resource(world: &mut World, input: TransitionResource) -> Result<Plain<Moved>> {
     let code = input.return_code.map(Text::into_string);
     if let Some(code) = &code {
-        let prefix = input.resource_id.as_str().split_once('_').map_or("", |(prefix, _)| prefix);
-        let scope = match Kind::ALL.iter().find(|kind| kind.prefix() == prefix) {
-            Some(Kind::Collection) if input.to.as_str() == CollectionStatus::Returned.name() => {
-                Scope::Returns
-            }
-            Some(Kind::Collection) => Scope::Collections,
-            Some(Kind::Refund) => Scope::Refunds,
-            _ => Scope::Payouts,
-        };
-        scope.check(None, code).map_err(|detail| {
-            ApiError::of_member("/return_code", "code_of_another_rail", detail)
+        let wrong = |code, detail| ApiError::of_member("/return_code", code, detail);
+        let scope = scope(input.resource_id.as_str(), input.to.as_str()).ok_or_else(|| {
+            let detail = "only a payout or collection that becomes failed or returned, and a \
+                refund that becomes failed, has a code";
+            wrong("unexpected", detail.to_owned())
         })?;
+        scope.check(None, code).map_err(|detail| wrong("code_of_another_rail", detail))?;
     }
     let reason = input.reason.map(Text::into_string);
     let wanted = hand_move::Wanted { reason, code };
     match transitions::go(world, input.resource_id.as_str(), input.to.as_str(), wanted)? {
         Value::Object(resource) => Ok(Plain(Moved(resource))),
         other => unreachable!("a resource is an object, not {other}"),
+    }
+}
+
+/// The codes of a payment that moves to that status; none if the transition takes no code.
+fn scope(id: &str, to: &str) -> Option<Scope> {
+    let prefix = id.split_once('_').map_or("", |(prefix, _)| prefix);
+    match (Kind::ALL.iter().find(|kind| kind.prefix() == prefix)?, to) {
+        (Kind::Payout, "failed" | "returned") => Some(Scope::Payouts),
+        (Kind::Collection, "returned") => Some(Scope::Returns),
+        (Kind::Collection, "failed") => Some(Scope::Collections),
+        (Kind::Refund, "failed") => Some(Scope::Refunds),
+        _ => None,
     }
 }

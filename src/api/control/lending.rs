@@ -1,6 +1,7 @@
 //! Manual transitions of applications and loans. The next step of the underwriter, lender or calendar happens now.
 
-use crate::api::control::hand_move::{run_now, target};
+use crate::api::capital::loan_clock;
+use crate::api::control::hand_move::{Wanted, run_now, take, target};
 use crate::api::prelude::*;
 use crate::model::UnderwriterDecision;
 use crate::model::capital::{Application, ApplicationStatus, Loan, LoanStatus};
@@ -24,7 +25,7 @@ pub(super) fn application(world: &mut World, id: Id<Application>, to: &str) -> R
 
 /// The money is paid out now, the next instalment becomes late now, or the lender defaults the loan now. Only the company can
 /// repay it.
-pub(super) fn loan(world: &mut World, id: Id<Loan>, to: &str) -> Result<()> {
+pub(super) fn loan(world: &mut World, id: Id<Loan>, to: &str, wanted: Wanted) -> Result<()> {
     let loan = world.get(id)?;
     let number = loan.first_unpaid().map_or(0, |row| row.number);
     let task = |to| match to {
@@ -36,6 +37,13 @@ pub(super) fn loan(world: &mut World, id: Id<Loan>, to: &str) -> Result<()> {
         LoanStatus::Active | LoanStatus::PendingDisbursement | LoanStatus::Repaid => None,
     };
     let to = target(AnyId::of(id), loan.status, to, |state| task(state).is_some())?;
-    run_now(world, task(to).expect("the target has a timer"));
+    let task = task(to).expect("the target has a timer");
+    match wanted.reason.filter(|_| to == LoanStatus::Defaulted) {
+        Some(reason) => {
+            take(world, task);
+            loan_clock::default_because(world, id, number, reason);
+        }
+        None => run_now(world, task),
+    }
     Ok(())
 }

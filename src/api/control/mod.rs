@@ -18,6 +18,7 @@ mod explain_books;
 pub(crate) mod export;
 pub(crate) mod faults;
 pub(crate) mod hand_move;
+mod hand_reasons;
 mod identifying;
 pub(crate) mod import;
 pub(crate) mod inbound;

@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use crate::api::business::{compliance, employee_pay, employee_verbs, leave, pay_schedules};
 use crate::api::capital::{deal_verbs, due_diligence_answers};
-use crate::api::control::hand_move::{Wanted, by_timer, check_target, drop_stale, refused};
+use crate::api::control::hand_move::{Made, Wanted, by_timer, drop_stale, held_to, refused};
+use crate::api::control::hand_reasons::moved_by;
 use crate::api::control::{collecting, dealing, employing, identifying, lending, paying};
 use crate::api::identity::{alerts, verifications};
 use crate::api::operation::Effects;
@@ -52,14 +53,37 @@ pub(crate) fn go(world: &mut World, id: &str, to: &str, wanted: Wanted) -> Resul
         let bits = parse(kind.prefix(), id)?;
         Some(AnyId { kind, bits })
     });
+    let Some(id) = found else {
+        let mut missing = ApiError::not_found("resource").about(id);
+        missing.detail += "; events, requests and deliveries are not resources";
+        return Err(missing);
+    };
     let missing = || ApiError::not_found("resource").about(id);
-    let id = found.ok_or_else(missing)?;
+    if matches!(id.kind, Kind::Event | Kind::Request | Kind::AuditLog) {
+        let detail = format!("{} has no status that this operation can change", one(id.kind));
+        return Err(ApiError::new(ErrorCode::ResourceNotFound, detail).about(id));
+    }
     let before = world.any(id).ok_or_else(missing)?;
-    apply(world, id, to, wanted)?;
+    // Before the move, because it can change what is possible.
+    let mut others = targets(world, id);
+    others.retain(|state| *state != to);
+    apply(world, id, to, wanted).map_err(|mut error| {
+        // The refusal of an operation lists what the lifecycle allows.
+        if error.allowed.is_some() && error.resource_id == Some(id.to_string()) {
+            error.allowed = Some(others.clone());
+        }
+        error
+    })?;
     let after = world.any(id).ok_or_else(missing)?;
-    check_target(id, &before, &after, to)?;
+    held_to(world, &Made { id, before: &before, after: &after, to }, others)?;
     drop_stale(world, id);
     Ok(after.to_wire())
+}
+
+/// The states that can be targets of a move now: the refusal of a state without a name lists them.
+fn targets(world: &mut World, id: AnyId) -> Vec<&'static str> {
+    let refusal = apply(world, id, "", Wanted::default()).err();
+    refusal.and_then(|refusal| refusal.allowed).unwrap_or_default()
 }
 
 fn apply(world: &mut World, id: AnyId, to: &str, wanted: Wanted) -> Result<()> {
@@ -84,7 +108,7 @@ fn apply(world: &mut World, id: AnyId, to: &str, wanted: Wanted) -> Result<()> {
         Kind::AmlScreening => identifying::screening(world, Id::from_bits(bits), to),
         Kind::AmlAlert => identifying::alert(world, Id::from_bits(bits), to, wanted),
         Kind::Application => lending::application(world, Id::from_bits(bits), to),
-        Kind::Loan => lending::loan(world, Id::from_bits(bits), to),
+        Kind::Loan => lending::loan(world, Id::from_bits(bits), to, wanted),
         Kind::Deal => dealing::deal(world, Id::from_bits(bits), to, wanted),
         Kind::DueDiligenceCase => dealing::case(world, Id::from_bits(bits), to, &wanted),
         Kind::DueDiligenceRequest => dealing::request(world, Id::from_bits(bits), to, wanted),
@@ -132,22 +156,4 @@ fn one(kind: Kind) -> String {
     let name = kind.name().replace('_', " ");
     let article = if name.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
     format!("{article} {name}")
-}
-
-/// For a kind without manual transitions, what changes its state instead.
-const fn moved_by(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Invoice => {
-            "sendInvoice, voidInvoice, writeOffInvoice and payments of its collections move it"
-        }
-        Kind::Bill => "approveBill, payBill and voidBill move it",
-        Kind::JournalEntry => "reverseJournalEntry reverses it",
-        Kind::AccountingPeriod => {
-            "closeAccountingPeriod, closeAccountingYear and reopenAccountingPeriod move it"
-        }
-        Kind::PayrollItem | Kind::Payslip => "its run and its payouts move it",
-        Kind::PayrollVerification => "a change of its employee's `payroll_status` moves it",
-        Kind::Subject => "its verification moves it",
-        _ => "its status never changes, or it has none",
-    }
 }

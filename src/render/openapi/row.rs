@@ -78,11 +78,20 @@ pub(crate) fn operation(
     operation
 }
 
-/// The row's description, the way to create the resources that it reads, and its events for viewers that do not show
-/// `x-emits`.
+/// The events of an operation that runs others.
+const BY_LIFECYCLE: &str = "Events: those of the timer or operation that runs (`x-emits`). The \
+    schema of each resource has its transitions (`x-lifecycle`).";
+
+/// The row's description, what makes the resources that it reads, and its events for viewers that do not show `x-emits`. An operation that
+/// runs others has too many events for a sentence.
 fn description(row: &Operation) -> String {
     let events: Vec<String> = events_of(row).iter().map(|name| format!("`{name}`")).collect();
-    let events = (!events.is_empty()).then(|| format!("Events: {}.", events.join(", ")));
+    let listed = format!("Events: {}.", events.join(", "));
+    let events = match (events.is_empty(), row.runs.is_empty()) {
+        (true, _) => None,
+        (false, true) => Some(listed),
+        (false, false) => Some(BY_LIFECYCLE.to_owned()),
+    };
     let text = Some(row.description.to_owned()).filter(|text| !text.is_empty());
     let paragraphs = [text, reads_product(row).then(|| made::sentence(row)).flatten(), events];
     paragraphs.into_iter().flatten().collect::<Vec<_>>().join("\n\n")

@@ -197,7 +197,7 @@ fn a_code_of_the_other_direction_is_refused_everywhere() {
     assert_eq!(faults(&problem), [("/account/account_number", "code_of_another_rail")]);
     assert_eq!(payer.caller.digest(), digest);
     let asked = payer.pay(500, &json!({}));
-    let moved = payer.transition(id(&asked), &json!({"to": "cancelled", "return_code": "R01"}));
+    let moved = payer.transition(id(&asked), &json!({"to": "failed", "return_code": "R01"}));
     assert_eq!(
         faults(&moved.refused(422, "validation_failed")),
         [("/return_code", "code_of_another_rail")]
