@@ -99,12 +99,21 @@ fn verify_employee_payroll(
 ) -> Result<Single<PayrollVerification>> {
     let employee = world.get(input.employee_id)?;
     next(&employee, "verify")?;
-    if let Some(alert) = alert_facts::holding_pay(world, &employee) {
+    let checks = input.checks.as_deref().unwrap_or(&CheckName::ALL);
+    Ok(Data(Shown(verify(world, &employee, checks)?)))
+}
+
+/// Starts those checks, unless a confirmed alert keeps the employee's wages on hold.
+pub(crate) fn verify(
+    world: &mut World,
+    employee: &Arc<Employee>,
+    checks: &[CheckName],
+) -> Result<Arc<PayrollVerification>> {
+    if let Some(alert) = alert_facts::holding_pay(world, employee) {
         let detail = format!("{} about the employee is confirmed: wages stay on hold", alert.id);
         return Err(refused(employee.id, employee.payroll_status, detail));
     }
-    let checks = input.checks.as_deref().unwrap_or(&CheckName::ALL);
-    Ok(Data(Shown(begin(world, &employee, checks).1)))
+    Ok(begin(world, employee, checks).1)
 }
 
 fn next(employee: &Employee, verb: &str) -> Result<PayrollStatus> {
@@ -112,7 +121,7 @@ fn next(employee: &Employee, verb: &str) -> Result<PayrollStatus> {
 }
 
 /// Sets the employee to `pending` and starts the checks.
-pub(crate) fn begin(
+fn begin(
     world: &mut World,
     employee: &Arc<Employee>,
     checks: &[CheckName],

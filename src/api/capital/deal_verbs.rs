@@ -253,7 +253,7 @@ pub(crate) struct CloseDeal {
 fn close_deal(world: &mut World, input: CloseDeal) -> Result<Single<Deal>> {
     let deal = world.get(input.deal_id)?;
     let reason = input.reason.map(Text::into_string);
-    match (input.outcome, input.amount) {
+    let deal = match (input.outcome, input.amount) {
         (DealOutcome::Won, None) => {
             let detail = "amount is required for won";
             return Err(ApiError::of_member("/amount", "required", detail));
@@ -262,29 +262,24 @@ fn close_deal(world: &mut World, input: CloseDeal) -> Result<Single<Deal>> {
             let detail = "amount is allowed only for won";
             return Err(ApiError::of_member("/amount", "not_taken", detail));
         }
-        (DealOutcome::Won, Some(_)) => {
-            let company = world.get(deal.company_id)?;
-            may_pay(world, &company)?;
+        (DealOutcome::Won, Some(amount)) => win(world, &deal, amount.minor(), reason)?,
+        (outcome, None) => {
+            let status = step(outcome.verb(), "the deal", deal.id, deal.status)?;
+            end(world, &deal, status, reason)
         }
-        _ => {}
-    }
-    let verb = input.outcome.verb();
-    let status = step(verb, "the deal", deal.id, deal.status)?;
-    let deal = match input.amount {
-        Some(amount) => win(world, &deal, amount.minor(), reason)?,
-        None => end(world, &deal, status, reason),
     };
     Ok(Data(Shown(deal)))
 }
 
-/// The money arrives. The call is refused before the last stage, and if the wallet's balance would exceed
-/// its maximum.
+/// The money arrives. It is refused if the company may not pay, before the last stage, and if the wallet cannot hold it.
 pub(crate) fn win(
     world: &mut World,
     deal: &Deal,
     amount: i64,
     reason: Option<String>,
 ) -> Result<Arc<Deal>> {
+    may_pay(world, &*world.get(deal.company_id)?)?;
+    let status = step(DealOutcome::Won.verb(), "the deal", deal.id, deal.status)?;
     if deal.stage != DealStage::Closing {
         let at = deal.stage.name();
         let detail = format!("the deal is at {at}: it can be won only from closing");
@@ -296,7 +291,7 @@ pub(crate) fn win(
     let mut deal = deal.clone();
     deal.amount = Some(amount);
     deal.wallet_id = Some(wallet.id);
-    deal.enter_because(DealStatus::Won, world.now(), reason);
+    deal.enter_because(status, world.now(), reason);
     let deal = world.stage(deal);
     let is_owed = deal.instrument.is_owed();
     let won = deals::deal_won(AnyId::of(deal.id), deal.currency, amount, is_owed);

@@ -1,6 +1,6 @@
 //! Employees, companies, leave, payroll runs and tax filings moved by hand.
 
-use crate::api::business::employee_pay::{begin, cancel_check, finish_as};
+use crate::api::business::employee_pay::{cancel_check, finish_as, verify};
 use crate::api::business::employee_verbs::{
     activate, close_payroll, enter_payroll, suspend, terminate_on, verify_payroll,
 };
@@ -32,8 +32,7 @@ pub(super) fn employee(
     // A check that runs already is not started again.
     let of_payroll = || reachable(payroll).filter(|(status, _)| *status != payroll);
     if let Some((status, _)) = of_payroll().find(|(_, name)| *name == to) {
-        pay_status(world, &employee, status);
-        return Ok(());
+        return pay_status(world, &employee, status);
     }
     let names = reachable(current).map(|(_, name)| name);
     let allowed = names.chain(of_payroll().map(|(_, name)| name)).collect();
@@ -79,10 +78,10 @@ fn leave_to_begin(world: &World, id: Id<Employee>) -> Option<Id<LeaveRequest>> {
     waiting.min_by_key(|leave| world.find(*leave).map(|leave| leave.start_date))
 }
 
-fn pay_status(world: &mut World, employee: &Arc<Employee>, to: PayrollStatus) {
+fn pay_status(world: &mut World, employee: &Arc<Employee>, to: PayrollStatus) -> Result<()> {
     match to {
         PayrollStatus::Pending => {
-            begin(world, employee, &CheckName::ALL);
+            verify(world, employee, &CheckName::ALL)?;
         }
         PayrollStatus::Verified | PayrollStatus::Failed => {
             let mut checks = world.children::<PayrollVerification>(employee.id.bits());
@@ -111,6 +110,7 @@ fn pay_status(world: &mut World, employee: &Arc<Employee>, to: PayrollStatus) {
         }
         PayrollStatus::NotEnrolled => unreachable!("no transition leads to the first state"),
     }
+    Ok(())
 }
 
 pub(super) fn company(world: &mut World, id: Id<Company>, to: &str, wanted: Wanted) -> Result<()> {

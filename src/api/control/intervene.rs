@@ -57,6 +57,9 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
         example: r#"{"resource_id":"@employee:1","to":"suspended","reason":"asked by a test"}"#,
         errors: &[
             ErrorCode::InvalidStateTransition,
+            ErrorCode::CompanySuspended,
+            ErrorCode::ComplianceBlocked,
+            ErrorCode::InsufficientFunds,
             ErrorCode::LimitExceeded,
         ],
         runs: transitions::RUNS,

@@ -26,9 +26,10 @@ pub(super) fn payout(world: &mut World, id: Id<Payout>, to: &str, wanted: Wanted
         Pays::Vendor => payout.beneficiary_id.is_some(),
     };
     let to = target(AnyId::of(id), payout.status, to, by_hand)?;
+    payout_verbs::may_come_back(world, &payout, to)?;
     world.forget_timers(AnyId::of(id));
     match to {
-        PayoutStatus::Queued => payout_verbs::approve(world, id, None),
+        PayoutStatus::Queued => payout_verbs::approve(world, &payout, None)?,
         PayoutStatus::Cancelled => payout_verbs::cancel(world, id, wanted.reason),
         PayoutStatus::Processing
         | PayoutStatus::OnHold
@@ -68,9 +69,11 @@ pub(super) fn escrow(world: &mut World, id: Id<Escrow>, to: &str, wanted: Wanted
             let mut parts = escrow.milestones.iter();
             let next = parts.position(|part| part.status == MilestoneStatus::Pending);
             let part = Part::Milestone(next.expect("more than one part is pending"));
+            escrow_verbs::may_release(world, &escrow)?;
             escrow_clock::release(world, &escrow, part, Some(reason));
         }
         (EscrowStatus::Released, None) => {
+            escrow_verbs::may_release(world, &escrow)?;
             escrow_clock::release(world, &escrow, Part::Rest, Some(reason));
         }
         (EscrowStatus::Expired, _) => run_now(world, Task::ExpireEscrow(id)),

@@ -127,12 +127,18 @@ pub(crate) struct ReleaseEscrow {
 
 fn release_escrow(world: &mut World, input: ReleaseEscrow) -> Result<Single<Escrow>> {
     let escrow = world.get(input.escrow_id)?;
-    may_pay(world, &*world.get(escrow.company_id)?)?;
-    step("release_part", "the escrow", escrow.id, escrow.status)?;
+    may_release(world, &escrow)?;
     let milestone = input.milestone_id.as_ref().map(Text::as_str);
     let part = part(&escrow, milestone, input.amount.map(Amount::minor))?;
     let escrow = escrow_clock::release(world, &escrow, part, None);
     Ok(Data(Shown(escrow)))
+}
+
+/// Refuses a release that the company or the escrow's status does not allow.
+pub(crate) fn may_release(world: &World, escrow: &Escrow) -> Result<()> {
+    may_pay(world, &*world.get(escrow.company_id)?)?;
+    step("release_part", "the escrow", escrow.id, escrow.status)?;
+    Ok(())
 }
 
 /// The requested part, if the escrow holds it.

@@ -57,9 +57,7 @@ fn approve_payout(world: &mut World, input: ApprovePayout) -> Result<Single<Payo
         let detail = format!("{maker} requested this payout: another person must approve it");
         return Err(ApiError::new(ErrorCode::Forbidden, detail).about(payout.id));
     }
-    may_pay(world, &*world.get(payout.company_id)?)?;
-    step("queue", "the payout", payout.id, payout.status)?;
-    approve(world, payout.id, approver);
+    approve(world, &payout, approver)?;
     show(world, payout.id)
 }
 
@@ -67,18 +65,20 @@ fn same_person(one: &str, other: &str) -> bool {
     one.trim().to_lowercase() == other.trim().to_lowercase()
 }
 
-/// Approves a payout that requires it.
-pub(crate) fn approve(world: &mut World, id: Id<Payout>, approver: Option<String>) {
-    let found = "its status was already checked";
-    let mut payout = (*world.find(id).expect(found)).clone();
+/// Approves a payout that requires it, if the company may pay.
+pub(crate) fn approve(world: &mut World, payout: &Payout, approver: Option<String>) -> Result<()> {
+    may_pay(world, &*world.get(payout.company_id)?)?;
+    let status = step("queue", "the payout", payout.id, payout.status)?;
+    let mut payout = payout.clone();
     let leaves = departure(world, payout.company_id, payout.rail);
     payout.estimated_arrival =
         Some(arrival(world, payout.company_id, (payout.payment_rail, payout.rail), leaves));
     let reason = approver.as_ref().map(|approver| format!("by {approver}"));
     payout.approver = approver.map(Arc::from);
-    payout.enter_because(PayoutStatus::Queued, world.now(), reason);
+    payout.enter_because(status, world.now(), reason);
     let payout = world.record("payout.approved", payout);
     queue(world, &payout);
+    Ok(())
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -100,10 +100,20 @@ fn cancel_payout(world: &mut World, input: CancelPayout) -> Result<Single<Payout
     if let Some(detail) = instead {
         return Err(refused(payout.id, payout.status, detail.to_owned()));
     }
-    let back = payout.amount + payout.fee.unwrap_or_default();
-    room(world, &*world.get(payout.wallet_id)?, back)?;
+    may_come_back(world, &payout, PayoutStatus::Cancelled)?;
     cancel(world, payout.id, input.reason.map(Text::into_string));
     show(world, payout.id)
+}
+
+/// Refuses a payout's end that returns more to its wallet than the wallet can hold. Wages return to their run.
+pub(crate) fn may_come_back(world: &World, payout: &Payout, to: PayoutStatus) -> Result<()> {
+    let fee = match (payout.pays(), to) {
+        (Pays::Vendor | Pays::Escrow, PayoutStatus::Cancelled | PayoutStatus::Failed) => payout.fee,
+        (Pays::Vendor | Pays::Escrow, PayoutStatus::Returned) => None,
+        _ => return Ok(()),
+    };
+    let back = payout.amount + fee.unwrap_or_default();
+    room(world, &*world.get(payout.wallet_id)?, back)
 }
 
 /// Cancels a payout to a vendor before it is sent.

@@ -2,11 +2,15 @@
 
 use serde_json::{Value, json};
 
-use super::hand_moves::{by_hand, made};
+use super::hand_moves::{by_hand, made, waiting_payout};
 use super::people;
 use crate::harness::Caller;
 use crate::harness::world::{id, number};
 use crate::payouts::{GOOD, Payer};
+
+fn funded_escrow(caller: &Caller) -> String {
+    made(caller, "escrow.funded")
+}
 
 /// A funded escrow with three parts.
 fn escrow_in_parts(caller: &Caller) -> String {
@@ -18,6 +22,72 @@ fn escrow_in_parts(caller: &Caller) -> String {
     let escrow = caller.post("/api/payments/escrows", &body).made();
     by_hand(caller, id(&escrow), "funded").expect(200);
     id(&escrow).to_owned()
+}
+
+fn closing_deal(caller: &Caller) -> String {
+    let deal = made(caller, "deal.created");
+    for stage in ["screening", "due_diligence", "term_sheet", "closing"] {
+        by_hand(caller, &deal, stage).expect(200);
+    }
+    deal
+}
+
+/// What is moved, the target, and the operation of the same move with its body.
+type Row = (fn(&Caller) -> String, &'static str, &'static str, &'static str);
+
+#[test]
+fn a_move_by_hand_is_refused_like_the_operation_if_the_company_may_not_pay() {
+    const ROWS: &[Row] = &[
+        (waiting_payout, "queued", "/api/payments/payouts/{}/approve", "{}"),
+        (funded_escrow, "released", "/api/payments/escrows/{}/release", "{}"),
+        (
+            escrow_in_parts,
+            "partially_released",
+            "/api/payments/escrows/{}/release",
+            r#"{"milestone_id":"milestone_1"}"#,
+        ),
+        (
+            closing_deal,
+            "won",
+            "/api/capital/deals/{}/close",
+            r#"{"outcome":"won","amount":1000000}"#,
+        ),
+    ];
+    for (status, code) in [("suspended", "company_suspended"), ("closed", "compliance_blocked")] {
+        for (start, to, path, body) in ROWS {
+            let caller = Caller::manual();
+            let resource = start(&caller);
+            by_hand(&caller, &caller.company(0), status).expect(200);
+            let digest = caller.digest();
+            let body: Value = serde_json::from_str(body).unwrap();
+            let by_call = caller.post(&path.replace("{}", &resource), &body);
+            let by_call = by_call.refused(403, code)["detail"].clone();
+            let moved = by_hand(&caller, &resource, to).refused(403, code);
+            assert_eq!(moved["detail"], by_call, "{path} and by hand to {to}");
+            assert_eq!(caller.digest(), digest);
+        }
+    }
+}
+
+#[test]
+fn money_does_not_return_to_a_full_wallet_by_hand() {
+    for targets in [
+        &["cancelled"][..],
+        &["processing", "sent", "failed"],
+        &["processing", "sent", "returned"],
+        &["processing", "sent", "paid", "returned"],
+    ] {
+        let payer = Payer::manual();
+        let payout = payer.pay(1_000_000, &json!({}));
+        payer.fill();
+        let (last, first) = targets.split_last().unwrap();
+        for to in first {
+            by_hand(&payer.caller, id(&payout), to).expect(200);
+        }
+        let digest = payer.caller.digest();
+        by_hand(&payer.caller, id(&payout), last).refused(402, "limit_exceeded");
+        assert_eq!(payer.caller.digest(), digest, "{targets:?}");
+    }
 }
 
 /// A subject with a confirmed alert; `more` adds members.
@@ -32,6 +102,21 @@ fn condemned(caller: &Caller, more: &Value) -> Value {
     let opened = events.rfind(|event| event["type"] == "aml_alert.opened").unwrap();
     by_hand(caller, id(&opened["data"]["object"]), "confirmed").expect(200);
     subject
+}
+
+#[test]
+fn a_confirmed_alert_prevents_checks_and_approvals_by_hand() {
+    let caller = Caller::manual();
+    let person = people(&caller, 1).remove(0);
+    condemned(&caller, &json!({"employee_id": person, "company_id": caller.company(0)}));
+    let path = format!("/api/business/employees/{person}/verify-payroll");
+    let by_call = caller.post(&path, &json!({})).refused(409, "invalid_state_transition");
+    let moved = by_hand(&caller, &person, "pending").refused(409, "invalid_state_transition");
+    assert_eq!(moved["detail"], by_call["detail"]);
+    assert_eq!(
+        moved["allowed"],
+        json!(["on_leave", "suspended", "terminated", "verified", "closed"])
+    );
 }
 
 fn leave(caller: &Caller, person: &str, kind: &str, days: [&str; 2]) -> String {
