@@ -118,11 +118,17 @@ impl World {
         self.timers.about(subject).map(|timer| timer.task)
     }
 
-    /// Takes the first timer of such a task, and does not wait for it.
-    pub(crate) fn take_first(&mut self, of: impl Fn(Task) -> bool) -> Option<Timer> {
-        let timer = self.timers.take_first(|timer| of(timer.task))?;
+    /// Takes the first timer about a resource whose task matches a condition, and does not wait for it.
+    pub(crate) fn take_about(&mut self, subject: AnyId, of: impl Fn(Task) -> bool) -> Option<Task> {
+        let timer = self.timers.take_first_about(subject, |timer| of(timer.task))?;
         self.taken(&timer);
-        Some(timer)
+        Some(timer.task)
+    }
+
+    /// The effects that run now are not those of the decision behind the timer that was taken.
+    pub(crate) fn forget_decision(&mut self) {
+        self.transaction.decided = None;
+        self.transaction.latest = None;
     }
 
     /// The effects that run now have the cause of the timer.

@@ -216,14 +216,23 @@ pub(crate) fn finish_verification(world: &mut World, id: Id<PayrollVerification>
     }
 }
 
-/// Finishes a check with the bank's answer that passes or does not. Without a bank account no answer passes.
+/// Finishes a check with a result: by the bank's answer that waits, if it leads there, or by another answer. Without a bank account no
+/// answer passes.
 pub(crate) fn finish_as(world: &mut World, id: Id<PayrollVerification>, passes: bool) {
     let Some(verification) = world.find(id) else { return };
-    let mut verification = (*verification).clone();
-    let answer = if passes { BankAnswer::Match } else { BankAnswer::NameMismatch };
-    verification.answer = verification.answer.map(|_| answer);
-    world.stage(verification);
+    let Some(employee) = world.find(verification.employee_id) else { return };
+    if would_pass(&verification, &employee) != passes {
+        let mut verification = (*verification).clone();
+        let answer = if passes { BankAnswer::Match } else { BankAnswer::NameMismatch };
+        verification.answer = verification.answer.map(|_| answer);
+        world.stage(verification);
+    }
     finish_verification(world, id);
+}
+
+fn would_pass(verification: &PayrollVerification, employee: &Employee) -> bool {
+    let mut checks = verification.checks.iter();
+    checks.all(|check| result_of(check.name, verification.answer, employee).is_ok())
 }
 
 /// The result of a check: an error is its code and its sentence.

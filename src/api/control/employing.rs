@@ -5,9 +5,9 @@ use crate::api::business::employee_verbs::{
     activate, close_payroll, enter_payroll, suspend, terminate_on, verify_payroll,
 };
 use crate::api::business::leave::{self, LeaveDecision};
-use crate::api::business::{compliance, leave_clock, pay_schedules, tax_clock};
+use crate::api::business::{compliance, leave_clock, pay_schedules};
 use crate::api::control::hand_move::{
-    Wanted, cannot_become, reachable, refused, run_now, take, target, waits,
+    Wanted, cannot_become, reachable, refused, run_now, run_waiting, take, target, waits,
 };
 use crate::api::prelude::*;
 use crate::model::State;
@@ -166,6 +166,9 @@ pub(super) fn run(world: &mut World, id: Id<PayrollRun>, to: &str) -> Result<()>
             (Some(Task::CalculateRun(id)), &[RunStatus::PendingApproval])
         }
         RunStatus::Calculating => (Some(Task::CalculateRun(id)), &[RunStatus::Approved]),
+        RunStatus::Approved if waits(world, TaskKind::FundRunLate, AnyId::of(id)) => {
+            (Some(Task::FundRunLate(id)), FUNDED)
+        }
         RunStatus::Approved => (Some(Task::FundRun(id)), FUNDED),
         RunStatus::Draft
         | RunStatus::Calculated
@@ -200,9 +203,7 @@ pub(super) fn filing(world: &mut World, id: Id<TaxFiling>, to: &str) -> Result<(
         | FilingStatus::Amended => None,
     };
     let to = target(AnyId::of(id), filing.status, to, |state| answer(state).is_some())?;
-    if take(world, Task::AcknowledgeFiling(id)).is_some() {
-        tax_clock::acknowledge_filing(world, id);
-    }
+    run_waiting(world, TaskKind::AcknowledgeFiling, AnyId::of(id));
     run_now(world, answer(to).expect("the target has a timer"));
     Ok(())
 }

@@ -68,17 +68,41 @@ pub(super) fn waits(world: &World, kind: TaskKind, subject: AnyId) -> bool {
     world.waiting(subject).any(|task| task.kind() == kind)
 }
 
-/// Runs a timer now. If one of its kind waits for the same resource, this one replaces it and takes over its cause and what was
-/// decided about it.
+/// Runs a timer now. If one of its kind waits for the same resource, this one replaces it and takes over its cause.
 pub(super) fn run_now(world: &mut World, task: Task) {
-    take(world, task);
+    answer_now(world, task, |_, _| false);
+}
+
+/// Runs the timer that waits for the resource, if its answer leads to the target. Otherwise it runs the given one of the same kind in its
+/// place. The decision that waits is not behind the effects of another answer.
+pub(super) fn answer_now(
+    world: &mut World,
+    chosen: Task,
+    leads: impl FnOnce(&World, Task) -> bool,
+) {
+    let task = match take(world, chosen) {
+        Some(waiting) if waiting == chosen || leads(world, waiting) => waiting,
+        Some(_) => {
+            world.forget_decision();
+            chosen
+        }
+        None => chosen,
+    };
     timers::call(world, task);
 }
 
-/// Removes and returns the pending timer of the same kind for the same resource; the caller runs its effect now.
+/// Runs the timer of that kind that waits for the resource, if there is one.
+pub(super) fn run_waiting(world: &mut World, kind: TaskKind, subject: AnyId) {
+    if let Some(task) = world.take_about(subject, |task| task.kind() == kind) {
+        timers::call(world, task);
+    }
+}
+
+/// Takes this timer, or one of the same kind that waits for the same resource: what it would do happens now.
 pub(super) fn take(world: &mut World, task: Task) -> Option<Task> {
-    let waits = |other: Task| other.kind() == task.kind() && other.subject() == task.subject();
-    world.take_first(waits).map(|timer| timer.task)
+    let subject = task.subject()?;
+    let this = world.take_about(subject, |other| other == task);
+    this.or_else(|| world.take_about(subject, |other| other.kind() == task.kind()))
 }
 
 /// Moves a resource by the timer that leads to the target and carries no answer.

@@ -1,12 +1,11 @@
 //! Manual transitions of documents, cases, screenings, alerts and trust scores.
 
-use crate::api::control::hand_move::{Wanted, run_now, take, target};
-use crate::api::identity::verification_clock::CaseOutcome;
-use crate::api::identity::{alerts, documents, verification_clock, verifications};
+use crate::api::control::hand_move::{Wanted, answer_now, run_now, run_waiting, take, target};
+use crate::api::identity::{alerts, documents, screenings, verification_clock, verifications};
 use crate::api::prelude::*;
 use crate::model::identity::{
-    AmlAlert, AmlScreening, CaseStatus, Document, DocumentFault, DocumentStatus, ListAnswer,
-    RejectLabel, ScreeningStatus, Verification,
+    AmlAlert, AmlScreening, BureauAnswer, CaseStatus, Document, DocumentFault, DocumentStatus,
+    ListAnswer, ScreeningStatus, Verification,
 };
 
 /// The document is examined now, or its last day passes now.
@@ -19,7 +18,9 @@ pub(super) fn document(world: &mut World, id: Id<Document>, to: &str) -> Result<
             return Ok(());
         }
         (_, DocumentStatus::Accepted) => None,
-        (_, DocumentStatus::Rejected) => Some(DocumentFault::Unreadable),
+        (_, DocumentStatus::Rejected) => {
+            document.examined(world.today()).or(Some(DocumentFault::Unreadable))
+        }
         (_, DocumentStatus::Received) => unreachable!("no transition leads to the first state"),
     };
     take(world, Task::ExamineDocument(id));
@@ -38,7 +39,7 @@ pub(super) fn case(
     // Only a submission, which requires consent, starts the bureau.
     let by_hand = |state| state != CaseStatus::Processing;
     let to = target(AnyId::of(id), case.status, to, by_hand)?;
-    let label = match to {
+    let answer = match to {
         CaseStatus::Cancelled => {
             verifications::cancel(world, &case, wanted.reason);
             return Ok(());
@@ -47,17 +48,36 @@ pub(super) fn case(
             verification_clock::end(world, &case, to, wanted.reason);
             return Ok(());
         }
-        CaseStatus::Approved => None,
-        CaseStatus::ResubmissionRequested => Some(RejectLabel::DocumentUnreadable),
-        CaseStatus::Declined | CaseStatus::InReview => Some(RejectLabel::DataMismatch),
+        _ if case.status == CaseStatus::InReview => {
+            verifications::decide(world, &case, to, Vec::new(), wanted.reason);
+            return Ok(());
+        }
+        CaseStatus::Approved => BureauAnswer::Approved,
+        CaseStatus::ResubmissionRequested => BureauAnswer::ResubmissionRequested,
+        CaseStatus::Declined => BureauAnswer::Declined,
+        CaseStatus::InReview => BureauAnswer::InReview,
         CaseStatus::Created | CaseStatus::Processing => unreachable!("a call leads there"),
     };
-    if case.status == CaseStatus::InReview {
-        verifications::decide(world, &case, to, Vec::new(), wanted.reason);
-        return Ok(());
+    // The bureau waits for the documents and the watchlists.
+    for document in &case.document_ids {
+        run_waiting(world, TaskKind::ExamineDocument, AnyId::of(*document));
     }
-    let outcome = CaseOutcome { to, labels: label.into_iter().collect(), note: wanted.reason };
-    verification_clock::conclude(world, &case, outcome);
+    if let Some(screening) = screenings::of_case(world, &case) {
+        run_waiting(world, TaskKind::CompleteScreening, AnyId::of(screening.id));
+    }
+    let answer = match take(world, Task::AnswerCase(id, answer)) {
+        Some(Task::AnswerCase(_, waiting))
+            if verification_clock::state_by(world, &case, waiting) == to =>
+        {
+            waiting
+        }
+        Some(_) => {
+            world.forget_decision();
+            answer
+        }
+        None => answer,
+    };
+    verification_clock::answer_because(world, &case, answer, wanted.reason);
     Ok(())
 }
 
@@ -73,7 +93,11 @@ pub(super) fn screening(world: &mut World, id: Id<AmlScreening>, to: &str) -> Re
             unreachable!("no transition leads there from processing")
         }
     };
-    run_now(world, Task::CompleteScreening(id, answer));
+    answer_now(world, Task::CompleteScreening(id, answer), |world, waiting| {
+        let hits = |answer| screenings::hits(world, &screening, answer);
+        matches!(waiting, Task::CompleteScreening(_, answer)
+            if hits(answer) == (to == ScreeningStatus::NeedsReview))
+    });
     Ok(())
 }
 

@@ -48,8 +48,11 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
         path: "/_sandbox/resources/{resource_id}/transition",
         summary: "Move a resource along its lifecycle",
         description: "Moves a resource to another status, with all effects (postings, items, \
-            payslips, events). A transition that the lifecycle does not allow, or that only an \
-            operation makes, returns 409. `allowed` lists the transitions that are possible here, and `detail` names \
+            payslips, events). The timer that waits for the resource runs now, with the decision \
+            that it carries if that leads to the status. Otherwise the operation of the same \
+            transition runs, with its checks. Then the outside world goes on from the new status.\n\n\
+            A transition that the lifecycle does not allow, or that only an operation makes, \
+            returns 409. `allowed` lists the transitions that are possible here, and `detail` names \
             the operations. If the data of the resource leads to another status, the 409 says why. \
             Only their own operations can move invoices, bills, journal entries and accounting \
             periods. Payroll items, payslips, payroll verifications and subjects follow other \
@@ -330,7 +333,8 @@ pub(crate) struct TransitionResource {
     /// All other transitions ignore it.
     reason: Option<Text<200>>,
     /// The code of a payout or collection that becomes `failed` or `returned`, or of a refund that becomes `failed`. Other transitions refuse it
-    /// (422). A code of another rail of the same direction is replaced by the payment's own code for the same reason. Default: the rail's code for an account that does not exist, for missing money, or for a closed account.
+    /// (422). A code of another rail of the same direction is replaced by the payment's own code for the same reason. Default: the code that waits
+    /// for the payment, or else the rail's code for an account that does not exist, for missing money, or for a closed account.
     return_code: Option<Text<32>>,
 }
 

@@ -1,18 +1,21 @@
 //! Payouts, escrows, beneficiaries and reconciled rows moved by hand.
 
 use crate::api::business::payroll_payouts::Wages;
-use crate::api::control::hand_move::{Wanted, refused, run_now, target};
+use crate::api::control::hand_move::{Wanted, answer_now, refused, run_now, target};
 use crate::api::payments::escrow_clock::{self, Part};
 use crate::api::payments::reconciliation::{self, MatchAction};
-use crate::api::payments::{dispute_clock, escrow_verbs, payout_rail, payout_verbs};
+use crate::api::payments::{
+    dispute_clock, escrow_verbs, micro_deposits, payout_moves, payout_verbs,
+};
 use crate::api::prelude::*;
 use crate::model::business::{BankAnswer, ItemStatus};
+use crate::model::payments::beneficiary::AccountCheck;
 use crate::model::payments::{
     Beneficiary, BeneficiaryStatus, DisputeStatus, Escrow, EscrowStatus, MatchStatus,
     MilestoneStatus, Payout, PayoutStatus, Pays, RaisedBy, ReconciliationMatch, Side,
 };
 
-/// Moves a payout by one state. Its timers are dropped, and the rail continues from the new state.
+/// A payout is moved one state at a time, and the rail goes on from the new state.
 pub(super) fn payout(world: &mut World, id: Id<Payout>, to: &str, wanted: Wanted) -> Result<()> {
     let payout = world.get(id)?;
     if is_recalled(world, &payout) {
@@ -27,7 +30,6 @@ pub(super) fn payout(world: &mut World, id: Id<Payout>, to: &str, wanted: Wanted
     };
     let to = target(AnyId::of(id), payout.status, to, by_hand)?;
     payout_verbs::may_come_back(world, &payout, to)?;
-    world.forget_timers(AnyId::of(id));
     match to {
         PayoutStatus::Queued => payout_verbs::approve(world, &payout, None)?,
         PayoutStatus::Cancelled => payout_verbs::cancel(world, id, wanted.reason),
@@ -37,7 +39,7 @@ pub(super) fn payout(world: &mut World, id: Id<Payout>, to: &str, wanted: Wanted
         | PayoutStatus::Paid
         | PayoutStatus::Failed
         | PayoutStatus::Returned => {
-            payout_rail::force(world, id, to, wanted.code.as_deref(), wanted.reason);
+            payout_moves::force(world, id, to, wanted.code.as_deref(), wanted.reason);
         }
         PayoutStatus::PendingApproval => unreachable!("no transition leads to the first state"),
     }
@@ -85,7 +87,7 @@ pub(super) fn escrow(world: &mut World, id: Id<Escrow>, to: &str, wanted: Wanted
     Ok(())
 }
 
-/// The bank answers now: for a refusal, `reason` can be one of the bank's reasons.
+/// The bank answers now, or the end of the micro-deposits comes. Of a refusal, `reason` may be the code.
 pub(super) fn beneficiary(
     world: &mut World,
     id: Id<Beneficiary>,
@@ -93,15 +95,31 @@ pub(super) fn beneficiary(
     wanted: &Wanted,
 ) -> Result<()> {
     let beneficiary = world.get(id)?;
-    let to = target(AnyId::of(id), beneficiary.status, to, |_| true)?;
-    let answer = match (to, wanted.reason.as_deref()) {
-        (BeneficiaryStatus::Verified, _) => BankAnswer::Match,
-        (BeneficiaryStatus::Rejected, Some("account_closed")) => BankAnswer::AccountClosed,
-        (BeneficiaryStatus::Rejected, Some("account_not_found")) => BankAnswer::AccountNotFound,
-        (BeneficiaryStatus::Rejected, _) => BankAnswer::NameMismatch,
-        (BeneficiaryStatus::Pending, _) => unreachable!("no transition leads to the first state"),
+    let is_verified = match target(AnyId::of(id), beneficiary.status, to, |_| true)? {
+        BeneficiaryStatus::Verified => true,
+        BeneficiaryStatus::Rejected => false,
+        BeneficiaryStatus::Pending => unreachable!("no transition leads to the first state"),
     };
-    run_now(world, Task::ResolveBeneficiary(id, answer));
+    if beneficiary.verification == AccountCheck::MicroDeposits {
+        if is_verified {
+            micro_deposits::verify(world, &beneficiary);
+        } else {
+            run_now(world, Task::ExpireMicroDeposits(id));
+        }
+        return Ok(());
+    }
+    let coded = match wanted.reason.as_deref().filter(|_| !is_verified) {
+        Some("account_closed") => Some(BankAnswer::AccountClosed),
+        Some("account_not_found") => Some(BankAnswer::AccountNotFound),
+        Some("name_mismatch") => Some(BankAnswer::NameMismatch),
+        _ => None,
+    };
+    let usual = if is_verified { BankAnswer::Match } else { BankAnswer::NameMismatch };
+    let chosen = Task::ResolveBeneficiary(id, coded.unwrap_or(usual));
+    answer_now(world, chosen, |_, waiting| {
+        let leads = |answer: BankAnswer| answer.result().is_ok() == is_verified;
+        coded.is_none() && matches!(waiting, Task::ResolveBeneficiary(_, answer) if leads(answer))
+    });
     Ok(())
 }
 

@@ -185,6 +185,11 @@ pub(crate) fn again(world: &mut World, id: Id<AmlScreening>) {
     repeat(world, &screening);
 }
 
+/// Whether that answer is a hit.
+pub(crate) fn hits(world: &World, screening: &AmlScreening, answer: ListAnswer) -> bool {
+    !found(world, screening, answer).is_empty()
+}
+
 /// The hits for the subject.
 fn found(world: &World, screening: &AmlScreening, answer: ListAnswer) -> Vec<Listed> {
     let subject = get(world, screening.subject_id);

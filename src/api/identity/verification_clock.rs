@@ -10,8 +10,8 @@ use crate::api::prelude::*;
 use crate::model::business::Evidence;
 use crate::model::identity::verification::{CaseResult, RejectType};
 use crate::model::identity::{
-    BureauAnswer, CaseCheckName, CaseCheckStatus, CaseStatus, DocumentFault, DocumentStatus,
-    KycStatus, RejectLabel, ScreeningStatus, Subject, Verification, VerificationType,
+    BureauAnswer, CaseCheckName, CaseCheckStatus, CaseStatus, DocumentFault, KycStatus,
+    RejectLabel, ScreeningStatus, Subject, Verification, VerificationType,
 };
 
 /// The events of a bureau's answer.
@@ -62,30 +62,43 @@ pub(crate) fn answer(world: &mut World, id: Id<Verification>, answer: BureauAnsw
     if case.status != CaseStatus::Processing {
         return; // another step has already done this
     }
-    let screening = screenings::of_case(world, &case).map(|screening| screening.status);
-    if screening == Some(ScreeningStatus::Processing) {
+    if screening_status(world, &case) == Some(ScreeningStatus::Processing) {
         // The bureau was hurried, or the watchlists delayed: it waits for them.
         return world.settle_after(SCREENING, Task::AnswerCase(id, answer));
     }
-    let faults = document_faults(world, &case);
-    let condemned = alert_facts::condemn(world, case.subject_id);
-    let outcome = outcome(answer, &faults, condemned, screening);
-    conclude(world, &case, outcome);
+    answer_because(world, &case, answer, None);
 }
 
-/// The faults of a case's documents, which have all been examined by now.
-fn document_faults(world: &mut World, case: &Verification) -> Vec<DocumentFault> {
-    let mut faults = Vec::new();
+/// The bureau answers, with a note if there is one. It examines the documents first.
+pub(crate) fn answer_because(
+    world: &mut World,
+    case: &Verification,
+    answer: BureauAnswer,
+    note: Option<String>,
+) {
     for id in &case.document_ids {
-        let mut document = get(world, *id);
-        if document.status == DocumentStatus::Received {
-            let fault = document.examined(world.today());
-            document = documents::conclude(world, &document, fault);
-            world.drop_timers(Task::ExamineDocument(document.id));
-        }
-        faults.extend(document.fault);
+        documents::examine(world, *id);
+        world.drop_timers(Task::ExamineDocument(*id));
     }
-    faults
+    let outcome = outcome_of(world, case, answer);
+    conclude(world, case, CaseOutcome { note, ..outcome });
+}
+
+fn screening_status(world: &World, case: &Verification) -> Option<ScreeningStatus> {
+    screenings::of_case(world, case).map(|screening| screening.status)
+}
+
+/// The state that a case whose documents are examined would enter by that answer.
+pub(crate) fn state_by(world: &World, case: &Verification, answer: BureauAnswer) -> CaseStatus {
+    outcome_of(world, case, answer).to
+}
+
+/// The result by that answer, the documents, the screening, and the alerts about the subject.
+fn outcome_of(world: &World, case: &Verification, answer: BureauAnswer) -> CaseOutcome {
+    let faults = case.document_ids.iter().filter_map(|id| get(world, *id).fault);
+    let faults: Vec<DocumentFault> = faults.collect();
+    let condemned = alert_facts::condemn(world, case.subject_id);
+    outcome(answer, &faults, condemned, screening_status(world, case))
 }
 
 fn outcome(

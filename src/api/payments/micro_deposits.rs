@@ -126,7 +126,7 @@ fn confirm_micro_deposits(
     input: ConfirmMicroDeposits,
 ) -> Result<Single<Beneficiary>> {
     let known = world.get(input.beneficiary_id)?;
-    let verified = step("verify", "the beneficiary", known.id, known.status)?;
+    step("verify", "the beneficiary", known.id, known.status)?;
     let now = world.now();
     let refuse = |detail: &str| Err(refused(known.id, known.status, detail.to_owned()));
     let Some(mut sent) = known.micro_deposits else {
@@ -140,11 +140,7 @@ fn confirm_micro_deposits(
     given.sort_unstable();
     right.sort_unstable();
     if given == right {
-        let mut beneficiary = (*known).clone();
-        beneficiary.enter(verified, now);
-        let beneficiary = world.record("beneficiary.verified", beneficiary);
-        world.forget_timers(AnyId::of(beneficiary.id));
-        return Ok(Data(Shown(beneficiary)));
+        return Ok(Data(Shown(verify(world, &known))));
     }
     sent.attempts_left = sent.attempts_left.saturating_sub(1);
     let mut beneficiary = (*known).clone();
@@ -156,6 +152,15 @@ fn confirm_micro_deposits(
     beneficiary.updated_at = now;
     let beneficiary = world.record("beneficiary.micro_deposits_mismatched", beneficiary);
     Ok(Data(Shown(beneficiary)))
+}
+
+/// The amounts are confirmed.
+pub(crate) fn verify(world: &mut World, known: &Beneficiary) -> Arc<Beneficiary> {
+    let mut beneficiary = known.clone();
+    beneficiary.enter(BeneficiaryStatus::Verified, world.now());
+    let beneficiary = world.record("beneficiary.verified", beneficiary);
+    world.forget_timers(AnyId::of(beneficiary.id));
+    beneficiary
 }
 
 fn reject(world: &mut World, mut beneficiary: Beneficiary, code: &'static str) -> Arc<Beneficiary> {

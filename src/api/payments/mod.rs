@@ -27,6 +27,7 @@ pub(crate) mod micro_deposits;
 pub(crate) mod payer;
 pub(crate) mod payout_account;
 pub(crate) mod payout_create;
+pub(crate) mod payout_moves;
 pub(crate) mod payout_rail;
 pub(crate) mod payout_verbs;
 pub(crate) mod payouts;

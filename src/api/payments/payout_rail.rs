@@ -14,8 +14,7 @@ use crate::model::business::PayrollRun;
 use crate::model::decision::PAYOUT_SETTLE;
 use crate::model::growth::{accounts, countries};
 use crate::model::payments::{
-    AccountCorrection, AccountDetail, Failure, Late, Payout, PayoutStatus, Pays, Rail, RailId,
-    Refusal, Scope,
+    AccountCorrection, AccountDetail, Failure, Payout, PayoutStatus, Pays, Rail, RailId, Refusal,
 };
 use crate::model::posting::payouts as posting;
 use crate::model::task::Fate;
@@ -66,8 +65,6 @@ const REFUSAL: Span = Span::seconds(10);
 const CORRECTION: Span = Span::BusinessDays(2);
 /// The delay of late money.
 const LATE: Span = Span::BusinessDays(3);
-/// The reason of a failure without a code.
-const NO_ACCOUNT: &str = "account_not_found";
 /// Hour of a business day at which rails with a cut-off start.
 const OPENS_HOUR: i64 = 9;
 
@@ -105,49 +102,6 @@ pub(crate) fn send_run_payouts(world: &mut World, id: Id<PayrollRun>) {
         for payout in wages.item.payouts() {
             let payout = get(world, payout);
             hand_to_rail(world, &payout, Some(&wages));
-        }
-    }
-}
-
-/// Moves a payout by hand along a transition of its lifecycle. The rail then continues as usual; a payout that is
-/// held by hand remains on hold.
-pub(crate) fn force(
-    world: &mut World,
-    id: Id<Payout>,
-    to: PayoutStatus,
-    code: Option<&str>,
-    reason: Option<String>,
-) {
-    let payout = get(world, id);
-    let plain = |world: &mut World, name| {
-        let payout = enter(world, &payout, to);
-        world.emit(name, &payout);
-    };
-    match to {
-        PayoutStatus::Processing => {
-            plain(world, "payout.processing");
-            world.settle_after(Span::seconds(0), reviewed(&payout, Fate::Paid));
-        }
-        PayoutStatus::OnHold => plain(world, "payout.on_hold"),
-        PayoutStatus::Sent => send_on(world, &payout, Fate::Paid),
-        PayoutStatus::Paid => {
-            pay(world, &payout);
-        }
-        PayoutStatus::Failed | PayoutStatus::Returned => {
-            let late = if payout.status == PayoutStatus::Paid { Late::Yes } else { Late::No };
-            let rail = payout.payment_rail;
-            let refusal = match code {
-                Some(code) => Refusal::with_code(rail, code, Scope::Payouts, late),
-                None => Refusal::because(rail, NO_ACCOUNT, late),
-            };
-            let mut failure = refusal.failure();
-            if let Some(reason) = reason {
-                failure.rail_message = Some(reason.into());
-            }
-            unsettled(world, id, to, failure);
-        }
-        PayoutStatus::PendingApproval | PayoutStatus::Queued | PayoutStatus::Cancelled => {
-            unreachable!("the company's calls lead there")
         }
     }
 }
@@ -228,8 +182,8 @@ fn hold(world: &mut World, payout: &Payout, named: Option<Span>, fate: Fate) {
     world.settle_when(HOLD, named, reviewed(&payout, fate));
 }
 
-/// The task for the end of a rail's review.
-const fn reviewed(payout: &Payout, fate: Fate) -> Task {
+/// The task that lets a payout go.
+pub(super) const fn reviewed(payout: &Payout, fate: Fate) -> Task {
     match payout.pays() {
         Pays::Wages => Task::ReleasePayout(payout.id, fate),
         Pays::Escrow | Pays::Vendor => Task::ReleaseVendorPayout(payout.id, fate),
@@ -257,7 +211,7 @@ pub(crate) fn release_payout(world: &mut World, id: Id<Payout>, fate: Fate) {
 }
 
 /// Sends a payout, which arrives after the time of its rail.
-fn send_on(world: &mut World, payout: &Payout, fate: Fate) {
+pub(super) fn send_on(world: &mut World, payout: &Payout, fate: Fate) {
     let wages = Wages::of(world, payout);
     send(world, payout, wages.as_ref());
     let time = payout.payment_rail.time(payout.rail.service());
@@ -279,36 +233,57 @@ fn day_of(world: &World, wages: Option<&Wages>) -> Date {
 
 /// The receiving bank's answer.
 pub(crate) fn settle_payout(world: &mut World, id: Id<Payout>, fate: Fate) {
-    let status = match fate {
-        Fate::Corrected(code) => return correct(world, id, code),
+    let payout = get(world, id);
+    match (result(fate), fate) {
+        (Some(status), _) if payout.status.may_become(status) => {
+            conclude(world, &payout, fate, None);
+        }
+        (None, Fate::Corrected(code)) => correct(world, id, code),
+        _ => {} // another step has already done this
+    }
+}
+
+/// The state that a payout enters by that answer; none if its state stays.
+pub(super) const fn result(fate: Fate) -> Option<PayoutStatus> {
+    match fate {
+        Fate::Corrected(_) => None,
         Fate::Paid
         | Fate::PaidThenReturned(..)
         | Fate::PaidThenReturnedAfter(..)
-        | Fate::PaidThenCorrected(..) => PayoutStatus::Paid,
-        Fate::Failed(_) | Fate::Refused(_) => PayoutStatus::Failed,
-        Fate::Returned(_) => PayoutStatus::Returned,
-    };
-    let payout = get(world, id);
-    if !payout.status.may_become(status) {
-        return; // another step has already done this
+        | Fate::PaidThenCorrected(..) => Some(PayoutStatus::Paid),
+        Fate::Failed(_) | Fate::Refused(_) => Some(PayoutStatus::Failed),
+        Fate::Returned(_) => Some(PayoutStatus::Returned),
     }
+}
+
+/// The payout enters the state of that answer. A message replaces the one of the rail.
+pub(super) fn conclude(world: &mut World, payout: &Payout, fate: Fate, message: Option<String>) {
+    let id = payout.id;
+    let failure = |code: Refusal| {
+        let mut failure = code.failure();
+        if let Some(message) = message {
+            failure.rail_message = Some(message.into());
+        }
+        failure
+    };
     match fate {
         Fate::Corrected(_) => {}
-        Fate::Paid => drop(pay(world, &payout)),
+        Fate::Paid => drop(pay(world, payout)),
         Fate::PaidThenCorrected(code, after) => {
-            let payout = pay(world, &payout);
+            let payout = pay(world, payout);
             world.settle_after(after, settling(&payout, Fate::Corrected(code)));
         }
-        Fate::Failed(code) | Fate::Returned(code) => unsettled(world, id, status, code.failure()),
+        Fate::Failed(code) => unsettled(world, id, PayoutStatus::Failed, failure(code)),
+        Fate::Returned(code) => unsettled(world, id, PayoutStatus::Returned, failure(code)),
         Fate::Refused(code) => {
-            unsettled(world, id, status, code.failure());
-            if let Some(wages) = Wages::of(world, &payout) {
+            unsettled(world, id, PayoutStatus::Failed, failure(code));
+            if let Some(wages) = Wages::of(world, payout) {
                 payroll_payouts::refused(world, &wages);
             }
         }
         Fate::PaidThenReturned(code, after) | Fate::PaidThenReturnedAfter(code, after) => {
             let named = matches!(fate, Fate::PaidThenReturnedAfter(..)).then_some(after);
-            let back = settling(&pay(world, &payout), Fate::Returned(code));
+            let back = settling(&pay(world, payout), Fate::Returned(code));
             world.settle_when(after, named, back);
         }
     }
@@ -382,7 +357,7 @@ pub(crate) fn credited(world: &mut World, payout: &Payout) {
     world.emit_wallet("wallet.credited", &wallet);
 }
 
-fn enter(world: &mut World, payout: &Payout, status: PayoutStatus) -> Arc<Payout> {
+pub(super) fn enter(world: &mut World, payout: &Payout, status: PayoutStatus) -> Arc<Payout> {
     let mut payout = payout.clone();
     payout.enter(status, world.now());
     world.stage(payout)

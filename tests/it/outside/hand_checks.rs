@@ -117,6 +117,16 @@ fn a_confirmed_alert_prevents_checks_and_approvals_by_hand() {
         moved["allowed"],
         json!(["on_leave", "suspended", "terminated", "verified", "closed"])
     );
+
+    let subject = condemned(&caller, &json!({}));
+    let case = json!({"subject_id": subject["id"], "type": "kyc", "level": "basic"});
+    let case = caller.post("/api/identity/verifications", &case).made();
+    let path = format!("/api/identity/verifications/{}/submit", id(&case));
+    caller.post(&path, &json!({"consent": true})).expect(202);
+    let refused = by_hand(&caller, id(&case), "approved").refused(409, "invalid_state_transition");
+    let detail = refused["detail"].as_str().unwrap();
+    assert!(detail.contains("would become declined, not approved: an alert"), "{detail}");
+    by_hand(&caller, id(&case), "declined").expect(200);
 }
 
 fn leave(caller: &Caller, person: &str, kind: &str, days: [&str; 2]) -> String {

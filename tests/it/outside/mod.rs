@@ -2,6 +2,7 @@
 //! tester.
 
 mod hand;
+mod hand_answers;
 mod hand_checks;
 mod hand_moves;
 mod rules;
