@@ -164,7 +164,7 @@ impl Made<'_> {
 }
 
 /// Checks that a move has reached its target. If not, the engine undoes the move. `others` are the other states that could be targets.
-pub(super) fn held_to(
+pub(super) fn check_target(
     world: &World,
     made: &Made<'_>,
     mut others: Vec<&'static str>,

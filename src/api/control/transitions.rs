@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::api::business::{compliance, employee_pay, employee_verbs, leave, pay_schedules};
 use crate::api::capital::{deal_verbs, due_diligence_answers};
-use crate::api::control::hand_move::{Made, Wanted, by_timer, drop_stale, held_to, refused};
+use crate::api::control::hand_move::{Made, Wanted, by_timer, check_target, drop_stale, refused};
 use crate::api::control::hand_reasons::moved_by;
 use crate::api::control::{collecting, dealing, employing, identifying, lending, paying};
 use crate::api::identity::{alerts, verifications};
@@ -75,7 +75,7 @@ pub(crate) fn go(world: &mut World, id: &str, to: &str, wanted: Wanted) -> Resul
         error
     })?;
     let after = world.any(id).ok_or_else(missing)?;
-    held_to(world, &Made { id, before: &before, after: &after, to }, others)?;
+    check_target(world, &Made { id, before: &before, after: &after, to }, others)?;
     drop_stale(world, id);
     Ok(after.to_wire())
 }
