@@ -69,11 +69,6 @@ pub(crate) fn repeat(mut step: impl FnMut() -> bool) {
     run(|| while step() {});
 }
 
-/// Frees a value that refers to this many records.
-pub(crate) fn free<T>(records: u64, value: T) {
-    over(records, || drop(value));
-}
-
 /// Runs a calculation over `rows` rows; directly if they are few.
 pub(crate) fn over<T>(rows: u64, work: impl FnOnce() -> T) -> T {
     run_if(rows >= LONG, work)

@@ -209,7 +209,7 @@ impl World {
 
     /// Frees its memory, which takes long in a large world.
     pub(crate) fn free(self) {
-        long_work::free(self.record_count() + self.log_length(), self);
+        long_work::over(self.record_count() + self.log_length(), || drop(self));
     }
 
     // --- reading ---------------------------------------------------------------------------------------------------

@@ -2,8 +2,7 @@
 
 use crate::api::business::payroll_people::may_pay;
 use crate::api::identity::alert_facts;
-use crate::model::business::Company;
-use crate::model::business::{LiabilityStatus, RunStatus};
+use crate::model::business::{Company, LiabilityStatus, RunStatus};
 use crate::model::capital::LoanStatus;
 use crate::model::identity::RejectLabel;
 use crate::model::{AnyId, Kind, Record, TaskKind};
@@ -97,10 +96,8 @@ fn known(world: &World, after: &Record) -> Option<String> {
             let is_late = waiting.any(|task| task.kind() == TaskKind::FundRunLate);
             is_late.then(|| "the company's bank sends the money later".to_owned())
         }
-        Record::TaxLiability(owed)
-            if owed.status == LiabilityStatus::Accrued && owed.amount <= 0 =>
-        {
-            Some(format!("nothing is owed, its amount is {}", owed.amount))
+        Record::TaxLiability(tax) if tax.status == LiabilityStatus::Accrued && tax.amount <= 0 => {
+            Some(format!("there is nothing to pay, its amount is {}", tax.amount))
         }
         Record::Verification(case) => {
             let found = match case.reject_labels.first()? {

@@ -150,7 +150,7 @@ impl Lab {
     fn ask(&self, key: &str, method: &str, path: &str, body: &Value) -> Result<Value, Failure> {
         let head = format!("Authorization: Bearer {key}\r\n");
         let body = if body.is_null() { String::new() } else { body.to_string() };
-        let _asking = opened::asking();
+        let _request = opened::begin_request();
         let reply = self.sandbox.ask(TIMEOUT, (method, path), &head, &body)?;
         let answer: Value = serde_json::from_slice(&reply.body).map_err(|_| {
             Failure::Impossible(format!("the answer is not from a sandbox: {:?}", reply.status))

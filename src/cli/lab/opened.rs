@@ -2,20 +2,22 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, Weak, mpsc};
+use std::sync::{
+    Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, Weak, mpsc,
+};
 use std::time::Duration;
 
 use crate::cli::ask::SandboxArgs;
 
 /// The longest wait for a reply to a removal.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 /// The longest wait for all removals after a signal.
-const END: Duration = Duration::from_secs(5);
+const ALL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The lab of this process.
 static LAB: Mutex<Weak<Opened>> = Mutex::new(Weak::new());
-/// Each request of a lab reads it. After a signal it is never free again.
-static ASKING: RwLock<()> = RwLock::new(());
+/// Each request of a lab holds it for reading. After a signal it stays locked, so that no further request is sent.
+static REQUESTS: RwLock<()> = RwLock::new(());
 
 /// The snapshot, the forks and the folder of a lab.
 pub(super) struct Opened {
@@ -35,17 +37,17 @@ impl Opened {
     }
 
     /// The keys of open forks. A key is added before its fork is made.
-    pub(super) fn forks(&self) -> std::sync::MutexGuard<'_, BTreeSet<String>> {
+    pub(super) fn forks(&self) -> MutexGuard<'_, BTreeSet<String>> {
         self.forks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Removes everything, as far as the sandbox replies. The process ends: what cannot be removed has no further effect on it.
+    /// Removes everything until the sandbox does not reply. The process ends, so an error changes nothing.
     fn remove(&self) {
         let _ = std::fs::remove_dir_all(&self.folder);
         let Some((sandbox, key)) = &self.running else { return };
         let is_done = |key: &str, path: &str| {
             let head = format!("Authorization: Bearer {key}\r\n");
-            sandbox.ask(PATIENCE, ("DELETE", path), &head, "").is_ok()
+            sandbox.ask(TIMEOUT, ("DELETE", path), &head, "").is_ok()
         };
         let mut replies =
             self.snapshot.get().is_none_or(|id| is_done(key, &format!("/_sandbox/snapshots/{id}")));
@@ -62,8 +64,8 @@ impl Drop for Opened {
 }
 
 /// Held during a request of a lab.
-pub(super) fn asking() -> RwLockReadGuard<'static, ()> {
-    ASKING.read().unwrap_or_else(PoisonError::into_inner)
+pub(super) fn begin_request() -> RwLockReadGuard<'static, ()> {
+    REQUESTS.read().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Removes what the lab of this process has opened, before the process exits.
@@ -73,10 +75,10 @@ pub(super) fn remove_before_exit() {
     let (send, removed) = mpsc::channel();
     std::thread::spawn(move || {
         // A further request would open the world of a removed fork again.
-        std::mem::forget(ASKING.write());
+        std::mem::forget(REQUESTS.write());
         lab.remove();
         let _ = send.send(());
         std::mem::forget(lab);
     });
-    let _ = removed.recv_timeout(END);
+    let _ = removed.recv_timeout(ALL_TIMEOUT);
 }

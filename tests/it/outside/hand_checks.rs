@@ -314,7 +314,7 @@ fn a_refused_move_names_the_possible_ones_and_the_reason() {
     };
     let rows: [Refusal; 8] = [
         (approved_run, "funding_failed", "would become processing", json!(["processing"])),
-        (tax_credit, "due", "would stay accrued: nothing is owed", json!([])),
+        (tax_credit, "due", "would stay accrued: there is nothing to pay", json!([])),
         (
             loan_of_closed_company,
             "active",
