@@ -37,8 +37,8 @@ impl IdempotencyKey {
         self.0.split_once(' ').unwrap_or((&self.0, ""))
     }
 
-    /// The key of a POST, if it has one. A required key must be present.
-    pub(super) fn of(head: &Parts, required: bool) -> Result<Option<Self>, ApiError> {
+    /// The key of a POST to this path of the table, if it has one. A required key must be present.
+    pub(super) fn of(head: &Parts, path: &str, required: bool) -> Result<Option<Self>, ApiError> {
         let mut values = head.headers.get_all("idempotency-key").iter();
         let (Some(value), Method::POST) = (values.next(), head.method.clone()) else {
             if required {
@@ -56,7 +56,7 @@ impl IdempotencyKey {
                 if (1..=255).contains(&key.len())
                     && key.bytes().all(|byte| byte.is_ascii_graphic()) =>
             {
-                Ok(Some(Self::new(key, head.uri.path())))
+                Ok(Some(Self::new(key, path)))
             }
             _ => {
                 let detail = "an Idempotency-Key must be sent once and have 1 to 255 visible ASCII characters, quoted or bare";

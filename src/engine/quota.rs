@@ -51,7 +51,7 @@ impl Most {
 /// Whether the reply is stored already: to repeat it is no change.
 fn is_repeated(request: &Request<'_>, slot: &Slot) -> bool {
     let now = slot.world().now();
-    let key = IdempotencyKey::of(request.head, false).ok().flatten();
+    let key = IdempotencyKey::of(request.head, &request.path(), false).ok().flatten();
     key.is_some_and(|key| slot.memory().seen.has_answer(&key, now))
 }
 

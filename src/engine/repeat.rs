@@ -2,18 +2,21 @@
 //!
 //! A replay prepares the next requests on another thread while the world executes this one. Deliberately absent: the world.
 
+use std::sync::LazyLock;
+
 use bytes::Bytes;
-use http::Request as HttpRequest;
 use http::request::{Builder, Parts};
+use http::{Method, Request as HttpRequest};
 use serde_json::json;
 
+use crate::engine::contract::Rows;
 use crate::engine::headers::own;
 use crate::engine::outcomes::{self, Chosen};
 use crate::engine::player::{Outcome, Player};
 use crate::engine::recording::{Input, Tape};
 use crate::engine::represent::Form;
 use crate::engine::request::{Prepared, Request};
-use crate::engine::router::{Found, Route};
+use crate::engine::router::{Found, Route, Router};
 use crate::engine::state::Engine;
 use crate::engine::write;
 use crate::value::ApiError;
@@ -46,6 +49,18 @@ impl Call {
     }
 }
 
+impl Engine {
+    /// The row of a recorded request. The contract may have changed since, so it is found in the table without a contract.
+    /// Recordings of earlier versions can have an alias of the contract.
+    fn find_recorded(&self, method: &Method, path: &str) -> Result<Found, ApiError> {
+        static TABLE: LazyLock<Router> = LazyLock::new(|| Router::new(&Rows::default()));
+        match TABLE.find(method, path) {
+            Ok(Found::Route(route, params)) => Ok(Found::Route(route, params)),
+            Ok(Found::Nothing(_)) | Err(_) => self.router.find(method, path),
+        }
+    }
+}
+
 impl Repeat {
     /// Prepares an input.
     ///
@@ -60,12 +75,11 @@ impl Repeat {
         Self::sent(engine, request, body)
     }
 
-    /// Prepares a request with that body.
+    /// Prepares a request with that body. Its headers have their internal names.
     pub(super) fn sent(engine: &Engine, request: Builder, body: &str) -> Result<Self, String> {
-        let (mut head, ()) = request.body(()).map_err(|error| error.to_string())?.into_parts();
-        engine.enter(&mut head);
+        let (head, ()) = request.body(()).map_err(|error| error.to_string())?.into_parts();
         let body = Bytes::copy_from_slice(body.as_bytes());
-        let found = match engine.router.find(&head.method, head.uri.path()) {
+        let found = match engine.find_recorded(&head.method, head.uri.path()) {
             Ok(Found::Route(route, params)) => {
                 outcomes::wanted(&head.headers).map(|chosen| Call { route, params, chosen })
             }

@@ -1,5 +1,6 @@
 //! A request while a world processes it, and the ids of replies.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 
 use bytes::Bytes;
@@ -105,6 +106,17 @@ impl<'a> Request<'a> {
         self.head.uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str)
     }
 
+    /// The path of the operation, also if the request was sent to an alias.
+    pub(super) fn path(&self) -> Cow<'a, str> {
+        self.route.path(self.head.uri.path(), self.params)
+    }
+
+    /// Path and query as they are recorded. They do not depend on the contract, so that any contract can replay them.
+    pub(super) fn recorded_target(&self) -> String {
+        let query = self.head.uri.query().map_or_else(String::new, |query| format!("?{query}"));
+        format!("{}{query}", self.path())
+    }
+
     /// The body as JSON; none for a method without one. An empty body counts as an empty object if the
     /// operation allows it.
     pub(super) fn parse(&self) -> Result<Option<Value>, ApiError> {
@@ -132,7 +144,7 @@ impl<'a> Request<'a> {
         // The control plane is not part of the product: to advance twice is to advance twice.
         let key = match self.route.operation.contract {
             Contract::Control => Ok(None),
-            _ => IdempotencyKey::of(self.head, self.route.key_required),
+            _ => IdempotencyKey::of(self.head, &self.path(), self.route.key_required),
         };
         Ok(Prepared { key, input: self.bind(body) })
     }

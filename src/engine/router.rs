@@ -1,6 +1,7 @@
 //! The router: the paths of the tables with their methods, so that one look-up gives the row, the 404 or the
 //! 405.
 
+use std::borrow::Cow;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use http::Method;
@@ -63,6 +64,19 @@ impl Route {
     /// Its path and its aliases.
     fn paths(&self) -> impl Iterator<Item = &'static str> {
         core::iter::once(self.operation.path).chain(self.aliases.iter().copied())
+    }
+
+    /// The path in the table of a request to this row. An alias is replaced.
+    pub(super) fn path<'p>(
+        &self,
+        sent: &'p str,
+        params: &[(&'static str, String)],
+    ) -> Cow<'p, str> {
+        let fill = |path: String, (name, value): &(&str, String)| {
+            path.replace(&format!("{{{name}}}"), value)
+        };
+        let filled = || params.iter().fold(self.operation.path.to_owned(), fill);
+        if self.aliases.is_empty() { Cow::Borrowed(sent) } else { Cow::Owned(filled()) }
     }
 
     /// The default and the maximum of `per_page`.

@@ -92,7 +92,7 @@ pub(in crate::engine) fn shared(request: &Request<'_>, number: usize) -> SharedI
         *key = format!("fork_{number}").into();
         body = Value::Object(members).to_string();
     }
-    let (method, target) = (row.method.name(), request.target().to_owned());
+    let (method, target) = (row.method.name(), request.recorded_target());
     SharedInput { method, target, headers: headers(request), body }
 }
 
@@ -316,7 +316,7 @@ impl Tape {
         }
         let call = Call {
             method: row.method.name(),
-            target: request.target().to_owned(),
+            target: request.recorded_target(),
             headers: headers(request),
             body: request.body.clone(),
             is_control: row.contract == Contract::Control,

@@ -106,7 +106,8 @@ fn an_answer_from_before_a_restore_is_not_stored() {
     let (mut head, _) = head.into_parts();
     let key = "k".parse().expect("ASCII");
     head.headers.insert("idempotency-key", key);
-    let key = IdempotencyKey::of(&head, false).expect("well-formed").expect("there");
+    let key =
+        IdempotencyKey::of(&head, "/v1/payroll/run", false).expect("well-formed").expect("there");
     let (mut seen, now) = (SeenKeys::default(), Shape::default().start);
     seen.begin(&key, b"{}", now);
     let age = seen.age();

@@ -2,6 +2,7 @@
 
 #[cfg(target_os = "linux")]
 mod checkpoints;
+mod contracts;
 #[cfg(target_os = "linux")]
 mod forks;
 mod full_disk;
