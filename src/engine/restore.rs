@@ -289,8 +289,7 @@ impl Slot {
             && !tester.outbox.is_waiting()
         {
             let lanes = tester.outbox.lanes().iter();
-            let progress =
-                lanes.filter_map(|lane| tester.outbox.progress_to_keep(&lane.endpoint.id));
+            let progress = lanes.filter_map(|lane| tester.outbox.progress_of(&lane.endpoint.id));
             progress.for_each(|progress| tape.note(Note::Delivered(progress)));
         }
     }

@@ -54,10 +54,12 @@ impl Worker {
         if let Some(outcome) = ended {
             self.report(&mut tester, outcome);
         }
-        let duty = match self.take(&mut tester) {
+        let duty = if let Some(job) = self.take(&mut tester) {
             // Every event of the world was passed to the recorder before it became a delivery.
-            Some(job) => Duty::Carry(Box::new(job), slot.tape.as_ref().map(Tape::last)),
-            None => Duty::Wait(self.wait(&tester, cx)),
+            Duty::Carry(Box::new(job), slot.tape.as_ref().map(Tape::last))
+        } else {
+            self.note_progress(&mut tester, true);
+            Duty::Wait(self.wait(&tester, cx))
         };
         drop(tester);
         if reports {
@@ -122,13 +124,21 @@ impl Worker {
         };
         let enabled = is_enabled(tester);
         tester.outbox.report(&self.endpoint, order, outcome, wall);
-        if let Some(tape) = &self.slot.tape {
-            if is_enabled(tester) != enabled && tape.accepts().is_ok() {
-                tape.note(Note::Endpoints(tester.outbox.kept()));
-            }
-            if let Some(progress) = tester.outbox.progress_to_keep(&self.endpoint) {
-                tape.note(Note::Delivered(progress));
-            }
+        if let Some(tape) = &self.slot.tape
+            && is_enabled(tester) != enabled
+            && tape.accepts().is_ok()
+        {
+            tape.note(Note::Endpoints(tester.outbox.kept()));
+        }
+        self.note_progress(tester, false);
+    }
+
+    /// Stores the progress of the endpoint if it is time.
+    fn note_progress(&self, tester: &mut Tester, is_idle: bool) {
+        let Some(tape) = &self.slot.tape else { return };
+        let wall = self.slot.deliveries().wall();
+        if let Some(progress) = tester.outbox.progress_to_keep(&self.endpoint, wall, is_idle) {
+            tape.note(Note::Delivered(progress));
         }
     }
 

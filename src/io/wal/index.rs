@@ -175,7 +175,7 @@ impl Index {
         let Some(inside) = self.inside(world) else { return Vec::new() };
         let entry = |(endpoint, progress): (&String, &Progress)| KeptProgress {
             endpoint: endpoint.clone(),
-            progress: *progress,
+            progress: progress.clone(),
             quiet: inside.is_quiet,
         };
         inside.progress.iter().map(entry).collect()

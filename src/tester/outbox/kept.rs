@@ -1,7 +1,8 @@
 //! The endpoints of a world and the progress of their deliveries, as a write-ahead log stores them.
 //!
 //! Deliveries are not stored: they follow from the world's log, which is replayed. The progress of an endpoint
-//! contains the ended deliveries, so a delivery that had not ended is sent again after a restart, under the same id.
+//! contains the ended deliveries, so a delivery that had not ended is sent again after a restart, under the same id. It is stored when an
+//! endpoint has nothing more to send now, and otherwise at least each second in which a delivery ends.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,6 +19,10 @@ use crate::world::World;
 
 /// After this many ended deliveries, the progress of a busy endpoint is stored.
 const OFTEN: u64 = 64;
+/// After this time, in milliseconds, it is stored with the next ended delivery.
+const LONG_MS: i64 = 1_000;
+/// Maximum number of waiting deliveries that a progress lists. Deliveries after them are made again.
+const MOST_LISTED: usize = 256;
 
 /// The endpoints of a world that were created or changed by calls.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -70,12 +75,28 @@ pub(crate) struct KeptProgress {
 }
 
 /// A position in the event log of a world, which may have been reset or restored.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Progress {
     /// The number of earlier resets and restores of the world.
     pub(crate) turn: u64,
-    /// All deliveries of events up to this position have ended.
+    /// All deliveries of events up to this position have ended, except those of `waiting`.
     pub(crate) through: u64,
+    /// The positions of events with a delivery that has not ended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    waiting: Vec<u64>,
+}
+
+impl Progress {
+    /// All deliveries of events up to a position have ended.
+    pub(crate) const fn all(turn: u64, through: u64) -> Self {
+        Self { turn, through, waiting: Vec::new() }
+    }
+
+    /// Whether the deliveries of an event have ended.
+    fn has_ended(&self, turn: u64, sequence: u64) -> bool {
+        let is_before = (turn, sequence) <= (self.turn, self.through);
+        is_before && (turn != self.turn || self.waiting.binary_search(&sequence).is_err())
+    }
 }
 
 /// The stored progress of each endpoint.
@@ -160,39 +181,56 @@ impl Outbox {
     /// no replayed event.
     pub(super) fn has_ended(&self, endpoint: &Endpoint, sequence: u64) -> bool {
         match self.progress.get(&endpoint.id) {
-            Some(known) => *known >= Progress { turn: self.turn, through: sequence },
+            Some(known) => known.has_ended(self.turn, sequence),
             None => self.replays && endpoint.trusted,
         }
     }
 
     /// The start of each endpoint of the command line that no progress was stored for yet. It is stored before the next event.
     pub(crate) fn starts_to_keep(&mut self) -> Vec<KeptProgress> {
-        let start = Progress { turn: self.turn, through: self.cursor };
+        let start = Progress::all(self.turn, self.cursor);
         let lanes = self.lanes.iter().map(|lane| &lane.endpoint);
         let new =
             lanes.filter(|endpoint| endpoint.trusted && !self.progress.contains_key(&endpoint.id));
         let new: Vec<String> = new.map(|endpoint| endpoint.id.clone()).collect();
         for endpoint in &new {
-            self.progress.insert(endpoint.clone(), start);
+            self.progress.insert(endpoint.clone(), start.clone());
         }
-        let kept = |endpoint| KeptProgress { endpoint, progress: start, quiet: false };
+        let kept = |endpoint| KeptProgress { endpoint, progress: start.clone(), quiet: false };
         new.into_iter().map(kept).collect()
     }
 
-    /// The progress of an endpoint, if it is time to store it: when it has no more deliveries, and now and then before.
-    pub(crate) fn progress_to_keep(&self, endpoint: &str) -> Option<KeptProgress> {
-        let lane = self.lane(endpoint)?;
-        if lane.waiting() > 0 && !lane.ended_so_far().is_multiple_of(OFTEN) {
+    /// The progress of an endpoint, if it is time to store it. `is_idle` says that nothing can be sent now.
+    pub(crate) fn progress_to_keep(
+        &mut self,
+        endpoint: &str,
+        wall: Timestamp,
+        is_idle: bool,
+    ) -> Option<KeptProgress> {
+        let lane = self.lane_mut(endpoint)?;
+        let ended = lane.ended_so_far();
+        let (known, at) = lane.stored;
+        let is_due = is_idle || ended - known >= OFTEN || wall.millis() - at.millis() >= LONG_MS;
+        let is_new = ended != known && is_due;
+        if !is_new && (lane.waiting() > 0 || is_idle) {
             return None;
         }
-        let first = lane.pending().map(|delivery| delivery.event.sequence).min();
+        lane.stored = (ended, wall);
+        self.progress_of(endpoint)
+    }
+
+    /// The progress of an endpoint.
+    pub(crate) fn progress_of(&self, endpoint: &str) -> Option<KeptProgress> {
+        let pending = self.lane(endpoint)?.pending();
+        let mut waiting: Vec<u64> = pending.map(|delivery| delivery.event.sequence).collect();
+        waiting.sort_unstable();
+        waiting.dedup();
+        let through = waiting.get(MOST_LISTED).map_or(self.cursor, |next| next - 1);
+        waiting.truncate(MOST_LISTED);
         Some(KeptProgress {
             endpoint: endpoint.to_owned(),
-            progress: Progress {
-                turn: self.turn,
-                through: first.map_or(self.cursor, |first| first.saturating_sub(1)),
-            },
-            quiet: self.lanes.iter().all(|lane| lane.waiting() == 0),
+            progress: Progress { turn: self.turn, through, waiting },
+            quiet: !self.is_waiting(),
         })
     }
 

@@ -50,6 +50,8 @@ pub(crate) struct Lane {
     /// Whether an attempt timed out while a caller waits for the clock. Then nothing is due until no caller waits, so
     /// a wait costs at most one timeout.
     pub(crate) hung: bool,
+    /// The number of ended deliveries in the stored progress, and when it was stored.
+    pub(crate) stored: (u64, Timestamp),
     /// Answers of receivers by delivery and attempt, oldest first.
     texts: VecDeque<((u64, usize), String)>,
     text_bytes: usize,
@@ -95,6 +97,7 @@ impl Lane {
             not_before: None,
             busy_in_a_row: 0,
             hung: false,
+            stored: (0, Timestamp::EPOCH),
             texts: VecDeque::new(),
             text_bytes: 0,
         }

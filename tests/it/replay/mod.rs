@@ -3,6 +3,7 @@
 #[cfg(target_os = "linux")]
 mod checkpoints;
 mod contracts;
+mod deliveries;
 #[cfg(target_os = "linux")]
 mod forks;
 mod full_disk;
