@@ -15,6 +15,10 @@ use tokio_postgres::config::Host;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Config, NoTls, Row, Statement};
 
+/// After this time without a statement, it is checked whether a connection is still open.
+const IDLE: Duration = Duration::from_millis(500);
+/// The time in which a closed connection is noticed.
+const NOTICES: Duration = Duration::from_millis(1);
 /// The longest wait for the answer of a statement. After it, nothing is known about its effect.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(2);
 /// The longest wait for a connection.
@@ -89,6 +93,8 @@ pub(super) struct Connection {
     client: Client,
     /// The statements that it has prepared.
     prepared: BTreeMap<&'static str, Statement>,
+    /// When it was last used.
+    used: Instant,
     /// None only while it is dropped.
     runtime: Option<Runtime>,
 }
@@ -105,12 +111,27 @@ impl Connection {
             Ok(client)
         };
         match within(&runtime, CONNECTS, connecting) {
-            Ok(client) => Ok(Self { client, prepared: BTreeMap::new(), runtime: Some(runtime) }),
+            Ok(client) => Ok(Self {
+                client,
+                prepared: BTreeMap::new(),
+                used: Instant::now(),
+                runtime: Some(runtime),
+            }),
             Err(fault) => {
                 runtime.shutdown_background();
                 Err(Fault { is_unconnected: true, ..fault })
             }
         }
+    }
+
+    /// Whether it is still open. After an idle time, a proxy or the database may have closed it.
+    pub(super) fn is_open(&self) -> bool {
+        if self.used.elapsed() >= IDLE
+            && let Some(runtime) = &self.runtime
+        {
+            runtime.block_on(async { tokio::time::sleep(NOTICES).await });
+        }
+        !self.client.is_closed()
     }
 
     /// Executes a statement.
@@ -122,7 +143,8 @@ impl Connection {
         sql: &'static str,
         values: &[&(dyn ToSql + Sync)],
     ) -> Result<Vec<Row>, Fault> {
-        let Self { client, prepared, runtime } = self;
+        let Self { client, prepared, used, runtime } = self;
+        *used = Instant::now();
         let runtime = runtime.as_ref().expect("it is not being dropped");
         within(runtime, TIMEOUT, async {
             if !prepared.contains_key(sql) {
@@ -134,6 +156,7 @@ impl Connection {
 
     /// Executes several statements without values.
     pub(super) fn execute(&mut self, sql: &str) -> Result<(), Fault> {
+        self.used = Instant::now();
         let runtime = self.runtime.as_ref().expect("it is not being dropped");
         within(runtime, CONNECTS, self.client.batch_execute(sql))
     }

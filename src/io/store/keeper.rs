@@ -19,6 +19,8 @@ const LOOK: Duration = Duration::from_millis(100);
 const HOLD: Duration = Duration::from_millis(250);
 /// The time for which an unloaded world stays claimed, because its next request can come soon.
 const KEEP: Duration = Duration::from_secs(10);
+/// After this many times the lease without a renewal, the row of a process is removed.
+const LEASES: i64 = 60;
 /// Maximum number of worlds that are released at once.
 const MOST: usize = 1_000;
 
@@ -28,6 +30,8 @@ const RENEW: &str = "update sandbox_node set lease_until = clock_timestamp() + $
 const WANTED: &str = "select id, epoch from sandbox_world where owner = $1 and wanted limit 1000";
 const RELEASE: &str = "update sandbox_world w set owner = null, wanted = false from unnest($2::bytea[], $3::int8[]) r(id, epoch) \
     where w.id = r.id and w.owner = $1 and w.epoch = r.epoch";
+/// Ends the leases of processes that have not renewed them for long, as the next request to one of their worlds would.
+const CLEAN: &str = "delete from sandbox_node where lease_until < clock_timestamp() - $1::int8 * interval '1 millisecond'";
 const LEAVE: &str = "delete from sandbox_node where id = $1";
 
 /// Worlds, each with the number of its claim.
@@ -104,6 +108,9 @@ impl SharedLog {
             }
             self.lease.renew(sent, self.lease_time);
         }
+        if sweeps {
+            connection.query(CLEAN, &[&(self.lease_ms() * LEASES)])?;
+        }
         let rows = connection.query(WANTED, &[&me])?;
         let wanted =
             rows.iter().filter_map(|row| Some((KeyHash::from_bytes(row.get(0))?, row.get(1))));
@@ -124,7 +131,7 @@ impl SharedLog {
             leaving.extend(state.begin_to_leave(&unused, KEEP));
         }
         drop(state);
-        self.give_back(connection, &me, &leaving)
+        self.give_back(connection, &me, leaving)
     }
 
     /// Another process has ended the lease, so other processes can serve all of its worlds.
@@ -139,30 +146,46 @@ impl SharedLog {
         self.register(connection)
     }
 
-    /// Stores the pending inputs of these worlds, and releases the worlds to other processes.
+    /// Releases worlds to other processes. Those whose inputs are not stored soon are released in a later round, so that the lease
+    /// is renewed in time.
     fn give_back(
         &self,
         connection: &mut Connection,
         me: &Vec<u8>,
-        worlds: &Epochs,
+        mut worlds: Epochs,
     ) -> Result<(), Fault> {
         if worlds.is_empty() {
             return Ok(());
         }
+        let until = Instant::now() + LOOK;
         let mut state = self.state();
-        while state.phase != Phase::Closed
-            && (state.is_writing
-                || state.pending.iter().any(|one| worlds.contains_key(&one.tenure.world)))
-        {
-            let waited = self.room.wait_timeout(state, LOOK);
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            let stored = state.stored_of(&worlds);
+            if stored.len() == worlds.len() || state.phase == Phase::Closed {
+                break;
+            }
+            if left.is_zero() {
+                worlds.retain(|world, epoch| {
+                    let is_stored = stored.contains_key(world);
+                    if !is_stored {
+                        state.claims.dropped.insert(*world, *epoch);
+                    }
+                    is_stored
+                });
+                break;
+            }
+            state = self.room.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
         drop(state);
+        if worlds.is_empty() {
+            return Ok(());
+        }
         let ids: Vec<Vec<u8>> = worlds.keys().map(|world| world.bytes().to_vec()).collect();
         let epochs: Vec<i64> = worlds.values().copied().collect();
         let released = connection.query(RELEASE, &[me, &ids, &epochs]);
         let mut state = self.state();
-        for (world, epoch) in worlds {
+        for (world, epoch) in &worlds {
             let is_same = |claim: &Claim| claim.held.epoch == *epoch;
             if state.claims.by_world.get(world).is_some_and(is_same) {
                 state.claims.by_world.remove(world);
@@ -194,6 +217,16 @@ impl State {
         leaving
     }
 
+    /// Those of these worlds whose inputs are all stored or lost.
+    fn stored_of(&self, worlds: &Epochs) -> Epochs {
+        let mut stored = worlds.clone();
+        let pending = self.pending.iter().map(|one| &one.tenure.world);
+        for world in pending.chain(&self.writing) {
+            stored.remove(world);
+        }
+        stored
+    }
+
     /// Claimed worlds that left memory.
     fn unused(&self) -> Vec<KeyHash> {
         let claims = self.claims.by_world.iter();
@@ -212,7 +245,7 @@ impl Running {
         let Self { log, threads } = self;
         let mut state = log.state();
         state.phase = Phase::Leaving;
-        while !state.pending.is_empty() || state.is_writing {
+        while !state.pending.is_empty() || !state.writing.is_empty() {
             log.wake.notify_one();
             let waited = log.room.wait_timeout(state, LOOK);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;

@@ -3,7 +3,7 @@
 //! The serving threads add them in order, and one thread ([`super::writer`]) stores them in groups. A world is served while this process has
 //! claimed it ([`super::claim`]) and its lease lasts ([`super::keeper`]).
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -76,8 +76,8 @@ pub(super) struct State {
     /// The place of the next input.
     pub(super) next: u64,
     pub(super) pending: VecDeque<Pending>,
-    /// Whether a group is being stored.
-    pub(super) is_writing: bool,
+    /// The worlds of the group that is being stored; empty if none is.
+    pub(super) writing: BTreeSet<KeyHash>,
     /// Why the last group was not stored.
     pub(super) failed: Option<Arc<str>>,
     /// The worlds whose deletion is not stored yet.
@@ -131,7 +131,7 @@ impl SharedLog {
             claims: Claims::default(),
             next: 1,
             pending: VecDeque::new(),
-            is_writing: false,
+            writing: BTreeSet::new(),
             failed: None,
             removing: Vec::new(),
             owing_after: Vec::new(),

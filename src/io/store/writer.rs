@@ -66,7 +66,7 @@ impl SharedLog {
                 Turn::Write(pending) => self.store(pending, &mut connection),
             }
             let mut state = self.state();
-            state.is_writing = false;
+            state.writing.clear();
             let pending = std::mem::take(&mut state.pending);
             state.removing.retain(|world| pending.iter().any(|one| one.removed() == Some(*world)));
             state.pending = pending;
@@ -98,8 +98,8 @@ impl SharedLog {
         let is_fork = state.pending.front().is_some_and(Pending::is_fork);
         let until = state.pending.iter().take(MOST).position(Pending::is_fork);
         let count = if is_fork { 1 } else { until.unwrap_or(MOST.min(state.pending.len())) };
-        let pending = state.pending.drain(..count).collect();
-        state.is_writing = true;
+        let pending: Vec<Pending> = state.pending.drain(..count).collect();
+        state.writing = pending.iter().map(|one| one.tenure.world).collect();
         drop(state);
         self.room.notify_all();
         Turn::Write(pending)
@@ -119,7 +119,7 @@ impl SharedLog {
         connection: &mut Option<Connection>,
         work: impl FnOnce(&mut Connection) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
-        let mut open = match connection.take() {
+        let mut open = match connection.take().filter(Connection::is_open) {
             Some(open) => open,
             None => Connection::open(&self.pool.config)?,
         };
