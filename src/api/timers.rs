@@ -194,7 +194,7 @@ timers! {
         starts [SettleVendorPayout],
         leads [PayoutStatus::Processing, PayoutStatus::Sent, PayoutStatus::Failed];
     SettleVendorPayout |world, payout, fate| payout_rail::settle_payout(world, payout, fate);
-        emits &["payout.paid", "payout.failed", "payout.returned", "payout.account_corrected", "wallet.credited", "aml_alert.opened"],
+        emits &["payout.paid", "payout.failed", "payout.returned", "payout.account_corrected", "wallet.credited", "aml_alert.opened", "subject.updated"],
         starts [SettleVendorPayout],
         leads [PayoutStatus::Paid, PayoutStatus::Failed, PayoutStatus::Returned];
     ReleaseEscrow |world, escrow| escrow_clock::release_by_date(world, escrow);

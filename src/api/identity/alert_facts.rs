@@ -1,9 +1,10 @@
-//! Alerts as records: opening an alert, and the facts about a company or subject that follow from its alerts.
+//! Alerts as records: opening an alert, and the facts about a company or subject that follow from its alerts, such as the risk level.
 //!
 //! Deliberately absent: the effects of a decision about an alert on subjects, cases and payouts (`alerts`).
 
 use std::sync::Arc;
 
+use crate::api::identity::subjects;
 use crate::model::business::company::Company;
 use crate::model::business::employee::Employee;
 use crate::model::business::payroll_item::PayrollItem;
@@ -127,4 +128,21 @@ pub(crate) fn risk(world: &World, id: Id<Subject>, but: Option<Id<AmlAlert>>) ->
 /// Whether an alert about a subject was confirmed.
 pub(crate) fn condemn(world: &World, id: Id<Subject>) -> bool {
     about(world, id).any(|alert| alert.status == AlertStatus::Confirmed)
+}
+
+/// Sets the risk level of a subject from its screenings. It is never lower than the level from its alerts, except one that is being decided.
+pub(crate) fn rate(
+    world: &mut World,
+    id: Id<Subject>,
+    level: RiskLevel,
+    but: Option<Id<AmlAlert>>,
+) {
+    let level = level.max(risk(world, id, but));
+    let Some(subject) = world.find(id).filter(|subject| subject.risk_level != level) else {
+        return;
+    };
+    let mut rated = (*subject).clone();
+    rated.risk_level = level;
+    rated.updated_at = world.now();
+    subjects::update(world, &subject, rated);
 }

@@ -1,15 +1,15 @@
 //! Alerts: the list, and the effects of a decision on subjects, cases and payouts.
 
 use crate::api::business::employee_verbs::enter_payroll;
-use crate::api::identity::alert_facts::is_about;
+use crate::api::identity::alert_facts::{self, is_about};
 use crate::api::identity::verification_clock::CaseOutcome;
 use crate::api::identity::verifications::open_case;
-use crate::api::identity::{screenings, subjects, verification_clock};
+use crate::api::identity::{subjects, verification_clock};
 use crate::api::payments::payout_rail;
 use crate::api::prelude::*;
 use crate::model::business::{HoldReason, PayrollStatus};
 use crate::model::identity::{
-    AlertStatus, AmlAlert, CaseStatus, HitStatus, KycStatus, RejectLabel, RiskLevel,
+    AlertStatus, AmlAlert, AmlScreening, CaseStatus, HitStatus, KycStatus, RejectLabel, RiskLevel,
     ScreeningStatus, Severity, Subject,
 };
 use crate::model::payments::{Payout, PayoutStatus};
@@ -133,6 +133,9 @@ pub(crate) fn resolve(world: &mut World, alert: &AmlAlert, to: AlertStatus, note
         decline_subject(world, &alert);
     }
     close_screening(world, &alert);
+    if to == AlertStatus::Dismissed && alert.screening_id.is_none() {
+        lower_risk(world, &alert);
+    }
     let alert = world.record(event, alert);
     if to == AlertStatus::Confirmed {
         decline_case(world, &alert);
@@ -157,9 +160,20 @@ fn close_screening(world: &mut World, alert: &AmlAlert) {
     }
     // A confirmed alert has made the risk high.
     if alert.status != AlertStatus::Confirmed {
-        screenings::rate(world, screening.subject_id, screening.risk_level(), Some(alert.id));
+        alert_facts::rate(world, screening.subject_id, screening.risk_level(), Some(alert.id));
     }
     world.stage(screening);
+}
+
+/// After the dismissal of an alert without a screening, the risk of its subject is that of the latest screening and of other alerts.
+fn lower_risk(world: &mut World, alert: &AmlAlert) {
+    let Some(subject) = alert.subject_id else { return };
+    let screenings = world.children::<AmlScreening>(subject.bits()).rev();
+    let latest = screenings
+        .filter_map(|id| world.find(id))
+        .find(|screening| screening.status != ScreeningStatus::Processing);
+    let level = latest.map(|screening| screening.risk_level()).unwrap_or_default();
+    alert_facts::rate(world, subject, level, Some(alert.id));
 }
 
 /// A subject with a confirmed match is no longer approved.

@@ -65,6 +65,9 @@ fn open(world: &mut World, company: Id<Company>, now: Movement, suspicion: Suspi
             resources,
         },
     );
+    if let Some(subject) = business {
+        alert_facts::rate(world, subject.id, subject.risk_level, None);
+    }
 }
 
 /// Whether the rule's last alert about the company is open, or is too recent for another one.

@@ -1,14 +1,13 @@
 //! Screenings: whether a watchlist contains a subject, once or every day.
 
 use crate::api::business::payroll_clock::get;
-use crate::api::identity::alert_facts::NewAlert;
-use crate::api::identity::{alert_facts, subjects};
+use crate::api::identity::alert_facts::{self, NewAlert};
 use crate::api::prelude::*;
 use crate::model::decision::WATCHLIST_REPLY;
 use crate::model::identity::aml_screening::Hit;
 use crate::model::identity::{
-    AlertRule, AmlAlert, AmlScreening, HitStatus, ListAnswer, ListName, Listed, RiskLevel,
-    ScreeningStatus, Severity, Subject, Verification, WatchlistEntry, watchlist,
+    AlertRule, AmlScreening, HitStatus, ListAnswer, ListName, Listed, RiskLevel, ScreeningStatus,
+    Severity, Subject, Verification, WatchlistEntry, watchlist,
 };
 use crate::model::name_match::{MatchType, Name};
 
@@ -229,13 +228,13 @@ fn conclude(world: &mut World, screening: &AmlScreening, found: Vec<Listed>) {
     let hits = screening.hits.iter().filter(open).count();
     if hits == 0 {
         screening.enter(ScreeningStatus::Clear, now);
-        rate(world, screening.subject_id, RiskLevel::Low, None);
+        alert_facts::rate(world, screening.subject_id, RiskLevel::Low, None);
         world.record("aml_screening.completed", screening);
         return;
     }
     screening.enter(ScreeningStatus::NeedsReview, now);
     let level = screening.risk_level();
-    rate(world, screening.subject_id, level, None);
+    alert_facts::rate(world, screening.subject_id, level, None);
     let subject = get(world, screening.subject_id);
     let parent = subject.company_id.map_or(subject.id.bits(), Id::bits);
     screening.alert_id = Some(world.next_id(parent));
@@ -259,23 +258,6 @@ fn conclude(world: &mut World, screening: &AmlScreening, found: Vec<Listed>) {
             resources: vec![AnyId::of(screening.id)],
         },
     );
-}
-
-/// Sets the risk level of a screening's subject. It is never lower than the level from its alerts, except one that is being decided.
-pub(crate) fn rate(
-    world: &mut World,
-    id: Id<Subject>,
-    level: RiskLevel,
-    but: Option<Id<AmlAlert>>,
-) {
-    let subject = get(world, id);
-    let level = level.max(alert_facts::risk(world, id, but));
-    if subject.risk_level != level {
-        let mut rated = (*subject).clone();
-        rated.risk_level = level;
-        rated.updated_at = world.now();
-        subjects::update(world, &subject, rated);
-    }
 }
 
 /// The screening that a case started, if any.

@@ -229,13 +229,14 @@ fn checked(case: &mut Verification, outcome: &CaseOutcome) {
     }
 }
 
-/// Sets the subject's new status. An approved subject stays approved until a case declines it.
+/// Sets the subject's new status. An approved subject stays approved, at its highest level, until a case declines it.
 fn move_subject(world: &mut World, case: &Verification, to: KycStatus) {
     let before = get(world, case.subject_id);
     let mut subject: Subject = (*before).clone();
     let now = world.now();
     if to == KycStatus::Approved {
-        subject.level = subject.level.max(Some(case.level));
+        let kept = subject.level.filter(|_| subject.status == KycStatus::Approved);
+        subject.level = kept.max(Some(case.level));
         subject.updated_at = now;
     }
     let keeps = subject.status == KycStatus::Approved && to != KycStatus::Declined;

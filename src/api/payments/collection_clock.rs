@@ -50,6 +50,7 @@ pub(crate) const SETTLED: &[&str] = &[
     "collection.settled",
     "wallet.credited",
     "aml_alert.opened",
+    "subject.updated",
     "loan.repayment_received",
     "loan.repaid",
     "wallet.debited",

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{ALERTS, SUBJECTS, person, resolve, screen, screening};
+use super::{ALERTS, SUBJECTS, person, resolve, screen, screening, subject};
 use crate::harness::world::{id, number};
 use crate::harness::{Caller, Server};
 
@@ -124,6 +124,13 @@ fn several_payouts_just_below_the_threshold_are_structuring() {
     // A rule with a finding makes no further report while its alert is open.
     pay(&caller, &adaeze, threshold - 4);
     assert_eq!(caller.all(ALERTS).len(), 1);
+    // The risk of the subject follows the alert, and after its dismissal the latest screening.
+    let risk = || subject(&caller, &first)["risk_level"].clone();
+    assert_eq!((&alert["severity"], risk()), (&json!("high"), json!("high")));
+    resolve(&caller, id(alert), "false_positive").expect(200);
+    assert_eq!(risk(), "unknown");
+    screen(&caller, &first, &json!({}));
+    assert_eq!(risk(), "low");
     caller.audit();
 }
 

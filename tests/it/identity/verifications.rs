@@ -247,6 +247,46 @@ fn a_declined_step_up_takes_an_approval_away_and_an_expired_one_does_not() {
 }
 
 #[test]
+fn a_lower_approval_replaces_a_level_only_after_a_decline() {
+    let caller = Caller::instant();
+    let ada = person(&caller, "Obi", &json!({}));
+    let papers = document(&caller, &ada, "passport", "tok_ok");
+    let level = || subject(&caller, &ada)["verified_level"].clone();
+    submit(&caller, &open(&caller, &ada, "standard"), &[&papers]).expect(202);
+    assert_eq!(level(), "standard");
+    submit(&caller, &open(&caller, &ada, "basic"), &[]).expect(202);
+    assert_eq!(level(), "standard");
+    let declined = open(&caller, &ada, "basic");
+    let request = caller
+        .request("POST", &format!("{CASES}/{}/submit", id(&declined)))
+        .header("sandbox-scenario", "bureau.reply=declined")
+        .json(&json!({"consent": true}));
+    caller.send(&request).expect(202);
+    submit(&caller, &open(&caller, &ada, "basic"), &[]).expect(202);
+    assert_eq!(subject(&caller, &ada)["kyc_status"], "approved");
+    assert_eq!(level(), "basic");
+}
+
+#[test]
+fn a_forged_document_that_expires_before_its_examination_is_forged() {
+    let caller = Caller::manual();
+    caller.advance(&json!({"to": "2026-01-01T23:59:30Z"}));
+    let ada = person(&caller, "Obi", &json!({}));
+    let opened = open(&caller, &ada, "standard");
+    let target = format!("{}/{}/documents", super::SUBJECTS, id(&ada));
+    let body =
+        json!({"type": "passport", "document_token": "tok_forged", "expires_on": "2026-01-01"});
+    let papers = caller.post(&target, &body).made();
+    submit(&caller, &opened, &[&papers]).expect(202);
+    caller.advance(&json!({"by": "5m"}));
+    let events = caller.events();
+    let rejected = events.iter().find(|event| event["type"] == "document.rejected").unwrap();
+    assert_eq!(rejected["data"]["object"]["id"], papers["id"]);
+    assert_eq!(rejected["data"]["object"]["fault"], "forged");
+    assert_eq!(case(&caller, &opened)["status"], "declined");
+}
+
+#[test]
 fn manual_transitions_of_a_case_cover_its_lifecycle() {
     let caller = Caller::manual();
     let go = |of: &Value, to: &str| {
