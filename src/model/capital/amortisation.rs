@@ -1,13 +1,12 @@
 //! Amortisation in whole minor units. The instalment is equal every month, and each month's interest is rounded half
 //! to even. The last instalment takes the remainder, so that the principal sums exactly.
 
+use crate::model::capital::natural::Natural;
 use crate::model::fx::half_even;
 use crate::value::Date;
 
 /// Basis points in 100 %, times twelve months.
 const YEAR: i128 = 120_000;
-/// The fixed-point value of 1 in the powers of a month's growth.
-const ONE: i128 = 1_000_000_000_000_000;
 
 /// One month of a schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,14 +18,27 @@ pub(crate) struct Month {
     pub(crate) balance: i64,
 }
 
-/// The monthly payment, rounded down. The last instalment is slightly larger.
+/// The monthly payment: the annuity P·r·gⁿ ÷ (gⁿ − 1), rounded down. The last instalment is slightly larger.
 pub(crate) fn instalment(principal: i64, rate_bp: i64, months: usize) -> i64 {
-    let (principal, rate) = (i128::from(principal), i128::from(rate_bp));
+    let [principal, rate, year] = [principal.into(), rate_bp.into(), YEAR].map(positive);
     if rate == 0 {
-        return narrow(principal / months.max(1) as i128);
+        return narrow(i128::from(principal) / months.max(1) as i128);
     }
-    let growth = (0..months).fold(ONE, |growth, _| growth * (YEAR + rate) / YEAR);
-    narrow(principal * rate * growth / (YEAR * (growth - ONE)))
+    let power = |of: u64| (0..months).fold(Natural::from(1), |power, _| power.times(of));
+    let (grown, whole) = (power(year + rate), power(year));
+    // The largest payment for which payment × (grown − whole) × year ≤ principal × rate × grown.
+    let most = grown.times(principal).times(rate);
+    let unit = grown.minus(&whole).times(year);
+    let (mut paid, mut too_much) = (0, principal * 2 + 1);
+    while too_much - paid > 1 {
+        let middle = paid.midpoint(too_much);
+        if unit.times(middle) <= most { paid = middle } else { too_much = middle }
+    }
+    narrow(paid.into())
+}
+
+fn positive(number: i128) -> u64 {
+    u64::try_from(number).expect("amounts and rates of a loan are not negative")
 }
 
 /// One month's interest on a balance.
@@ -88,6 +100,16 @@ mod tests {
         assert_eq!(months[11].balance, 0);
         let interest: i64 = months.iter().map(|month| month.interest).sum();
         assert_eq!(interest, 66_186);
+    }
+
+    #[test]
+    fn the_annuity_of_a_large_loan_is_exact() {
+        // Computed with fractions.
+        assert_eq!(instalment(397_978_458_840_600, 900, 5), 81_395_515_719_927);
+        assert_eq!(instalment(Amount::MAX, 1, 60), 16_670_903_124_902);
+        assert_eq!(instalment(Amount::MAX, 3_100, 60), 32_970_317_144_774);
+        assert_eq!(instalment(120_000, 1_200, 1), 121_200, "an exact payment is not rounded");
+        assert_eq!(instalment(1, 3_100, 60), 0);
     }
 
     #[test]

@@ -204,10 +204,9 @@ impl Loan {
         self.amount - self.prepaid_principal - paid
     }
 
-    /// Position of the current month's instalment: the first with a future due date, unless it already counts as due.
+    /// Position of the current month's instalment: the first with a future due date. A move by hand can have made it late already.
     fn running(&self, today: Date) -> Option<usize> {
-        let place = self.schedule.iter().position(|row| row.due_on > today)?;
-        (!self.schedule[place].is_owed()).then_some(place)
+        self.schedule.iter().position(|row| row.due_on > today)
     }
 
     /// The interest of a month that has accrued by a day.
@@ -243,12 +242,13 @@ impl Loan {
     /// The amount that repays the loan completely on a day: principal, and interest up to that day. Interest of the current month that
     /// was paid and has not accrued is credited.
     pub(crate) fn settlement(&self, today: Date) -> i64 {
-        let owed = self.schedule.iter().filter(|row| row.is_owed());
-        let due: i64 = owed.map(|row| row.interest - row.interest_paid()).sum();
-        let running = self
-            .running(today)
-            .map_or(0, |place| self.accrued(place, today) - self.schedule[place].interest_paid());
-        (self.principal_outstanding() + due + running).max(0)
+        let running = self.running(today);
+        let unpaid = self.schedule.iter().enumerate().map(|(place, row)| match running {
+            Some(running) if running == place => self.accrued(place, today) - row.interest_paid(),
+            _ if row.is_owed() => row.interest - row.interest_paid(),
+            _ => 0,
+        });
+        (self.principal_outstanding() + unpaid.sum::<i64>()).max(0)
     }
 
     /// Allots a repayment, which must be at most the settlement amount.

@@ -10,6 +10,7 @@ pub(crate) mod insurance_risk_score;
 pub(crate) mod lending;
 pub(crate) mod loan;
 pub(crate) mod loan_repayment;
+mod natural;
 pub(crate) mod offer;
 pub(crate) mod readiness_assessment;
 pub(crate) mod scorecard;

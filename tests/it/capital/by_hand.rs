@@ -7,7 +7,7 @@ use super::{
     respond, wallet,
 };
 use crate::harness::Caller;
-use crate::harness::world::id;
+use crate::harness::world::{id, number};
 
 #[test]
 fn manual_transitions_of_an_application_follow_its_lifecycle() {
@@ -114,4 +114,20 @@ fn manual_transitions_complete_scores_by_the_facts() {
     );
     led(&caller, &risk, "completed");
     assert_eq!(caller.advance(&json!({"by": "10s"})), [""; 0]);
+}
+
+#[test]
+fn a_loan_that_is_late_by_hand_is_settled_with_the_accrued_interest() {
+    let caller = Caller::instant();
+    let lent = lent(&caller, 12_000_000);
+    let settlement = || number(&loan(&caller, id(&lent))["settlement_amount"]);
+    assert_eq!(settlement(), 12_000_000, "nothing has accrued on the first day");
+    led(&caller, id(&lent), "late");
+    assert_eq!(settlement(), 12_000_000);
+    let first = number(&loan(&caller, id(&lent))["schedule"][0]["amount"]);
+    repay(&caller, &lent, first).expect(201);
+    assert_eq!(settlement(), 12_000_000 - first);
+    repay(&caller, &lent, settlement()).expect(201);
+    assert_eq!(loan(&caller, id(&lent))["status"], "repaid");
+    caller.audit();
 }
