@@ -126,7 +126,8 @@ fn next_day_if_small(world: &World, liability: &TaxLiability) -> Option<Date> {
             && carried.months.contains(&owed.period)
             && !owed.status.is_closed()
     });
-    let total = unpaid.fold(0_i64, |sum, owed| sum.saturating_add(owed.amount));
+    let open = unpaid.map(|owed| owed.amount + owed.credit_used.unwrap_or_default());
+    let total = open.fold(0_i64, i64::saturating_add);
     (total <= carried.upto).then_some(carried.due_on)
 }
 

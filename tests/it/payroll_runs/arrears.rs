@@ -31,6 +31,16 @@ fn canadian_arrears_are_retroactive_pay() {
     assert_eq!(late_line(&late)["type"], "retroactive");
 }
 
+/// Publication 15, section 7: retroactive pay increases are supplemental wages, taxed at 22 % or by the aggregate method.
+#[test]
+fn american_arrears_are_supplemental_wages() {
+    let (_, _, late) = raised_late("US", 600_000, 700_000);
+    assert_eq!(late_line(&late)["type"], "back_pay");
+    let taxes = late["taxes"].as_array().unwrap();
+    let flat = taxes.iter().find(|line| line["id"] == "federal_income_tax_supplemental").unwrap();
+    assert_eq!(flat["amount"], 22_000, "22 % of 1,000.00");
+}
+
 /// SARS, guide for codes: code 3605 has annual payments, such as antedated salary.
 #[test]
 fn south_african_arrears_are_an_annual_payment() {
