@@ -134,7 +134,7 @@ fn print(
         } else if args.until.is_some_and(|until| until <= played.inputs) {
             "stopped at --until"
         } else {
-            "the recording has no end, because its process was killed"
+            "the recording has no end: its process was killed, or the log was compacted"
         };
         let inputs = counted(played.inputs, "input", "inputs");
         let mut text = if has_inputs || played.is_complete {

@@ -5,6 +5,7 @@ use core::ops::Range as Bytes;
 
 use crate::scenario::file::Placed;
 use crate::scenario::reading::Reading;
+use crate::scenario::vocabulary::vocabulary;
 use crate::value::Diagnostic;
 use crate::world::script::{FaultRow, OutcomeRule, Range, Selector, WebhookRow, When};
 
@@ -15,6 +16,11 @@ const MOST_COMPARED: usize = 1_000;
 pub(crate) trait Acts {
     fn on(&self) -> &str;
     fn when(&self) -> &When;
+
+    /// Whether it matches every name that the other row matches.
+    fn covers(&self, other: &Self) -> bool {
+        covers_name(self.on(), other.on())
+    }
 
     /// The value by which two rows about the same subject contradict each other.
     fn choice(&self) -> Option<&str> {
@@ -47,6 +53,11 @@ impl Acts for WebhookRow {
 }
 
 impl Acts for FaultRow {
+    fn covers(&self, other: &Self) -> bool {
+        let of_domain = |name| vocabulary().is_of_domain(other.on(), name);
+        covers_name(self.on(), other.on()) || self.on().strip_suffix(".*").is_some_and(of_domain)
+    }
+
     fn on(&self) -> &str {
         &self.on
     }
@@ -112,14 +123,19 @@ impl Reading<'_> {
 
 /// Whether two rows have the same subject and different values.
 fn contradicts<R: Acts>(one: &R, other: &R) -> bool {
-    one.on() == other.on() && one.when() == other.when() && one.choice() != other.choice()
+    let (before, after) = (one.when(), other.when());
+    // The earlier row matches all cases of the later one, so as many selectors are the same selectors.
+    let is_same = before.select.len() == after.select.len()
+        && (&before.nth, before.times, before.chance_ppm)
+            == (&after.nth, after.times, after.chance_ppm);
+    one.on() == other.on() && is_same && one.choice() != other.choice()
 }
 
 /// Whether the earlier row acts whenever the later one could.
 fn takes_all<R: Acts>(earlier: &R, later: &R) -> bool {
     let (one, other) = (earlier.when(), later.when());
     let narrower = |selector: &Selector| other.select.contains(selector);
-    covers_name(earlier.on(), later.on())
+    earlier.covers(later)
         && one.select.iter().all(narrower)
         && (one.nth.is_empty()
             || (earlier.on() == later.on()

@@ -76,7 +76,6 @@ impl Vocabulary {
         let (product, control): (Vec<_>, Vec<_>) = (product.collect(), control.collect());
         let all = || product.iter().chain(&control).copied();
         let declared = system::event_types();
-        let domain = |row: &&Operation| format!("{:?}", row.domain).to_ascii_lowercase();
         let events: BTreeSet<String> = declared.into_iter().map(str::to_owned).collect();
         let places = |kind: Kind| {
             let listed = format!("list_{}", plural(kind.name()));
@@ -93,7 +92,7 @@ impl Vocabulary {
         Self {
             kinds: kinds.collect(),
             operations: all().map(|row| (row.operation_id(), Callable::new(row))).collect(),
-            domains: product.iter().map(domain).collect(),
+            domains: product.iter().map(|row| domain(row)).collect(),
             inbound: inbound(&control),
             events,
         }
@@ -107,10 +106,21 @@ impl Vocabulary {
             .map(|(name, _)| name.as_str())
     }
 
+    /// Whether an operation belongs to a domain.
+    pub(crate) fn is_of_domain(&self, operation_id: &str, name: &str) -> bool {
+        let callable = self.operations.get(operation_id).filter(|callable| callable.is_product());
+        callable.is_some_and(|callable| domain(callable.operation) == name)
+    }
+
     /// Resources that have events: `payroll_run` of `payroll_run.paid`.
     pub(crate) fn resources(&self) -> BTreeSet<&str> {
         self.events.iter().filter_map(|name| Some(name.split_once('.')?.0)).collect()
     }
+}
+
+/// The name of an operation's domain.
+fn domain(row: &Operation) -> String {
+    format!("{:?}", row.domain).to_ascii_lowercase()
 }
 
 /// The inbound kinds, each with the row that takes its input.

@@ -13,7 +13,7 @@ use crate::cli::scenario::receiver::Receiver;
 use crate::io::embed::Sandbox;
 use crate::scenario::{Came, Places, RowHits, Runner};
 use crate::value::Span;
-use crate::world::script::Scenario;
+use crate::world::script::{Limits, Scenario};
 
 /// The key of the world in which the steps act.
 const KEY: &str = "scenario_test";
@@ -88,8 +88,7 @@ fn has_rows(scenario: &Scenario) -> bool {
         || !scenario.webhooks.is_empty()
         || !scenario.faults.is_empty()
         || !scenario.timeline.is_empty()
-        || limits.rate.is_some()
-        || limits.latency.is_some()
+        || *limits != Limits::default()
 }
 
 impl Runner for Served {

@@ -55,11 +55,52 @@ fn check_prints_every_mistake_and_its_exit_code_is_1_if_there_is_one() {
     assert!(err.contains("add a different `nth` to each"), "{err}");
     write("two.toml", &[row("failed", 1), row("paid", 2)].concat());
     assert_eq!(run(folder.path(), &["check", "two.toml"]).0, 0);
+    let row = |then: &str, matched: &str| {
+        format!("[[outcome]]\non = \"payout.settle\"\nthen = \"{then}\"\nwhere = {{ {matched} }}\n")
+    };
+    let (one, other) = ("amount = 5, rail = \"instant\"", "rail = \"instant\", amount = 5");
+    write("two.toml", &[row("failed", one), row("paid", other)].concat());
+    assert_eq!(run(folder.path(), &["check", "two.toml"]).0, 1, "the order does not matter");
+    write(
+        "two.toml",
+        "[[fault]]\non = \"payments.*\"\nstatus = 503\n[[fault]]\non = \"createPayout\"\nstatus = 500\n",
+    );
+    let (code, _, err) = run(folder.path(), &["check", "two.toml"]);
+    assert_eq!(code, 0);
+    assert!(err.starts_with("warning: this row can never match\n --> two.toml:4:1\n"), "{err}");
     let (code, out, err) = run(folder.path(), &["check", "bad.toml", "none.toml", "good.toml"]);
     assert_eq!((code, out), (1, sound("good.toml")));
     assert!(err.contains("bad.toml:2:6\n") && err.contains("did you mean `payroll_run`?"));
     assert!(err.contains("bad.toml:4:1\n") && err.contains("error: none.toml: "));
     assert!(err.ends_with("error: 2 of 3 files cannot be used\n"), "{err}");
+}
+
+#[test]
+fn a_file_with_limits_alone_is_loaded_for_its_test() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = r#"
+[world]
+countries = ["GB"]
+
+[limits]
+platform_fee = "off"
+
+[[step]]
+call = "createBeneficiary"
+with = { company_id = "@company:1", name = "Payee Ltd", type = "business", account = { bank_code = "200000", account_number = "55779911", country = "GB", currency = "GBP" } }
+save = "payee"
+
+[[step]]
+advance = "30s"
+
+[[step]]
+call = "createPayout"
+with = { company_id = "@company:1", wallet_id = "@wallet:1", beneficiary_id = "@payee.data.id", amount = 10000, currency = "GBP", rail = "standard", reference = "R" }
+expect = { status = 201, body = { data = { fee = 0 } } }
+"#;
+    std::fs::write(folder.path().join("fee.toml"), text).unwrap();
+    let (code, out, err) = run(folder.path(), &["test", "fee.toml"]);
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
 }
 
 #[test]
