@@ -12,9 +12,16 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
+)
+
+var (
+	isJSON = regexp.MustCompile(`(?i)^[^;]*[/+]json\s*(;|$)`)
+	escape = regexp.MustCompile(`^%[0-9A-Fa-f]{2}`)
 )
 
 // Client calls the API with a key; in the sandbox the key selects the world. Retries follow the first attempt.
@@ -54,23 +61,32 @@ func (c *Client) Paginate(ctx context.Context, path string, query url.Values, ea
 	if err != nil {
 		page = 1
 	}
-	for ; ; page++ {
-		asked, body := url.Values{}, struct{ Data []json.RawMessage }{}
+	isFromStart := page == 1
+	for seen := 0; ; page++ {
+		asked := url.Values{}
 		for name, values := range query {
 			asked[name] = values
 		}
 		asked.Set("page", strconv.Itoa(page))
 		reply, err := c.Get(ctx, path, asked)
-		if err == nil {
-			err = reply.JSON(&body)
-		}
-		if err != nil || len(body.Data) == 0 {
+		if err != nil {
 			return err
+		}
+		var body struct {
+			Data []json.RawMessage
+			Meta struct{ Total *int }
+		}
+		if err := reply.JSON(&body); body.Data == nil {
+			return &Problem{Code: "invalid_reply", Detail: fmt.Sprintf("GET %s: the reply is not a list: %v", path, err)}
 		}
 		for _, item := range body.Data {
 			if err := each(item); err != nil {
 				return err
 			}
+		}
+		seen += len(body.Data)
+		if len(body.Data) == 0 || isFromStart && body.Meta.Total != nil && seen >= *body.Meta.Total {
+			return nil
 		}
 	}
 }
@@ -80,11 +96,6 @@ func (c *Client) Do(ctx context.Context, method, path string, query url.Values, 
 	var content []byte
 	method = strings.ToUpper(method)
 	sent := http.Header{"Authorization": {"Bearer " + c.APIKey}, "Accept": {"application/json"}}
-	if method == "POST" {
-		key := make([]byte, 16)
-		_, _ = rand.Read(key)
-		sent.Set("Idempotency-Key", hex.EncodeToString(key))
-	}
 	if body != nil {
 		var err error
 		if content, err = json.Marshal(body); err != nil {
@@ -95,7 +106,19 @@ func (c *Client) Do(ctx context.Context, method, path string, query url.Values, 
 	for name, values := range header {
 		sent[http.CanonicalHeaderKey(name)] = values
 	}
-	target := c.BaseURL + path
+	if method == "POST" && strings.TrimSpace(sent.Get("Idempotency-Key")) == "" {
+		key := make([]byte, 16)
+		_, _ = rand.Read(key)
+		sent.Set("Idempotency-Key", hex.EncodeToString(key))
+	}
+	for name, values := range sent {
+		for _, value := range values {
+			if strings.ContainsAny(value, "\r\n\x00") {
+				return nil, fmt.Errorf("the header %s contains a line break", name)
+			}
+		}
+	}
+	target := c.BaseURL + encoded(path)
 	if len(query) > 0 {
 		separator := "?"
 		if strings.Contains(path, "?") {
@@ -120,7 +143,7 @@ func (c *Client) Do(ctx context.Context, method, path string, query url.Values, 
 		}
 		wait := problem.RetryAfter
 		if wait == 0 {
-			wait = 100 * time.Millisecond << attempt
+			wait = 100 * time.Millisecond << min(attempt, 4)
 		}
 		select {
 		case <-time.After(wait):
@@ -128,6 +151,31 @@ func (c *Client) Do(ctx context.Context, method, path string, query url.Values, 
 			return nil, problem
 		}
 	}
+}
+
+// encoded is the path and its query, with everything encoded that a URL does not have. What is encoded stays.
+func encoded(path string) string {
+	var out strings.Builder
+	if !strings.HasPrefix(path, "/") {
+		out.WriteByte('/')
+	}
+	for at := 0; at < len(path); at++ {
+		one := path[at]
+		isLetter := one >= 'a' && one <= 'z' || one >= 'A' && one <= 'Z' || one >= '0' && one <= '9'
+		if isLetter || strings.IndexByte("-._~!$&()*+,/:;=?@", one) >= 0 || escape.MatchString(path[at:]) {
+			out.WriteByte(one)
+		} else {
+			fmt.Fprintf(&out, "%%%02X", one)
+		}
+	}
+	return out.String()
+}
+
+func min(a, b int) int {
+	if a < b {
+		return a
+	}
+	return b
 }
 
 func (c *Client) exchange(request *http.Request) (*Reply, *Problem) {
@@ -154,7 +202,7 @@ func (c *Client) exchange(request *http.Request) (*Reply, *Problem) {
 	}
 	if status < 400 {
 		hasContent := request.Method != "HEAD" && status != 204 && status != 304
-		if hasContent && strings.Contains(answer.Header.Get("Content-Type"), "json") && !json.Valid(body) {
+		if hasContent && isJSON.MatchString(answer.Header.Get("Content-Type")) && !(utf8.Valid(body) && json.Valid(body)) {
 			return nil, lost("invalid_reply", errors.New("the body is not JSON"))
 		}
 		return &Reply{status, answer.Header, body}, nil

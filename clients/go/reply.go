@@ -3,7 +3,9 @@ package sandbox
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -29,12 +31,12 @@ type Problem struct {
 	Code       string
 	Title      string
 	Detail     string
-	RequestID  string `json:"request_id"`
+	RequestID  string
 	Retryable  bool
-	Errors     []Violation   `json:"-"`
-	RetryAfter time.Duration `json:"-"` // the header of this name; 0 without it
-	Body       []byte        `json:"-"`
-	explicit   bool          // whether the API says if it is retryable
+	Errors     []Violation
+	RetryAfter time.Duration // the header of this name; 0 without it
+	Body       []byte
+	explicit   bool // whether the API says if it is retryable
 }
 
 func (p *Problem) Error() string {
@@ -46,17 +48,28 @@ func (p *Problem) Error() string {
 }
 
 func problemOf(answer *http.Response, body []byte) *Problem {
-	problem := &Problem{Code: "unknown", Detail: string(body)}
-	problem.Retryable = strings.Contains("408 429 502 503 504", strconv.Itoa(answer.StatusCode))
-	var envelope struct{ Error json.RawMessage }
-	if json.Unmarshal(body, &envelope) == nil && bytes.HasPrefix(envelope.Error, []byte("{")) {
-		body = envelope.Error
+	whole := strings.ToValidUTF8(string(body), "\uFFFD")
+	var envelope map[string]json.RawMessage
+	if json.Unmarshal(body, &envelope) == nil && bytes.HasPrefix(envelope["error"], []byte("{")) {
+		body = envelope["error"]
 	}
-	_ = json.Unmarshal(body, problem) // the text of a proxy stays in Detail
-	problem.Errors = violations(body)
-	var said struct{ Retryable *bool }
-	problem.explicit = json.Unmarshal(body, &said) == nil && said.Retryable != nil
-	problem.Status, problem.Body, problem.RetryAfter = answer.StatusCode, body, retryAfter(answer.Header.Get("Retry-After"))
+	var members map[string]any // a proxy can send anything
+	_ = json.Unmarshal(body, &members)
+	text := func(name string) string { found, _ := members[name].(string); return found }
+	problem := &Problem{Status: answer.StatusCode, Code: text("code"), Title: text("title"), Detail: text("detail"), RequestID: text("request_id")}
+	for _, other := range []string{problem.Title, whole} {
+		if problem.Detail == "" {
+			problem.Detail = other
+		}
+	}
+	if problem.Code == "" {
+		problem.Code = "unknown"
+	}
+	problem.Retryable, problem.explicit = members["retryable"].(bool)
+	if !problem.explicit {
+		problem.Retryable = strings.Contains("408 429 502 503 504", strconv.Itoa(answer.StatusCode))
+	}
+	problem.Errors, problem.Body, problem.RetryAfter = violations(body), body, retryAfter(answer.Header.Get("Retry-After"))
 	return problem
 }
 
@@ -79,6 +92,8 @@ func violations(body []byte) (found []Violation) {
 func retryAfter(text string) time.Duration {
 	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
 		return time.Duration(seconds) * time.Second
+	} else if errors.Is(err, strconv.ErrRange) {
+		return math.MaxInt64
 	}
 	if date, err := http.ParseTime(text); err == nil && time.Until(date) > 0 {
 		return time.Until(date)

@@ -27,6 +27,9 @@ func NewWebhook(secrets ...string) Webhook {
 
 // Verify returns an error unless the signature and the time are right and the body is a JSON object. The body is the bytes as received.
 func (w Webhook) Verify(header http.Header, body []byte) error {
+	if header.Get("Webhook-Id") == "" {
+		return errors.New("webhook-id is missing")
+	}
 	timestamp := header.Get("Webhook-Timestamp")
 	seconds, err := strconv.ParseUint(timestamp, 10, 40)
 	if err != nil {

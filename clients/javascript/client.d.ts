@@ -10,6 +10,7 @@ export class Problem extends Error {
   readonly status: number;
   readonly code: string;
   readonly title?: string;
+  /** The title, or the text of the reply, if the refusal has no `detail`. */
   readonly detail?: string;
   readonly errors: Violation[];
   readonly requestId?: string;
@@ -20,7 +21,7 @@ export class Problem extends Error {
   readonly body: Record<string, unknown>;
 }
 
-type Value = string | number | boolean | null | undefined;
+type Value = string | number | boolean | Date | null | undefined;
 /** A list repeats the name. */
 export type Query = Record<string, Value | Value[]>;
 

@@ -16,12 +16,12 @@ final class Problem extends \RuntimeException
     public readonly array $errors;
 
     /** @param array<string, mixed> $body */
-    public function __construct(public readonly int $status, public readonly array $body, public readonly int $retryAfter = 0)
+    public function __construct(public readonly int $status, public readonly array $body, public readonly int $retryAfter = 0, string $whole = '')
     {
         // A proxy can send anything.
         $text = static fn (string $name): ?string => is_string($body[$name] ?? null) ? $body[$name] : null;
         $code = $text('code') ?? 'unknown';
-        $this->detail = $text('detail') ?? $text('title');
+        $this->detail = $text('detail') ?? $text('title') ?? ($whole === '' ? null : $whole);
         $this->requestId = $text('request_id');
         $errors = $body['errors'] ?? null;
         $this->errors = is_array($errors) ? array_values(array_filter($errors, 'is_array')) : [];

@@ -12,12 +12,16 @@ final class Webhook
      * secret is replaced.
      *
      * @param string|list<string> $secrets
-     * @param array<string, string> $headers
+     * @param array<string, string|list<string>> $headers of PSR-7, too
      * @return array<string, mixed>
      */
     public static function verify(string|array $secrets, array $headers, string $body, int $tolerance = 300, ?int $now = null): array
     {
-        $headers = array_change_key_case($headers);
+        $text = static fn (mixed $value): string => implode(' ', (array) $value);
+        $headers = array_map($text, array_change_key_case($headers));
+        if (($headers['webhook-id'] ?? '') === '') {
+            throw new WebhookError('webhook-id is missing');
+        }
         $timestamp = $headers['webhook-timestamp'] ?? '';
         if (!preg_match('/^\d{1,12}$/D', $timestamp)) {
             throw new WebhookError('webhook-timestamp is missing or no number');
@@ -25,10 +29,11 @@ final class Webhook
         if (abs(($now ?? time()) - (int) $timestamp) > $tolerance) {
             throw new WebhookError('webhook-timestamp is too old or in the future');
         }
-        $signed = ($headers['webhook-id'] ?? '') . ".$timestamp.$body";
+        $signed = "{$headers['webhook-id']}.$timestamp.$body";
         foreach ((array) $secrets as $secret) {
-            $key = base64_decode(preg_replace('/^whsec_/', '', $secret), true);
-            if ($key === false || $key === '' || preg_match('/\s/', $secret)) { // with an empty key, anyone could sign
+            $coded = preg_replace('/^whsec_/', '', $secret);
+            $key = base64_decode($coded, true); // accepts line breaks and no padding
+            if ($key === false || $key === '' || base64_encode($key) !== $coded) { // with an empty key, anyone could sign
                 throw new WebhookError('the secret is empty or not base64');
             }
             $wanted = 'v1,' . base64_encode(hash_hmac('sha256', $signed, $key, true));

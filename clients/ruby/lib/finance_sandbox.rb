@@ -12,15 +12,20 @@ module FinanceSandbox
   class Problem < StandardError
     attr_reader :status, :code, :title, :detail, :errors, :request_id, :retryable, :retry_after, :body
 
-    def initialize(status, body, retry_after = 0)
+    def initialize(status, body, retry_after = 0, text = nil)
       @status, @body, @retry_after = status, body, retry_after
-      @code, @title, @detail, @request_id = body.values_at("code", "title", "detail", "request_id")
+      # A proxy can send anything.
+      @code, @title, @detail, @request_id = body.values_at("code", "title", "detail", "request_id").map { |value| value if value.is_a?(String) }
       @code ||= "unknown"
-      @errors = Array(body["errors"]).grep(Hash) # a proxy can send anything
-      @retryable = body.fetch("retryable") { [0, 408, 429, 502, 503, 504].include?(status) }
+      @detail ||= @title || (text unless text.to_s.empty?)
+      @errors = body["errors"].is_a?(Array) ? body["errors"].grep(Hash) : []
+      @retryable = explicit? ? body["retryable"] : [0, 408, 429, 502, 503, 504].include?(status)
       places = @errors.map { |error| "\n  #{error["pointer"]}: #{error["detail"]}" }.join
-      super("#{status} #{@code}: #{@detail || @title || "no detail"}#{places}")
+      super("#{status} #{@code}: #{@detail || "no detail"}#{places}")
     end
+
+    # Whether the API itself says if it is retryable.
+    def explicit? = [true, false].include?(@body["retryable"])
   end
 
   # A success. `body` is parsed JSON, or the bytes of any other content. `headers["name"]` is a header.
@@ -28,12 +33,13 @@ module FinanceSandbox
 
   # Calls the API with a key; in the sandbox the key selects the world. `retries` follow the first attempt.
   class Client
-    LOST = [SystemCallError, IOError, SocketError, Timeout::Error, Net::ProtocolError, Net::HTTPBadResponse, OpenSSL::SSL::SSLError].freeze
+    LOST = [SystemCallError, IOError, SocketError, Timeout::Error, Net::ProtocolError, Net::HTTPBadResponse, Net::HTTPHeaderSyntaxError,
+            OpenSSL::SSL::SSLError].freeze
 
     attr_reader :base_url, :api_key
 
     def initialize(base_url: "http://127.0.0.1:4747", api_key: "test_key", retries: 3, timeout: 30, headers: {})
-      @base_url, @api_key, @retries, @timeout, @headers = base_url.chomp("/"), api_key, retries, timeout, headers
+      @base_url, @api_key, @retries, @timeout, @headers = base_url.sub(%r{/+\z}, ""), api_key, retries, timeout, headers
     end
 
     def get(path, **query) = request(:get, path, query: query)
@@ -51,34 +57,42 @@ module FinanceSandbox
       seen = 0
       loop do
         body = get(path, **query, page: page).body
-        body["data"].each { |item| yield item }
-        seen += body["data"].size
+        items = body["data"] if body.is_a?(Hash)
+        unless items.is_a?(Array)
+          raise Problem.new(0, { "code" => "invalid_reply", "detail" => "GET #{path}: the reply is not a list", "retryable" => false })
+        end
+        items.each { |item| yield item }
+        seen += items.size
         page += 1
-        return if body["data"].empty? || (!query.key?(:page) && seen >= body["meta"]["total"])
+        total = body["meta"]["total"] if body["meta"].is_a?(Hash)
+        return if items.empty? || (!query.key?(:page) && total && seen >= total)
       end
     end
 
     # Sends a request. A POST has an `Idempotency-Key`, which is the same in every retry.
-    def request(method, path, body: nil, query: {}, headers: {}, idempotency_key: SecureRandom.uuid)
-      uri = URI(@base_url + path)
+    def request(method, path, body: nil, query: {}, headers: {}, idempotency_key: nil)
+      uri = URI(@base_url + target(path))
       # A list repeats the name; nil is left out.
-      pairs = query.flat_map { |name, value| [value].flatten.compact.map { |one| [name, one] } }
+      pairs = query.flat_map { |name, value| [value].flatten.compact.map { |one| [name, plain(one)] } }
       uri.query = [uri.query, URI.encode_www_form(pairs)].compact.join("&") unless pairs.empty?
-      is_post = method.to_s.casecmp?("post")
+      kind = Net::HTTP.const_get(method.to_s.capitalize)
       # Of a compressed reply, net/http does not say whether it is complete.
       sent = { "authorization" => "Bearer #{@api_key}", "accept" => "application/json", "accept-encoding" => "identity" }
-      # Without it, net/http would name the type of a form, also for a POST without a body.
-      sent["content-type"] = "application/json" if is_post || !body.nil?
+      # Without it, net/http would name the type of a form, also for a call without a body.
+      sent["content-type"] = "application/json" if kind::REQUEST_HAS_BODY || !body.nil?
       sent.update(lower(@headers))
+      is_post = kind == Net::HTTP::Post
       sent["idempotency-key"] = idempotency_key if is_post
-      call = Net::HTTP.const_get(method.to_s.capitalize).new(uri, sent.update(lower(headers)))
-      call.body = JSON.generate(body) unless body.nil?
+      sent.update(lower(headers))
+      sent["idempotency-key"] = SecureRandom.uuid if is_post && sent["idempotency-key"].to_s.strip.empty?
+      call = kind.new(uri, sent)
+      call.body = JSON.generate(plain(body)) unless body.nil?
       attempt = 0
       begin
         exchange(uri, call)
       rescue Problem => problem
         # A PATCH has no idempotency key: without an answer of the API, the client cannot know whether it took effect.
-        unsafe = call.method == "PATCH" && !problem.body.key?("retryable")
+        unsafe = call.method == "PATCH" && !problem.explicit?
         raise if !problem.retryable || unsafe || attempt >= @retries || problem.retry_after > 60
 
         sleep(problem.retry_after.nonzero? || ([0.1 * 2**attempt, 2].min * rand(0.5..1.0)))
@@ -91,6 +105,22 @@ module FinanceSandbox
 
     def lower(headers) = headers.transform_keys { |name| name.to_s.downcase }
 
+    # The path and its query, with everything encoded that a URL does not have. What is encoded stays.
+    def target(path)
+      encoded = path.b.gsub(/%(?!\h{2})|[^\w\-.~!$&()*+,\/:;=?@%]/n) { |one| format("%%%02X", one.ord) }.force_encoding("UTF-8")
+      encoded.start_with?("/") ? encoded : "/#{encoded}"
+    end
+
+    # Times and dates as the API writes them.
+    def plain(value)
+      case value
+      when Hash then value.transform_values { |member| plain(member) }
+      when Array then value.map { |item| plain(item) }
+      when Time, DateTime then value.iso8601(3)
+      else value
+      end
+    end
+
     def exchange(uri, call)
       http = Net::HTTP.new(uri.host, uri.port)
       http.use_ssl = uri.scheme == "https"
@@ -102,17 +132,21 @@ module FinanceSandbox
       status = reply.code.to_i
       has_content = call.method != "HEAD" && ![204, 304].include?(status)
       raise EOFError, "the body is not complete" if has_content && content.bytesize < reply.content_length.to_i
+      # A head that ends too early is one without a length for net/http.
+      has_end = !content.empty? || reply.content_length || reply.chunked? || reply["Connection"].to_s.casecmp?("close")
+      raise EOFError, "the head is not complete" unless has_end || !has_content
 
-      is_json = has_content && reply["Content-Type"].to_s.include?("json")
+      is_json = has_content && reply["Content-Type"].to_s.match?(%r{\A[^;]*[/+]json\s*(;|\z)}i)
       parsed = is_json ? parse(content) : content
       if (300...400).cover?(status) && status != 304
         detail = "#{call.method} #{uri.path}: the reply redirects to #{reply["Location"]}"
         raise Problem.new(status, { "code" => "redirect", "detail" => detail })
       end
       if status >= 400
-        problem = parsed.is_a?(Hash) ? parsed : { "detail" => content }
+        text = content.dup.force_encoding("UTF-8").scrub
+        problem = parsed.is_a?(Hash) ? parsed : { "detail" => text }
         problem = problem["error"] if problem["error"].is_a?(Hash)
-        raise Problem.new(status, problem, seconds(reply["Retry-After"].to_s))
+        raise Problem.new(status, problem, seconds(reply["Retry-After"].to_s), text)
       end
       raise Problem.new(0, { "code" => "invalid_reply", "detail" => "#{call.method} #{uri.path}: the body is not JSON" }) if parsed.nil?
 
@@ -131,7 +165,8 @@ module FinanceSandbox
     end
 
     def parse(content)
-      JSON.parse(content)
+      text = content.dup.force_encoding("UTF-8")
+      JSON.parse(text) if text.valid_encoding?
     rescue JSON::ParserError
       nil
     end
@@ -143,7 +178,10 @@ module FinanceSandbox
   # Checks a delivery by Standard Webhooks and returns its event. `body` is the bytes as received. `secrets` is one
   # secret, or several while a secret is replaced.
   def self.verify_webhook(secrets, headers, body, tolerance: 300, now: Time.now)
-    found = headers.to_h.to_h { |name, value| [name.to_s.downcase, value.to_s.b] } # any byte can arrive
+    # Rack and Rails have HTTP_WEBHOOK_ID. Any byte can arrive.
+    found = headers.to_h.to_h { |name, value| [name.to_s.downcase.delete_prefix("http_").tr("_", "-"), value.to_s.b] }
+    raise WebhookError, "webhook-id is missing" if found["webhook-id"].to_s.empty?
+
     timestamp = found["webhook-timestamp"].to_s
     raise WebhookError, "webhook-timestamp is missing or no number" unless timestamp.match?(/\A\d{1,12}\z/)
     raise WebhookError, "webhook-timestamp is too old or in the future" if (now.to_i - timestamp.to_i).abs > tolerance

@@ -5,10 +5,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
-import json
 import re
 import time
 from typing import Any, Iterable, Mapping
+
+from .client import parse
 
 
 class WebhookError(Exception):
@@ -28,7 +29,9 @@ def verify_webhook(
         raise WebhookError("webhook-timestamp is missing or no number")
     if abs((time.time() if now is None else now) - int(timestamp)) > tolerance:
         raise WebhookError("webhook-timestamp is too old or in the future")
-    signed = f"{found.get('webhook-id', '')}.{timestamp}.".encode() + body
+    if not found.get("webhook-id"):
+        raise WebhookError("webhook-id is missing")
+    signed = f"{found['webhook-id']}.{timestamp}.".encode() + body
     given = [one[3:] for one in found.get("webhook-signature", "").split() if one.startswith("v1,")]
     for secret in [secrets] if isinstance(secrets, str) else secrets:
         key = _key(secret)
@@ -39,10 +42,7 @@ def verify_webhook(
 
 
 def _event(body: bytes) -> Any:
-    try:
-        event = json.loads(body.decode())
-    except ValueError:
-        event = None
+    event = parse(body)
     if not isinstance(event, dict):
         raise WebhookError("the body is no JSON object")
     return event

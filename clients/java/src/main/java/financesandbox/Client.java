@@ -9,8 +9,6 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
@@ -21,13 +19,15 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.IntFunction;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 
 /** A thin client: it implements the conventions of the API, and no single operation. It has no dependencies. */
 public final class Client {
     private static final HttpClient HTTP = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+
+    private static final Pattern JSON = Pattern.compile("^[^;]*[/+]json\\s*(;|$)", Pattern.CASE_INSENSITIVE);
+    private static final Pattern FOREIGN = Pattern.compile("%(?![0-9A-Fa-f]{2})|[^-A-Za-z0-9._~!$&()*+,/:;=?@%]+");
 
     private final String baseUrl;
     private final String apiKey;
@@ -65,14 +65,7 @@ public final class Client {
 
     /** The items of a list, one page at a time. */
     public Iterable<Map<String, Object>> paginate(String path, Map<String, ?> query) {
-        int first = Integer.parseInt(String.valueOf(query.containsKey("page") ? query.get("page") : 1));
-        IntFunction<List<Map<String, Object>>> read = page -> {
-            Map<String, Object> asked = new LinkedHashMap<>(query);
-            asked.put("page", page);
-            return Json.objects(get(path, asked).at("/data"));
-        };
-        return () -> IntStream.iterate(first, page -> page + 1).mapToObj(read)
-            .takeWhile(items -> !items.isEmpty()).flatMap(List::stream).iterator();
+        return () -> new Pages(this, path, query);
     }
 
     /** Sends a request. A POST has an Idempotency-Key, which is the same in every retry; {@code headers} may set it. */
@@ -84,14 +77,14 @@ public final class Client {
             .collect(Collectors.joining("&"));
         Map<String, String> sent = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
         sent.putAll(Map.of("Authorization", "Bearer " + apiKey, "Accept", "application/json"));
-        if (method.equals("POST")) {
-            sent.put("Idempotency-Key", UUID.randomUUID().toString());
-        }
         if (body != null) {
             sent.put("Content-Type", "application/json");
         }
         sent.putAll(headers);
-        URI uri = URI.create(baseUrl + path + (parameters.isEmpty() ? "" : (path.contains("?") ? "&" : "?") + parameters));
+        if (method.equals("POST") && sent.getOrDefault("Idempotency-Key", "").isBlank()) {
+            sent.put("Idempotency-Key", UUID.randomUUID().toString());
+        }
+        URI uri = URI.create(baseUrl + target(path) + (parameters.isEmpty() ? "" : (path.contains("?") ? "&" : "?") + parameters));
         HttpRequest.Builder builder = HttpRequest.newBuilder(uri);
         sent.forEach(builder::header);
         builder.method(method, body == null ? BodyPublishers.noBody() : BodyPublishers.ofString(Json.write(body)));
@@ -104,7 +97,7 @@ public final class Client {
                 if (!problem.retryable || unsafe || attempt >= retries || problem.retryAfter > 60) {
                     throw problem;
                 }
-                long backoff = Math.min(100L << attempt, 2_000);
+                long backoff = Math.min(100L << Math.min(attempt, 5), 2_000);
                 pause(problem.retryAfter > 0 ? problem.retryAfter * 1_000 : ThreadLocalRandom.current().nextLong(backoff / 2, backoff));
             }
         }
@@ -127,12 +120,12 @@ public final class Client {
             throw new Problem(0, Map.of("code", "interrupted", "detail", call + interrupted, "retryable", false), 0, interrupted);
         }
         int status = reply.statusCode();
-        String text = new String(reply.body(), StandardCharsets.UTF_8);
+        String text = new String(reply.body(), StandardCharsets.UTF_8); // what is not UTF-8 is replaced
         boolean hasContent = !request.method().equals("HEAD") && status != 204 && status != 304;
         Object json = null;
-        if (hasContent && reply.headers().firstValue("Content-Type").orElse("").contains("json")) {
+        if (hasContent && JSON.matcher(reply.headers().firstValue("Content-Type").orElse("")).find()) {
             try {
-                json = Json.parse(text);
+                json = Json.parse(reply.body());
             } catch (IllegalArgumentException wrong) {
                 if (status < 300) {
                     throw new Problem(0, Map.of("code", "invalid_reply", "detail", call + "the body is not JSON"), 0, wrong);
@@ -147,11 +140,18 @@ public final class Client {
             throw new Problem(status, Map.of("code", "redirect", "detail", detail), 0, null);
         }
         Map<?, ?> body = Json.at(json, "/error") instanceof Map<?, ?> error ? error : json instanceof Map<?, ?> map ? map : Map.of("detail", text);
-        throw new Problem(status, body, Problem.seconds(reply.headers().firstValue("Retry-After").orElse("")), null);
+        throw new Problem(status, body, Problem.seconds(reply.headers().firstValue("Retry-After").orElse("")), null, text);
     }
 
     private static String encoded(Object value) {
-        return URLEncoder.encode(String.valueOf(value), StandardCharsets.UTF_8);
+        return URLEncoder.encode(String.valueOf(Json.plain(value)), StandardCharsets.UTF_8);
+    }
+
+    /** The path and its query, with everything encoded that a URL does not have. What is encoded stays. */
+    private static String target(String path) {
+        String encoded = FOREIGN.matcher(path)
+            .replaceAll(one -> URLEncoder.encode(one.group(), StandardCharsets.UTF_8).replace("+", "%20"));
+        return encoded.startsWith("/") ? encoded : "/" + encoded;
     }
 
     private static void pause(long milliseconds) {

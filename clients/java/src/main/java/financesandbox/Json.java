@@ -2,7 +2,15 @@ package financesandbox;
 
 import java.lang.reflect.Array;
 import java.math.BigDecimal;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.time.OffsetDateTime;
+import java.time.ZonedDateTime;
+import java.time.format.DateTimeFormatter;
+import java.time.temporal.TemporalAccessor;
 import java.util.ArrayList;
+import java.util.Date;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -11,11 +19,24 @@ import java.util.stream.Collectors;
 
 /** JSON as plain objects: Map, List, String, Long, BigDecimal, Boolean and null. Java has no JSON of its own. */
 public final class Json {
+    /** A document with more levels would use up the stack. */
+    private static final int MAX_DEPTH = 512;
+
     private final String text;
     private int at;
+    private int depth;
 
     private Json(String text) {
         this.text = text;
+    }
+
+    /** Parses a document in UTF-8, or throws IllegalArgumentException. */
+    static Object parse(byte[] document) {
+        try {
+            return parse(StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(document)).toString());
+        } catch (CharacterCodingException wrong) {
+            throw new IllegalArgumentException("the document is not UTF-8", wrong);
+        }
     }
 
     /** Parses a text, or throws IllegalArgumentException. */
@@ -55,6 +76,15 @@ public final class Json {
         return found;
     }
 
+    /** Times as the API writes them. */
+    static Object plain(Object value) {
+        if (value instanceof Date date) {
+            return date.toInstant();
+        }
+        boolean hasOffset = value instanceof ZonedDateTime || value instanceof OffsetDateTime; // their texts can have no seconds
+        return hasOffset ? DateTimeFormatter.ISO_OFFSET_DATE_TIME.format((TemporalAccessor) value) : value;
+    }
+
     /** The items of an iterable or an array; of anything else, the value itself. */
     static List<Object> items(Object value) {
         List<Object> items = new ArrayList<>();
@@ -86,6 +116,9 @@ public final class Json {
         if (value instanceof Optional<?> optional) {
             return write(optional.orElse(null));
         }
+        if (value instanceof Date || value instanceof ZonedDateTime || value instanceof OffsetDateTime) {
+            return write(plain(value));
+        }
         if ((value instanceof Double || value instanceof Float) && !Double.isFinite(((Number) value).doubleValue())) {
             throw new IllegalArgumentException("JSON does not have " + value);
         }
@@ -106,6 +139,17 @@ public final class Json {
     }
 
     private Object value() {
+        if (++depth > MAX_DEPTH) {
+            throw unexpected();
+        }
+        try {
+            return nested();
+        } finally {
+            depth--;
+        }
+    }
+
+    private Object nested() {
         switch (peek()) {
             case '{':
                 Map<String, Object> map = new LinkedHashMap<>();
@@ -141,7 +185,7 @@ public final class Json {
             case "false":
                 return Boolean.valueOf(word);
             default:
-                if (!word.matches("-?\\d+(\\.\\d+)?([eE][+-]?\\d+)?")) {
+                if (!word.matches("-?(0|[1-9]\\d*)(\\.\\d+)?([eE][+-]?\\d+)?")) {
                     throw unexpected();
                 }
                 return word.matches("-?\\d{1,18}") ? (Object) Long.valueOf(word) : new BigDecimal(word);
@@ -156,18 +200,24 @@ public final class Json {
             if (one == '"') {
                 return out.toString();
             }
-            if (one == '\\' && at < text.length()) {
-                char escaped = text.charAt(at++);
-                int control = "bfnrt".indexOf(escaped);
-                if (escaped == 'u' && at + 4 <= text.length()) {
-                    one = (char) Integer.parseInt(text.substring(at, at += 4), 16);
-                } else {
-                    one = control < 0 ? escaped : "\b\f\n\r\t".charAt(control);
-                }
+            if (one < ' ') {
+                throw unexpected();
             }
-            out.append(one);
+            out.append(one == '\\' ? escaped() : one);
         }
         throw unexpected();
+    }
+
+    private char escaped() {
+        char one = at < text.length() ? text.charAt(at++) : 0;
+        if (one == 'u' && text.substring(at, Math.min(at + 4, text.length())).matches("[0-9A-Fa-f]{4}")) {
+            return (char) Integer.parseInt(text.substring(at, at += 4), 16);
+        }
+        int place = "\"\\/bfnrt".indexOf(one);
+        if (place < 0) {
+            throw unexpected();
+        }
+        return "\"\\/\b\f\n\r\t".charAt(place);
     }
 
     private char open(char end) {

@@ -34,12 +34,17 @@ public final class Problem extends RuntimeException {
     public final transient List<Map<String, Object>> errors;
 
     Problem(int status, Map<?, ?> body, long retryAfter, Throwable cause) {
-        super(message(status, body), cause);
+        this(status, body, retryAfter, cause, "");
+    }
+
+    /** The text of the reply is the detail of a refusal without one. */
+    Problem(int status, Map<?, ?> body, long retryAfter, Throwable cause, String whole) {
+        super(message(status, body, whole), cause);
         this.status = status;
         this.body = body;
         this.retryAfter = retryAfter;
         code = text(body, "/code", "unknown");
-        detail = text(body, "/detail", text(body, "/title", "no detail"));
+        detail = detail(body, whole);
         requestId = text(body, "/request_id", null);
         errors = Json.objects(Json.at(body, "/errors"));
         explicit = Json.at(body, "/retryable") instanceof Boolean;
@@ -48,8 +53,8 @@ public final class Problem extends RuntimeException {
 
     /** The seconds of a Retry-After, which is a number or a date. */
     static long seconds(String retryAfter) {
-        if (retryAfter.matches("\\d{1,9}")) {
-            return Long.parseLong(retryAfter);
+        if (retryAfter.matches("\\d+")) {
+            return retryAfter.length() > 9 ? Integer.MAX_VALUE : Long.parseLong(retryAfter);
         }
         try {
             Instant date = DateTimeFormatter.RFC_1123_DATE_TIME.parse(retryAfter, Instant::from);
@@ -59,11 +64,15 @@ public final class Problem extends RuntimeException {
         }
     }
 
-    private static String message(int status, Object body) {
+    private static String detail(Object body, String whole) {
+        return text(body, "/detail", text(body, "/title", whole.isEmpty() ? "no detail" : whole));
+    }
+
+    private static String message(int status, Object body, String whole) {
         String places = Json.objects(Json.at(body, "/errors")).stream()
             .map(error -> "\n  " + error.get("pointer") + ": " + error.get("detail"))
             .collect(Collectors.joining());
-        return status + " " + text(body, "/code", "unknown") + ": " + text(body, "/detail", "no detail") + places;
+        return status + " " + text(body, "/code", "unknown") + ": " + detail(body, whole) + places;
     }
 
     private static String text(Object body, String pointer, String fallback) {

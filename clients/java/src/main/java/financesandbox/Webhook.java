@@ -1,7 +1,5 @@
 package financesandbox;
 
-import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
@@ -36,6 +34,9 @@ public record Webhook(List<String> secrets, Duration tolerance) {
         }
         String signatures = header.apply("webhook-signature");
         String id = header.apply("webhook-id");
+        if (id == null || id.isEmpty()) {
+            throw new WebhookException("webhook-id is missing");
+        }
         for (String secret : secrets) {
             byte[] wanted = ("v1," + sign(key(secret), id + "." + timestamp + ".", body)).getBytes(StandardCharsets.UTF_8);
             for (String given : (signatures == null ? "" : signatures).split("\\s+")) {
@@ -50,22 +51,28 @@ public record Webhook(List<String> secrets, Duration tolerance) {
     @SuppressWarnings("unchecked")
     private static Map<String, Object> event(byte[] body) throws WebhookException {
         try {
-            String text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(body)).toString();
-            if (Json.parse(text) instanceof Map<?, ?> event) {
+            if (Json.parse(body) instanceof Map<?, ?> event) {
                 return (Map<String, Object>) event;
             }
-        } catch (CharacterCodingException | IllegalArgumentException wrong) {
+        } catch (IllegalArgumentException wrong) {
             // refused below, as a body of another type
         }
         throw new WebhookException("the body is no JSON object");
     }
 
     private static SecretKeySpec key(String secret) throws WebhookException {
+        String coded = secret.replaceFirst("^whsec_", "");
+        byte[] key = {};
         try {
-            return new SecretKeySpec(Base64.getDecoder().decode(secret.replaceFirst("^whsec_", "")), "HmacSHA256");
-        } catch (IllegalArgumentException wrong) { // with an empty key, anyone could sign
+            key = Base64.getDecoder().decode(coded);
+        } catch (IllegalArgumentException wrong) {
+            // refused below
+        }
+        // With an empty key, anyone could sign. The decoder accepts a secret without padding.
+        if (key.length == 0 || !Base64.getEncoder().encodeToString(key).equals(coded)) {
             throw new WebhookException("the secret is empty or not base64");
         }
+        return new SecretKeySpec(key, "HmacSHA256");
     }
 
     private static String sign(SecretKeySpec key, String head, byte[] body) {

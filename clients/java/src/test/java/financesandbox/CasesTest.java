@@ -1,5 +1,6 @@
 package financesandbox;
 
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -18,8 +19,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.LocalDate;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Base64;
+import java.util.Date;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -29,6 +35,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.function.Executable;
 
 /** The cases of {@code clients/cases.json}, which all six clients share. */
 class CasesTest {
@@ -42,16 +49,31 @@ class CasesTest {
         }
     }
 
-    /** Answers each request with the bytes of a reply, and keeps the head of the request. */
-    private static final class Stub implements AutoCloseable {
-        final List<List<String>> heads = new CopyOnWriteArrayList<>();
-        final ServerSocket listener = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
+    private record Request(List<String> head, String body) {
+        String target() {
+            return head.get(0).split(" ")[1];
+        }
 
-        Stub(String reply, boolean slow) throws IOException {
+        List<String> values(String name) {
+            return head.stream().filter(line -> line.toLowerCase(Locale.ROOT).startsWith(name + ":"))
+                .map(line -> line.substring(name.length() + 1).strip()).toList();
+        }
+    }
+
+    /** Answers the requests with the bytes of the replies, the last of them again and again, and keeps the requests. */
+    private static final class Stub implements AutoCloseable {
+        final List<Request> requests = new CopyOnWriteArrayList<>();
+        final ServerSocket listener = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
+        private final List<byte[]> replies;
+        private final int slowFrom;
+
+        Stub(List<byte[]> replies, int slowFrom) throws IOException {
+            this.replies = replies;
+            this.slowFrom = slowFrom;
             Thread thread = new Thread(() -> {
                 while (!listener.isClosed()) {
                     try (Socket socket = listener.accept()) {
-                        answer(socket, reply, slow);
+                        answer(socket);
                     } catch (IOException | InterruptedException ended) {
                         // the client does not wait for the rest, or the test has ended
                     }
@@ -61,7 +83,11 @@ class CasesTest {
             thread.start();
         }
 
-        private void answer(Socket socket, String reply, boolean slow) throws IOException, InterruptedException {
+        Stub() throws IOException {
+            this(List.of("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n".getBytes(StandardCharsets.UTF_8)), -1);
+        }
+
+        private void answer(Socket socket) throws IOException, InterruptedException {
             BufferedReader reader = new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.ISO_8859_1));
             List<String> head = new ArrayList<>();
             int length = 0;
@@ -69,16 +95,18 @@ class CasesTest {
                 head.add(line);
                 length = line.toLowerCase(Locale.ROOT).startsWith("content-length: ") ? Integer.parseInt(line.substring(16)) : length;
             }
+            StringBuilder body = new StringBuilder();
             for (; length > 0; length--) {
-                reader.read();
+                body.append((char) reader.read());
             }
-            heads.add(head);
-            int start = reply.indexOf("\r\n\r\n") + 4;
+            byte[] reply = replies.get(Math.min(requests.size(), replies.size() - 1));
+            requests.add(new Request(head, new String(body.toString().getBytes(StandardCharsets.ISO_8859_1), StandardCharsets.UTF_8)));
             OutputStream out = socket.getOutputStream();
-            out.write(reply.substring(0, start).getBytes(StandardCharsets.UTF_8));
-            for (byte one : reply.substring(start).getBytes(StandardCharsets.UTF_8)) {
-                out.write(one);
-                Thread.sleep(slow ? 100 : 0);
+            int fast = slowFrom < 0 ? reply.length : slowFrom;
+            out.write(reply, 0, fast);
+            for (int at = fast; at < reply.length; at++) {
+                out.write(reply[at]);
+                Thread.sleep(100);
             }
         }
 
@@ -106,23 +134,47 @@ class CasesTest {
         return (Map<String, V>) row.getOrDefault(name, Map.of());
     }
 
+    @SuppressWarnings("unchecked")
+    private static List<String> texts(Map<String, Object> row, String name) {
+        return (List<String>) row.get(name);
+    }
+
+    private static byte[] bytes(Map<String, Object> row, String reply) {
+        int start = reply.indexOf("\r\n\r\n") + 4;
+        int times = row.get("times") instanceof Long said ? said.intValue() : 1;
+        String text = start < 4 ? reply : reply.substring(0, start) + reply.substring(start).repeat(times);
+        String content = new String(Base64.getDecoder().decode((String) row.getOrDefault("content", "")), StandardCharsets.ISO_8859_1);
+        return (new String(text.getBytes(StandardCharsets.UTF_8), StandardCharsets.ISO_8859_1) + content).getBytes(StandardCharsets.ISO_8859_1);
+    }
+
+    private static void checkProblem(Problem problem, int status, Map<String, Object> expected) {
+        assertEquals(List.of(status, expected.get("code"), expected.get("retryable")), List.of(problem.status, problem.code, problem.retryable));
+        assertTrue(problem.detail.contains((String) expected.get("detail")), problem.detail);
+    }
+
     @TestFactory
     Stream<DynamicTest> replies() {
         return each("replies", row -> {
-            try (Stub stub = new Stub((String) row.get("reply"), row.containsKey("slow"))) {
-                Client client = new Client(stub.url(), "test_key", 0, Duration.ofSeconds(1));
+            List<String> texts = row.containsKey("replies") ? texts(row, "replies") : List.of((String) row.get("reply"));
+            int slowFrom = row.containsKey("slow_head") ? 40 : row.containsKey("slow") ? texts.get(0).indexOf("\r\n\r\n") + 4 : -1;
+            try (Stub stub = new Stub(texts.stream().map(text -> bytes(row, text)).toList(), slowFrom)) {
+                Client client = new Client(stub.url(), "test_key", row.containsKey("replies") ? 3 : 0, Duration.ofSeconds(1));
+                String method = (String) row.get("method");
                 int status = ((Long) row.get("status")).intValue();
+                long started = System.nanoTime();
                 if (row.containsKey("problem")) {
-                    Map<String, Object> expected = map(row, "problem");
-                    Problem problem = assertThrows(Problem.class, () -> client.request((String) row.get("method"), "/", null, Map.of(), Map.of()));
-                    assertEquals(List.of(status, expected.get("code"), expected.get("retryable")), List.of(problem.status, problem.code, problem.retryable));
-                    assertTrue(problem.detail.contains((String) expected.get("detail")), problem.detail);
-                    assertEquals(problem.detail, problem.body.get("detail"));
+                    checkProblem(assertThrows(Problem.class, () -> client.request(method, "/", null, Map.of(), Map.of())), status, map(row, "problem"));
                 } else {
-                    Reply reply = client.request((String) row.get("method"), "/", null, Map.of(), Map.of());
-                    assertEquals(List.of(status, 0), List.of(reply.status(), reply.content().length));
+                    Reply reply = client.request(method, "/", null, Map.of(), Map.of());
+                    Object body = row.containsKey("json") ? reply.json() : new String(reply.content(), StandardCharsets.UTF_8);
+                    assertEquals(List.of(status, row.getOrDefault("json", row.getOrDefault("text", ""))), List.of(reply.status(), body));
                 }
-                assertEquals(1, stub.heads.size());
+                double seconds = (System.nanoTime() - started) / 1e9;
+                assertTrue(seconds >= ((Number) row.getOrDefault("waits", 0)).intValue() && seconds < 3, String.valueOf(seconds));
+                assertEquals(((Number) row.getOrDefault("requests", 1)).intValue(), stub.requests.size());
+                List<String> keys = stub.requests.stream().flatMap(one -> one.values("idempotency-key").stream()).toList();
+                assertEquals(method.equals("POST") ? stub.requests.size() : 0, keys.size());
+                assertTrue(keys.stream().distinct().count() <= 1);
             }
         });
     }
@@ -134,17 +186,42 @@ class CasesTest {
             if (row.containsKey("client_headers")) {
                 return;
             }
-            try (Stub stub = new Stub("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n", false)) {
+            try (Stub stub = new Stub()) {
                 String method = (String) row.get("method");
-                Object body = method.equals("POST") ? Map.of() : null;
-                Client client = new Client(stub.url(), "test_key", 0, Duration.ofSeconds(5));
-                client.request(method, (String) row.get("path"), body, map(row, "query"), map(row, "headers"));
-                List<String> head = stub.heads.get(0);
-                assertEquals(row.get("target"), head.get(0).split(" ")[1]);
-                map(row, "sent").forEach((name, value) -> {
-                    Stream<String> lines = head.stream().filter(line -> line.toLowerCase(Locale.ROOT).startsWith(name + ": "));
-                    assertEquals(List.of(value), lines.map(line -> line.substring(name.length() + 2)).toList());
-                });
+                Object body = method.equals("POST") ? row.getOrDefault("body", Map.of()) : null;
+                Client client = new Client(stub.url(), "test_key");
+                Executable call = () -> client.request(method, (String) row.get("path"), body, map(row, "query"), map(row, "headers"));
+                if (row.containsKey("refused")) {
+                    assertThrows(IllegalArgumentException.class, call);
+                    assertEquals(0, stub.requests.size());
+                    return;
+                }
+                assertDoesNotThrow(call);
+                Request request = stub.requests.get(0);
+                assertEquals(row.get("target"), request.target());
+                assertEquals(body, body == null ? null : Json.parse(request.body()));
+                map(row, "sent").forEach((name, value) -> assertEquals(List.of(value), request.values(name)));
+                if (row.containsKey("new_key")) {
+                    assertEquals(List.of(false), request.values("idempotency-key").stream().map(String::isEmpty).toList());
+                }
+            }
+        });
+    }
+
+    @TestFactory
+    Stream<DynamicTest> pages() {
+        return each("pages", row -> {
+            try (Stub stub = new Stub(texts(row, "replies").stream().map(text -> bytes(row, text)).toList(), -1)) {
+                List<Object> ids = new ArrayList<>();
+                Client client = new Client(stub.url(), "test_key");
+                Executable read = () -> client.paginate((String) row.get("path"), map(row, "query")).forEach(item -> ids.add(item.get("id")));
+                if (row.containsKey("problem")) {
+                    checkProblem(assertThrows(Problem.class, read), 0, map(row, "problem"));
+                } else {
+                    assertDoesNotThrow(read);
+                    assertEquals(row.get("ids"), ids);
+                }
+                assertEquals(row.get("targets"), stub.requests.stream().map(Request::target).toList());
             }
         });
     }
@@ -152,8 +229,10 @@ class CasesTest {
     @TestFactory
     Stream<DynamicTest> webhooks() {
         return each("webhooks", row -> {
-            Map<String, Object> headers = Map.of("webhook-id", "evt_1", "webhook-timestamp", row.get("timestamp"), "webhook-signature", row.get("signature"));
-            Webhook webhook = new Webhook((String) row.get("secret"));
+            Map<String, Object> headers = new HashMap<>(Map.of("webhook-timestamp", row.get("timestamp"), "webhook-signature", row.get("signature")));
+            headers.put("webhook-id", row.getOrDefault("id", "evt_1"));
+            List<String> secrets = row.containsKey("secrets") ? texts(row, "secrets") : List.of((String) row.get("secret"));
+            Webhook webhook = new Webhook(secrets, Duration.ofSeconds(((Number) row.getOrDefault("tolerance", 300)).intValue()));
             byte[] body = Base64.getDecoder().decode((String) row.get("body"));
             Instant now = Instant.ofEpochSecond((Long) Json.at(CASES, "/now"));
             if (row.get("right").equals(true)) {
@@ -162,6 +241,26 @@ class CasesTest {
                 assertThrows(WebhookException.class, () -> webhook.verify(name -> (String) headers.get(name), body, now));
             }
         });
+    }
+
+    @Test
+    void aTextThatIsNoJsonIsRefused() {
+        for (String text : List.of("{\"a\":\"\\x\"}", "\"\\u+123\"", "\"\\u12\"", "\"\u0001\"", "[01]", "[-]", "[1,]", "{,}", "{\"a\" 1}", "", "tru")) {
+            assertThrows(IllegalArgumentException.class, () -> Json.parse(text), text);
+        }
+        assertEquals(List.of("/\"\\\b\f\n\r\té"), Json.parse("[\"\\/\\\"\\\\\\b\\f\\n\\r\\t\\u00e9\"]"));
+        assertEquals(List.of(0L, new BigDecimal("-0.5"), new BigDecimal("1e3")), Json.parse("[0,-0.5,1e3]"));
+    }
+
+    @Test
+    void timesAreSentAsTheApiWritesThem() throws IOException {
+        Instant at = Instant.parse("2026-01-31T12:30:00Z");
+        Object[] times = {at, at.atZone(ZoneId.of("Europe/Paris")), at.atOffset(ZoneOffset.UTC), Date.from(at), LocalDate.of(2026, 1, 31)};
+        assertEquals("[\"2026-01-31T12:30:00Z\",\"2026-01-31T13:30:00+01:00\",\"2026-01-31T12:30:00Z\",\"2026-01-31T12:30:00Z\",\"2026-01-31\"]", Json.write(times));
+        try (Stub stub = new Stub()) {
+            new Client(stub.url(), "test_key").get("/list", Map.of("at", Date.from(at)));
+            assertEquals("/list?at=2026-01-31T12%3A30%3A00Z", stub.requests.get(0).target());
+        }
     }
 
     @Test
@@ -180,9 +279,9 @@ class CasesTest {
 
     @Test
     void anArrayInAQueryIsAList() throws IOException {
-        try (Stub stub = new Stub("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n", false)) {
+        try (Stub stub = new Stub()) {
             new Client(stub.url(), "test_key").get("/list", Map.of("status", new String[] {"draft", "paid"}));
-            assertEquals("GET /list?status=draft&status=paid HTTP/1.1", stub.heads.get(0).get(0));
+            assertEquals("/list?status=draft&status=paid", stub.requests.get(0).target());
         }
     }
 }
