@@ -22,7 +22,9 @@ export class Sandbox {
     const flags = ['--port', '0', '--quiet', '--exit-with-stdin', '--seed', String(seed), '--clock', clock, ...args];
     const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => name !== 'PORT' && !name.startsWith('SANDBOX_')));
     const child = spawn(binary, flags, { stdio: ['pipe', 'pipe', 'inherit'], env });
-    const ended = new Promise((resolve, reject) => child.once('exit', resolve).once('error', reject));
+    const ended = new Promise((resolve, reject) => child.once('exit', resolve).once('error', (lost) => {
+      reject(new Error(`${binary} does not start: ${lost.message}; SANDBOX_BIN names another program`, { cause: lost }));
+    }));
     const line = await Promise.race([
       new Promise((resolve) => createInterface({ input: child.stdout }).once('line', resolve)),
       ended.then((code) => { throw new Error(`${binary} does not serve: it ended with ${code}; SANDBOX_BIN names another program`); }),

@@ -4,6 +4,8 @@ package sandboxtest
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -33,12 +35,13 @@ type Sandbox struct {
 }
 
 var (
-	shared     *Sandbox
-	sharedErr  error
-	sharedOnce sync.Once
-	forks      atomic.Int64
-	unusable   = regexp.MustCompile(`[^!-~]+`)
-	looksLive  = regexp.MustCompile(`(?i)(^|[_-])live`) // a key with `_live_` would be refused as a live one
+	shared      *Sandbox
+	sharedErr   error
+	sharedOnce  sync.Once
+	forks       atomic.Int64
+	unusable    = regexp.MustCompile(`[^!-~]+`)
+	unprintable = regexp.MustCompile(`[^ -~]`)
+	looksLive   = regexp.MustCompile(`(?i)(^|[_-])live`) // a key with `_live_` would be refused as a live one
 )
 
 // Start starts a server with further flags. It stops at the end of the test.
@@ -79,7 +82,7 @@ func start(flags []string) (*Sandbox, error) {
 		return nil, err
 	}
 	if err := command.Start(); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s does not start: %w; SANDBOX_BIN names another program", program, err)
 	}
 	ready, err := bufio.NewReader(stdout).ReadString('\n')
 	if !strings.HasPrefix(ready, "listening on ") {
@@ -123,7 +126,12 @@ func NewWorld(t testing.TB) *World {
 // World returns a world of this test, in its first state.
 func (s *Sandbox) World(t testing.TB) *World {
 	t.Helper()
-	world := s.world(t, "test_"+tail(looksLive.ReplaceAllString(unusable.ReplaceAllString(t.Name(), "-"), "$0.")))
+	key := tail(looksLive.ReplaceAllString(unusable.ReplaceAllString(t.Name(), "-"), "$0."))
+	if len(t.Name()) > 240 || unprintable.MatchString(t.Name()) { // names that differ only in what is replaced or cut
+		hash := sha256.Sum256([]byte(t.Name()))
+		key = key[max(0, len(key)-231):] + "~" + hex.EncodeToString(hash[:4])
+	}
+	world := s.world(t, "test_"+key)
 	world.Control("POST", "/reset", nil, M{})
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -138,10 +146,14 @@ func (s *Sandbox) world(t testing.TB, key string) *World {
 }
 
 func tail(key string) string {
-	if len(key) > 240 {
-		return key[len(key)-240:]
+	return key[max(0, len(key)-240):]
+}
+
+func max(a, b int) int {
+	if a > b {
+		return a
 	}
-	return key
+	return b
 }
 
 // Control calls a route below /_sandbox. It returns the body: `data`, and `meta` of lists. A refusal ends the test.

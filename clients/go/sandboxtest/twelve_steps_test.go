@@ -244,9 +244,17 @@ func TestAWrongProgramIsNamed(t *testing.T) {
 		sandboxtest.Start(fatal{t}, flags...)
 	}
 	real := os.Getenv("SANDBOX_BIN")
-	named("/no-such-program", "/no-such-program")
+	named("/no-such-program", "/no-such-program does not start: .*no such file.*SANDBOX_BIN")
 	named("echo", "echo does not serve: .*\n.*SANDBOX_BIN")
 	named(real, "does not serve: exit status 2", "--clock", "sundial")
+}
+
+func TestNamesThatDifferInWhatAKeyDoesNotHaveHaveTheirOwnWorlds(t *testing.T) {
+	keys := map[string]bool{}
+	for _, name := range []string{"é", "ü", strings.Repeat("a", 300), "b" + strings.Repeat("a", 300), "a-b"} {
+		t.Run(name, func(t *testing.T) { keys[sandboxtest.NewWorld(t).Fork().APIKey] = true })
+	}
+	equal(t, len(keys), 5)
 }
 
 func TestStopEndsTheProgramCleanly(t *testing.T) {

@@ -127,12 +127,19 @@ final class TwelveStepsTest extends TestCase
                     try { \$this->world()->client->get('/api/business/employees/emp_0000000000000'); } catch (FinanceSandbox\\Problem) {}
                     \$this->assertSame(1, 2);
                 }
+                public function testWhoseServerHasEnded(): void {
+                    \$this->world();
+                    FinanceSandbox\\Testing\\Sandbox::shared()->stop();
+                    \$this->assertSame(3, 4);
+                }
             }
             PHP);
         exec(escapeshellarg($_SERVER['argv'][0]) . ' --do-not-cache-result --no-configuration --bootstrap ' . escapeshellarg(__DIR__ . '/bootstrap.php') . ' ' . escapeshellarg($test) . ' 2>&1', $lines, $code);
         unlink($test);
         $this->assertSame(1, $code, implode("\n", $lines));
         $this->assertContains('  GET /api/business/employees/emp_0000000000000 404 resource_not_found', $lines);
+        $this->assertContains('Failed asserting that 4 is identical to 3.', $lines);
+        $this->assertStringContainsString('no report of the world: 0 no_reply', implode("\n", $lines));
     }
 
     public function testTheClientGivesUpAfterItsRetries(): void
@@ -219,15 +226,59 @@ final class TwelveStepsTest extends TestCase
 
     public function testAWrongProgramIsNamed(): void
     {
-        $wrong = ['/no-such-program.* does not' => ['/no-such-program', []], 'echo does not serve: .*SANDBOX_BIN' => ['echo', []], 'serve: it ended with 2' => [null, ['--bogus']]];
+        $wrong = ['/no-such-program does not start: .*No such file.*SANDBOX_BIN' => ['/no-such-program', []], 'echo does not serve: .*SANDBOX_BIN' => ['echo', []], 'serve: it ended with 2' => [null, ['--bogus']]];
         foreach ($wrong as $expected => [$binary, $args]) {
             try {
-                @Sandbox::start($binary, args: $args);
+                Sandbox::start($binary, args: $args);
                 $this->fail("$expected starts");
             } catch (\RuntimeException $error) {
                 $this->assertMatchesRegularExpression("~$expected~s", $error->getMessage());
             }
         }
+    }
+
+    /** A pipe would be full after about sixty events, and the deliveries would fail. */
+    public function testAReceiverTakesManyEventsBeforeTheTestWaits(): void
+    {
+        $world = $this->world();
+        $receiver = $world->receiver();
+        $company = $world->client->get('/api/business/companies')->body['data'][0]['id'];
+        $world->client->post('/v1/payroll/run', ['company_id' => $company, 'period' => '2026-01']);
+        $world->client->post('/v1/payroll/run', ['company_id' => $company, 'period' => '2026-02']);
+        $world->advance('60d');
+        $last = $world->events(['per_page' => 1, 'sort' => '-sequence'])[0];
+        $receiver->waitFor($last['type'], where: static fn (array $event): bool => $event['id'] === $last['id']);
+        $this->assertGreaterThan(100, count($receiver->events));
+        $this->assertSame([], $receiver->refused);
+        $this->assertSame([], $world->deliveries(['status' => 'failed']));
+    }
+
+    /** @requires function pcntl_fork */
+    public function testAForkDoesNotKeepTheProgram(): void
+    {
+        $sandbox = Sandbox::start();
+        $fork = pcntl_fork();
+        if ($fork === 0) {
+            $sandbox->stop(); // ends nothing
+            sleep(30);
+            posix_kill(getmypid(), 9);
+        }
+        $health = (new Client($sandbox->url()))->get('/_sandbox/health');
+        $started = microtime(true);
+        $this->assertSame([200, 0], [$health->status, $sandbox->stop()]);
+        $this->assertLessThan(10, microtime(true) - $started);
+        posix_kill($fork, 9);
+        pcntl_waitpid($fork, $status);
+    }
+
+    public function testNamesThatDifferInWhatAKeyDoesNotHaveHaveTheirOwnWorlds(): void
+    {
+        $keys = [];
+        foreach (['é', 'ü', str_repeat('a', 300), 'b' . str_repeat('a', 300), 'a b'] as $name) {
+            $keys[] = Sandbox::shared()->world($name)->fork()->key;
+        }
+        $this->assertCount(5, array_unique($keys));
+        $this->assertStringStartsWith('test_a-b~', $keys[4]);
     }
 
     public function testStopEndsTheProgramCleanly(): void

@@ -1,11 +1,14 @@
 """The same twelve steps in every language, against the real program."""
 
 import base64
+import os
+import subprocess
 import sys
 import threading
 import time
 from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 
 import pytest
 
@@ -215,7 +218,7 @@ def test_live_updates_is_a_name_of_a_world(world: World) -> None:
 
 
 def test_a_wrong_program_is_named() -> None:
-    with pytest.raises(FileNotFoundError, match="no-such-program"):
+    with pytest.raises(RuntimeError, match="no-such-program does not start: .*No such file.*SANDBOX_BIN"):
         Sandbox("/no-such-program")
     with pytest.raises(RuntimeError, match="python.* does not serve: .*SANDBOX_BIN"):
         Sandbox(sys.executable)
@@ -229,3 +232,42 @@ def test_stop_ends_the_program_cleanly() -> None:
     with pytest.raises(Problem) as lost:
         Client(sandbox.url, retries=0).get("/_sandbox/health")
     assert (lost.value.status, lost.value.code) == (0, "no_reply")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_fork_does_not_keep_the_program() -> None:
+    sandbox, (reader, writer) = Sandbox(), os.pipe()
+    fork = os.fork()
+    if fork == 0:
+        sandbox.stop()  # ends nothing
+        os.write(writer, b"stopped")
+        time.sleep(30)
+        os._exit(0)
+    assert os.read(reader, 10) == b"stopped"
+    assert Client(sandbox.url, retries=0).get("/_sandbox/health").status == 200
+    started = time.monotonic()
+    assert sandbox.stop() == 0
+    assert time.monotonic() - started < 10
+    os.kill(fork, 9)
+    os.waitpid(fork, 0)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_the_program_ends_with_its_process_although_a_fork_remains() -> None:
+    script = "import os, time\nfrom finance_sandbox import Sandbox\nsandbox = Sandbox()\nfork = os.fork()\nif fork: print(sandbox.process.pid, fork, flush=True)\ntime.sleep(60)"
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as runner:
+        assert runner.stdout is not None
+        program, fork = map(int, runner.stdout.readline().split())
+        runner.kill()
+        deadline = time.monotonic() + 10
+        while Path(f"/proc/{program}/exe").exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        has_ended = not Path(f"/proc/{program}/exe").exists()
+        os.kill(fork, 9)
+    assert has_ended
+
+
+def test_names_that_differ_in_what_a_key_does_not_have_have_their_own_worlds(sandbox: Sandbox) -> None:
+    keys = [sandbox.world(name).fork().key for name in ("é", "ü", "a" * 300, "b" + "a" * 300, "a b")]
+    assert len(set(keys)) == 5
+    assert keys[4].startswith("test_a-b~")

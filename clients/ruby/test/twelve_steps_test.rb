@@ -190,11 +190,68 @@ class TwelveStepsTest < Minitest::Test
   end
 
   def test_a_wrong_program_is_named
-    assert_match(/no-such-program/, assert_raises(Errno::ENOENT) { FinanceSandbox::Sandbox.new(binary: "/no-such-program") }.message)
+    wrong = assert_raises(RuntimeError) { FinanceSandbox::Sandbox.new(binary: "/no-such-program") }
+    assert_match(/no-such-program does not start: No such file.*SANDBOX_BIN/, wrong.message)
     wrong = assert_raises(RuntimeError) { FinanceSandbox::Sandbox.new(binary: "echo") }
     assert_match(/echo does not serve: .*SANDBOX_BIN/, wrong.message)
     wrong = assert_raises(RuntimeError) { FinanceSandbox::Sandbox.new(clock: "sundial") }
     assert_match(/does not serve: it ended with 2/, wrong.message)
+  end
+
+  def test_a_fork_does_not_keep_the_program
+    sandbox = FinanceSandbox::Sandbox.new
+    reader, writer = IO.pipe
+    fork = Process.fork do
+      sandbox.stop # ends nothing
+      writer.write("stopped\n")
+      sleep 30
+    ensure
+      exit!
+    end
+    assert_equal "stopped\n", reader.gets
+    assert_equal 200, FinanceSandbox::Client.new(base_url: sandbox.url, retries: 0).get("/_sandbox/health").status
+    started = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    assert_equal 0, sandbox.stop
+    assert_operator Process.clock_gettime(Process::CLOCK_MONOTONIC) - started, :<, 10
+  ensure
+    Process.kill("KILL", fork)
+    Process.wait(fork)
+  end
+
+  def test_the_program_ends_with_its_process_although_a_fork_remains
+    skip "Ruby 3.0 does not say when a process forks" unless Process.respond_to?(:_fork)
+    script = 'require "finance_sandbox/kit"; sandbox = FinanceSandbox::Sandbox.new; fork = Process.fork { sleep 60 }; ' \
+             'puts [sandbox.instance_variable_get(:@pipe).pid, fork].join(" "); $stdout.flush; sleep 60'
+    runner = IO.popen([RbConfig.ruby, "-I", "#{__dir__}/../lib", "-e", script])
+    program, fork = runner.gets.split.map(&:to_i)
+    Process.kill("KILL", runner.pid)
+    limit = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 10
+    sleep 0.05 while File.exist?("/proc/#{program}/exe") && Process.clock_gettime(Process::CLOCK_MONOTONIC) < limit
+    refute File.exist?("/proc/#{program}/exe"), "the program remains"
+  ensure
+    Process.kill("KILL", fork) if fork
+    runner&.close
+  end
+
+  def test_threads_share_one_server
+    shared = FinanceSandbox::Sandbox.dup.tap { |kind| kind.instance_variable_set(:@shared, nil) }
+    servers = Array.new(4) { Thread.new { shared.shared } }.map(&:value).uniq
+    assert_equal 1, servers.size
+  ensure
+    servers&.each(&:stop)
+  end
+
+  def test_names_that_differ_in_what_a_key_does_not_have_have_their_own_worlds
+    keys = ["é", "ü", "a" * 300, "b#{"a" * 300}", "a b"].map { |name| FinanceSandbox::Sandbox.shared.world(name).fork.key }
+    assert_equal 5, keys.uniq.size
+    assert_match(/\Atest_a-b~/, keys[4])
+  end
+
+  def test_a_world_whose_server_has_ended_has_no_report
+    sandbox = FinanceSandbox::Sandbox.new
+    world = sandbox.world("x")
+    sandbox.stop
+    assert_match(/\Ano report of the world: 0 no_reply/, world.safe_report)
   end
 
   def test_stop_ends_the_program_cleanly

@@ -11,21 +11,25 @@ final class Program
     private $process;
     /** @var array<int, resource> */
     private array $pipes = [];
+    private readonly int $owner;
     public readonly string $url;
 
     /**
      * @param list<string> $arguments
      * @param int $ready the stream with the ready line: 1 or 2
+     * @param ?string $output a file for the standard output; without a reader, a pipe would stop the program when it is full
      */
-    public function __construct(?string $binary, array $arguments, int $ready = 1)
+    public function __construct(?string $binary, array $arguments, int $ready = 1, ?string $output = null)
     {
+        $this->owner = getmypid();
         $binary ??= getenv('SANDBOX_BIN') ?: 'sandbox';
         $isOurs = static fn (string $name): bool => $name === 'PORT' || str_starts_with($name, 'SANDBOX_');
         $env = array_filter(getenv(), static fn (string $name): bool => !$isOurs($name), ARRAY_FILTER_USE_KEY);
-        $streams = [['pipe', 'r'], ['pipe', 'w'], $ready === 2 ? ['pipe', 'w'] : STDERR];
-        $process = proc_open([$binary, ...$arguments, '--port', '0', '--exit-with-stdin'], $streams, $this->pipes, null, $env);
+        $streams = [['pipe', 'r'], $output === null ? ['pipe', 'w'] : ['file', $output, 'w'], $ready === 2 ? ['pipe', 'w'] : STDERR];
+        $process = @proc_open([$binary, ...$arguments, '--port', '0', '--exit-with-stdin'], $streams, $this->pipes, null, $env);
         if ($process === false) {
-            throw new \RuntimeException("$binary does not start; SANDBOX_BIN names another program");
+            $reason = error_get_last()['message'] ?? 'unknown reason';
+            throw new \RuntimeException("$binary does not start: $reason; SANDBOX_BIN names another program");
         }
         $this->process = $process;
         $output = '';
@@ -34,28 +38,26 @@ final class Program
             $output .= $line;
         } while ($line !== false && !str_starts_with($line, 'listening on ') && strlen($output) < 1000);
         if ($line === false || !str_starts_with($line, 'listening on ')) {
-            proc_terminate($process);
-            $found = $output === '' ? "it ended with {$this->stop()}" : trim($output);
-            throw new \RuntimeException("$binary does not serve: $found; SANDBOX_BIN names another program");
+            if ($line !== false) {
+                proc_terminate($process);
+            }
+            fclose($this->pipes[0]);
+            $code = proc_close($process);
+            $found = $output === '' ? "it ended with $code" : trim($output);
+            $what = $code === 127 ? 'does not start: No such file' : "does not serve: $found"; // PHP forks before it looks for the program
+            throw new \RuntimeException("$binary $what; SANDBOX_BIN names another program");
         }
         $this->url = trim(substr($line, strlen('listening on ')));
     }
 
-    /** The next line of its output, or null if none comes in time. */
-    public function line(float $seconds): ?string
-    {
-        $read = [$this->pipes[1]];
-        $none = null;
-        if (stream_select($read, $none, $none, (int) $seconds, (int) (fmod($seconds, 1) * 1_000_000)) === 0) {
-            return null;
-        }
-        return fgets($this->pipes[1]) ?: null;
-    }
-
-    /** Ends the program and returns its exit code. */
+    /** Ends the program and returns its exit code. Does nothing in a fork of the process that started it. */
     public function stop(): int
     {
+        if (getmypid() !== $this->owner) {
+            return 0;
+        }
         fclose($this->pipes[0]);
+        proc_terminate($this->process); // a fork of this process can hold the other end of the input open
         return proc_close($this->process);
     }
 }

@@ -36,7 +36,9 @@ final class Sandbox
     {
         // A key with `_live_` would be refused as a live one.
         $usable = preg_replace(['/[^!-~]+/', '/(^|[_-])live/i'], ['-', '$0.'], $name);
-        $world = new World($this, 'test_' . substr($usable, -240));
+        // Names that differ only in what is replaced or cut have worlds of their own.
+        $isWhole = strlen($name) <= 240 && !preg_match('/[^ -~]/', $name);
+        $world = new World($this, 'test_' . ($isWhole ? substr($usable, -240) : substr($usable, -231) . '~' . substr(hash('sha256', $name), 0, 8)));
         $world->control('POST', '/reset', new \stdClass());
         return $world;
     }

@@ -24,11 +24,23 @@ trait UsesSandbox
         }
         // PHPUnit 10 and later have `status`.
         $status = method_exists($this, 'status') ? $this->status() : null;
-        if ($status === null ? $this->hasFailed() : $status->isFailure() || $status->isError()) {
-            fwrite(STDERR, "\n\n{$this->sandboxWorld->report()}\n");
+        try {
+            if ($status === null ? $this->hasFailed() : $status->isFailure() || $status->isError()) {
+                fwrite(STDERR, "\n\n{$this->report()}\n");
+            }
+        } finally {
+            $this->addToAssertionCount($this->sandboxWorld->verified); // a test that only verifies is not risky
+            $this->sandboxWorld->close();
+            $this->sandboxWorld = null;
         }
-        $this->addToAssertionCount($this->sandboxWorld->verified); // a test that only verifies is not risky
-        $this->sandboxWorld->close();
-        $this->sandboxWorld = null;
+    }
+
+    private function report(): string
+    {
+        try {
+            return $this->sandboxWorld->report();
+        } catch (\RuntimeException $lost) {
+            return "no report of the world: {$lost->getMessage()}"; // the test itself has failed
+        }
     }
 }

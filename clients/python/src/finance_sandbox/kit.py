@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import itertools
 import os
 import re
@@ -10,6 +11,7 @@ import shutil
 import subprocess
 import sysconfig
 import threading
+import weakref
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Callable, Sequence
 
@@ -26,6 +28,21 @@ def program() -> str:
     return found
 
 
+_running: weakref.WeakSet[Sandbox] = weakref.WeakSet()
+
+
+def _release() -> None:
+    """A fork of this process has a copy of each pipe, which would keep the servers alive."""
+    for one in _running:
+        for pipe in (one.process.stdin, one.process.stdout):
+            if pipe:
+                pipe.close()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_release)
+
+
 class Sandbox:
     """A running sandbox. It ends with this process, even if the process is killed."""
 
@@ -34,7 +51,12 @@ class Sandbox:
     def __init__(self, binary: str | None = None, seed: int = 42, clock: str = "manual", args: Sequence[str] = ()) -> None:
         command = [binary or program(), "--port", "0", "--quiet", "--exit-with-stdin", "--seed", str(seed), "--clock", clock, *args]
         env = {name: value for name, value in os.environ.items() if name != "PORT" and not name.startswith("SANDBOX_")}
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env, text=True)
+        try:
+            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env, text=True)
+        except OSError as lost:
+            raise RuntimeError(f"{command[0]} does not start: {lost}; SANDBOX_BIN names another program") from lost
+        self._owner = os.getpid()
+        _running.add(self)
         assert self.process.stdout is not None
         ready = self.process.stdout.readline()
         if not ready.startswith("listening on "):
@@ -46,12 +68,18 @@ class Sandbox:
         """A world of its own, in its first state. The name of the test selects it."""
         # A key with `_live_` would be refused as a live one.
         usable = re.sub(r"(^|[_-])live", r"\g<0>.", re.sub(r"[^!-~]+", "-", name), flags=re.IGNORECASE)
+        if len(name) > 240 or re.search("[^ -~]", name):  # names that differ only in what is replaced or cut
+            usable = f"{usable[-231:]}~{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:8]}"
         world = World(self, "test_" + usable[-240:])
         world.control("POST", "/reset", {})
         return world
 
     def stop(self) -> int:
-        """Ends the server and returns its exit code."""
+        """Ends the server and returns its exit code. Does nothing in a fork of the process that started it."""
+        if os.getpid() != self._owner:
+            return 0
+        if os.name != "nt" and self.process.poll() is None:
+            self.process.terminate()  # it stops cleanly, also if another process holds its standard input open
         self.process.communicate()
         return self.process.returncode
 

@@ -11,13 +11,24 @@ module FinanceSandbox
   class Sandbox
     attr_reader :url
 
-    # The server that all tests of this process share.
-    def self.shared(**options) = @shared ||= new(**options)
+    LOCK = Mutex.new
+    @running = ObjectSpace::WeakMap.new
+
+    # The server that all tests of this process share, also those of several threads.
+    def self.shared(**options) = LOCK.synchronize { @shared ||= new(**options) }
+
+    def self.running = @running
 
     def initialize(binary: ENV.fetch("SANDBOX_BIN", "sandbox"), seed: 42, clock: "manual", args: [])
       command = [binary, "--port", "0", "--quiet", "--exit-with-stdin", "--seed", seed.to_s, "--clock", clock, *args]
       unset = ENV.keys.select { |name| name == "PORT" || name.start_with?("SANDBOX_") }.to_h { |name| [name, nil] }
-      @pipe = IO.popen([unset, *command], "r+")
+      begin
+        @pipe = IO.popen([unset, *command], "r+")
+      rescue SystemCallError => lost
+        raise "#{binary} does not start: #{lost.message}; SANDBOX_BIN names another program"
+      end
+      @owner = Process.pid
+      Sandbox.running[self] = true
       ready = @pipe.gets.to_s
       unless ready.start_with?("listening on ")
         @pipe.close
@@ -32,18 +43,35 @@ module FinanceSandbox
     def world(name)
       # A key with `_live_` would be refused as a live one.
       usable = name.gsub(/[^!-~]+/, "-").gsub(/(^|[_-])live/i, '\0.')
+      # Names that differ only in what is replaced or cut have worlds of their own.
+      usable = "#{usable[-231..] || usable}~#{OpenSSL::Digest::SHA256.hexdigest(name)[0, 8]}" if name.size > 240 || name.match?(/[^ -~]/)
       world = World.new(self, "test_#{usable[-240..] || usable}")
       world.control(:post, "/reset", {})
       world
     end
 
-    def fork_key(key) = "#{key[-240..] || key}~#{@forks += 1}"
+    def fork_key(key) = "#{key[-240..] || key}~#{LOCK.synchronize { @forks += 1 }}"
 
-    # Ends the server and returns its exit code.
+    # Ends the server and returns its exit code. Does nothing in a fork of the process that started it.
     def stop
+      return 0 unless Process.pid == @owner
+
+      # The program stops cleanly, also if another process holds its standard input open.
+      Process.kill("TERM", @pipe.pid) unless Gem.win_platform?
       @pipe.close
       $?.exitstatus
     end
+
+    # A fork of this process has a copy of the pipe, which would keep the server alive.
+    def release = @pipe.closed? || @pipe.close_write
+
+    # Ruby 3.1 and later call this for each fork.
+    module Fork
+      def _fork
+        super.tap { |pid| Sandbox.running.each_key(&:release) if pid.zero? }
+      end
+    end
+    Process.singleton_class.prepend(Fork)
   end
 
   # The world of one test. `client` is a client of it, for the code under test.
@@ -120,6 +148,13 @@ module FinanceSandbox
       calls = refused.map { |one| one.values_at("method", "path", "status", "error").join(" ") }
       "world #{@key} of #{@sandbox.url}#{section["last events", events]}#{section["last decisions", decisions]}" \
         "#{section["refused calls", calls]}#{section["near misses", @misses]}"
+    end
+
+    # The report of a test that has failed, perhaps because the server has ended.
+    def safe_report
+      report
+    rescue Problem => lost
+      "no report of the world: #{lost.message}"
     end
 
     def close = @receivers.each(&:close)

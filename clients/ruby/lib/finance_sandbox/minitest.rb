@@ -13,7 +13,7 @@ module FinanceSandbox
       return unless @world
 
       unless failures.empty?
-        report = "\n\n#{@world.report}"
+        report = "\n\n#{@world.safe_report}"
         failures.map! do |failure|
           next failure.exception(failure.message + report) if failure.error.equal?(failure)
 

@@ -14,7 +14,7 @@ RSpec.configure do |config|
   config.after(:each, :sandbox) do |example|
     next unless @world
 
-    config.reporter.message("\n#{example.full_description}\n#{@world.report}") if example.exception
+    config.reporter.message("\n#{example.full_description}\n#{@world.safe_report}") if example.exception
     @world.close
   end
 end

@@ -12,7 +12,6 @@ import financesandbox.testing.World;
 import financesandbox.testing.Receiver;
 import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.math.BigDecimal;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -234,11 +233,22 @@ class TwelveStepsTest {
 
     @Test
     void aWrongProgramIsNamed() {
-        assertTrue(assertThrows(UncheckedIOException.class, () -> new Sandbox("/no-such-program", List.of())).getMessage().contains("/no-such-program"));
-        String message = assertThrows(IllegalStateException.class, () -> new Sandbox("echo", List.of())).getMessage();
+        String message = assertThrows(IllegalStateException.class, () -> new Sandbox("/no-such-program", List.of())).getMessage();
+        assertTrue(message.matches("/no-such-program does not start: .*No such file.*SANDBOX_BIN.*"), message);
+        message = assertThrows(IllegalStateException.class, () -> new Sandbox("echo", List.of())).getMessage();
         assertTrue(message.matches("echo does not serve: .*SANDBOX_BIN.*"), message);
         message = assertThrows(IllegalStateException.class, () -> new Sandbox("--clock", "sundial")).getMessage();
         assertTrue(message.contains("does not serve: it ended with 2"), message);
+    }
+
+    @Test
+    void namesThatDifferInWhatAKeyDoesNotHaveHaveTheirOwnWorlds() {
+        try (Sandbox sandbox = new Sandbox()) {
+            List<String> names = List.of("é", "ü", "a".repeat(300), "b" + "a".repeat(300), "a b");
+            List<String> keys = names.stream().map(name -> sandbox.world(name).fork().key()).distinct().toList();
+            assertEquals(5, keys.size());
+            assertTrue(keys.get(4).startsWith("test_a-b~"), keys.get(4));
+        }
     }
 
     @Test

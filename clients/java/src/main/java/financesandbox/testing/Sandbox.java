@@ -3,7 +3,11 @@ package financesandbox.testing;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -31,6 +35,10 @@ public final class Sandbox implements AutoCloseable {
         builder.environment().keySet().removeIf(name -> name.equals("PORT") || name.startsWith("SANDBOX_"));
         try {
             process = builder.start();
+        } catch (IOException lost) {
+            throw new IllegalStateException(program + " does not start: " + lost.getMessage() + "; SANDBOX_BIN names another program", lost);
+        }
+        try {
             BufferedReader output = process.inputReader();
             String ready = output.readLine();
             if (ready == null || !ready.startsWith("listening on ")) {
@@ -52,17 +60,29 @@ public final class Sandbox implements AutoCloseable {
     public World world(String name) {
         // A key with `_live_` would be refused as a live one.
         String usable = name.replaceAll("[^!-~]+", "-").replaceAll("(?i)(^|[_-])live", "$0.");
-        World world = new World(this, "test_" + last(usable));
+        if (name.length() > 240 || !name.matches("[ -~]*")) { // names that differ only in what is replaced or cut
+            usable = last(usable, 231) + "~" + hash(name);
+        }
+        World world = new World(this, "test_" + last(usable, 240));
         world.control("POST", "/reset", Map.of());
         return world;
     }
 
     static String forkKey(String key) {
-        return last(key) + "~" + FORKS.incrementAndGet();
+        return last(key, 240) + "~" + FORKS.incrementAndGet();
     }
 
-    private static String last(String key) {
-        return key.substring(Math.max(0, key.length() - 240));
+    private static String last(String key, int length) {
+        return key.substring(Math.max(0, key.length() - length));
+    }
+
+    private static String hash(String name) {
+        try {
+            byte[] hash = MessageDigest.getInstance("SHA-256").digest(name.getBytes(StandardCharsets.UTF_8));
+            return HexFormat.of().formatHex(hash, 0, 4);
+        } catch (NoSuchAlgorithmException impossible) {
+            throw new IllegalStateException(impossible);
+        }
     }
 
     /** Ends the server and returns its exit code. */
