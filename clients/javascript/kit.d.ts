@@ -60,8 +60,14 @@ export class Receiver {
   close(): Promise<unknown>;
 }
 
-/** Gives each test of `node:test`, vitest or jest a world of its own. */
+export type Body<C extends unknown[]> = (world: World, ...context: C) => Promise<void> | void;
+
+/** Gives each test of `node:test`, vitest or jest a world of its own. Options and time limits of a test go on. */
 export function withWorld<C extends unknown[], R>(
   test: (name: string, body: (...context: C) => Promise<void>) => R,
   options?: SandboxOptions,
-): (name: string, body: (world: World, ...context: C) => Promise<void> | void) => R;
+): {
+  (name: string, body: Body<C>): R;
+  (name: string, options: object, body: Body<C>): R;
+  (name: string, body: Body<C>, timeoutMs: number): R;
+};

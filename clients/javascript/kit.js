@@ -219,10 +219,10 @@ export class Receiver {
 
 /**
  * Wraps the `test` of node:test, vitest or jest: `const it = withWorld(test)`. Each test gets a world of its own. A test
- * that fails also prints what happened in its world.
+ * that fails also prints what happened in its world. Options and time limits of a test go on to `test`.
  */
 export function withWorld(test, options) {
-  return (name, body) => test(name, async (...context) => {
+  const inWorld = (name, body) => async (...context) => {
     const world = await (await Sandbox.shared(options)).world(name);
     try {
       return await body(world, ...context);
@@ -236,5 +236,6 @@ export function withWorld(test, options) {
     } finally {
       await world.close();
     }
-  });
+  };
+  return (name, ...rest) => test(name, ...rest.map((one) => (typeof one === 'function' ? inWorld(name, one) : one)));
 }

@@ -166,6 +166,19 @@ it('test_live_updates is a name of a world', async (world) => {
   assert.equal((await world.client.get('/api/business/companies')).status, 200);
 });
 
+test('options and time limits of a test go on', async () => {
+  const calls = [];
+  const named = withWorld(async (name, ...rest) => {
+    calls.push(rest.map((one) => typeof one));
+    await rest.find((one) => typeof one === 'function')();
+  });
+  const keys = [];
+  await named('with options', { timeout: 5_000 }, async (world) => { keys.push(world.key); });
+  await named('with a limit', async (world) => { keys.push(world.key); }, 5_000);
+  assert.deepEqual(calls, [['object', 'function'], ['function', 'number']]);
+  assert.deepEqual(keys, ['test_with-options', 'test_with-a-limit']);
+});
+
 test('a wrong program is named', async () => {
   await assert.rejects(Sandbox.start({ binary: '/no-such-program' }), /no-such-program does not start: .*ENOENT; SANDBOX_BIN/);
   await assert.rejects(Sandbox.start({ binary: 'echo' }), /echo does not serve: .*SANDBOX_BIN/);

@@ -27,3 +27,6 @@ it('types', async (world) => {
     if (error instanceof Problem) console.log(error.code, error.errors[0]?.pointer, error.requestId);
   }
 });
+
+it('options', { timeout: 5_000 }, async (world) => { await world.advance('1d'); });
+it('a time limit', async (world) => { await world.client.get('/api/business/companies', { since: new Date() }); }, 5_000);
