@@ -5,6 +5,7 @@ import os
 import sys
 import urllib.request
 
+LOCAL = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # without the proxy of the environment
 with open(os.path.join(os.environ["SANDBOX_EXAM_DIR"], "book.json")) as file:
     book = json.load(file)
 for bill, entry in sorted(book.items()):
@@ -14,7 +15,7 @@ for bill, entry in sorted(book.items()):
         os.environ["SANDBOX_URL"] + "/api/payments/payouts/" + entry["id"],
         headers={"Authorization": "Bearer " + os.environ["SANDBOX_KEY"]},
     )
-    with urllib.request.urlopen(request) as reply:
+    with LOCAL.open(request) as reply:
         status = json.load(reply)["data"]["status"]
     if (status == "paid") != (entry["state"] == "paid"):
         sys.exit(f"{bill}: the book says {entry['state']}, the payout is {status}")
