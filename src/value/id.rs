@@ -7,6 +7,7 @@ use core::cmp::Ordering;
 use core::fmt;
 use core::hash::{Hash, Hasher};
 use core::marker::PhantomData;
+use core::num::NonZeroU64;
 use core::str::FromStr;
 use std::borrow::Cow;
 
@@ -35,9 +36,14 @@ pub trait Prefixed {
 /// In JSON it is any string. A string that is not an id of this kind becomes [`Id::UNKNOWN`], which no resource has.
 /// So a mistyped id is "not found", and no error mentions an alphabet that the contract does not have.
 pub struct Id<T> {
-    bits: u64,
+    /// Without one value, so that an optional id needs no more memory.
+    bits: NonZeroU64,
     of: PhantomData<fn() -> T>,
 }
+
+/// The bits of no id: they are read as those of [`Id::UNKNOWN`].
+const NO_ID: u64 = 0x9E37_79B9_7F4A_7C15;
+const UNKNOWN_BITS: NonZeroU64 = NonZeroU64::new(u64::MAX ^ NO_ID).expect("they differ");
 
 impl<T> Id<T> {
     /// The value for a string that is not an id of this kind.
@@ -46,13 +52,17 @@ impl<T> Id<T> {
     /// The id with these bits.
     #[must_use]
     pub const fn from_bits(bits: u64) -> Self {
+        let bits = match NonZeroU64::new(bits ^ NO_ID) {
+            Some(bits) => bits,
+            None => UNKNOWN_BITS,
+        };
         Self { bits, of: PhantomData }
     }
 
     /// The 64 bits behind the text.
     #[must_use]
     pub const fn bits(self) -> u64 {
-        self.bits
+        self.bits.get() ^ NO_ID
     }
 }
 
@@ -75,7 +85,7 @@ impl<T> PartialOrd for Id<T> {
 }
 impl<T> Ord for Id<T> {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.bits.cmp(&other.bits)
+        self.bits().cmp(&other.bits())
     }
 }
 impl<T> Hash for Id<T> {
@@ -86,7 +96,7 @@ impl<T> Hash for Id<T> {
 
 impl<T: Prefixed> fmt::Display for Id<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_id(f, T::PREFIX, self.bits)
+        write_id(f, T::PREFIX, self.bits())
     }
 }
 
@@ -106,7 +116,7 @@ impl<T: Prefixed> FromStr for Id<T> {
 
 impl<T: Prefixed> Serialize for Id<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        IdText { prefix: T::PREFIX, bits: self.bits }.serialize(serializer)
+        IdText { prefix: T::PREFIX, bits: self.bits() }.serialize(serializer)
     }
 }
 
