@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// Between 1 and `MAX` characters, without control characters.
 ///
@@ -74,9 +75,33 @@ pub(crate) fn camel_case(name: &str) -> String {
 pub(crate) const NO_CONTROL: &str = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$";
 
 /// Up to 50 key-value pairs set by the caller: keys up to 40 characters, values up to 500.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Metadata(pub BTreeMap<String, String>);
+///
+/// Most resources have none, and every version of a resource is stored, so none takes one word. The versions share
+/// the others.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(from = "BTreeMap<String, String>")]
+pub struct Metadata(Option<Arc<BTreeMap<String, String>>>);
+
+impl Metadata {
+    /// The pairs, by key.
+    #[must_use]
+    pub fn pairs(&self) -> &BTreeMap<String, String> {
+        static NONE: BTreeMap<String, String> = BTreeMap::new();
+        self.0.as_deref().unwrap_or(&NONE)
+    }
+}
+
+impl From<BTreeMap<String, String>> for Metadata {
+    fn from(pairs: BTreeMap<String, String>) -> Self {
+        Self((!pairs.is_empty()).then(|| Arc::new(pairs)))
+    }
+}
+
+impl Serialize for Metadata {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.pairs().serialize(serializer)
+    }
+}
 
 impl JsonSchema for Metadata {
     fn schema_name() -> Cow<'static, str> {

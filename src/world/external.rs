@@ -38,7 +38,7 @@ impl World {
         let grown = self.changed::<T>().map(|index| self.base().id_at::<T>(index));
         self.created::<T>().chain(grown).filter_map(move |id| {
             let resource = self.touched(id)?;
-            let external_id = metadata(&resource).0.get(EXTERNAL_ID)?.clone();
+            let external_id = metadata(&resource).pairs().get(EXTERNAL_ID)?.clone();
             Some(External { external_id, id: AnyId::of(id) })
         })
     }

@@ -121,12 +121,12 @@ impl Exported {
 
 /// The caller's own id of a resource, or its id.
 fn external(metadata: &Metadata, id: String) -> String {
-    metadata.0.get(EXTERNAL_ID).cloned().unwrap_or(id)
+    metadata.pairs().get(EXTERNAL_ID).cloned().unwrap_or(id)
 }
 
 /// The metadata without the external id; null if there is none.
 fn others(metadata: &Metadata) -> Value {
-    let mut metadata = metadata.0.clone();
+    let mut metadata = metadata.pairs().clone();
     metadata.remove(EXTERNAL_ID);
     if metadata.is_empty() { Value::Null } else { json!(metadata) }
 }

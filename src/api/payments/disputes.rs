@@ -99,7 +99,7 @@ pub(crate) struct RespondToDispute {
 fn respond_to_dispute(world: &mut World, input: RespondToDispute) -> Result<Single<Dispute>> {
     let mut dispute = (*world.get(input.dispute_id)?).clone();
     let contests = input.action == Response::Contest;
-    if contests == input.evidence.0.is_empty() {
+    if contests == input.evidence.pairs().is_empty() {
         let (code, detail) = if contests {
             ("required", "contest requires evidence")
         } else {
