@@ -1,7 +1,6 @@
 //! Lifecycles as const rows. The check, the 409 with `allowed`, the docs and the tests read the same rows.
 
 use core::fmt;
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -137,7 +136,7 @@ pub(crate) struct StatusChange<S> {
     pub(crate) at: Timestamp,
     /// Why, if there is more to say than the transition's name.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) reason: Option<Cow<'static, str>>,
+    pub(crate) reason: Option<Arc<String>>,
 }
 
 /// The statuses of a resource, oldest first. Versions of the resource with the same statuses share them.
@@ -173,7 +172,7 @@ pub(crate) trait Stateful {
         if let Some(updated_at) = standing.updated_at {
             *updated_at = at;
         }
-        let change = StatusChange { status, at, reason: reason.map(Cow::Owned) };
+        let change = StatusChange { status, at, reason: reason.map(Arc::new) };
         *standing.history = standing.history.iter().cloned().chain([change]).collect();
     }
 }

@@ -178,7 +178,7 @@ pub(crate) fn findings(requests: &[Arc<DueDiligenceRequest>]) -> Vec<Finding> {
         ];
         for (kind, status) in noted {
             if let Some(change) = request.last(status) {
-                let note = change.reason.as_deref().map(str::to_owned);
+                let note = change.reason.as_deref().cloned();
                 add(kind, change.at, note);
             }
         }
