@@ -3,9 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::model::business::Company;
 use crate::model::{AnyId, Entity, Record};
-use crate::value::Id;
 use crate::world::World;
 use crate::world::event::{Changes, Event};
 use crate::world::transaction::Undo;
@@ -37,27 +35,24 @@ impl World {
     ) {
         let id = AnyId { kind: T::KIND, bits: subject.id().bits() };
         let object = Arc::clone(subject).into_record();
-        self.emit_record(name, id, subject.company(), (before, object));
+        self.emit_record(name, id, (before, object));
     }
 
     fn emit_record(
         &mut self,
         name: &'static str,
         subject: AnyId,
-        company: Id<Company>,
         (before, object): (Option<Record>, Record),
     ) {
         let count = self.overlay.count_event(subject);
-        let changes = Changes::of(&mut self.transaction.staged, &object);
+        let changes = Changes::of(&mut self.transaction.staged, &object).after(before);
         let event_key = self.base.key().with("event").at(subject.bits).at(count.into());
         let event = Event {
             sequence: self.log.len() + 1,
             at: self.now,
             name: Cow::Borrowed(name),
             id: event_key.hash(),
-            company: company.bits(),
             object,
-            before,
             request: self.transaction.request.clone(),
             cause: self.cause_of_event(),
             decision: self.transaction.decided.take(),

@@ -15,7 +15,9 @@ use crate::value::id::Id;
 use crate::value::time::Timestamp;
 use crate::world::decided::Decided;
 
+/// An event. The log keeps every one, so what follows from the subject is not stored, and what few events have is boxed.
 #[derive(Clone, Debug, Deserialize)]
+#[serde(from = "WrittenEvent")]
 pub(crate) struct Event {
     /// The position in the world's event log, from 1.
     pub(crate) sequence: u64,
@@ -26,14 +28,8 @@ pub(crate) struct Event {
     /// The bits of the event's id. They depend on the subject and its own number of events, not on the sequence, so an unrelated event
     /// changes no id.
     pub(crate) id: u64,
-    /// The subject's company, or the value for no company.
-    pub(crate) company: u64,
     /// The subject after the event.
     pub(crate) object: Record,
-    /// The previous state of the subject, if its change is not among the changes, because it follows from the journal
-    /// or from an earlier event. No hash of the world contains it.
-    #[serde(default)]
-    pub(crate) before: Option<Record>,
     /// The request that caused it; none if the clock did.
     pub(crate) request: Option<Arc<RequestRef>>,
     /// The request that set the timer, if the clock caused it.
@@ -43,13 +39,40 @@ pub(crate) struct Event {
     pub(super) changes: Changes,
 }
 
+/// The serialised form of an event, apart from members that follow from the subject.
+#[derive(Deserialize)]
+struct WrittenEvent {
+    sequence: u64,
+    at: Timestamp,
+    name: Cow<'static, str>,
+    id: u64,
+    object: Record,
+    #[serde(default)]
+    before: Option<Record>,
+    request: Option<Arc<RequestRef>>,
+    cause: Option<Arc<RequestRef>>,
+    decision: Option<Arc<Decided>>,
+    changes: Vec<Change>,
+}
+
+impl From<WrittenEvent> for Event {
+    fn from(written: WrittenEvent) -> Self {
+        let WrittenEvent { sequence, at, name, id, object, .. } = written;
+        let WrittenEvent { request, cause, decision, before, changes, .. } = written;
+        let changes = Changes::All(changes.into()).after(before);
+        Self { sequence, at, name, id, object, request, cause, decision, changes }
+    }
+}
+
 /// The changes of an event. Most events have only the change of their subject; its new state is the event's object.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(from = "Vec<Change>")]
+#[derive(Clone, Debug)]
 pub(super) enum Changes {
     /// Only the change of the subject, with its previous state.
     OfSubject(Option<Record>),
     All(Box<[Change]>),
+    /// Without the change of the subject, which follows from the journal or from an earlier event: its previous state
+    /// and all changes. No hash of the world contains that state.
+    OfOthers(Box<(Record, Box<[Change]>)>),
 }
 
 impl Event {
@@ -58,6 +81,7 @@ impl Event {
         let (own, all) = match &self.changes {
             Changes::OfSubject(before) => (Some(before.as_ref()), &[][..]),
             Changes::All(changes) => (None, &changes[..]),
+            Changes::OfOthers(of) => (None, &of.1[..]),
         };
         let own = own.map(|before| Changed { before, after: &self.object });
         own.into_iter().chain(all.iter().map(Changed::of))
@@ -68,9 +92,14 @@ impl Event {
         self.object.any_id()
     }
 
+    /// The subject's company, or the value for no company.
+    pub(crate) fn company(&self) -> Id<Company> {
+        self.object.company()
+    }
+
     /// The subject's company, if it has one.
     pub(crate) fn company_id(&self) -> Option<Id<Company>> {
-        Some(Id::from_bits(self.company)).filter(|id| *id != Id::UNKNOWN)
+        Some(self.company()).filter(|id| *id != Id::UNKNOWN)
     }
 
     /// The request that caused it, directly or by a timer; none if no request did.
@@ -91,7 +120,15 @@ impl Event {
     /// The subject before the event; nothing if it is new.
     pub(crate) fn subject_before(&self) -> Option<&Record> {
         let change = self.changes().find(|change| self.is_of_subject(*change));
-        change.map_or(self.before.as_ref(), |change| change.before)
+        change.map_or_else(|| self.earlier(), |change| change.before)
+    }
+
+    /// The subject before the event, if its change is not among the changes.
+    fn earlier(&self) -> Option<&Record> {
+        match &self.changes {
+            Changes::OfOthers(of) => Some(&of.0),
+            _ => None,
+        }
     }
 }
 
@@ -108,16 +145,10 @@ pub(crate) struct RequestRef {
     pub(crate) trace: Option<Box<TraceParent>>,
 }
 
-impl From<Vec<Change>> for Changes {
-    fn from(changes: Vec<Change>) -> Self {
-        Self::All(changes.into())
-    }
-}
-
 impl Serialize for Event {
     /// With all changes in full.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { sequence, at, name, id, company, object, before, .. } = self;
+        let Self { sequence, at, name, id, object, .. } = self;
         let Self { request, cause, decision, changes: _, .. } = self;
         let mut members = serializer.serialize_struct("Event", 12)?;
         members.serialize_field("sequence", sequence)?;
@@ -125,9 +156,9 @@ impl Serialize for Event {
         members.serialize_field("name", name)?;
         members.serialize_field("id", id)?;
         members.serialize_field("subject", &self.subject())?;
-        members.serialize_field("company", company)?;
+        members.serialize_field("company", &self.company().bits())?;
         members.serialize_field("object", object)?;
-        if let Some(before) = before {
+        if let Some(before) = self.earlier() {
             members.serialize_field("before", before)?;
         }
         members.serialize_field("request", request)?;
@@ -146,6 +177,14 @@ pub(super) struct Change {
 }
 
 impl Changes {
+    /// The same, with the previous state of a subject whose change is not among them.
+    pub(super) fn after(self, before: Option<Record>) -> Self {
+        match (self, before) {
+            (Self::All(changes), Some(before)) => Self::OfOthers(Box::new((before, changes))),
+            (changes, _) => changes,
+        }
+    }
+
     /// The staged changes, for the event about this object.
     pub(super) fn of(staged: &mut Vec<Change>, object: &Record) -> Self {
         match &mut staged[..] {

@@ -195,9 +195,10 @@ impl Known {
         let mut log = Sink::after(self.log);
         let mut changed: BTreeMap<Kind, BTreeMap<u64, &Record>> = BTreeMap::new();
         for event in events {
-            let Event { sequence, at, name, id, company, .. } = &**event;
+            let Event { sequence, at, name, id, .. } = &**event;
             let Event { request, cause, decision, .. } = &**event;
-            log.add(&(sequence, at, name, id, event.subject(), company, request, cause, decision));
+            let (subject, company) = (event.subject(), event.company().bits());
+            log.add(&(sequence, at, name, id, subject, company, request, cause, decision));
             for change in event.changes() {
                 let records = changed.entry(change.kind()).or_default();
                 records.insert(change.after.bits(), change.after);

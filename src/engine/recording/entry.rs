@@ -265,9 +265,10 @@ fn check(events: &[Arc<Event>]) -> String {
     let mut update = |piece: &[u8]| hash.update(piece);
     let mut sink = JsonSink::to_hash(&mut update, Vec::new());
     for event in events {
-        let Event { sequence, at, name, id, company, .. } = &**event;
+        let Event { sequence, at, name, id, .. } = &**event;
         let Event { object, request, cause, decision, .. } = &**event;
-        sink.add(&(sequence, at, name, id, event.subject(), company, request, cause, decision));
+        let (subject, company) = (event.subject(), event.company().bits());
+        sink.add(&(sequence, at, name, id, subject, company, request, cause, decision));
         for change in event.changes() {
             sink.add(change.after);
         }
