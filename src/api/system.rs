@@ -138,7 +138,7 @@ pub(crate) fn run_caused(world: &mut World, request: &str, deadlines: bool) -> b
     run(world, |world| world.take_caused(request, deadlines)).is_some()
 }
 
-fn run(world: &mut World, take: impl FnOnce(&mut World) -> Option<Timer>) -> Option<Task> {
+fn run(world: &mut World, take: impl FnOnce(&mut World) -> Option<Arc<Timer>>) -> Option<Task> {
     world.begin(None);
     let Some(timer) = take(world) else {
         world.roll_back();

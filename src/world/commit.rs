@@ -11,7 +11,7 @@ use crate::world::transaction::Undo;
 use crate::world::{ClockMode, World};
 
 /// The capacity of the undo list, in changes, that a world keeps between steps. It is enough for most steps.
-const FEW: usize = 32;
+const FEW: usize = 16;
 
 impl World {
     /// Begins the transaction of a request.

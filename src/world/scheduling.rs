@@ -1,5 +1,7 @@
 //! Timers, set and taken, and the clock that they move.
 
+use std::sync::Arc;
+
 use crate::model::{AnyId, Task};
 use crate::value::{Span, Timestamp};
 use crate::world::timers::Timer;
@@ -18,15 +20,15 @@ impl World {
 
     /// Sets a timer for a date; it waits for that date in every clock mode.
     pub(crate) fn remind_at(&mut self, due: Timestamp, task: Task) {
-        let timer = Timer {
+        let timer = Arc::new(Timer {
             due: due.max(self.now),
             sequence: self.timers.next,
             task,
             cause: self.transaction.cause.clone(),
             decided: self.transaction.behind(task.subject()),
-        };
+        });
         self.timers.next += 1;
-        self.timers.insert(timer.clone());
+        self.timers.insert(Arc::clone(&timer));
         self.transaction.undo.push(Undo::SetTimer { timer });
     }
 
@@ -88,12 +90,12 @@ impl World {
     }
 
     /// The timers in the order of their due times.
-    pub(crate) fn timers(&self) -> impl ExactSizeIterator<Item = &Timer> {
+    pub(crate) fn timers(&self) -> impl ExactSizeIterator<Item = &Arc<Timer>> {
         self.timers.iter()
     }
 
     /// Takes the first timer that is due by `instant`, and moves the clock to it.
-    pub(crate) fn take_due(&mut self, instant: Timestamp) -> Option<Timer> {
+    pub(crate) fn take_due(&mut self, instant: Timestamp) -> Option<Arc<Timer>> {
         let timer = self.timers.take_due(instant)?;
         self.taken(&timer);
         self.move_clock(timer.due.max(self.now));
@@ -102,7 +104,7 @@ impl World {
 
     /// Takes the first timer that a request set, directly or indirectly, without waiting for it; deadlines
     /// only on request.
-    pub(crate) fn take_caused(&mut self, request: &str, deadlines: bool) -> Option<Timer> {
+    pub(crate) fn take_caused(&mut self, request: &str, deadlines: bool) -> Option<Arc<Timer>> {
         let caused = |timer: &Timer| {
             let cause = timer.cause.as_ref();
             (deadlines || !timer.task.kind().is_deadline())
@@ -132,8 +134,8 @@ impl World {
     }
 
     /// The effects that run now have the cause of the timer.
-    fn taken(&mut self, timer: &Timer) {
-        let timer = timer.clone();
+    fn taken(&mut self, timer: &Arc<Timer>) {
+        let timer = Arc::clone(timer);
         self.transaction.cause.clone_from(&timer.cause);
         self.transaction.decided.clone_from(&timer.decided);
         self.transaction.latest.clone_from(&timer.decided);

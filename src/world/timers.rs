@@ -18,7 +18,7 @@ use crate::world::script_state::Cause;
 pub(super) struct Timers {
     pub(super) next: u64,
     #[serde(serialize_with = "listed::serialize")]
-    due: OrdMap<(Timestamp, u64), Timer>,
+    due: OrdMap<(Timestamp, u64), Arc<Timer>>,
     /// The keys of timers about a resource, by the bits of its id: an index.
     #[serde(skip_serializing)]
     about: OrdSet<(u64, Timestamp, u64)>,
@@ -37,7 +37,7 @@ struct WrittenTimers {
 impl From<WrittenTimers> for Timers {
     fn from(written: WrittenTimers) -> Self {
         let mut timers = Self { next: written.next, ..Self::default() };
-        written.due.into_iter().for_each(|timer| timers.insert(timer));
+        written.due.into_iter().for_each(|timer| timers.insert(Arc::new(timer)));
         timers
     }
 }
@@ -76,7 +76,7 @@ impl Timer {
 
 impl Timers {
     /// In the order of their due times.
-    pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = &Timer> {
+    pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = &Arc<Timer>> {
         self.due.values()
     }
 
@@ -85,7 +85,7 @@ impl Timers {
         (self.next, self.sum)
     }
 
-    pub(super) fn insert(&mut self, timer: Timer) {
+    pub(super) fn insert(&mut self, timer: Arc<Timer>) {
         self.sum = self.sum.wrapping_add(timer.hash());
         if let Some(place) = timer.place() {
             self.about.insert(place);
@@ -93,7 +93,7 @@ impl Timers {
         self.due.insert(timer.key(), timer);
     }
 
-    fn take(&mut self, key: (Timestamp, u64)) -> Option<Timer> {
+    fn take(&mut self, key: (Timestamp, u64)) -> Option<Arc<Timer>> {
         let timer = self.due.remove(&key)?;
         self.sum = self.sum.wrapping_sub(timer.hash());
         if let Some(place) = timer.place() {
@@ -103,14 +103,14 @@ impl Timers {
     }
 
     /// Takes the first timer, if it is due by this instant.
-    pub(super) fn take_due(&mut self, instant: Timestamp) -> Option<Timer> {
+    pub(super) fn take_due(&mut self, instant: Timestamp) -> Option<Arc<Timer>> {
         let &key = self.due.get_min().map(|(key, _)| key)?;
         (key.0 <= instant).then(|| self.take(key)).flatten()
     }
 
     /// Takes the first timer that matches a condition.
-    pub(super) fn take_first(&mut self, of: impl Fn(&Timer) -> bool) -> Option<Timer> {
-        let key = self.iter().find(|timer| of(timer)).map(Timer::key)?;
+    pub(super) fn take_first(&mut self, of: impl Fn(&Timer) -> bool) -> Option<Arc<Timer>> {
+        let key = self.iter().find(|timer| of(timer)).map(|timer| timer.key())?;
         self.take(key)
     }
 
@@ -119,13 +119,13 @@ impl Timers {
         &mut self,
         subject: AnyId,
         of: impl Fn(&Timer) -> bool,
-    ) -> Option<Timer> {
+    ) -> Option<Arc<Timer>> {
         let key = self.about(subject).find(|timer| of(timer))?.key();
         self.take(key)
     }
 
     /// The timers about a resource, in the order of their due times.
-    pub(super) fn about(&self, subject: AnyId) -> impl Iterator<Item = &Timer> {
+    pub(super) fn about(&self, subject: AnyId) -> impl Iterator<Item = &Arc<Timer>> {
         let bits = subject.bits;
         let places =
             self.about.range((bits, Timestamp::EPOCH, 0)..=(bits, Timestamp::MAX, u64::MAX));
@@ -142,13 +142,15 @@ impl Timers {
 
 /// As a list, with the first due timer at its end.
 mod listed {
+    use std::sync::Arc;
+
     use imbl::OrdMap;
     use serde::Serializer;
 
     use super::{Timer, Timestamp};
 
     pub(super) fn serialize<S: Serializer>(
-        due: &OrdMap<(Timestamp, u64), Timer>,
+        due: &OrdMap<(Timestamp, u64), Arc<Timer>>,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(due.values().rev())

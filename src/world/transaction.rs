@@ -67,10 +67,10 @@ pub(super) enum Undo {
         subject: AnyId,
     },
     SetTimer {
-        timer: Timer,
+        timer: Arc<Timer>,
     },
     TakeTimer {
-        timer: Timer,
+        timer: Arc<Timer>,
     },
     Clock {
         now: Timestamp,
