@@ -39,13 +39,13 @@ impl Posting {
         currency: Currency,
         lines: &[(Account, Direction, i64)],
     ) -> Self {
-        let lines = lines
-            .iter()
-            .filter(|(_, _, amount)| *amount != 0)
-            .map(|&(account, direction, amount)| EntryLine { account, direction, amount, currency })
-            .map(positive)
-            .collect();
-        Self { memo: Cow::Borrowed(memo), source, lines }
+        let moved = lines.iter().filter(|(_, _, amount)| *amount != 0);
+        // Every entry is stored, so its list gets no more than its size.
+        let mut written = Vec::with_capacity(moved.clone().count());
+        written.extend(moved.map(|&(account, direction, amount)| {
+            positive(EntryLine { account, direction, amount, currency })
+        }));
+        Self { memo: Cow::Borrowed(memo), source, lines: written }
     }
 
     /// An entry exactly as a caller wrote it.

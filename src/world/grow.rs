@@ -102,7 +102,7 @@ impl Grow for Company {
             legal_name: known.legal_name,
             country: plan.country.code.to_owned(),
             currency: plan.currency,
-            industry: Some(plan.industry.id.to_owned()),
+            industry: Some(plan.industry.id.into()),
             registration_number: Some(known.registration_number),
             founded_on: Some(known.founded_on),
             tax_id: Some(known.tax_id),

@@ -144,7 +144,7 @@ fn create_company(world: &mut World, input: CreateCompany) -> Result<Data<Compan
             legal_name: input.legal_name.into_string(),
             country: input.country.0,
             currency: input.currency,
-            industry: input.industry.map(Text::into_string),
+            industry: input.industry.map(|text| text.into_string().into()),
             registration_number: input.registration_number.map(Text::into_string),
             founded_on: input.founded_on,
             tax_id: input.tax_id.map(Text::into_string),
@@ -153,7 +153,7 @@ fn create_company(world: &mut World, input: CreateCompany) -> Result<Data<Compan
             payroll_settings: input
                 .payroll_settings
                 .map_or(defaults, |change| change.apply(defaults, today)),
-            payment_settings: input.payment_settings.map(|change| change.apply(None)),
+            payment_settings: input.payment_settings.map(|change| Box::new(change.apply(None))),
             created_at: now,
             updated_at: now,
             metadata: input.metadata.unwrap_or_default(),
@@ -303,7 +303,8 @@ fn update_company(world: &mut World, input: UpdateCompany) -> Result<Data<Compan
         company.payroll_settings = change.apply(company.payroll_settings, world.today());
     }
     if let Some(change) = input.payment_settings {
-        company.payment_settings = Some(change.apply(company.payment_settings));
+        let settings = change.apply(company.payment_settings.as_deref().copied());
+        company.payment_settings = Some(Box::new(settings));
     }
     input.address.apply(&mut company.address, |address| Box::new(address.kept()));
     if let Some(change) = input.contact {

@@ -194,7 +194,7 @@ pub(crate) fn close(
     reason: Option<String>,
 ) -> Arc<ComplianceRequirement> {
     let mut requirement = requirement.clone();
-    requirement.evidence = evidence;
+    requirement.evidence = evidence.map(Box::new);
     requirement.enter_because(RequirementStatus::Resolved, world.now(), reason);
     world.forget_timers(AnyId::of(requirement.id));
     world.record("compliance_requirement.resolved", requirement)

@@ -40,7 +40,7 @@ pub(crate) fn needs_approval(
     amount: i64,
     currency: Currency,
 ) -> bool {
-    let settings = company.payment_settings.unwrap_or_default();
+    let settings = company.payment_settings.as_deref().copied().unwrap_or_default();
     settings.approval_required
         && in_own_currency(world, company, amount, currency)
             .is_none_or(|amount| amount >= i128::from(settings.approval_threshold))
@@ -71,7 +71,7 @@ pub(crate) fn limited(world: &mut World, before: &Company, company: &Company) {
 
 /// Whether a balance is below the company's limit; it never is if there is none.
 fn is_below(world: &World, company: &Company, currency: Currency, balance: i64) -> bool {
-    let mark = company.payment_settings.unwrap_or_default().low_balance;
+    let mark = company.payment_settings.as_deref().copied().unwrap_or_default().low_balance;
     mark != 0
         && in_own_currency(world, company, balance, currency)
             .is_some_and(|balance| balance < i128::from(mark))

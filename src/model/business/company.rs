@@ -25,7 +25,7 @@ resource! {
         /// The base currency, used for wages, the ledger and reports.
         currency: Currency,
         /// The industry.
-        industry: Option<String>,
+        industry: Option<Box<str>>,
         /// The company's number in the country's company register.
         registration_number: Option<String>,
         /// The day on which the company was founded, if it is known.
@@ -41,7 +41,7 @@ resource! {
         payroll_settings: PayrollSettings,
         /// Settings for payouts to beneficiaries; absent until they are set.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        payment_settings: Option<PaymentSettings>,
+        payment_settings: Option<Box<PaymentSettings>>,
     }
 }
 

@@ -52,6 +52,6 @@ resource! {
         /// The last day on which it can be resolved in time.
         due_on: Date,
         /// The evidence provided; null until it is resolved, and null if it was resolved automatically.
-        evidence: Option<Evidence>,
+        evidence: Option<Box<Evidence>>,
     }
 }
