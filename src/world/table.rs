@@ -99,13 +99,11 @@ impl<V: Clone> Table<V> {
     }
 
     pub(super) fn get(&self, key: u64) -> Option<&V> {
-        let place = self.place(key)?;
-        let row = if self.is_small() { self.few.get(place) } else { self.rows.get(place) };
-        row.map(|(_, value)| value)
+        self.find(key).map(|(_, value)| value)
     }
 
     pub(super) fn get_mut(&mut self, key: u64) -> Option<&mut V> {
-        let place = self.place(key)?;
+        let (place, _) = self.find(key)?;
         let row = if self.is_small() { self.few.get_mut(place) } else { self.rows.get_mut(place) };
         row.map(|(_, value)| value)
     }
@@ -136,10 +134,11 @@ impl<V: Clone> Table<V> {
         Some(row)
     }
 
-    /// The place of the row with this key.
-    fn place(&self, key: u64) -> Option<usize> {
+    /// The place of the row with this key, and its value.
+    fn find(&self, key: u64) -> Option<(usize, &V)> {
         if self.is_small() {
-            return self.few.iter().position(|(of, _)| *of == key);
+            let mut rows = self.few.iter().enumerate();
+            return rows.find_map(|(place, (of, value))| (*of == key).then_some((place, value)));
         }
         let wanted = Slot::new(key, 0);
         let mut home = wanted.home(self.buckets.len());
@@ -148,8 +147,9 @@ impl<V: Clone> Table<V> {
             for slot in bucket {
                 if slot.tag == wanted.tag && !slot.is_free() {
                     let place = slot.nth as usize - 1;
-                    if self.rows[place].0 == key {
-                        return Some(place);
+                    let (of, value) = &self.rows[place];
+                    if *of == key {
+                        return Some((place, value));
                     }
                 }
             }
