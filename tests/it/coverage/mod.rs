@@ -4,6 +4,7 @@
 //! must occur, and every resource must refuse each transition that its state does not allow. Exceptions are listed
 //! with their reason.
 
+mod documented;
 mod exceptions;
 pub(crate) mod library;
 mod machines;
