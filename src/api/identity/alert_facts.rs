@@ -1,6 +1,6 @@
-//! Alerts as records: opening an alert, and the facts about a company or subject that follow from its alerts, such as the risk level.
+//! Alerts as records: opening an alert, the facts about a company or subject that follow from its alerts, and its risk level.
 //!
-//! Deliberately absent: the effects of a decision about an alert on subjects, cases and payouts (`alerts`).
+//! Deliberately absent: decisions about alerts, with their effects on cases and payouts (`alerts`).
 
 use std::sync::Arc;
 

@@ -83,10 +83,12 @@ pub(crate) fn examine(world: &mut World, id: Id<Document>) {
 pub(crate) fn expire(world: &mut World, id: Id<Document>) {
     let document = get(world, id);
     if document.status.may_become(DocumentStatus::Rejected) {
-        // The fault of a token counts also if the document was not examined in time.
-        let is_examined = document.status != DocumentStatus::Received;
-        let found = document.examined(world.today()).filter(|_| !is_examined);
-        conclude(world, &document, found.or(Some(DocumentFault::Expired)));
+        let fault = match document.status {
+            // Its examination comes too late, but the fault of its token counts.
+            DocumentStatus::Received => document.examined(world.today()),
+            _ => Some(DocumentFault::Expired),
+        };
+        conclude(world, &document, fault);
     }
 }
 

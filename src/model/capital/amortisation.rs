@@ -20,7 +20,7 @@ pub(crate) struct Month {
 
 /// The monthly payment: the annuity P·r·gⁿ ÷ (gⁿ − 1), rounded down. The last instalment is slightly larger.
 pub(crate) fn instalment(principal: i64, rate_bp: i64, months: usize) -> i64 {
-    let [principal, rate, year] = [principal.into(), rate_bp.into(), YEAR].map(positive);
+    let [principal, rate, year] = [principal.into(), rate_bp.into(), YEAR].map(unsigned);
     if rate == 0 {
         return narrow(i128::from(principal) / months.max(1) as i128);
     }
@@ -37,7 +37,7 @@ pub(crate) fn instalment(principal: i64, rate_bp: i64, months: usize) -> i64 {
     narrow(paid.into())
 }
 
-fn positive(number: i128) -> u64 {
+fn unsigned(number: i128) -> u64 {
     u64::try_from(number).expect("amounts and rates of a loan are not negative")
 }
 

@@ -95,7 +95,7 @@ pub(crate) struct Subject {
     pub(crate) address: Option<Address>,
     pub(crate) external_id: Option<String>,
     pub(crate) status: KycStatus,
-    /// The level of the latest approval, or a higher one that was approved before without a decline since; none before the first.
+    /// The highest level since the subject became approved; none before the first approval.
     pub(crate) level: Option<crate::model::identity::levels::Level>,
     pub(crate) risk_level: RiskLevel,
     /// Whether verified data has changed since the last submission.
@@ -187,7 +187,7 @@ shown! {
         status: KycStatus;
         /// Verification status.
         kyc_status: KycStatus = it.status;
-        /// The level of the latest approval. A lower one does not replace a higher one of an approved subject. Null before the first approval.
+        /// The level of the latest approval. A lower level does not replace a higher one while the subject is approved. Null before the first approval.
         verified_level: Option<crate::model::identity::levels::Level> = it.level;
         /// Risk level of the latest screening. It is not lower than the level of any alert about the subject that is not dismissed.
         risk_level: RiskLevel;

@@ -7,6 +7,15 @@ use crate::harness::Caller;
 use crate::harness::http::pointers;
 use crate::harness::world::id;
 
+/// Submits a case, and chooses the bureau's reply.
+fn submit_for(caller: &Caller, case: &Value, reply: &str) {
+    let request = caller
+        .request("POST", &format!("{CASES}/{}/submit", id(case)))
+        .header("sandbox-scenario", &format!("bureau.reply={reply}"))
+        .json(&json!({"consent": true}));
+    caller.send(&request).expect(202);
+}
+
 #[test]
 fn an_approved_business_activates_its_company() {
     let caller = Caller::manual();
@@ -238,11 +247,7 @@ fn a_declined_step_up_takes_an_approval_away_and_an_expired_one_does_not() {
     assert_eq!(case(&caller, &step_up)["status"], "expired");
     assert_eq!(subject(&caller, &ada)["kyc_status"], "approved");
     let step_up = open(&caller, &ada, "basic");
-    let request = caller
-        .request("POST", &format!("{CASES}/{}/submit", id(&step_up)))
-        .header("sandbox-scenario", "bureau.reply=declined")
-        .json(&json!({"consent": true}));
-    caller.send(&request).expect(202);
+    submit_for(&caller, &step_up, "declined");
     assert_eq!(subject(&caller, &ada)["kyc_status"], "declined");
 }
 
@@ -257,11 +262,7 @@ fn a_lower_approval_replaces_a_level_only_after_a_decline() {
     submit(&caller, &open(&caller, &ada, "basic"), &[]).expect(202);
     assert_eq!(level(), "standard");
     let declined = open(&caller, &ada, "basic");
-    let request = caller
-        .request("POST", &format!("{CASES}/{}/submit", id(&declined)))
-        .header("sandbox-scenario", "bureau.reply=declined")
-        .json(&json!({"consent": true}));
-    caller.send(&request).expect(202);
+    submit_for(&caller, &declined, "declined");
     submit(&caller, &open(&caller, &ada, "basic"), &[]).expect(202);
     assert_eq!(subject(&caller, &ada)["kyc_status"], "approved");
     assert_eq!(level(), "basic");
@@ -313,11 +314,7 @@ fn a_declined_subject_stays_declined_when_the_next_case_expires() {
     let caller = Caller::instant();
     let (registered, _) = submitted(&caller, "Decline");
     let again = open(&caller, &registered, "basic");
-    let request = caller
-        .request("POST", &format!("{CASES}/{}/submit", id(&again)))
-        .header("sandbox-scenario", "bureau.reply=in_review")
-        .json(&json!({"consent": true}));
-    caller.send(&request).expect(202);
+    submit_for(&caller, &again, "in_review");
     assert_eq!(case(&caller, &again)["status"], "in_review");
     caller.post(&format!("{CASES}/{}/cancel", id(&again)), &json!({})).expect(200);
     assert_eq!(

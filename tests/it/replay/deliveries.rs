@@ -17,7 +17,8 @@ fn hired(delivered: &Delivered) -> String {
     delivered.event()["data"]["object"]["name"].as_str().unwrap().to_owned()
 }
 
-/// Restarts a server after all events but that of Ada were delivered, or after `least` of them. Returns the names that are delivered again.
+/// Restarts a server when at least this number of events were delivered. An endpoint without order never takes that of Ada before the
+/// restart. Returns the names that are delivered after it.
 fn again(ordered: bool, answers_after: Duration, least: usize) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let is_stopped = Arc::new(AtomicBool::new(false));
