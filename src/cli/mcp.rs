@@ -2,7 +2,8 @@
 //!
 //! Each line is a message, which goes to `/_sandbox/mcp` of a sandbox: a running one, or one in this process.
 
-use std::io::{self, BufRead, Read, Write};
+mod lane;
+
 use std::time::Duration;
 
 use clap::Args;
@@ -20,8 +21,6 @@ use crate::render::mcp::{invalid_request, routing};
 const TIMEOUT: Duration = Duration::from_secs(120);
 /// The variable of the token of the control routes.
 const TOKEN: &str = "SANDBOX_ADMIN_TOKEN";
-/// The most bytes of a line.
-const MOST_BYTES: usize = 1 << 20;
 
 /// The arguments of `sandbox mcp`.
 #[derive(Args, Debug)]
@@ -29,7 +28,7 @@ const MOST_BYTES: usize = 1 << 20;
         sandbox mcp --seed 42                                     tools for a new world\n  \
         sandbox mcp --url http://127.0.0.1:4747 --api-key test_key    tools for a world of a running sandbox\n\n\
         A running sandbox also serves the tools at POST /_sandbox/mcp.\n\n\
-        Exit codes: 0 the input has ended, 1 failure, 2 wrong usage.")]
+        Exit codes: 0 the input has ended and every call is answered, 1 failure, 2 wrong usage.")]
 pub(super) struct McpArgs {
     #[command(flatten)]
     typed: Typed,
@@ -69,20 +68,7 @@ pub(super) fn run(args: &McpArgs) -> Result<(), Failure> {
     let server = if args.url.is_none() { Some(start(args)?) } else { None };
     let url = args.url.as_deref().or(server.as_ref().map(Sandbox::url)).unwrap_or_default();
     let sandbox = SandboxArgs::of_url("--url", url, token)?;
-    let (mut input, mut output) = (io::stdin().lock(), io::stdout().lock());
-    while let Some(line) = next_line(&mut input).map_err(Failure::impossible)? {
-        let answer = match line {
-            Line::TooLong => Some(invalid_request("a message has at most 1 MiB")),
-            Line::Message(message) if message.trim_ascii().is_empty() => None,
-            Line::Message(message) => exchange(&sandbox, &authorization, &message),
-        };
-        let Some(answer) = answer else { continue };
-        let written = writeln!(output, "{answer}").and_then(|()| output.flush());
-        if let Err(error) = written {
-            return Failure::of_output(&error);
-        }
-    }
-    Ok(())
+    lane::run(sandbox, authorization)
 }
 
 /// A sandbox in this process.
@@ -92,29 +78,6 @@ fn start(args: &McpArgs) -> Result<Sandbox, Failure> {
         builder = builder.started(std::sync::Arc::new(scenario::find(wanted)?));
     }
     builder.start().map_err(Failure::impossible)
-}
-
-enum Line {
-    Message(Vec<u8>),
-    TooLong,
-}
-
-/// The next line, without its end; none at the end of the input. Of a line that is too long, nothing is kept.
-fn next_line(input: &mut impl BufRead) -> io::Result<Option<Line>> {
-    let most = u64::try_from(MOST_BYTES).unwrap_or(u64::MAX) + 1;
-    let mut line = Vec::new();
-    if input.by_ref().take(most).read_until(b'\n', &mut line)? == 0 {
-        return Ok(None);
-    }
-    if line.last() == Some(&b'\n') {
-        line.pop();
-        return Ok(Some(Line::Message(line)));
-    }
-    if line.len() <= MOST_BYTES {
-        return Ok(Some(Line::Message(line)));
-    }
-    input.skip_until(b'\n')?;
-    Ok(Some(Line::TooLong))
 }
 
 /// Sends a message, and returns its answer; none if it needs none.

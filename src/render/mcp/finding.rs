@@ -13,8 +13,10 @@ use crate::api::operation::{Contract, Method, Operation};
 use crate::render::mcp::calling::{Calling, Done};
 use crate::render::mcp::describing::is_served;
 
-/// The most rows of a search.
+/// The most rows of a page.
 const MOST_FOUND: usize = 10;
+/// A cursor is this text and the number of rows before its page.
+const CURSOR: &str = "found-";
 
 /// Words that do not distinguish operations.
 const EMPTY_WORDS: [&str; 21] = [
@@ -122,7 +124,19 @@ fn fitting(arguments: &Value, is_served: impl Fn(&Operation) -> bool) -> Done {
             "hint": "use words of the domain (payout, invoice, payslip), or a domain: business, payments, identity, capital, sandbox",
         }));
     }
-    let shown = found.iter().take(MOST_FOUND).map(|(_, row)| {
+    let from = match arguments["cursor"].as_str() {
+        None => 0,
+        Some(cursor) => match cursor.strip_prefix(CURSOR).map(str::parse) {
+            Some(Ok(from)) if from < found.len() => from,
+            _ => {
+                return Err(
+                    json!({ "error": "the cursor is unknown: repeat the call without it" }),
+                );
+            }
+        },
+    };
+    let until = from.saturating_add(MOST_FOUND);
+    let shown = found.iter().skip(from).take(MOST_FOUND).map(|(_, row)| {
         json!({
             "operation": row.operation_id(),
             "method": row.method.name(),
@@ -131,7 +145,11 @@ fn fitting(arguments: &Value, is_served: impl Fn(&Operation) -> bool) -> Done {
         })
     });
     let shown: Vec<Value> = shown.collect();
-    Ok(json!({ "found": found.len(), "operations": shown }))
+    let mut answer = json!({ "found": found.len(), "operations": shown });
+    if until < found.len() {
+        answer["next"] = format!("{CURSOR}{until}").into();
+    }
+    Ok(answer)
 }
 
 impl Entry {
@@ -223,6 +241,31 @@ mod tests {
         rows.iter().map(|row| row["operation"].as_str().expect("an id").to_owned()).collect()
     }
 
+    #[test]
+    fn pages_show_each_operation_once() {
+        let (mut cursor, mut ids) = (Value::Null, Vec::new());
+        let found = loop {
+            let page = fitting(&json!({ "query": "payments", "cursor": cursor }), |_| true);
+            let page = page.expect("a page");
+            let rows = page["operations"].as_array().expect("rows");
+            assert!(rows.len() <= MOST_FOUND);
+            ids.extend(rows.iter().map(|row| row["operation"].clone()));
+            cursor = page["next"].clone();
+            if cursor.is_null() {
+                break page["found"].clone();
+            }
+        };
+        assert_eq!(ids.len(), found);
+        assert!(ids.len() > 2 * MOST_FOUND);
+        ids.sort_by_key(Value::to_string);
+        ids.dedup();
+        assert_eq!(ids.len(), found);
+        for wrong in ["found-", "found-9999", "found--1", "10"] {
+            let query = json!({ "query": "payments", "cursor": wrong });
+            assert!(fitting(&query, |_| true).is_err(), "{wrong}");
+        }
+    }
+
     /// Everyday queries, and an operation that must be among the first three.
     const EXPECTED: [(&str, &str); 44] = [
         ("pay a supplier", "createPayout"),
@@ -281,7 +324,6 @@ mod tests {
             .map(|(query, wanted)| format!("{query}: {wanted} is not in {:?}", found(query)))
             .collect();
         assert!(missed.is_empty(), "{}", missed.join("\n"));
-        assert!(found("payments").len() == MOST_FOUND);
         assert!(fitting(&json!({ "query": "xyzzy" }), |_| true).is_err());
         assert!(fitting(&json!({ "query": "" }), |_| true).is_err());
     }

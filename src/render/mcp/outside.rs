@@ -123,19 +123,38 @@ pub(super) fn snapshot(calling: &Calling<'_>, arguments: &Value) -> Done {
 }
 
 pub(super) fn diff(calling: &Calling<'_>, arguments: &Value) -> Done {
+    let is_snapshot = |name: &str| {
+        arguments[name].as_str().is_some_and(|point| !["start", "now"].contains(&point))
+    };
+    difference(calling, arguments).or_else(|refusal| {
+        if refusal["status"] == 404 && !is_snapshot("from") && !is_snapshot("to") {
+            return Ok(json!({ "total": 0, "hint": "no call has used this world yet" }));
+        }
+        Err(refusal)
+    })
+}
+
+fn difference(calling: &Calling<'_>, arguments: &Value) -> Done {
     let end = |name: &str, default: &str| encoded(arguments[name].as_str().unwrap_or(default));
     let target = format!("/_sandbox/diff?from={}&to={}", end("from", "start"), end("to", "now"));
-    let Some(kind) = arguments["kind"].as_str() else {
+    let counts = || -> Done {
         let mut found = calling.get(&format!("{target}&per_page=1"))?;
         let mut counts = found["meta"].take();
         if let Some(counts) = counts.as_object_mut() {
             counts.shift_remove("page");
         }
-        return Ok(counts);
+        Ok(counts)
+    };
+    let Some(kind) = arguments["kind"].as_str() else {
+        return counts();
     };
     let (mut rows, _) = calling.rows(&target)?;
     rows.retain(|row| row["kind"] == kind);
-    Ok(json!({ "kind": kind, "rows": rows }))
+    let mut shown = json!({ "kind": kind, "rows": rows });
+    if rows.is_empty() {
+        shown["changed_kinds"] = counts()?["kinds"].take();
+    }
+    Ok(shown)
 }
 
 pub(super) fn verify(calling: &Calling<'_>, arguments: &Value) -> Done {
@@ -213,7 +232,10 @@ pub(super) fn events(calling: &Calling<'_>, arguments: &Value) -> Done {
 }
 
 pub(super) fn reset(calling: &Calling<'_>, arguments: &Value) -> Done {
-    let body = given(arguments, &["seed", "scenario"]);
+    let mut body = given(arguments, &["seed", "scenario"]);
+    if arguments.get("scenario").is_some_and(Value::is_null) {
+        body.insert("scenario".to_owned(), Value::Null); // null ends the scenario; without the member it stays
+    }
     calling.control("POST", "/_sandbox/reset", &body.into()).map_err(|mut refusal| {
         if refusal["code"] == ErrorCode::UnknownScenario.code()
             && let Ok(known) = calling.get("/_sandbox/scenarios")

@@ -38,6 +38,13 @@ struct Tool {
     function: Function,
 }
 
+impl Tool {
+    /// Whether its function reads the cursor.
+    fn has_own_pages(&self) -> bool {
+        self.name == "find_operation"
+    }
+}
+
 static LIST: LazyLock<Value> =
     LazyLock::new(|| serde_json::from_str(PUBLISHED).expect("the list of tools is JSON"));
 
@@ -95,7 +102,7 @@ impl Agents {
             let answer = json!({ "error": "the arguments are invalid", "errors": wrong });
             return self.stored().page(caller, answer, true);
         }
-        if let Some(cursor) = arguments["cursor"].as_str() {
+        if let Some(cursor) = arguments["cursor"].as_str().filter(|_| !tool.has_own_pages()) {
             if let Some(page) = self.stored().continued(caller, cursor) {
                 return page;
             }

@@ -75,6 +75,57 @@ fn a_world_of_its_own_answers_until_the_input_ends() {
     assert_eq!(shown(&printed[5])["ok"], true);
 }
 
+fn cancelled(id: u64) -> String {
+    let params = json!({"requestId": id, "reason": "too slow"});
+    json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}).to_string()
+}
+
+#[test]
+fn a_slow_call_delays_no_ping_and_can_be_cancelled() {
+    let slow = || json!({"operation": "listEmployees"});
+    let lines = [
+        call(1, "set_fault", &json!({"on": "listEmployees", "latency": "5m"})),
+        call(2, "call_operation", &slow()),
+        call(3, "call_operation", &slow()),
+        line(4, "ping", &json!({})),
+        call(5, "verify", &json!({"about": "ledger"})),
+        cancelled(3),
+        cancelled(2),
+        cancelled(99),
+    ];
+    let (printed, code, stderr) = answers(&["--seed", "42"], &lines);
+    assert_eq!((code, stderr.as_str()), (0, ""));
+    let mut ids: Vec<u64> = printed.iter().map(|answer| answer["id"].as_u64().unwrap()).collect();
+    ids.sort_unstable();
+    assert_eq!(ids, [1, 4, 5]);
+}
+
+#[test]
+fn tools_say_what_is_missing() {
+    let lines = [
+        call(1, "diff", &json!({})),
+        call(2, "call_operation", &json!({"operation": "listEmployees"})),
+        call(3, "diff", &json!({"kind": "payouts"})),
+        call(4, "reset", &json!({"scenario": "late-return", "confirm": true})),
+        call(5, "reset", &json!({"seed": 42, "confirm": true})),
+        call(6, "reset", &json!({"scenario": null, "confirm": true})),
+        call(7, "find_operation", &json!({"query": "payments", "cursor": "found-10"})),
+    ];
+    let (printed, code, stderr) = answers(&["--seed", "42"], &lines);
+    assert_eq!((code, stderr.as_str()), (0, ""));
+    let shown: Vec<Value> = printed.iter().map(shown).collect();
+    assert_eq!(
+        (&shown[0]["total"], &shown[0]["hint"]),
+        (&json!(0), &json!("no call has used this world yet"))
+    );
+    assert_eq!((&shown[2]["rows"], &shown[2]["changed_kinds"]), (&json!([]), &json!({})));
+    assert_eq!(shown[3]["scenarios"], json!(["late-return"]));
+    assert_eq!(shown[4]["scenarios"], json!(["late-return"]));
+    assert_eq!(shown[5]["scenarios"], json!([]));
+    assert_eq!(shown[6]["operations"].as_array().unwrap().len(), 10);
+    assert_eq!(shown[6]["next"], "found-20");
+}
+
 #[test]
 fn a_running_sandbox_is_used_with_its_key() {
     let caller = Caller::instant();
