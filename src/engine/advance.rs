@@ -13,12 +13,12 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Response};
 
 use crate::api::control::clock::{Advance, AdvanceClock};
-use crate::api::operation::{Contract, decode};
+use crate::api::operation::decode;
 use crate::api::reply::IntoReply;
 use crate::engine::headers::{JSON, REQUEST_ID, SANDBOX_TIME, show_waiting};
 use crate::engine::problem;
 use crate::engine::recording::{self, Before};
-use crate::engine::request::{Request, request_id};
+use crate::engine::request::{Request, advance_id, is_advance};
 use crate::engine::slot::Slot;
 use crate::engine::write::{guard, settle};
 use crate::tester::outbox::delivery::Attempted;
@@ -44,20 +44,18 @@ impl Unfinished {
 
 /// Starts the answer to `advanceClock` in a world with endpoints; `None` in all other cases, including refusals.
 pub(super) fn begin(request: &Request<'_>, slot: &Arc<Slot>) -> Option<Response<Bytes>> {
-    let operation = request.route.operation;
-    let advances = operation.name == "advance_clock" && operation.contract == Contract::Control;
-    if !advances || !slot.delivers() {
+    if !is_advance(request.route.operation) || !slot.delivers() {
         return None;
     }
     let input = request.bind(request.parse().ok()?).ok()?;
     let input: AdvanceClock = decode(input).ok()?;
     let world = slot.world();
     let advance = Advance::of(&world, &input).ok()?;
-    let id = world.base().key().with("write").at(world.log_length());
+    let id = advance_id(world.base(), world.log_length(), world.now());
     let run = Run::new(slot, advance);
     let mut response = Response::new(Bytes::new());
     response.headers_mut().insert(CONTENT_TYPE, JSON);
-    response.headers_mut().insert(REQUEST_ID, request_id(id));
+    response.headers_mut().insert(REQUEST_ID, id);
     let unfinished = Unfinished(Arc::new(Mutex::new(Some(run))));
     response.extensions_mut().insert(unfinished);
     show_waiting(&world, &mut response);

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::api::bind::bind;
 use crate::api::json;
-use crate::api::operation::Contract;
+use crate::api::operation::{Contract, Operation};
 use crate::engine::idempotency::IdempotencyKey;
 use crate::engine::represent::Form;
 use crate::engine::router::Route;
@@ -20,8 +20,8 @@ use crate::value::error::ApiError;
 use crate::value::id::{encode, encode_to_string};
 use crate::value::stream::Key;
 use crate::value::time::Timestamp;
-use crate::world::World;
 use crate::world::script::OutcomeRule;
+use crate::world::{Base, World};
 
 /// One request while a world processes it.
 pub(super) struct Request<'a> {
@@ -152,8 +152,12 @@ impl<'a> Request<'a> {
     /// The id of a reply that changed nothing. It depends on the request and the state of the world, so it
     /// shifts no other id.
     pub(super) fn refused_id(&self, world: &World) -> HeaderValue {
-        let key =
-            world.base().key().with("refused").at(world.version()).with(self.head.method.as_str());
+        self.id_by_state("refused", world)
+    }
+
+    /// An id that depends on the request and the state of the world.
+    pub(super) fn id_by_state(&self, kind: &str, world: &World) -> HeaderValue {
+        let key = world.base().key().with(kind).at(world.version()).with(self.head.method.as_str());
         request_id(key.with(self.target()).at(Key::new(0).with_bytes(self.body).hash()))
     }
 }
@@ -163,6 +167,16 @@ pub(super) fn request_id(key: Key) -> HeaderValue {
     let mut id = *b"req_0000000000000";
     id[4..].copy_from_slice(&encode(key.hash()));
     HeaderValue::from_bytes(&id).expect("an id is ASCII")
+}
+
+/// Whether the operation advances the clock.
+pub(super) fn is_advance(operation: &Operation) -> bool {
+    operation.name == "advance_clock" && operation.contract == Contract::Control
+}
+
+/// The id of the reply to an advance. The clock only moves forward, so the time distinguishes two advances without an event between them.
+pub(super) fn advance_id(base: &Base, events: u64, before: Timestamp) -> HeaderValue {
+    request_id(base.key().with("advance").at(events).with(&before.to_string()))
 }
 
 /// The tag of a representation; equal bytes have equal tags.

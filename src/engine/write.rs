@@ -19,7 +19,7 @@ use crate::engine::idempotency::{self, IdempotencyKey, Seen};
 use crate::engine::lazy_body::LazyBody;
 use crate::engine::outcomes::{self, SANDBOX_DECISION};
 use crate::engine::recording::{self, Before, Note, Tape};
-use crate::engine::request::{Prepared, Request, etag, request_id};
+use crate::engine::request::{Prepared, Request, advance_id, etag, is_advance, request_id};
 use crate::engine::slot::Slot;
 use crate::engine::{export, problem};
 use crate::value::{ApiError, ErrorCode, Timestamp};
@@ -129,7 +129,8 @@ fn run(
 ) -> Ran {
     let row = request.route.operation;
     let decided = outcomes::count(world);
-    let id = write_id(request, world, slot);
+    let mut id = write_id(request, world, slot);
+    let without_events = request.id_by_state("unlogged", world);
     let origin = RequestRef {
         id: id.to_str().expect("an id is ASCII").to_owned(),
         operation: row.name.into(),
@@ -151,6 +152,9 @@ fn run(
         system::perform(world, row, Arc::new(origin), request.outcomes.to_vec(), input)
     });
     world.follow_trace(None);
+    if leaves_events(row) && performed.is_ok() && world.log_length() == logged {
+        id = without_events;
+    }
     if performed.is_err() && is_numbered(row) {
         slot.memory().uncount_tester_call();
     }
@@ -193,9 +197,15 @@ fn is_numbered(row: &Operation) -> bool {
     matches!(row.call, Call::Tester(_)) && row.method != Method::Get && !recording::is_beside(row)
 }
 
+/// Whether the events of a call determine its id. An advance of the clock has an id by the time before it.
+fn leaves_events(row: &Operation) -> bool {
+    !matches!(row.call, Call::Tester(_)) && !is_advance(row)
+}
+
 /// The id of a reply to a possible change. A call to the tester leaves no event, so it has its own numbers. A
 /// call that only reads, or is not
-/// recorded, shifts no number of the recorded ones.
+/// recorded, shifts no number of the recorded ones. A write that leaves no event gets another id after it has run, because the next
+/// write has the same position in the log.
 fn write_id(request: &Request<'_>, world: &World, slot: &Slot) -> HeaderValue {
     let (row, key) = (request.route.operation, world.base().key());
     match row.call {
@@ -206,6 +216,7 @@ fn write_id(request: &Request<'_>, world: &World, slot: &Slot) -> HeaderValue {
             request_id(key.with("beside").at(slot.memory().next_call_beside()))
         }
         Call::Tester(_) => request_id(key.with("desk").at(slot.memory().next_tester_call())),
+        _ if is_advance(row) => advance_id(world.base(), world.log().len(), world.now()),
         _ => request_id(key.with("write").at(world.log().len())),
     }
 }

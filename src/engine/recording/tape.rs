@@ -12,7 +12,7 @@ use crate::api::operation::{Call as Row, Contract, Method, Operation};
 use crate::engine::headers::{list, trace_of};
 use crate::engine::idempotency;
 use crate::engine::recording::{Call, KeyHash, Note, Recorder, Step, Tenure, Ticket};
-use crate::engine::request::{Request, request_id};
+use crate::engine::request::{Request, advance_id};
 use crate::tester::inputs::SharedInput;
 use crate::value::{ApiError, Timestamp, text};
 use crate::world::{ClockMode, World};
@@ -343,7 +343,7 @@ impl Tape {
             }
             return;
         }
-        let id = request_id(world.base().key().with("write").at(before.log));
+        let id = advance_id(world.base(), before.log, before.at);
         let call = Call {
             method: "POST",
             target: "/_sandbox/clock/advance".to_owned(),

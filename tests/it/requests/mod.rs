@@ -186,3 +186,32 @@ fn the_log_keeps_the_outcomes_that_a_request_chose() {
         ]
     );
 }
+
+#[test]
+fn writes_without_events_have_ids_of_their_own() {
+    let caller = Caller::instant();
+    let company = caller.company(0);
+    let path = format!("/api/business/companies/{company}");
+    let advance = json!({"by": "1h"});
+    let calls = [
+        caller.request("PATCH", &path).json(&json!({})),
+        caller.request("POST", "/_sandbox/clock/advance").json(&advance),
+        caller.request("POST", "/_sandbox/clock/advance").json(&advance),
+        run(&caller, &company, "k"),
+    ];
+    let mut ids: Vec<String> = calls
+        .iter()
+        .map(|call| {
+            let answer = caller.send(call);
+            assert!(answer.status < 300, "{}", answer.json());
+            answer.header("request-id").unwrap().to_owned()
+        })
+        .collect();
+    let quiet = caller.get(&format!("/_sandbox/trace/{}", ids[0])).json();
+    assert!(!quiet.to_string().contains("payroll_run."), "{quiet}");
+    let paid = caller.get(&format!("/_sandbox/trace/{}", ids[3])).json();
+    assert!(paid.to_string().contains("payroll_run.created"), "{paid}");
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), 4);
+}
