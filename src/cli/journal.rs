@@ -144,6 +144,11 @@ fn export(folder: &Path, out: &Path) -> Result<(), Failure> {
     let failed = |error: std::io::Error| {
         Failure::Impossible(format!("cannot write {}: {error}", out.display()))
     };
+    if out == Path::new("-") {
+        let mut stdout = BufWriter::new(std::io::stdout().lock());
+        let written = write_bundle(recording, &mut stdout).and_then(|()| stdout.flush());
+        return written.or_else(|error| Failure::of_output(&error));
+    }
     let file = private::open(OpenOptions::new().write(true).create_new(true), out);
     let mut file = BufWriter::new(file.map_err(failed)?);
     write_bundle(recording, &mut file).and_then(|()| file.flush()).map_err(failed)

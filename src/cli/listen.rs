@@ -83,6 +83,10 @@ pub(super) fn run(args: &ListenArgs) -> Result<(), Failure> {
         })?;
         let port = listener.local_addr().map_err(Failure::impossible)?.port();
         let url = format!("http://127.0.0.1:{port}");
+        if forward_to.as_ref().is_some_and(|target| target.is_on_this_machine(port)) {
+            let why = format!("--forward-to: {url} is this receiver; name the address of your app");
+            return Err(Failure::Usage(why));
+        }
         let mut registered = None;
         let secret = match &sandbox {
             Some(sandbox) => {

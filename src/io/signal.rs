@@ -5,8 +5,8 @@ use std::io;
 
 use tokio::sync::oneshot;
 
-/// Starts to listen for SIGINT and SIGTERM (only Ctrl-C on systems without signals), and with `exit_with_stdin` for the end
-/// of the standard input. The future is done at the first of them. A signal after it ends
+/// Starts to listen for SIGINT, SIGTERM and the SIGHUP of a closed terminal (only Ctrl-C on systems without signals), and with
+/// `exit_with_stdin` for the end of the standard input. The future is done at the first of them. A signal after it ends
 /// the process with 128 plus its number, as a shell reports it.
 ///
 /// Must be called within a tokio runtime, before the ready line. An earlier signal ends the process
@@ -65,6 +65,8 @@ pub(crate) async fn output_closed() {
 pub(crate) struct Signals {
     interrupt: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
+    /// None if the caller ignores it, as `nohup` does.
+    hangup: Option<tokio::signal::unix::Signal>,
 }
 
 #[cfg(unix)]
@@ -72,7 +74,8 @@ impl Signals {
     pub(crate) fn listen() -> io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
         let interrupt = signal(SignalKind::interrupt())?;
-        Ok(Self { interrupt, terminate: signal(SignalKind::terminate())? })
+        let hangup = (!ignores_hangup()).then(|| signal(SignalKind::hangup())).transpose()?;
+        Ok(Self { interrupt, terminate: signal(SignalKind::terminate())?, hangup })
     }
 
     /// The number of the next signal.
@@ -81,8 +84,28 @@ impl Signals {
         tokio::select! {
             _ = self.interrupt.recv() => SignalKind::interrupt().as_raw_value(),
             _ = self.terminate.recv() => SignalKind::terminate().as_raw_value(),
+            () = next_of(&mut self.hangup) => SignalKind::hangup().as_raw_value(),
         }
     }
+}
+
+#[cfg(unix)]
+async fn next_of(signal: &mut Option<tokio::signal::unix::Signal>) {
+    match signal {
+        Some(signal) => drop(signal.recv().await),
+        None => std::future::pending().await,
+    }
+}
+
+/// Whether SIGHUP was ignored when the process began. Where this cannot be read, it counts as ignored, so that a server outlives its
+/// terminal if the caller wants it.
+#[cfg(unix)]
+fn ignores_hangup() -> bool {
+    let Ok(status) = std::fs::read_to_string("/proc/self/status") else { return true };
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    // SIGHUP is signal 1, the lowest bit.
+    mask.is_none_or(|mask| mask & 1 != 0)
 }
 
 /// Makes a write beyond the process's file size limit fail with an error, instead of ending the process silently.

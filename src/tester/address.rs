@@ -62,6 +62,15 @@ impl fmt::Display for Target {
 }
 
 impl Target {
+    /// Whether it is this port of the machine's own address.
+    pub(crate) fn is_on_this_machine(&self, port: u16) -> bool {
+        let is_own = match &self.host {
+            Host::Name(name) => name == "localhost",
+            Host::Address(address) => address.is_loopback() || address.is_unspecified(),
+        };
+        is_own && self.port == port
+    }
+
     /// Parses a URL, and checks its host without resolving names.
     pub(crate) fn parse(url: &str, policy: &Policy) -> Result<Self, String> {
         let (authority, path) = split(url)?;

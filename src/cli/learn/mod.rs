@@ -17,7 +17,7 @@ mod report;
 
 use std::fs::File;
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -53,6 +53,10 @@ pub(super) struct LearnArgs {
 /// Prints the report, writes the contract, and returns whether a difference remains.
 pub(super) fn run(args: &LearnArgs) -> Result<bool, Failure> {
     let mut learned = Learned::new(contract_file::overlay(args.contract.as_deref())?);
+    if args.out.as_deref() == Some(Path::new("-")) {
+        let why = "--out - is not a file: the report is printed, so name a file for the contract";
+        return Err(Failure::Usage(why.to_owned()));
+    }
     let (mut calls, mut own, mut left_out) = (Vec::new(), Vec::new(), 0);
     for file in &args.files {
         match files::calls(file)? {

@@ -178,6 +178,44 @@ fn a_termination_signal_ends_the_process_cleanly() {
     }
 }
 
+/// `nohup` and some runners ignore it, and a child inherits that.
+#[cfg(target_os = "linux")]
+fn hangup_is_ignored() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
+    u64::from_str_radix(mask.trim(), 16).unwrap() & 1 == 1
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_closed_terminal_ends_the_process_cleanly_unless_it_is_ignored() {
+    let spawn = |program: &mut Command| {
+        let mut child = program.stdout(Stdio::piped()).spawn().unwrap();
+        let mut ready = [0; 13];
+        child.stdout.as_mut().unwrap().read_exact(&mut ready).unwrap();
+        assert_eq!(&ready, b"listening on ");
+        child
+    };
+    let send = |signal: &str, child: &std::process::Child| {
+        let kill = format!("kill {signal} {}", child.id());
+        assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+    };
+    let arguments = ["--port", "0", "--quiet"];
+    if !hangup_is_ignored() {
+        let mut child = spawn(&mut command(&arguments));
+        send("-HUP", &child);
+        assert_eq!(child.wait().unwrap().code(), Some(0));
+    }
+    let program = command(&arguments);
+    let mut ignoring = Command::new("sh");
+    ignoring.args(["-c", "trap '' HUP; exec \"$0\" \"$@\""]).arg(program.get_program());
+    let mut child = spawn(ignoring.args(program.get_args()));
+    send("-HUP", &child);
+    // The handler of SIGTERM ends it with 0; SIGHUP would have ended it with 129.
+    send("-TERM", &child);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
 #[test]
 fn a_persistent_connection_serves_many_requests() {
     let server = Server::start(&[]);

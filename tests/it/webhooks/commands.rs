@@ -229,6 +229,18 @@ fn listen_ends_when_the_reader_of_its_output_is_gone() {
 }
 
 #[test]
+fn listen_does_not_forward_to_itself() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    for host in ["127.0.0.1", "localhost", "[::1]"] {
+        let (own, to) = (port.to_string(), format!("http://{host}:{port}/hooks"));
+        let output = finish(&mut command(&["listen", "--port", &own, "--forward-to", &to]));
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{err}");
+        assert!(err.contains("is this receiver; name the address of your app"), "{err}");
+    }
+}
+
+#[test]
 fn listen_registers_with_a_running_sandbox_and_leaves_it_as_it_was() {
     let caller = Caller::manual();
     let url = format!("http://127.0.0.1:{}", caller.port());
