@@ -191,6 +191,7 @@ impl Persist {
 impl Persisting {
     /// Writes the remaining inputs, with the digests of all worlds.
     pub(super) fn finish(self, engine: &Engine) -> Result<(), Failure> {
+        let are_refused = self.durable.is_some();
         let finished = match self.ending {
             Ending::Nothing => return Ok(()),
             Ending::Log(writer) => {
@@ -201,9 +202,12 @@ impl Persisting {
             Ending::Shared(running) => running.finish(),
         };
         finished.map_err(|why| {
-            Failure::Impossible(format!(
-                "the last inputs could not be written, and were refused: {why}"
-            ))
+            let lost = if are_refused {
+                "the last inputs could not be written, and were refused"
+            } else {
+                "the recording lacks the last inputs, which were accepted"
+            };
+            Failure::Impossible(format!("{lost}: {why}"))
         })
     }
 }
