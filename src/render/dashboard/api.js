@@ -23,11 +23,11 @@ const isKeyed = (method, path) => keyHeader && method === 'POST' && !path.starts
 export const looksLive = (text) => /^live[_-]|_live_|-live-/.test(text);
 
 export class Problem extends Error {
-  constructor(status, sent) {
+  constructor(status, sent, retryAfter) {
     const body = sent?.error?.code ? { ...sent.error, detail: sent.error.message } : sent; // a contract can send envelopes
     super((body?.code === 'route_not_found' && 'The contract that the sandbox serves does not contain this operation.') || body?.detail || body?.title || (status ? `HTTP ${status}` : 'The sandbox does not answer'));
     this.status = status; this.code = body?.code || null; this.requestId = body?.request_id || null;
-    this.errors = body?.errors || [];
+    this.errors = body?.errors || []; this.retryAfter = Number(retryAfter) || 0;
   }
 }
 
@@ -46,7 +46,7 @@ async function send(method, path, body, accept = 'application/json', more = {}) 
     });
   } catch { throw new Problem(0); }
   if (reply.status === 502) throw new Problem(0);
-  if (!reply.ok) throw new Problem(reply.status, await reply.json().catch(() => null));
+  if (!reply.ok) throw new Problem(reply.status, await reply.json().catch(() => null), reply.headers.get('Retry-After'));
   return reply;
 }
 
@@ -79,6 +79,7 @@ export const logged = async (id) => (await get('/_sandbox/requests', { request_i
 export async function newest(path, q, most = 100) {
   const { meta } = await get(path, { ...q, per_page: 1 });
   const pages = Math.max(1, Math.ceil(meta.total / 100));
-  const got = await Promise.all([pages - 1, pages].filter((p) => p > 0).map((page) => get(path, { ...q, per_page: 100, page })));
+  const first = Math.max(1, pages - Math.ceil(most / 100));
+  const got = await Promise.all(Array.from({ length: pages - first + 1 }, (_, nth) => first + nth).map((page) => get(path, { ...q, per_page: 100, page })));
   return { rows: got.flatMap((g) => g.data).reverse().slice(0, most), total: meta.total };
 }

@@ -59,6 +59,7 @@ function App() {
       <div class="foot"><button class="world" onClick=${ask}><span class="muted">World of key</span><b class="mono cut">${getKey()}</b></button><span class="muted">Simulated. No real money. <a href=${`${BASE}/docs`}>Reference</a> · <button class="link small" onClick=${() => keys.current.showModal()}>Keys</button></span></div></aside>
     <div class="main"><${Clock} /><${Past} follows=${screen.past} />
       ${s.link === 'down' && html`<div class="banner" role="alert">The sandbox does not answer. The page tries again every two seconds; what you see may be old.</div>`}
+      ${s.link === 'limited' && html`<div class="banner" role="alert">The sandbox limits the requests of this key, and the page reads with it. The page tries again soon; what you see may be old.</div>`}
       ${s.link === 'refused' && html`<div class="banner" role="alert">${s.refused?.message || 'The server does not take this key.'} <span class="mono">${getKey()}</span> <button class="btn" onClick=${ask}>Use another key</button></div>`}
       <main>${s.clock ? html`<${screen.of} open=${open} id=${at.arg} key=${screen.id + getKey()} />` : s.link === 'wait' ? html`<${Bones} rows=${5} />` : ''}</main></div>
     ${drawer && html`<${Explain} of=${drawer} close=${() => open(null)} open=${open} key=${drawer.key || drawer.item?.id || drawer.event?.id} />`}

@@ -50,8 +50,8 @@ async function live(mine) {
 function failed(mine, error) {
   if (mine !== run) return;
   clearTimeout(timer); open?.abort(); open = null;
-  update({ link: error.status === 401 || error.status === 403 ? 'refused' : 'down', refused: error.status ? error : null });
-  timer = setTimeout(() => live(mine), RETRY_MS);
+  update({ link: error.status === 401 || error.status === 403 ? 'refused' : error.status === 429 ? 'limited' : 'down', refused: error.status ? error : null });
+  timer = setTimeout(() => live(mine), Math.max(RETRY_MS, error.retryAfter * 1000));
 }
 addEventListener('visibilitychange', () => { if (document.hidden) { open?.abort(); open = null; } else if (!open) { clearTimeout(timer); live(run); } });
 
@@ -80,7 +80,7 @@ async function refresh(mine) {
   }
   if (mine !== run) return;
   const newDay = state.clock?.now.slice(0, 10) !== clock.now.slice(0, 10);
-  const back = state.link === 'down' || state.link === 'refused';
+  const back = ['down', 'refused', 'limited'].includes(state.link);
   if (grown || newDay || back || state.link !== 'live' || JSON.stringify(clock) !== JSON.stringify(state.clock)) {
     const polled = open ? 0 : 1;
     update({ clock, info, events, total: last(events)?.sequence || 0, link: 'live', refused: null, rev: state.rev + (grown || newDay || back ? 1 : 0), hooks: state.hooks + polled, calls: state.calls + polled });
@@ -93,7 +93,9 @@ async function again(mine) {
 }
 const last = (list) => list[list.length - 1];
 async function tail() {
-  const got = await Promise.all([1, 2, 3, 4, 5].map((page) => soon('/_sandbox/events', { sort: '-sequence', per_page: 100, page })));
+  const page = (number) => soon('/_sandbox/events', { sort: '-sequence', per_page: 100, page: number });
+  const first = await page(1), more = [2, 3, 4, 5].filter((number) => (number - 1) * 100 < first.meta.total);
+  const got = [first, ...await Promise.all(more.map(page))];
   return got.flatMap((t) => t.data).sort((a, b) => a.sequence - b.sequence).filter((e, i, all) => !i || e.sequence > all[i - 1].sequence);
 }
 

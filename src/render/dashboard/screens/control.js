@@ -13,6 +13,7 @@ export function Control({ open, id }) {
     ${tab === 'Requests' ? html`<${Requests} open=${open} rev=${calls} />` : tab === 'Outside world' ? html`<${World} rev=${rev} />` : tab === 'Faults' ? html`<${Faults} rev=${calls} />` : html`<${Snapshots} rev=${rev} />`}</div>`;
 }
 
+const MOST_SEARCHED = 1000; // the log's own limit: the filters of this page apply to all its requests
 let types = null; // event types of the document, read once when the field is used
 function Trigger() {
   const [list, set] = useState(types || []), [busy, wait] = useState(false);
@@ -27,7 +28,7 @@ function Trigger() {
 
 function Requests({ open, rev }) {
   const [status, filter] = useState(''), [operation, only] = useState('');
-  const got = useData(() => newest('/_sandbox/requests', { status: /^\d{3}$/.test(status) ? status : undefined, operation: operation || undefined }), [rev, status, operation]);
+  const got = useData(() => newest('/_sandbox/requests', { status: /^\d{3}$/.test(status) ? status : undefined, operation: operation || undefined }, status ? MOST_SEARCHED : undefined), [rev, status, operation]);
   const rows = got.data?.rows.filter((r) => (status === 'refused' ? r.status >= 400 : status === 'writes' ? r.method !== 'GET' : true)) || [];
   const names = [...new Set((got.data?.rows || []).map((r) => r.operation).filter(Boolean))].sort();
   const clear = async () => { if (await act((r) => `${r.removed} requests cleared`, () => del('/_sandbox/requests'))) got.reload(); };

@@ -7,7 +7,7 @@ import { date, day, seconds, words, last, span, label } from '../format.js';
 export function Webhooks() {
   const { rev, hooks } = useStore();
   const [n, again] = useState(0), [status, filter] = useState(''), [chosen, pick] = useState(null), [adding, add] = useState(false), [secret, show] = useState(null), [sure, ask] = useState(null);
-  const ends = useData(() => get('/_sandbox/webhook-endpoints', { per_page: 50 }), [rev, hooks, n]);
+  const ends = useData(() => get('/_sandbox/webhook-endpoints', { per_page: 100 }), [rev, hooks, n]);
   const sent = useData(() => newest('/_sandbox/deliveries', { status: status || undefined }), [rev, hooks, n, status]);
   const one = sent.data?.rows.find((d) => d.id === chosen) || sent.data?.rows[0];
   const create = async (e) => { e.preventDefault(); const f = new FormData(e.target); const got = await act(null, () => post('/_sandbox/webhook-endpoints', { url: f.get('url'), events: (f.get('events') || '*').split(/[\s,]+/).filter(Boolean) })); if (got) { show(got.secret); add(false); again(n + 1); } };
