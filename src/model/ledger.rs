@@ -187,11 +187,11 @@ pub(crate) enum Direction {
 /// One side of a journal entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct EntryLine {
-    /// The account.
+    /// The code of the account, such as `rent`.
     pub(crate) account: Account,
-    /// The side.
+    /// The side of the line: debit or credit.
     pub(crate) direction: Direction,
-    /// Minor units, from 1.
+    /// Amount in minor units, from 1.
     pub(crate) amount: i64,
     /// Currency of the amount.
     pub(crate) currency: Currency,
@@ -238,7 +238,7 @@ pub(crate) struct JournalEntry {
     pub(crate) effective_on: Date,
     /// When it was posted, in virtual time.
     pub(crate) posted_at: Timestamp,
-    /// A short description.
+    /// What the entry is for, in a few words.
     pub(crate) memo: Cow<'static, str>,
     /// The resource that caused it.
     pub(crate) source: AnyId,
@@ -289,22 +289,22 @@ pub(crate) struct WalletTransaction {
     pub(crate) id: Id<WalletTransaction>,
     /// Always `wallet_transaction`.
     pub(crate) object: Object<WalletTransaction>,
-    /// The company that owns both wallets.
+    /// The company that owns the wallet.
     pub(crate) company_id: Id<Company>,
-    /// The wallet.
+    /// The wallet whose balance changed.
     pub(crate) wallet_id: Id<Wallet>,
     /// The direction: in or out.
     #[serde(rename = "type")]
     pub(crate) kind: TransactionType,
     /// Always `posted`.
     pub(crate) status: EntryStatus,
-    /// Minor units, from 1.
+    /// Amount in minor units, from 1.
     pub(crate) amount: i64,
     /// Currency of the amount.
     pub(crate) currency: Currency,
-    /// The available balance after it, in minor units.
+    /// The available balance after the transaction, in minor units.
     pub(crate) balance_after: i64,
-    /// A short description.
+    /// What the transaction is for, in a few words.
     pub(crate) description: Cow<'static, str>,
     /// The resource that caused it.
     pub(crate) source: AnyId,

@@ -130,11 +130,11 @@ pub(crate) use states;
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "{S}Change")]
 pub(crate) struct StatusChange<S> {
-    /// The state entered.
+    /// The status that the resource entered.
     pub(crate) status: S,
-    /// When, in virtual time.
+    /// When the status changed, in virtual time.
     pub(crate) at: Timestamp,
-    /// Why, if there is more to say than the transition's name.
+    /// The reason for the change; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<Arc<String>>,
 }

@@ -94,14 +94,14 @@ impl fmt::Display for AnyId {
     }
 }
 
-/// `{type, id}` on the wire.
+/// The type and the id of a resource.
 #[derive(Deserialize, JsonSchema)]
 #[schemars(rename = "Source")]
 struct AnyIdWire {
-    /// The resource's kind, as in its `object` member.
+    /// The type of the resource, as in its `object` member.
     #[serde(rename = "type")]
     kind: String,
-    /// Its id.
+    /// The id of the resource.
     id: String,
 }
 

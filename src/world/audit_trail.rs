@@ -32,11 +32,11 @@ pub(crate) struct AuditRow {
     object: &'static str,
     /// The position in the log, from 1.
     sequence: u64,
-    /// The virtual time.
+    /// When the event happened, in virtual time.
     at: Timestamp,
     /// The company of the resource; null if it belongs to no company.
     company_id: Option<Id<Company>>,
-    /// The actor.
+    /// Who caused the event: a caller or the clock.
     actor: Actor,
     /// The operationId of the call, or of the call that set the timer; null if there was no call.
     operation: Option<String>,
@@ -44,7 +44,7 @@ pub(crate) struct AuditRow {
     event: String,
     /// The event's id, as in webhooks.
     event_id: String,
-    /// The resource.
+    /// The type and the id of the resource that the event is about.
     resource: AnyId,
     /// The members of the resource that changed; empty for a new resource, or if only a related resource
     /// changed.
@@ -55,7 +55,7 @@ pub(crate) struct AuditRow {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "AuditActor")]
 struct Actor {
-    /// A caller with the key, or the clock.
+    /// `caller`: a call with the API key. `clock`: a timer.
     #[serde(rename = "type")]
     kind: ActorType,
     /// `Request-Id` of the call; for the clock, of the call that set the timer.

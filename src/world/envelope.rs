@@ -24,25 +24,25 @@ pub(crate) const API_VERSION: &str = "2026-01-01";
 pub(crate) struct EventShape {
     /// The event's id; it is the same for every delivery.
     id: String,
-    /// The event type.
+    /// The type of the event, such as `payout.paid`.
     #[serde(rename = "type")]
     name: String,
-    /// The virtual time.
+    /// When the event happened, in virtual time.
     timestamp: Timestamp,
     /// The position in the world's event log, from 1.
     sequence: u64,
-    /// The version of the API.
+    /// The API version: a date, such as `2026-01-01`.
     api_version: &'static str,
     /// The company of the resource; null if it belongs to no company.
     company_id: Option<Id<Company>>,
     /// Always false, because no real money moves.
     livemode: bool,
-    /// The request that caused it; null if the clock caused it.
+    /// The request that caused the event directly; null if the clock caused the event.
     request: Option<EventRequest>,
     /// The decision of the outside world that led to it; absent if there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     decision: Option<DecisionShape>,
-    /// The resource.
+    /// The resource of the event.
     data: EventData,
 }
 
@@ -56,11 +56,11 @@ pub(crate) struct DecisionShape {
     at: Timestamp,
     /// The name of the decision, such as `payout.settle`.
     decision: String,
-    /// The subject.
+    /// The id of the resource that the decision is about.
     subject_id: String,
-    /// All possible choices.
+    /// The names of all choices of this decision.
     choices: Vec<&'static str>,
-    /// The choice.
+    /// The name of the choice that was made.
     chosen: String,
     /// The return code of the choice.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,7 +68,7 @@ pub(crate) struct DecisionShape {
     /// The duration that replaced the normal one.
     #[serde(skip_serializing_if = "Option::is_none")]
     after: Option<Span>,
-    /// The reason.
+    /// What made the choice: a rule, a header, a magic value, or the default.
     why: Why,
     /// The row, header or value that decided.
     #[serde(skip_serializing_if = "Option::is_none")]

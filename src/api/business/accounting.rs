@@ -21,7 +21,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([Operation {
 list! {
     struct ListLedgerAccounts of LedgerAccount;
     in
-        /// The company.
+        /// The company that owns the accounts.
         company_id: Id<Company>;
     with
         /// Balances at the end of this day. Default: now.
@@ -44,16 +44,16 @@ pub(crate) struct LedgerAccount {
     company_id: Id<Company>,
     /// Always `active`.
     status: LedgerAccountStatus,
-    /// Its code.
+    /// The code of the account, such as `cash_available`.
     code: Account,
-    /// Its name.
+    /// The name of the account, for people.
     name: String,
-    /// Its type.
+    /// The type of the account.
     #[serde(rename = "type")]
     kind: AccountType,
     /// The side that increases the account.
     normal_side: Direction,
-    /// Its currency.
+    /// The currency of the account.
     currency: Currency,
     /// Sum of all debits, in minor units.
     debits: i64,

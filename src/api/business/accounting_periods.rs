@@ -112,7 +112,7 @@ pub(crate) fn last_closed(world: &World, company: Id<Company>, as_of: Date) -> O
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CloseAccountingPeriod {
-    /// The company.
+    /// The company whose month is closed.
     company_id: Id<Company>,
     /// The month to close. It has ended, and is not before the start of the books.
     period: Period,
@@ -144,7 +144,7 @@ fn close_accounting_period(
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CloseAccountingYear {
-    /// The company.
+    /// The company whose year is closed.
     company_id: Id<Company>,
     /// The calendar year to close. It has ended, and is not before the start of the books.
     #[schemars(range(min = 1970, max = 2199))]

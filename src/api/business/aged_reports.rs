@@ -36,25 +36,25 @@ reports!(AgedReport);
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct GetAgedReport {
-    /// The company.
+    /// The company to report on.
     company_id: Id<Company>,
-    /// The day. The report shows the amounts at the end of this day. For a future day, it shows the current amounts, and the days overdue on
-    /// that day.
+    /// The day of the report, which shows the amounts at its end. For a future day, the report
+    /// shows the current amounts and the days overdue on that day.
     as_of: Date,
 }
 
 /// Outstanding amounts by days overdue.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct AgedReport {
-    /// The company.
+    /// The company of the report.
     company_id: Id<Company>,
-    /// The day.
+    /// The day of the report. Amounts are those at the end of the day.
     as_of: Date,
     /// The account: `accounts_receivable` or `accounts_payable`.
     account: Account,
-    /// By name of the customer or supplier, and currency.
+    /// One row for each customer or supplier and currency, ordered by name.
     parties: Vec<AgedParty>,
-    /// By currency.
+    /// The totals, one row for each currency.
     totals: Vec<AgedTotal>,
 }
 
@@ -62,17 +62,17 @@ pub(crate) struct AgedReport {
 #[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
 #[schemars(rename = "AgedAmounts")]
 pub(crate) struct Buckets {
-    /// Not overdue.
+    /// The amount that is not overdue, in minor units.
     not_due: i64,
-    /// 1 to 30 days overdue.
+    /// The amount that is 1 to 30 days overdue, in minor units.
     days_1_to_30: i64,
-    /// 31 to 60 days overdue.
+    /// The amount that is 31 to 60 days overdue, in minor units.
     days_31_to_60: i64,
-    /// 61 to 90 days overdue.
+    /// The amount that is 61 to 90 days overdue, in minor units.
     days_61_to_90: i64,
-    /// More than 90 days overdue.
+    /// The amount that is more than 90 days overdue, in minor units.
     days_over_90: i64,
-    /// The sum of them.
+    /// The sum of these five amounts, in minor units.
     outstanding: i64,
 }
 
@@ -93,9 +93,9 @@ impl Buckets {
 /// A customer or a supplier, in one currency.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct AgedParty {
-    /// The name.
+    /// The name of the customer or supplier.
     name: String,
-    /// The currency of its amounts.
+    /// The currency of all amounts in the row.
     currency: Currency,
     #[serde(flatten)]
     amounts: Buckets,
@@ -106,9 +106,9 @@ pub(crate) struct AgedParty {
 /// An invoice or a bill with an outstanding amount.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct AgedItem {
-    /// The invoice or bill.
+    /// The type and the id of the invoice or bill.
     source: AnyId,
-    /// Its number, if it has one.
+    /// The number of the invoice or bill; null if there is none.
     number: Option<String>,
     /// The last day to pay.
     due_date: Date,
@@ -121,7 +121,7 @@ pub(crate) struct AgedItem {
 /// The sums in one currency.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct AgedTotal {
-    /// The currency.
+    /// The currency of all amounts in the row.
     currency: Currency,
     #[serde(flatten)]
     amounts: Buckets,

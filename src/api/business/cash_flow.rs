@@ -22,28 +22,28 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([Operation {
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct GetCashFlow {
-    /// The company.
+    /// The company to report on.
     company_id: Id<Company>,
-    /// The first day.
+    /// The first day of the report.
     from: Date,
-    /// The last day.
+    /// The last day of the report.
     to: Date,
 }
 
 /// The cash flow of a range of days, by activity.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct CashFlow {
-    /// The company.
+    /// The company of the report.
     company_id: Id<Company>,
-    /// The first day.
+    /// The first day of the report.
     from: Date,
-    /// The last day.
+    /// The last day of the report.
     to: Date,
     /// The currency of every amount.
     currency: Currency,
     /// Cash at the end of the day before the first day, in minor units.
     opening_cash: i64,
-    /// Operating activities.
+    /// Operating activities: customers, suppliers, wages, taxes, fees and interest.
     operating: CashSection,
     /// Investing activities: fixed assets.
     investing: CashSection,
@@ -72,7 +72,7 @@ pub(crate) struct CashSection {
 /// The cash movement of one activity.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct CashLine {
-    /// The activity.
+    /// The activity that moved cash.
     activity: Activity,
     /// Amount in minor units; positive for money in, negative for money out.
     amount: i64,

@@ -84,7 +84,7 @@ pub(crate) struct CreateCompany {
     founded_on: Option<Date>,
     /// The company's number at the tax authority.
     tax_id: Option<Text<64>>,
-    /// The industry.
+    /// The industry, such as `professional_services`.
     industry: Option<Text<64>>,
     /// Payroll settings; absent members use the defaults.
     payroll_settings: Option<PayrollSettingsChange>,
@@ -261,7 +261,7 @@ pub(crate) struct AddressInput {
     region: Option<Text<100>>,
     /// Postal code.
     postal_code: Option<Text<20>>,
-    /// ISO 3166-1 alpha-2.
+    /// The country, ISO 3166-1 alpha-2.
     country: Country,
 }
 

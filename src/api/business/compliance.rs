@@ -47,7 +47,7 @@ list! {
 pub(crate) struct ResolveComplianceRequirement {
     /// The requirement.
     compliance_requirement_id: Id<ComplianceRequirement>,
-    /// The evidence for it.
+    /// What proves that the requirement is met: a document or a value.
     evidence: EvidenceInput,
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct EvidenceInput {
     /// A document's id. The sandbox does not check it: any document id is accepted.
     #[schemars(regex(pattern = "^doc_[0-9a-z]{1,64}$"))]
     document_id: Option<String>,
-    /// A number, name or reference.
+    /// A registration number, a name or a reference.
     value: Option<Text<500>>,
 }
 

@@ -132,7 +132,7 @@ pub(crate) struct CreateEmployee {
     name: Text<200>,
     /// Job title.
     role: Text<100>,
-    /// Department.
+    /// Name of the department.
     department: Text<100>,
     /// Country of employment, ISO 3166-1 alpha-2. Its tax law applies, and wages are paid there. Default: the company's country.
     country: Option<Country>,
@@ -252,7 +252,7 @@ pub(crate) struct UpdateEmployee {
     name: Option<Text<200>>,
     /// Job title.
     role: Option<Text<100>>,
-    /// Department.
+    /// Name of the department.
     department: Option<Text<100>>,
     /// Work e-mail address.
     #[serde(default)]

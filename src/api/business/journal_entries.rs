@@ -58,7 +58,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
 list! {
     struct ListJournalEntries of JournalEntry;
     in
-        /// The company.
+        /// The company that owns the books.
         company_id: Id<Company>;
     filter
         /// Only entries with a line on this account.
@@ -126,11 +126,11 @@ pub(crate) fn in_order(from: Date, to: Date) -> Result<()> {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "EntryLineInput")]
 pub(crate) struct WrittenLine {
-    /// The account.
+    /// The code of the account, such as `rent`.
     account: Account,
-    /// The side.
+    /// The side of the line: debit or credit.
     direction: Direction,
-    /// Minor units, from 1.
+    /// Amount in minor units, from 1.
     amount: Amount,
     /// Currency of the amount.
     currency: Currency,
@@ -139,11 +139,11 @@ pub(crate) struct WrittenLine {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CreateJournalEntry {
-    /// The company.
+    /// The company that owns the books.
     company_id: Id<Company>,
     /// The accounting date, used in reports.
     effective_on: Date,
-    /// A short description.
+    /// What the entry is for, in a few words.
     memo: Option<Text<500>>,
     /// The lines. Debits must equal credits in every currency.
     #[schemars(length(min = 2, max = 100))]
@@ -206,7 +206,7 @@ fn tell_wallets(world: &mut World, entry: &JournalEntry) {
 pub(crate) struct ReverseJournalEntry {
     /// The entry.
     journal_entry_id: Id<JournalEntry>,
-    /// Why.
+    /// The reason for the reversal.
     reason: Text<500>,
     /// The accounting date of the reversal; not before the entry's own. Default: today.
     effective_on: Option<Date>,

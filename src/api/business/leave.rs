@@ -191,7 +191,7 @@ pub(crate) enum LeaveDecision {
 pub(crate) struct DecideLeaveRequest {
     /// The request.
     leave_request_id: Id<LeaveRequest>,
-    /// The decision.
+    /// Whether to approve or decline the leave.
     decision: LeaveDecision,
     /// The reason, for the status history.
     note: Option<Text<500>>,

@@ -22,7 +22,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([Operation {
 pub(crate) struct GetLeaveBalance {
     /// The employee.
     employee_id: Id<Employee>,
-    /// The day at whose end the balance is calculated. Default: today. A day after the employment ends is replaced by the last day of work.
+    /// The day of the balance, which is calculated at the end of the day. Default: today. A day
+    /// after the employment ends is replaced by the last day of work.
     as_of: Option<Date>,
 }
 
@@ -33,7 +34,7 @@ pub(crate) struct LeaveBalance {
     employee_id: Id<Employee>,
     /// The employer.
     company_id: Id<Company>,
-    /// The day.
+    /// The day of the balance, which is calculated at the end of the day.
     as_of: Date,
     /// Working days a year; 0 without a setting.
     days_per_year: i64,

@@ -7,25 +7,26 @@ use crate::model::business::employer_part::{EmployerPart, MatchTier};
 use crate::model::business::{Allowance, Deduction, DeductionTiming};
 use crate::model::payroll::{self, Pack};
 
-/// Paid every month in addition to gross pay.
+/// An amount that is added to pay.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct AllowanceInput {
-    /// Its identifier, unique in the list. Default: derived from the label.
+    /// The id of the line, unique in the list. Default: derived from the label.
     id: Option<LineId>,
-    /// Its name on the payslip.
+    /// The name of the line on the payslip.
     label: Text<100>,
-    /// Minor units a month.
+    /// Amount in minor units: for one month in pay terms, for one pay in a payroll run.
     amount: MonthlySum,
 }
 
-/// Deducted every month.
+/// An amount or a rate that is deducted from pay.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct DeductionInput {
-    /// Its identifier, unique in the list. Default: derived from the label.
+    /// The id of the line, unique in the list. Default: derived from the label.
     id: Option<LineId>,
-    /// Its name on the payslip.
+    /// The name of the line on the payslip.
     label: Text<100>,
-    /// Minor units per month. The part that exceeds the available pay is not deducted. Required without `rate_bp`.
+    /// Amount in minor units: for one month in pay terms, for one pay in a payroll run. The part
+    /// that exceeds the available pay is not deducted. Required without `rate_bp`.
     amount: Option<MonthlySum>,
     /// A part of the pay of each pay period, in hundredths of a percent, instead of an amount: 500 is 5 %.
     #[schemars(range(min = 1, max = 10_000))]
@@ -38,8 +39,9 @@ pub(crate) struct DeductionInput {
     /// Its type in the payroll pack of the country, such as `401k`, `pension_net_pay` or `rrsp`. The pack states what it reduces.
     #[serde(rename = "type")]
     kind: Option<TypeName>,
-    /// The minimum net pay of a pay period, in minor units, that the deduction leaves to the employee, such as the protected earnings of a
-    /// court order. In pay terms, the amount is for a month; in a run, it is for the pay period of the run. Requires a `type`.
+    /// The minimum net pay, in minor units, that the deduction leaves to the employee, such as the
+    /// protected earnings of a court order. In pay terms, the amount is for a month; in a run, it
+    /// is for the pay period of the run. Requires a `type`.
     protected: Option<MonthlySum>,
     /// The maximum sum of deductions of this type in a tax year, in minor units. The limit of the payroll pack also applies. Requires a `type`.
     annual_limit: Option<MonthlySum>,
@@ -50,7 +52,7 @@ pub(crate) struct DeductionInput {
 /// What the employer adds to a deduction: exactly one of `amount`, `rate_bp` and `match`.
 #[derive(Deserialize, JsonSchema)]
 struct EmployerInput {
-    /// Minor units a month.
+    /// Amount in minor units: for one month in pay terms, for one pay in a payroll run.
     amount: Option<MonthlySum>,
     /// A part of pay in money, in hundredths of a percent: 300 is 3 %.
     #[schemars(range(min = 1, max = 100_000))]

@@ -205,7 +205,7 @@ pub(crate) struct PayPeriodOfSchedule {
 pub(crate) struct PayPeriods {
     /// The schedule.
     pay_schedule_id: Id<PaySchedule>,
-    /// Its pay periods.
+    /// The pay periods, in order.
     periods: Vec<PayPeriodOfSchedule>,
 }
 

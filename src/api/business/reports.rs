@@ -45,9 +45,9 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
 /// One line of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct ReportLine {
-    /// The account.
+    /// The code of the account, such as `sales`.
     pub(crate) account: Account,
-    /// Minor units.
+    /// Amount in minor units; negative if the balance is on the opposite side of the account.
     pub(crate) amount: i64,
 }
 
@@ -87,11 +87,11 @@ pub(crate) enum Compare {
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct GetProfitAndLoss {
-    /// The company.
+    /// The company to report on.
     company_id: Id<Company>,
-    /// The first day.
+    /// The first day of the report.
     from: Date,
-    /// The last day.
+    /// The last day of the report.
     to: Date,
     /// When revenue and expenses count. Default: `accrual`.
     basis: Option<Basis>,
@@ -104,7 +104,7 @@ pub(crate) struct GetProfitAndLoss {
 /// Revenue and expenses of a range of days.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ProfitAndLoss {
-    /// The company.
+    /// The company of the report.
     company_id: Id<Company>,
     /// When revenue and expenses count.
     basis: Basis,
@@ -122,15 +122,15 @@ pub(crate) struct ProfitAndLoss {
 /// The figures of a profit and loss statement.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ProfitFigures {
-    /// The first day.
+    /// The first day of the figures.
     from: Date,
-    /// The last day.
+    /// The last day of the figures.
     to: Date,
-    /// By account.
+    /// Revenue, one line for each account.
     revenue: Vec<ReportLine>,
     /// Sum of revenue, in minor units.
     total_revenue: i64,
-    /// By account.
+    /// Expenses, one line for each account.
     expenses: Vec<ReportLine>,
     /// Sum of expenses, in minor units.
     total_expenses: i64,
@@ -289,9 +289,9 @@ fn lines(nets: &BTreeMap<Account, i128>, kind: AccountType) -> Vec<ReportLine> {
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct GetBalanceSheet {
-    /// The company.
+    /// The company to report on.
     company_id: Id<Company>,
-    /// The day. The report shows the balances at the end of this day.
+    /// The day of the report, which shows the balances at its end.
     as_of: Date,
     /// The currency of the report. Default: the company's.
     currency: Option<Currency>,
@@ -300,30 +300,32 @@ pub(crate) struct GetBalanceSheet {
 /// Assets, liabilities and equity of a company at the end of a day.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct BalanceSheet {
-    /// The company.
+    /// The company of the report.
     company_id: Id<Company>,
-    /// The day.
+    /// The day of the report. Balances are those at the end of the day.
     as_of: Date,
     /// The currency of every amount.
     currency: Currency,
-    /// By account.
+    /// Assets, one line for each account.
     assets: Vec<ReportLine>,
     /// Sum of assets, in minor units.
     total_assets: i64,
     /// Cash in any state: available, reserved, in transit or in escrow, in minor units. Part of the assets.
     cash: i64,
-    /// By account.
+    /// Liabilities, one line for each account.
     liabilities: Vec<ReportLine>,
     /// Sum of liabilities, in minor units.
     total_liabilities: i64,
-    /// By account.
+    /// Equity, one line for each account.
     equity: Vec<ReportLine>,
     /// Earnings after the last closed year that ends on or before the day, in minor units.
     current_earnings: i64,
-    /// The effect of showing the report in another currency than the company's, in minor units (IAS 21.39): assets and liabilities are
-    /// translated at this day's rate, earnings and paid-in equity at the rates of their own days. 0 in the company's currency.
+    /// The effect of showing the report in another currency than the company's, in minor units (IAS
+    /// 21.39). Assets and liabilities are translated at the rate of the day; earnings and paid-in
+    /// equity are translated at the rates of their own days. 0 in the company's currency.
     translation_difference: i64,
-    /// Equity including current earnings and the translation difference: assets less liabilities.
+    /// Equity including current earnings and the translation difference, in minor units: assets
+    /// less liabilities.
     total_equity: i64,
     /// Currencies without a reference rate, whose amounts are not included; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -44,7 +44,7 @@ pub(crate) struct AdjustmentInput {
     /// Change in minor units, positive or negative; not 0. All changes together take back at most what is declared.
     #[schemars(range(min = -Amount::MAX, max = Amount::MAX))]
     amount: i64,
-    /// Why.
+    /// The reason for the change.
     reason: Text<500>,
 }
 

@@ -67,7 +67,7 @@ fn page(world: &World, input: Value) -> Result<PdfDocument> {
 pub(crate) struct ListTaxDocuments {
     #[serde(flatten)]
     paging: Paging,
-    /// The company.
+    /// The company whose payslips the forms contain.
     company_id: Id<Company>,
     /// Filter by form, such as `W-2`.
     form: Option<Text<16>>,
@@ -82,7 +82,7 @@ pub(crate) struct ListTaxDocuments {
 pub(crate) struct GetTaxDocument {
     /// The name of the form, such as `W-2`, `941`, `P60`.
     form: Text<16>,
-    /// The company.
+    /// The company whose payslips the form contains.
     company_id: Id<Company>,
     /// The period: a tax year by the calendar year in which it begins (`2025`), a quarter (`2026-Q1`), a month (`2026-01`), a pay date
     /// (`2026-01-23`). Optional for a form about the end of an employment, whose period is the last day of work.
@@ -96,7 +96,7 @@ pub(crate) struct GetTaxDocument {
 pub(crate) struct TaxDocumentEntry {
     /// The name of the form.
     form: &'static str,
-    /// Its title.
+    /// The title of the form.
     title: &'static str,
     /// The country, ISO 3166-1 alpha-2.
     jurisdiction: &'static str,
@@ -108,7 +108,7 @@ pub(crate) struct TaxDocumentEntry {
     starts_on: Date,
     /// The last day of the period.
     ends_on: Date,
-    /// The company.
+    /// The company whose payslips the form contains.
     company_id: Id<Company>,
     /// The employee, for a form of the employee or contractor.
     employee_id: Option<Id<Employee>>,

@@ -18,22 +18,22 @@ reports!(TrialBalance);
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct GetTrialBalance {
-    /// The company.
+    /// The company to report on.
     company_id: Id<Company>,
-    /// The day. The report shows the balances at the end of this day.
+    /// The day of the report, which shows the balances at its end.
     as_of: Date,
 }
 
 /// Every account with entries.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct TrialBalance {
-    /// The company.
+    /// The company of the report.
     company_id: Id<Company>,
-    /// The day.
+    /// The day of the report. Balances are those at the end of the day.
     as_of: Date,
-    /// By currency and account.
+    /// One row for each currency and account.
     accounts: Vec<TrialLine>,
-    /// By currency.
+    /// The sums, one row for each currency.
     totals: Vec<TrialTotal>,
     /// Whether debits equal credits in every currency.
     balanced: bool,
@@ -42,28 +42,28 @@ pub(crate) struct TrialBalance {
 /// One account of a trial balance.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct TrialLine {
-    /// The account.
+    /// The code of the account, such as `cash_available`.
     account: Account,
-    /// The currency of its amounts.
+    /// The currency of all amounts in the row.
     currency: Currency,
     /// Sum of all debits, in minor units.
     debits: i64,
     /// Sum of all credits, in minor units.
     credits: i64,
-    /// The net balance, if it is a debit.
+    /// The net balance in minor units if it is a debit, otherwise 0.
     debit_balance: i64,
-    /// The net balance, if it is a credit.
+    /// The net balance in minor units if it is a credit, otherwise 0.
     credit_balance: i64,
 }
 
 /// The sums of a trial balance in one currency.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct TrialTotal {
-    /// The currency.
+    /// The currency of both sums.
     currency: Currency,
-    /// Sum of debit balances.
+    /// Sum of all debit balances, in minor units.
     debit_balances: i64,
-    /// Sum of credit balances.
+    /// Sum of all credit balances, in minor units.
     credit_balances: i64,
 }
 

@@ -242,11 +242,11 @@ impl DealOutcome {
 pub(crate) struct CloseDeal {
     /// The deal.
     deal_id: Id<Deal>,
-    /// How it ends.
+    /// Whether the deal is won, lost or withdrawn.
     outcome: DealOutcome,
     /// Amount received in the wallet, in minor units. Required for `won`; must be absent otherwise.
     amount: Option<Amount>,
-    /// The reason.
+    /// The reason, stored in `status_history`.
     reason: Option<Text<500>>,
 }
 
@@ -325,7 +325,7 @@ pub(crate) fn end(
 pub(crate) struct InvestorReply {
     /// The deal: it must be open and have an investor.
     deal_id: Id<Deal>,
-    /// The reply.
+    /// The investor's reply: `interested` or `passes`.
     reply: Reply,
     /// A note. If the investor passes, it is the reason for the loss of the deal.
     note: Option<Text<500>>,

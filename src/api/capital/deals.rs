@@ -48,7 +48,7 @@ list! {
 pub(crate) struct CreateDeal {
     /// The company that would receive the money.
     company_id: Id<Company>,
-    /// The name of the deal.
+    /// The caller's name for the deal.
     name: Text<200>,
     /// The instrument that the investor receives.
     instrument: Instrument,

@@ -53,7 +53,7 @@ pub(crate) struct SubmitDueDiligenceRequest {
     /// Documents of the company's subjects; none may be rejected.
     #[schemars(length(max = 20))]
     document_ids: Option<Vec<Id<Document>>>,
-    /// The answer as text.
+    /// The answer, as free text.
     answer: Option<Text<2000>>,
     /// A report of the company's ledger.
     report_ref: Option<ReportReferenceInput>,
@@ -63,7 +63,7 @@ pub(crate) struct SubmitDueDiligenceRequest {
 /// be in the future.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ReportReferenceInput {
-    /// The report.
+    /// The name of the report.
     report: Report,
     /// The day, for a balance sheet or a trial balance.
     as_of: Option<Date>,
@@ -213,7 +213,7 @@ impl Decision {
 pub(crate) struct ReviewDueDiligenceRequest {
     /// The request.
     due_diligence_request_id: Id<DueDiligenceRequest>,
-    /// The reply.
+    /// Whether to accept or reject the answer, or to waive the request.
     decision: Decision,
     /// A note, shown in the findings of the case.
     note: Option<Text<500>>,

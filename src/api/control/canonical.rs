@@ -60,31 +60,33 @@ pub(crate) struct Canonical {
 /// A resource by its effect.
 #[derive(Serialize, JsonSchema)]
 struct CanonicalObject {
-    /// Its id.
+    /// The id of the resource.
     id: String,
-    /// Its kind.
+    /// The kind of the resource, as in its `object` member.
     kind: &'static str,
     /// Whether the resource is new, and moves money or obliges a party to move money.
     obligation: bool,
     /// The name of the recipient or payer; null without one.
     counterparty: Option<String>,
-    /// Its members without ids, instants, references, rails and fees. The id of a resource that the difference created is replaced by the
-    /// members of that resource; arrays of more than 100 items in them are replaced by their lengths.
+    /// The members of the resource without ids, instants, references, rails and fees. If the
+    /// difference created another resource, its id is replaced by its members. An array of more
+    /// than 100 items in these members is replaced by its length.
     value: Value,
 }
 
-/// Debits minus credits.
+/// The net change of one account: debits minus credits.
 #[derive(Serialize, JsonSchema)]
 struct MoneySum {
-    /// The company.
+    /// The company that owns the account.
     company_id: String,
-    /// The account. Fees count as cash, so that a payment by another rail has the same sums.
+    /// The code of the account. Fees count as cash, so that a payment by another rail has the same
+    /// sums.
     account: String,
-    /// The currency.
+    /// The currency of the amount.
     currency: String,
     /// The name of the recipient or payer; null without one.
     counterparty: Option<String>,
-    /// Minor units.
+    /// Debits minus credits, in minor units.
     amount: i64,
 }
 

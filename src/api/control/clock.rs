@@ -35,9 +35,9 @@ const SHOWN_TIMERS: usize = 25;
 /// Virtual time, and what is due next.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Clock {
-    /// Virtual time.
+    /// The current virtual time of the world.
     now: Timestamp,
-    /// The clock mode.
+    /// The clock mode of the world.
     mode: ClockMode,
     /// Number of waiting timers.
     pending: u64,
@@ -53,7 +53,7 @@ pub(crate) struct Clock {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "DueTimer")]
 pub(crate) struct Due {
-    /// When.
+    /// When the timer runs, in virtual time.
     at: Timestamp,
     /// The task that the timer runs.
     task: &'static str,
@@ -64,9 +64,10 @@ pub(crate) struct Due {
 /// A delivery that is in flight or waiting.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct DueDelivery {
-    /// When it can be attempted, after the deliveries before it: virtual time if retries follow the virtual clock, otherwise wall-clock time.
+    /// When the next attempt can be made, after the deliveries before it. The time is virtual if
+    /// retries follow the virtual clock, otherwise it is wall-clock time.
     at: Timestamp,
-    /// The delivery.
+    /// The id of the delivery.
     id: String,
     /// The event in the delivery.
     event_id: String,

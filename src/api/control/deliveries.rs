@@ -55,15 +55,15 @@ enum DeliveryObject {
 /// A delivery: one event for one endpoint.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct WebhookDelivery {
-    /// Its id.
+    /// The id of the delivery.
     id: String,
     /// Always `webhook_delivery`.
     object: DeliveryObject,
-    /// The receiving endpoint.
+    /// The endpoint that receives the delivery.
     endpoint_id: String,
-    /// The event in the delivery.
+    /// The event that is delivered.
     event_id: String,
-    /// The event's type.
+    /// The type of the event, such as `payout.paid`.
     event_type: String,
     /// Position of the event in the world's log, from 1.
     sequence: u64,
@@ -71,29 +71,30 @@ pub(crate) struct WebhookDelivery {
     request_id: Option<String>,
     /// Current status.
     status: Status,
-    /// Why it ended without success.
+    /// Why the delivery ended without success; null if it did not.
     reason: Option<String>,
-    /// The change that a scenario makes to it.
+    /// The change that a scenario or a rule makes to the delivery; null if there is none.
     shaped: Option<Shaping>,
-    /// When the next attempt can be made, after the attempts of the deliveries before it: virtual time if retries follow the virtual clock,
-    /// otherwise wall-clock time. Null after the delivery has ended.
+    /// When the next attempt can be made, after the attempts of the deliveries before it; null
+    /// after the delivery has ended. The time is virtual if retries follow the virtual clock,
+    /// otherwise it is wall-clock time.
     next_at: Option<Timestamp>,
     /// All attempts, in order.
     attempts: Vec<DeliveryAttempt>,
 }
 
-/// One attempt.
+/// One attempt to send a delivery.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct DeliveryAttempt {
     /// Number of the attempt, from 1.
     number: u64,
-    /// When, in virtual time.
+    /// When the attempt was made, in virtual time.
     at: Timestamp,
-    /// When it was made, in wall-clock time.
+    /// When the attempt was made, in wall-clock time.
     wall_at: Timestamp,
     /// The receiver's HTTP status; null without an answer.
     http_status: Option<u16>,
-    /// Duration in milliseconds of wall-clock time.
+    /// How long the attempt took, in milliseconds of wall-clock time.
     duration_ms: u64,
     /// The first 16 KiB of the receiver's answer; null if there was none or it is no longer kept.
     response: Option<String>,

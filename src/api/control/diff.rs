@@ -61,11 +61,11 @@ pub(crate) struct DiffMeta {
 struct DiffEnd {
     /// The snapshot's id; null if the state is not a snapshot.
     snapshot_id: Option<String>,
-    /// Virtual time.
+    /// The virtual time of the state.
     at: Timestamp,
     /// Number of changes of the world.
     version: u64,
-    /// Number of events.
+    /// Number of events until then.
     events: u64,
     /// Number of waiting timers.
     timers: u64,
@@ -98,9 +98,9 @@ struct DiffEvents {
 /// A resource that is different.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct DiffRow {
-    /// Its kind.
+    /// The kind of the resource, as in its `object` member.
     kind: &'static str,
-    /// Its id.
+    /// The id of the resource.
     id: String,
     /// Whether it was created, changed or removed.
     change: DiffChange,

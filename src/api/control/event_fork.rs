@@ -33,11 +33,11 @@ pub(crate) struct ForkEvent {
 /// The new key's world. The key itself is not repeated.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct EventFork {
-    /// The event.
+    /// The event after which the fork begins.
     event_id: String,
     /// Its position in the world's log, from 1.
     sequence: u64,
-    /// Virtual time.
+    /// The virtual time of the new world.
     now: Timestamp,
     /// Number of changes so far.
     version: u64,

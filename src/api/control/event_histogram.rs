@@ -48,7 +48,7 @@ struct EventBucket {
     from: Timestamp,
     /// Virtual time of its last event.
     to: Timestamp,
-    /// Number of events.
+    /// Number of events in this part.
     count: u64,
     /// Position of its first event in the log.
     first_sequence: u64,

@@ -55,7 +55,7 @@ pub(crate) struct StreamEvents {
 /// The content of a `clock` frame.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct StreamClock {
-    /// Virtual time.
+    /// The current virtual time of the world.
     now: Timestamp,
     /// The clock mode.
     mode: ClockMode,

@@ -93,7 +93,7 @@ fn list_events(world: &World, input: ListEvents) -> Result<List<EventShape>> {
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct GetEvent {
-    /// The event to send.
+    /// The event to read.
     event_id: Text<64>,
 }
 
@@ -112,7 +112,7 @@ pub(crate) struct EventDetail {
 struct ChangeShape {
     /// The kind of the resource, as in its `object` member.
     kind: String,
-    /// Its id.
+    /// The id of the resource.
     id: String,
     /// The changed members before the event; null if the record is new.
     before: Value,

@@ -38,7 +38,7 @@ pub(crate) struct ExplainAmount {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "ExplainedAmount")]
 pub(crate) struct Explained {
-    /// The resource.
+    /// The id of the resource.
     id: String,
     /// JSON pointer to the amount in the resource.
     pointer: String,
@@ -54,15 +54,15 @@ pub(crate) struct Explained {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "AmountPart")]
 pub(super) struct Part {
-    /// What it is.
+    /// The name of the part, for people.
     label: String,
-    /// Its amount, negative if it lowers the whole.
+    /// The amount of the part; negative if it lowers the whole.
     pub(super) amount: i64,
-    /// JSON pointer to it in the resource; null if it is not a member.
+    /// JSON pointer to the part in the resource; null if it is not a member.
     pub(super) pointer: Option<String>,
-    /// The resource that caused it; null if there is none.
+    /// The resource that caused the part; null if there is none.
     pub(super) resource_id: Option<String>,
-    /// Why it has this amount; null if a rule or a resource says it.
+    /// Why the part has this amount; null if a rule or a resource says it.
     pub(super) reason: Option<String>,
     /// The line of the payroll pack; null for other parts.
     rule: Option<PackRule>,
@@ -71,9 +71,9 @@ pub(super) struct Part {
 /// A line of a payroll pack.
 #[derive(Serialize, JsonSchema)]
 struct PackRule {
-    /// Code of the pack.
+    /// The code of the payroll pack, such as `GB`.
     pack: String,
-    /// Id of the line.
+    /// The id of the line in the payroll pack.
     line: String,
     /// The first base that its rules refer to; null if there is none.
     base: Option<String>,

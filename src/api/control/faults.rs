@@ -113,7 +113,7 @@ pub(crate) enum Nth {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Fault")]
 pub(crate) struct FaultShape {
-    /// Its id.
+    /// The id of the fault.
     id: String,
     /// The requests that it applies to.
     on: String,

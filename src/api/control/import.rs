@@ -57,17 +57,17 @@ const TEXT: &str = "import.toml";
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "ImportedCompanies")]
 pub(crate) struct Imported {
-    /// Number of companies.
+    /// Number of imported companies.
     companies: u64,
-    /// Number of employees.
+    /// Number of imported employees.
     employees: u64,
-    /// Number of customers.
+    /// Number of imported customers.
     customers: u64,
     /// Number of calls that created them.
     calls: u64,
     /// Number of events of these calls.
     events: u64,
-    /// Virtual time.
+    /// The current virtual time of the world.
     now: Timestamp,
 }
 

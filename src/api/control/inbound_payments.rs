@@ -11,7 +11,7 @@ use crate::model::posting;
 pub(crate) struct BankTransfer {
     /// The company that receives it.
     company_id: Id<Company>,
-    /// Minor units.
+    /// Amount in minor units, from 1.
     amount: Amount,
     /// The currency. Default: the collection's, or else the company's.
     currency: Option<Currency>,

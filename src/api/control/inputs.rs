@@ -25,9 +25,9 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
 pub(crate) struct WorldInputs {
     /// The version of the data that seeds generate.
     world_version: u32,
-    /// The seed.
+    /// The seed of the world.
     seed: u64,
-    /// Number of companies.
+    /// Number of companies at growth.
     companies: u64,
     /// Number of employees of each.
     employees_per_company: u64,
@@ -41,7 +41,7 @@ pub(crate) struct WorldInputs {
     scenarios: Vec<String>,
     /// Imports that the world started with, with the calls that they make.
     imports: Vec<Map<String, Value>>,
-    /// The calls, in order.
+    /// The calls that changed the world, in order.
     inputs: Vec<InputShape>,
     /// The counters of faults that have changed since the last of these calls.
     fault_counters: Vec<SpentRow>,
@@ -53,9 +53,9 @@ pub(crate) struct WorldInputs {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "WorldInput")]
 struct InputShape {
-    /// The method.
+    /// The HTTP method.
     method: &'static str,
-    /// Path and query.
+    /// The path with the query.
     path: String,
     /// Headers that affect the call, never a credential.
     headers: BTreeMap<&'static str, String>,

@@ -131,19 +131,19 @@ pub(crate) struct Rule {
     /// The decision that it makes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) decision: Option<String>,
-    /// The choice.
+    /// The name of the choice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) then: Option<String>,
-    /// The return code.
+    /// The return code of the choice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) code: Option<String>,
-    /// Replaces the normal delay.
+    /// The delay that replaces the normal one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) after: Option<Span>,
     /// The operation that the fault applies to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) operation: Option<String>,
-    /// The fault.
+    /// The fault, in the format of the `Sandbox-Fault` header.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) fault: Option<String>,
     /// The event type whose deliveries it changes.

@@ -103,7 +103,7 @@ pub(crate) struct Limits {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "RequestRate")]
 struct RateShape {
-    /// Requests.
+    /// Number of requests that are allowed in a window.
     requests: u64,
     /// The window, in wall-clock time.
     window: Span,

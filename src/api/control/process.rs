@@ -100,7 +100,7 @@ pub(crate) struct Info {
 struct WorldInfo {
     /// The seed of the world.
     seed: u64,
-    /// Virtual time.
+    /// The current virtual time of the world.
     now: Timestamp,
     /// Number of changes so far.
     version: u64,

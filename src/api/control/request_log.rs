@@ -47,7 +47,7 @@ pub(crate) struct RequestShape {
     at: Timestamp,
     /// The operation; null if no route matched.
     operation: Option<String>,
-    /// The method.
+    /// The HTTP method.
     method: String,
     /// The path, without the query.
     path: String,
@@ -193,7 +193,7 @@ pub(crate) struct GetRequest {
 /// A request with its events.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct RequestDetail {
-    /// The request.
+    /// The request, as in the list.
     request: RequestShape,
     /// Ids of the events that it caused directly, in order.
     events: Vec<String>,

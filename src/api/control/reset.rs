@@ -54,7 +54,7 @@ fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(member: D) -> Result<Op
 pub(crate) struct Reset {
     /// The seed from which it is generated.
     seed: u64,
-    /// Number of companies.
+    /// Number of companies of the world.
     companies: u64,
     /// Number of employees per company.
     employees_per_company: u64,
@@ -62,7 +62,7 @@ pub(crate) struct Reset {
     countries: Vec<String>,
     /// Names of the running scenarios.
     scenarios: Vec<String>,
-    /// Virtual time.
+    /// The current virtual time of the world.
     now: Timestamp,
 }
 

@@ -62,9 +62,9 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
 pub(crate) struct ScenarioSummary {
     /// The name to load it with.
     name: String,
-    /// Its title.
+    /// The title of the scenario.
     title: String,
-    /// A description.
+    /// What happens in the scenario, in a few sentences.
     about: String,
     /// Whether the scenario is running in this key's world.
     running: bool,
@@ -114,15 +114,15 @@ pub(crate) struct AddScenario {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "AddedScenario")]
 pub(crate) struct Added {
-    /// Its name.
+    /// The name of the scenario.
     name: String,
-    /// Its title.
+    /// The title of the scenario.
     title: String,
-    /// Whether it runs.
+    /// Whether the scenario is running in this key's world.
     running: bool,
     /// Whether the world was replaced.
     regrown: bool,
-    /// Virtual time.
+    /// The current virtual time of the world.
     now: Timestamp,
 }
 
@@ -165,13 +165,13 @@ pub(crate) struct LoadScenario {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "LoadedScenario")]
 pub(crate) struct Loaded {
-    /// Its name.
+    /// The name of the scenario.
     name: String,
-    /// Its title.
+    /// The title of the scenario.
     title: String,
     /// Whether the world was replaced.
     regrown: bool,
-    /// Virtual time.
+    /// The current virtual time of the world.
     now: Timestamp,
 }
 
@@ -267,7 +267,7 @@ pub(crate) struct Coverage {
 pub(crate) struct RowCoverage {
     /// The table of the row.
     kind: &'static str,
-    /// Its file and line.
+    /// The file and the line of the row.
     source: String,
     /// What the row applies to.
     on: String,

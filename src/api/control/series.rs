@@ -21,7 +21,7 @@ const MONTHS: u32 = 12;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct GetSeries {
-    /// The company.
+    /// The company to report on.
     company_id: Id<Company>,
     /// The number of months. Default: 12.
     #[schemars(range(min = 1, max = 60))]
@@ -33,7 +33,7 @@ pub(crate) struct GetSeries {
 /// The months of a company.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Series {
-    /// The company.
+    /// The company of the months.
     company_id: Id<Company>,
     /// The currency of every amount.
     currency: Currency,
@@ -44,7 +44,7 @@ pub(crate) struct Series {
 /// A month of a company.
 #[derive(Serialize, JsonSchema)]
 struct SeriesMonth {
-    /// The month.
+    /// The month, such as `2026-01`.
     month: Period,
     /// Wages, contractors and contributions of the employer, in minor units. Part of the expenses.
     payroll: i64,

@@ -55,7 +55,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Snapshot")]
 pub(crate) struct SnapshotShape {
-    /// Its id.
+    /// The id of the snapshot.
     id: Id<Snapshot>,
     /// The name given when it was taken.
     name: Option<String>,
@@ -63,7 +63,7 @@ pub(crate) struct SnapshotShape {
     at: Timestamp,
     /// Number of changes of the world.
     version: u64,
-    /// Number of events.
+    /// Number of events of the world when the snapshot was taken.
     events: u64,
     /// Number of resources created or changed since growth.
     records: u64,
@@ -85,7 +85,7 @@ impl SnapshotShape {
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct TakeSnapshot {
-    /// A display name.
+    /// A name for the snapshot, shown in lists.
     name: Option<Text<64>>,
 }
 
@@ -134,7 +134,7 @@ pub(crate) struct ForkSnapshot {
 pub(crate) struct Fork {
     /// The snapshot that it starts from.
     snapshot_id: Id<Snapshot>,
-    /// Virtual time.
+    /// The virtual time of the new world.
     now: Timestamp,
     /// Number of changes so far.
     version: u64,

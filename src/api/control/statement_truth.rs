@@ -33,7 +33,7 @@ pub(crate) struct StatementTruth {
 /// How a line was generated.
 #[derive(Serialize, JsonSchema)]
 struct LineTruth {
-    /// The line.
+    /// The id of the line.
     line_id: Id<StatementLine>,
     /// Position in the statement, from 1.
     number: u32,

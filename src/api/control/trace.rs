@@ -43,10 +43,10 @@ enum TraceStepType {
 /// A step of a chain.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct TraceStep {
-    /// What it is.
+    /// Whether the step is a request, an event or a delivery.
     #[serde(rename = "type")]
     step: TraceStepType,
-    /// Virtual time.
+    /// When the step happened, in virtual time.
     at: Timestamp,
     /// `Request-Id` of the reply, or the id of the event or delivery.
     id: String,

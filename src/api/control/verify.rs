@@ -156,7 +156,7 @@ pub(crate) struct VerifyRequests {
 pub(crate) struct Verified {
     /// The result; `unknown` if items that are no longer kept could change it.
     verdict: VerifyResult,
-    /// Number of matches.
+    /// How many items match the pattern.
     matched: u64,
     /// Ids of the matches in order, at most 100.
     ids: Vec<String>,
@@ -173,7 +173,7 @@ pub(crate) struct Verified {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "NearestMiss")]
 struct Nearest {
-    /// Its id.
+    /// The id of the item.
     id: String,
     /// The differences, at most 20.
     differences: Vec<DifferenceShape>,
@@ -183,7 +183,7 @@ struct Nearest {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "PatternDifference")]
 struct DifferenceShape {
-    /// JSON pointer into it.
+    /// JSON pointer into the item.
     pointer: String,
     /// The value in the pattern.
     expected: Value,

@@ -22,7 +22,7 @@ pub(crate) enum EndpointObject {
 /// A receiver of webhooks.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct WebhookEndpoint {
-    /// Its id.
+    /// The id of the endpoint.
     id: String,
     /// Always `webhook_endpoint`.
     object: EndpointObject,
@@ -32,7 +32,7 @@ pub(crate) struct WebhookEndpoint {
     events: Vec<String>,
     /// The caller's description of the endpoint.
     description: Option<String>,
-    /// Whether it receives events.
+    /// `enabled` endpoints receive events, `disabled` endpoints do not.
     status: EndpointStatus,
     /// Why it is disabled.
     disabled_reason: Option<String>,
@@ -58,7 +58,7 @@ struct Counts {
     delivered: u64,
     /// Failed after ten attempts.
     exhausted: u64,
-    /// Never sent.
+    /// Never sent: a scenario dropped them, or the queue was full.
     dropped: u64,
     /// Ended and no longer kept.
     evicted: u64,

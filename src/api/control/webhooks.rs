@@ -68,7 +68,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
 pub(crate) struct WebhookSecret {
     /// The secret that verifies signatures. It is not shown again.
     secret: String,
-    /// The endpoint.
+    /// The endpoint of the secret.
     endpoint: WebhookEndpoint,
 }
 
@@ -188,7 +188,7 @@ fn list_webhook_endpoints(
 /// The endpoint.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct OneWebhookEndpoint {
-    /// Its id.
+    /// The id of the endpoint.
     endpoint_id: Text<64>,
 }
 
@@ -216,7 +216,7 @@ pub(crate) struct UpdateWebhookEndpoint {
     /// A description of the endpoint.
     #[serde(default)]
     description: Change<Text<255>>,
-    /// Whether it receives events.
+    /// `enabled` to receive events, `disabled` to receive none.
     status: Option<EndpointStatus>,
     /// Whether a delivery waits for the previous one.
     ordered: Option<bool>,
@@ -263,7 +263,7 @@ fn update_webhook_endpoint(
 /// A deleted endpoint.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct DeletedWebhookEndpoint {
-    /// Its id.
+    /// The id of the endpoint.
     id: String,
     /// Always `webhook_endpoint`.
     object: EndpointObject,

@@ -43,7 +43,7 @@ pub(crate) struct WorldRow {
     opened: u64,
     /// The seed of the world.
     seed: u64,
-    /// Virtual time.
+    /// The current virtual time of the world.
     now: Timestamp,
     /// Number of changes so far.
     version: u64,
@@ -117,15 +117,16 @@ pub(crate) struct Fingerprint {
 /// Hashes of the parts of a world.
 #[derive(Serialize, JsonSchema)]
 struct FingerprintParts {
-    /// The parameters of growth, the clock, and the number of changes.
+    /// Hash of the parameters of growth, the clock, and the number of changes.
     frame: String,
-    /// Resources created or changed since growth, and journal entries, by kind.
+    /// Hashes of the resources created or changed since growth, and of the journal entries, by
+    /// kind.
     records: BTreeMap<&'static str, PartOfKind>,
-    /// Events.
+    /// Hash of the event log.
     log: String,
-    /// Waiting timers.
+    /// Hash of the waiting timers.
     timers: String,
-    /// Rows that decide, and the number of decisions made.
+    /// Hash of the rows that decide, and of the number of decisions made.
     decisions: String,
 }
 

@@ -92,9 +92,9 @@ pub(crate) enum Resolution {
 pub(crate) struct ResolveAmlAlert {
     /// The alert.
     alert_id: Id<AmlAlert>,
-    /// The decision.
+    /// Whether to dismiss, confirm or escalate the alert.
     resolution: Resolution,
-    /// Why.
+    /// The reason for the decision, stored as `note` of the alert.
     note: Text<500>,
 }
 

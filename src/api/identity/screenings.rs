@@ -269,11 +269,11 @@ pub(crate) fn of_case(world: &World, case: &Verification) -> Option<Arc<AmlScree
 /// A name to add to a watchlist.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct WatchlistHit {
-    /// The watchlist.
+    /// The watchlist to add the name to.
     list: ListName,
     /// The subject whose name is added. Give exactly one of this and `name`.
     subject_id: Option<Id<Subject>>,
-    /// The name.
+    /// The name of a person or business. Give exactly one of `name` and `subject_id`.
     name: Option<Text<200>>,
 }
 

@@ -78,7 +78,7 @@ pub(crate) struct CreateSubject {
     email: Option<Email>,
     /// A telephone number.
     phone: Option<Text<32>>,
-    /// The address.
+    /// The address of the person or business.
     address: Option<AddressInput>,
     /// The company that the business is, or that the person belongs to.
     company_id: Option<Id<Company>>,
@@ -113,7 +113,7 @@ pub(crate) struct IdNumberInput {
     /// The kind of number: `bvn`, `nin`, `ssn`, `rc_number` …
     #[serde(rename = "type")]
     kind: Text<40>,
-    /// The number.
+    /// The number, as the authority writes it.
     value: Text<64>,
     /// The issuing country, ISO 3166-1 alpha-2.
     country: Country,

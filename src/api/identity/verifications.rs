@@ -187,7 +187,7 @@ pub(crate) enum ReviewDecision {
 pub(crate) struct ReviewVerification {
     /// The case.
     verification_id: Id<Verification>,
-    /// The decision.
+    /// Whether to approve or decline the case, or to request another submission.
     decision: ReviewDecision,
     /// Reasons for a rejection, each at most once. Default: `manual_decline`. Not allowed for an approval.
     #[schemars(length(max = 6), extend("uniqueItems" = true))]
@@ -243,7 +243,7 @@ pub(crate) fn decide(
 pub(crate) struct CancelVerification {
     /// The case.
     verification_id: Id<Verification>,
-    /// Why.
+    /// The reason, stored in `status_history`.
     reason: Option<Text<500>>,
 }
 

@@ -96,7 +96,7 @@ pub(super) fn sold<T: Grow>(world: &World, company: Option<Id<Company>>) -> Cand
 pub(crate) struct CreateCollection {
     /// The company that collects.
     company_id: Id<Company>,
-    /// Minor units.
+    /// Amount in minor units, from 1.
     amount: Amount,
     /// Currency of the amount.
     currency: Currency,

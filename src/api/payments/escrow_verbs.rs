@@ -242,7 +242,7 @@ pub(crate) struct DisputeEscrow {
     escrow_id: Id<Escrow>,
     /// The party that disputes.
     raised_by: Party,
-    /// The reason.
+    /// The reason for the dispute.
     reason: Text<500>,
 }
 

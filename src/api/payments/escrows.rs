@@ -58,7 +58,7 @@ pub(crate) struct CreateEscrow {
     buyer_wallet_id: Id<Wallet>,
     /// The beneficiary that is paid on release; it must belong to the company and be verified.
     seller_beneficiary_id: Id<Beneficiary>,
-    /// Minor units.
+    /// Amount in minor units, from 1.
     amount: Amount,
     /// The currency of the wallet and of the beneficiary's account.
     currency: Currency,
@@ -80,7 +80,7 @@ pub(crate) struct CreateEscrow {
 pub(crate) struct MilestoneInput {
     /// The condition for the release.
     name: Text<200>,
-    /// Minor units.
+    /// Amount in minor units, from 1.
     amount: Amount,
 }
 

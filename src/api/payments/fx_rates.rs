@@ -35,7 +35,7 @@ pub(crate) struct FxRate {
     source_currency: Currency,
     /// The currency to buy.
     target_currency: Currency,
-    /// The day.
+    /// The day of the rate.
     as_of: Date,
     /// Reference rate: units of the target currency for one unit of the source currency.
     mid_rate: Rate,

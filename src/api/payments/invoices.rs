@@ -127,7 +127,7 @@ list! {
 pub(crate) struct NewCustomer {
     /// The company's own id of the customer.
     id: Option<Text<64>>,
-    /// The name.
+    /// The name of the customer.
     name: Text<140>,
     /// The e-mail address.
     email: Email,

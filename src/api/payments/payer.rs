@@ -8,7 +8,7 @@ use crate::value::Email;
 #[derive(Default, Deserialize, JsonSchema)]
 #[schemars(rename = "PayerInput")]
 pub(crate) struct Payer {
-    /// The name.
+    /// The name of the payer.
     pub(super) name: Option<Text<140>>,
     /// The e-mail address.
     pub(super) email: Option<Email>,

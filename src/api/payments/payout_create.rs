@@ -43,7 +43,7 @@ pub(crate) struct CreatePayout {
     wallet_id: Id<Wallet>,
     /// The beneficiary to pay; it must belong to the company and be verified.
     beneficiary_id: Id<Beneficiary>,
-    /// Minor units.
+    /// Amount in minor units, from 1. The fee is added.
     amount: Amount,
     /// The currency of the wallet and of the beneficiary's account.
     currency: Currency,

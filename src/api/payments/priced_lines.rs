@@ -9,9 +9,9 @@ use crate::model::payments::vat;
 #[derive(Deserialize, JsonSchema)]
 #[schemars(rename = "InvoiceLineInput")]
 pub(crate) struct NewPricedLine {
-    /// The item.
+    /// What the line is for, in a few words.
     description: Text<200>,
-    /// The quantity.
+    /// The number of units.
     #[schemars(range(min = 1, max = 1_000_000))]
     quantity: i64,
     /// Price of one unit in minor units, without tax.

@@ -73,12 +73,12 @@ impl MatchAction {
 pub(crate) struct ResolveReconciliationMatch {
     /// The row.
     match_id: Id<ReconciliationMatch>,
-    /// The decision.
+    /// What to do with the row.
     action: MatchAction,
     /// For `match`: the transactions in the line. Their sum must be the line's amount.
     #[schemars(length(min = 1, max = MOST_BY_HAND), extend("uniqueItems" = true))]
     transaction_ids: Option<Vec<Id<WalletTransaction>>>,
-    /// Why.
+    /// The reason for the decision.
     note: Option<Text<500>>,
 }
 

@@ -67,11 +67,11 @@ pub(crate) const SETTLED: &[&str] = &[
 /// A new refund.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct CreateRefund {
-    /// The collection.
+    /// The collection to refund.
     collection_id: Id<Collection>,
     /// Amount in minor units of its currency. Default: everything that remains.
     amount: Option<Amount>,
-    /// Why.
+    /// The reason for the refund.
     reason: Text<500>,
     /// Key-value pairs set by the caller.
     metadata: Option<Metadata>,

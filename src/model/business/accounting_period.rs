@@ -23,16 +23,16 @@ pub(crate) enum PeriodType {
 resource! {
     /// A month or a year of a company's books that was closed.
     AccountingPeriod: PeriodStatus {
-        /// The company.
+        /// The company that owns the books.
         company_id: Id<Company>,
         /// The length of the period.
         #[serde(rename = "type")]
         kind: PeriodType,
         /// Current status.
         status: PeriodStatus,
-        /// The first day.
+        /// The first day of the period.
         first_day: Date,
-        /// The last day.
+        /// The last day of the period.
         last_day: Date,
         /// The journal entries that moved the result of a closed year to retained earnings: one for each currency with a result. Empty for a
         /// month, and after a year is reopened.

@@ -24,7 +24,7 @@ resource! {
         country: String,
         /// The base currency, used for wages, the ledger and reports.
         currency: Currency,
-        /// The industry.
+        /// The industry, such as `professional_services`.
         industry: Option<Box<str>>,
         /// The company's number in the country's company register.
         registration_number: Option<String>,
@@ -71,7 +71,7 @@ pub(crate) struct Address {
     /// Postal code, where the country uses them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) postal_code: Option<String>,
-    /// ISO 3166-1 alpha-2.
+    /// The country, ISO 3166-1 alpha-2.
     pub(crate) country: String,
 }
 

@@ -23,10 +23,10 @@ pub(crate) enum RequirementType {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "RequirementEvidence")]
 pub(crate) struct Evidence {
-    /// A document.
+    /// The id of a document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) document_id: Option<String>,
-    /// A number, name or reference.
+    /// A registration number, a name or a reference.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) value: Option<String>,
 }

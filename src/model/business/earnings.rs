@@ -9,9 +9,9 @@ use crate::model::prelude::*;
 /// One line of a payslip.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct PayLine {
-    /// Id of the line in the payroll pack, or of the pay component.
+    /// The id of the line in the payroll pack, or of the pay component.
     pub(crate) id: String,
-    /// The same for people.
+    /// The name of the line on the payslip.
     pub(crate) label: String,
     /// Amount in minor units; negative for a refund.
     pub(crate) amount: i64,
@@ -48,9 +48,9 @@ impl PayLine {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "AppliedPayrollPack")]
 pub(crate) struct PackUsed {
-    /// Its code.
+    /// The code of the payroll pack, such as `GB` or `US-CA`.
     pub(crate) code: String,
-    /// The tax year.
+    /// The tax year of the payroll pack.
     pub(crate) tax_year: String,
     /// False if no pack was in force on the pay date and the nearest one was used.
     pub(crate) in_force: bool,

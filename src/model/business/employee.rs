@@ -44,9 +44,9 @@ resource! {
         name: String,
         /// Job title.
         role: String,
-        /// Department.
+        /// Name of the department.
         department: String,
-        /// Employment.
+        /// Status of the employment.
         status: EmployeeStatus,
         /// Payroll verification status. Only `verified` employees receive wages.
         payroll_status: PayrollStatus,

@@ -52,7 +52,7 @@ pub(crate) struct NextDraft {
 )]
 #[schemars(rename = "PayPeriodDays")]
 pub(crate) struct PaySpan {
-    /// The first day.
+    /// The first day of the pay period.
     pub(crate) start: Date,
     /// The last day. It determines the month of the pay.
     pub(crate) end: Date,

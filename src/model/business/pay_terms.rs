@@ -21,7 +21,7 @@ pub(crate) enum PayInterval {
 pub(crate) struct Compensation {
     /// Gross pay for one interval, in minor units.
     pub(crate) amount: i64,
-    /// Its currency.
+    /// The currency of every amount in the terms.
     pub(crate) currency: Currency,
     /// The interval. A yearly amount is paid in twelve equal parts. For an hourly amount, a month has one twelfth of 52 weeks of 40 hours.
     pub(crate) interval: PayInterval,
@@ -32,10 +32,10 @@ pub(crate) struct Compensation {
     /// The day on which the terms were set; absent if unknown, as for employees hired before the world's start.
     #[serde(rename = "recorded_on", default, skip_serializing_if = "Option::is_none")]
     pub(crate) recorded: Option<Date>,
-    /// Paid every month in addition to gross pay.
+    /// Taxable additions to gross pay; each amount is for one month.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) allowances: Vec<Allowance>,
-    /// Deducted every month.
+    /// Deductions from pay; each amount is for one month.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) deductions: Vec<Deduction>,
 }
@@ -46,7 +46,7 @@ pub(crate) struct Compensation {
 pub(crate) struct Component {
     /// The payroll pack's name for the part: `basic`, `housing`, `transport` …
     pub(crate) id: String,
-    /// Minor units a month.
+    /// Amount in minor units for one month.
     pub(crate) amount: i64,
 }
 
@@ -78,11 +78,11 @@ pub(crate) fn part_of(amount: i64, (share, per_year): (Proration, u32)) -> i64 {
 /// A monthly amount in addition to gross pay. It is taxable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Allowance {
-    /// Its identifier.
+    /// The id of the line, unique in the list.
     pub(crate) id: String,
-    /// Its name on the payslip.
+    /// The name of the line on the payslip.
     pub(crate) label: String,
-    /// Minor units a month.
+    /// Amount in minor units for one month.
     pub(crate) amount: i64,
 }
 
@@ -94,14 +94,14 @@ pub(crate) enum DeductionTiming {
     PostTax,
 }
 
-/// Deducted every month.
+/// An amount or a rate that is deducted from pay.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Deduction {
-    /// Its identifier.
+    /// The id of the line, unique in the list.
     pub(crate) id: String,
-    /// Its name on the payslip.
+    /// The name of the line on the payslip.
     pub(crate) label: String,
-    /// Minor units a month; 0 if `rate_bp` sets it.
+    /// Amount in minor units for one month; 0 if `rate_bp` sets the amount.
     pub(crate) amount: i64,
     /// A part of the pay of each pay period, in hundredths of a percent, instead of an amount.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -109,7 +109,7 @@ pub(crate) struct Deduction {
     /// The earnings to which the rate applies, by their name in the payroll pack; absent for all pay in money.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) earnings: Option<String>,
-    /// Before or after taxes.
+    /// Whether the deduction is taken before or after taxes.
     pub(crate) timing: DeductionTiming,
     /// Its type in the payroll pack, which decides what it reduces.
     #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
@@ -120,7 +120,7 @@ pub(crate) struct Deduction {
     /// The maximum sum of deductions of this type in a tax year, in minor units.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) annual_limit: Option<i64>,
-    /// What the employer adds.
+    /// What the employer adds to the deduction; absent if nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) employer: Option<EmployerPart>,
 }

@@ -112,7 +112,7 @@ shown! {
         fx: Option<PayConversion>;
         /// Gross pay in minor units.
         gross: i64 = it.calculation.gross;
-        /// Taxes withheld.
+        /// Taxes withheld from pay, in minor units.
         taxes: i64 = it.calculation.taxes;
         /// Social contributions withheld.
         employee_contributions: i64 = it.calculation.employee_contributions;

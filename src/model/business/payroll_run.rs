@@ -165,7 +165,7 @@ pub(crate) struct RunInput {
     pub(crate) employee_id: Id<Employee>,
     /// Taxable additions such as bonus, overtime and commission.
     pub(crate) earnings: Vec<PayLine>,
-    /// Hours worked.
+    /// The hours that the employee worked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) hours: Vec<HoursWorked>,
     /// Amounts to deduct.
@@ -194,7 +194,7 @@ impl HoursWorked {
 /// Sums over the employees of a run, in minor units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct RunTotals {
-    /// Gross pay.
+    /// Gross pay, in minor units.
     pub(crate) gross: i64,
     /// Taxes withheld from employees.
     pub(crate) taxes: i64,

@@ -43,9 +43,9 @@ pub(crate) enum CheckStatus {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "PayrollCheck")]
 pub(crate) struct Check {
-    /// The name of a check.
+    /// The name of the check.
     pub(crate) name: CheckName,
-    /// The result.
+    /// The result of the check.
     pub(crate) status: CheckStatus,
     /// Error code if the check failed: `name_mismatch`, `account_closed`, `account_not_found`, `missing`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -145,7 +145,7 @@ shown! {
         employee_id: Id<Employee>;
         /// Result of the checks: `verified` if all passed.
         status: VerificationStatus;
-        /// Each check.
+        /// The checks with their results.
         checks: &'a [Check] = &it.checks;
         /// When it was created, in virtual time.
         created_at: Timestamp;

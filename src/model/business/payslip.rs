@@ -117,7 +117,7 @@ shown! {
         /// Benefits that are taxed and not paid in money.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         benefits: Vec<PayLine> = it.calculation.benefit_lines();
-        /// Taxes withheld.
+        /// The taxes that were withheld, one line for each.
         taxes: Vec<PayLine> = it.calculation.tax_lines();
         /// Social contributions that were withheld, and deductions for loans and orders by the rules of the payroll pack.
         contributions: Vec<PayLine> = it.calculation.contribution_lines();

@@ -87,9 +87,9 @@ pub(crate) enum Contents {
 pub(crate) struct PaidSums {
     /// Number of payroll items that are paid.
     pub(crate) employees_paid: u64,
-    /// Gross pay.
+    /// Gross pay, in minor units.
     pub(crate) gross: i64,
-    /// Taxes withheld.
+    /// Taxes withheld, in minor units.
     pub(crate) taxes: i64,
     /// Social contributions withheld.
     pub(crate) employee_contributions: i64,
@@ -146,27 +146,27 @@ pub(crate) struct PensionEntry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ReportingThreshold")]
 pub(crate) struct Threshold {
-    /// The currency.
+    /// The currency of the threshold.
     pub(crate) currency: Currency,
-    /// Minor units.
+    /// The smallest amount of a large transaction, in minor units.
     pub(crate) amount: i64,
 }
 
 /// A wallet transaction at or above the threshold.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct LargeTransaction {
-    /// The wallet transaction.
+    /// The id of the wallet transaction.
     pub(crate) wallet_transaction_id: Id<WalletTransaction>,
     /// The direction: in or out.
     #[serde(rename = "type")]
     pub(crate) kind: TransactionType,
-    /// Minor units.
+    /// Amount in minor units.
     pub(crate) amount: i64,
     /// Currency of the amount.
     pub(crate) currency: Currency,
     /// The effective day of the transaction.
     pub(crate) effective_on: Date,
-    /// Its purpose.
+    /// The description of the wallet transaction.
     pub(crate) description: String,
     /// The resource that caused it.
     pub(crate) source: AnyId,
@@ -191,13 +191,13 @@ pub(crate) enum Rule {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ReportFinding")]
 pub(crate) struct Finding {
-    /// The rule.
+    /// The rule that produced the finding.
     pub(crate) rule: Rule,
     /// Description of the finding in one sentence.
     pub(crate) detail: String,
     /// The amount in question, in minor units; null if no money moved.
     pub(crate) amount: Option<i64>,
-    /// Its currency.
+    /// The currency of the amount.
     pub(crate) currency: Currency,
     /// The resources in question.
     pub(crate) resources: Vec<AnyId>,

@@ -23,10 +23,10 @@ pub(crate) struct FilledBox {
     /// An amount in minor units.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) amount: Option<i64>,
-    /// A number of something.
+    /// A number, for example of employees.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) count: Option<u64>,
-    /// A text.
+    /// A text, for example a name or a code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) text: Option<String>,
 }

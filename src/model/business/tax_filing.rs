@@ -35,7 +35,7 @@ pub(crate) struct Adjustment {
     pub(crate) authority: String,
     /// Change in minor units; negative to lower the amount.
     pub(crate) amount: i64,
-    /// Why.
+    /// The reason for the change.
     pub(crate) reason: String,
 }
 
@@ -64,7 +64,7 @@ resource! {
         credit_used: i64,
         /// The currency of all amounts.
         currency: Currency,
-        /// Amounts by authority.
+        /// The declared and paid amounts, one line for each authority.
         lines: Vec<FilingLine>,
         /// The last day to submit and pay, if the country's payroll pack defines it.
         due_on: Option<Date>,

@@ -129,9 +129,9 @@ impl DealStage {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "DealStageChange")]
 pub(crate) struct StageChange {
-    /// The stage entered.
+    /// The stage that the deal entered.
     pub(crate) stage: DealStage,
-    /// When, in virtual time.
+    /// When the stage changed, in virtual time.
     pub(crate) at: Timestamp,
     /// The caller's note, if any.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -69,7 +69,7 @@ impl Template {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "DueDiligenceProgress")]
 pub(crate) struct Progress {
-    /// Number of requests.
+    /// Number of requests in the case.
     pub(crate) total: u32,
     /// Number of mandatory requests. All of them must be accepted or waived before the case is completed.
     pub(crate) mandatory: u32,
@@ -146,7 +146,7 @@ pub(crate) enum FindingType {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "DueDiligenceFinding")]
 pub(crate) struct Finding {
-    /// The type of finding.
+    /// Why the request is a finding: it was rejected or waived, or it is overdue.
     #[serde(rename = "type")]
     pub(crate) kind: FindingType,
     /// The request concerned.

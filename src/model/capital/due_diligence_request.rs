@@ -76,7 +76,7 @@ impl Report {
 /// A ledger report that answers a request. It contains the call to read the report, not the figures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ReportReference {
-    /// The report.
+    /// The name of the report.
     pub(crate) report: Report,
     /// The day, for a balance sheet or a trial balance.
     pub(crate) as_of: Option<Date>,
@@ -107,7 +107,7 @@ pub(crate) struct DueDiligenceRequest {
     pub(crate) title: String,
     /// Whether the request must be accepted or waived before the case is completed.
     pub(crate) mandatory: bool,
-    /// The due date.
+    /// The last day to answer the request.
     pub(crate) due_on: Date,
     /// Whether the due date passed without an answer, or with a rejected one. It stays true afterwards.
     pub(crate) overdue: bool,

@@ -38,7 +38,7 @@ pub(crate) enum RepaymentMethod {
 /// How a loan is repaid, and the share of sales that is taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct LoanRepaymentTerms {
-    /// How it is repaid.
+    /// How the loan is repaid.
     pub(crate) method: RepaymentMethod,
     /// The share of each collection in basis points, 1000 for 10 %. Null unless the method is `revenue_share`.
     pub(crate) share_bp: Option<i64>,
@@ -63,17 +63,17 @@ pub(crate) enum InstalmentStatus {
 pub(crate) struct Instalment {
     /// Position in the schedule, from 1.
     pub(crate) number: u32,
-    /// The due date.
+    /// The day on which the instalment must be paid.
     pub(crate) due_on: Date,
-    /// The part that lowers the balance.
+    /// The part of the instalment that repays the loan.
     pub(crate) principal: i64,
-    /// The interest of the month.
+    /// The part of the instalment that is interest.
     pub(crate) interest: i64,
-    /// Both.
+    /// The whole instalment: principal and interest.
     pub(crate) amount: i64,
-    /// The amount paid, interest first.
+    /// The part of the instalment that is paid. Interest is paid first.
     pub(crate) paid: i64,
-    /// The principal outstanding after it.
+    /// The principal that is outstanding after the instalment.
     pub(crate) balance: i64,
     /// Current status.
     pub(crate) status: InstalmentStatus,
@@ -118,9 +118,9 @@ pub(crate) struct LoanBalances {
 /// The next unpaid instalment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct NextDue {
-    /// Position in the schedule.
+    /// Position of the instalment in the schedule, from 1.
     pub(crate) number: u32,
-    /// The due date.
+    /// The day on which the instalment must be paid.
     pub(crate) due_on: Date,
     /// Unpaid amount, in minor units.
     pub(crate) amount: i64,
@@ -139,7 +139,7 @@ resource! {
         wallet_id: Id<Wallet>,
         /// Current status.
         status: LoanStatus,
-        /// The product.
+        /// The product: what kind of loan it is.
         product: Product,
         /// Amount lent, in minor units.
         amount: i64,
@@ -149,7 +149,7 @@ resource! {
         rate_bp: i64,
         /// The repayment term in months.
         term_months: u32,
-        /// How it is repaid.
+        /// How the loan is repaid.
         repayment: LoanRepaymentTerms,
         /// When the money was paid out, in virtual time; null until then.
         disbursed_at: Option<Timestamp>,

@@ -19,7 +19,7 @@ pub(crate) struct LoanRepayment {
     pub(crate) object: Object<LoanRepayment>,
     /// The company that paid.
     pub(crate) company_id: Id<Company>,
-    /// The loan.
+    /// The loan that was repaid.
     pub(crate) loan_id: Id<Loan>,
     /// The wallet that was debited.
     pub(crate) wallet_id: Id<Wallet>,

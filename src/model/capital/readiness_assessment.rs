@@ -64,9 +64,9 @@ pub(crate) struct Gap {
     pub(crate) pillar: String,
     /// The factor that the gap belongs to.
     pub(crate) factor: String,
-    /// What is missing.
+    /// What is missing, in one sentence.
     pub(crate) detail: String,
-    /// The points that it costs.
+    /// The points that are lost by the gap.
     pub(crate) points: i64,
 }
 
@@ -93,7 +93,7 @@ resource! {
         stage: Stage,
         /// The amount to raise, in minor units.
         target_amount: Option<i64>,
-        /// Its currency.
+        /// The currency of the amount to raise.
         currency: Currency,
         /// Score from 0 to 100, higher is readier: the sum of the pillars. Null until completed.
         score: Option<i64>,
@@ -103,9 +103,9 @@ resource! {
         ready: Option<bool>,
         /// The pillars of the assessment.
         pillars: Vec<Pillar>,
-        /// The gaps, most points first.
+        /// What costs points; the gap with the most points is first.
         gaps: Vec<Gap>,
-        /// Operations that close gaps, most points first.
+        /// Operations that close gaps; the operation with the most points is first.
         next_steps: Vec<NextStep>,
         /// The version of the formula.
         formula: Option<String>,

@@ -83,7 +83,7 @@ pub(crate) struct Factor {
     pub(crate) points: i64,
     /// Maximum number of points of the factor.
     pub(crate) max_points: i64,
-    /// The measured value.
+    /// The measured value, in the unit that `about` names.
     pub(crate) value: i64,
     /// The reason for the points.
     pub(crate) reason: String,

@@ -64,7 +64,7 @@ pub(crate) struct AmlAlert {
     pub(crate) detail: String,
     /// The amount in question, in minor units; null if no money moved.
     pub(crate) amount: Option<i64>,
-    /// Its currency.
+    /// The currency of the amount; null if no money moved.
     pub(crate) currency: Option<Currency>,
     /// The payouts or collections concerned.
     pub(crate) resources: Vec<AnyId>,
@@ -76,7 +76,7 @@ pub(crate) struct AmlAlert {
     pub(crate) created_at: Timestamp,
     /// When it last changed, in virtual time.
     pub(crate) updated_at: Timestamp,
-    /// Always empty.
+    /// Always empty: monitoring and screenings create alerts.
     pub(crate) metadata: Metadata,
     /// Every status the resource has had, oldest first.
     pub(crate) status_history: StatusHistory<AlertStatus>,

@@ -28,7 +28,7 @@ pub(crate) enum HitStatus {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ScreeningHit")]
 pub(crate) struct Hit {
-    /// The watchlist.
+    /// The watchlist that contains the entry.
     pub(crate) list: ListName,
     /// The entry's id in the list.
     pub(crate) entry_id: String,

@@ -25,13 +25,13 @@ pub(crate) struct BankAccountVerification {
     pub(crate) status: AccountResult,
     /// `match` for a score from 85, `partial_match` from 65.
     pub(crate) result: AccountResult,
-    /// The bank's code.
+    /// The bank's code in its country.
     pub(crate) bank_code: String,
     /// The bank's name, if known.
     pub(crate) bank_name: Option<String>,
     /// The last four characters of the account number.
     pub(crate) account_last4: String,
-    /// ISO 3166-1 alpha-2.
+    /// The country of the bank, ISO 3166-1 alpha-2.
     pub(crate) country: String,
     /// The name expected by the caller.
     pub(crate) expected_name: String,

@@ -60,7 +60,7 @@ pub(crate) struct IdNumber {
     /// The kind of number: `bvn`, `nin`, `ssn`, `rc_number` …
     #[serde(rename = "type")]
     pub(crate) kind: String,
-    /// The number.
+    /// The number, as the authority writes it.
     pub(crate) value: String,
     /// The issuing country, ISO 3166-1 alpha-2.
     pub(crate) country: String,
@@ -179,13 +179,13 @@ shown! {
         email: Option<&'a str> = it.email.as_deref();
         /// A telephone number.
         phone: Option<&'a str> = it.phone.as_deref();
-        /// The address.
+        /// The address of the person or business.
         address: Option<&'a Address> = it.address.as_ref();
         /// The caller's own id of the subject.
         external_id: Option<&'a str> = it.external_id.as_deref();
         /// The same as `kyc_status`.
         status: KycStatus;
-        /// Verification status.
+        /// Status of the verification.
         kyc_status: KycStatus = it.status;
         /// The level of the latest approval. A lower level does not replace a higher one while the subject is approved. Null before the first approval.
         verified_level: Option<crate::model::identity::levels::Level> = it.level;

@@ -66,7 +66,7 @@ impl TrustFactorName {
 /// One part of a score.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct TrustReason {
-    /// The factor.
+    /// The name of the factor.
     pub(crate) factor: TrustFactorName,
     /// Maximum points of the factor in this context.
     pub(crate) weight: i32,

@@ -43,9 +43,9 @@ pub(crate) enum CaseCheckStatus {
 /// One check of a case.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct CaseCheck {
-    /// The name of a check.
+    /// The name of the check.
     pub(crate) name: CaseCheckName,
-    /// The result.
+    /// The result of the check.
     pub(crate) status: CaseCheckStatus,
 }
 
@@ -113,7 +113,7 @@ resource! {
         reject_type: Option<RejectType>,
         /// The reviewer's note.
         note: Option<String>,
-        /// Number of submissions.
+        /// How often the case was submitted.
         submissions: u32,
         /// When the case expires while it waits for a submission, or for a bureau that does not answer.
         expires_at: Option<Timestamp>,

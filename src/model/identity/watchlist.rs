@@ -107,9 +107,9 @@ pub(crate) struct WatchlistEntry {
     pub(crate) object: Object<WatchlistEntry>,
     /// The company of the subject that was named; null if only a name was given.
     pub(crate) company_id: Option<Id<Company>>,
-    /// The watchlist.
+    /// The watchlist that contains the entry.
     pub(crate) list: ListName,
-    /// The name.
+    /// The name of the person or business.
     pub(crate) name: String,
     /// Always `listed`.
     pub(crate) status: EntryStatus,

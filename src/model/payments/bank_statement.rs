@@ -118,15 +118,16 @@ pub(crate) struct Truths {
 /// Number of reconciliation rows by status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct MatchCounts {
-    /// Neither matched nor suggested.
+    /// Rows that are neither matched nor suggested.
     pub(crate) unmatched: u32,
-    /// Waiting for confirmation.
+    /// Rows with a suggestion that is not confirmed yet.
     pub(crate) suggested: u32,
-    /// Matched automatically or by a caller.
+    /// Rows that are matched, automatically or by a caller.
     pub(crate) matched: u32,
-    /// No match: a fee, a duplicate, or a line or transaction that the other side does not have.
+    /// Rows without a match: a fee, a duplicate, or a line or transaction that the other side does
+    /// not have.
     pub(crate) exception: u32,
-    /// Ignored by a caller.
+    /// Rows that a caller ignored.
     pub(crate) ignored: u32,
 }
 
@@ -207,9 +208,9 @@ shown! {
         source: StatementSource;
         /// The format of the imported file, if any.
         format: Option<StatementFormat>;
-        /// Its first day.
+        /// The first day of the statement.
         from: Date;
-        /// Its last day.
+        /// The last day of the statement.
         to: Date;
         /// The currency of its amounts.
         currency: Currency;

@@ -169,7 +169,7 @@ struct AccountShape<'a> {
     bank_name: Option<&'a str>,
     /// The last four characters of the account number.
     account_last4: &'a str,
-    /// ISO 3166-1 alpha-2.
+    /// The country of the bank, ISO 3166-1 alpha-2.
     country: &'a str,
     /// The currency of the account and of payouts to it.
     currency: Currency,

@@ -24,7 +24,7 @@ impl BillStatus {
 /// The supplier who sent the bill.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Vendor {
-    /// The name.
+    /// The name of the supplier.
     pub(crate) name: String,
     /// The beneficiary that represents the supplier, if any.
     pub(crate) beneficiary_id: Option<Id<Beneficiary>>,
@@ -37,7 +37,7 @@ pub(crate) struct BillLine {
     pub(crate) description: String,
     /// The expense account.
     pub(crate) account: Account,
-    /// The quantity.
+    /// The number of units.
     pub(crate) quantity: i64,
     /// Price of one unit in minor units, without tax.
     pub(crate) unit_amount: i64,
@@ -54,7 +54,7 @@ resource! {
         company_id: Id<Company>,
         /// Current status.
         status: BillStatus,
-        /// The supplier.
+        /// The supplier who sent the bill.
         vendor: Vendor,
         /// The supplier's number of the bill, if any.
         number: Option<String>,

@@ -99,9 +99,9 @@ impl CollectionMethod {
 /// The payer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct CollectionPayer {
-    /// The name.
+    /// The name of the payer.
     pub(crate) name: Option<String>,
-    /// The e-mail address.
+    /// The e-mail address of the payer.
     pub(crate) email: Option<String>,
     /// The account number that the payer pays from.
     pub(crate) account_number: Option<String>,

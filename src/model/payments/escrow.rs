@@ -62,7 +62,7 @@ pub(crate) struct Milestone {
     pub(crate) id: String,
     /// The condition for the release.
     pub(crate) name: String,
-    /// Minor units.
+    /// Amount in minor units.
     pub(crate) amount: i64,
     /// Whether it has been released.
     pub(crate) status: MilestoneStatus,

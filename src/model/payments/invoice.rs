@@ -32,9 +32,9 @@ impl InvoiceStatus {
 pub(crate) struct Customer {
     /// The company's own id of the customer.
     pub(crate) id: Option<String>,
-    /// The name.
+    /// The name of the customer.
     pub(crate) name: String,
-    /// The e-mail address.
+    /// The e-mail address of the customer.
     pub(crate) email: Option<String>,
     /// The account number that the customer pays from.
     pub(crate) account_number: Option<String>,
@@ -45,7 +45,7 @@ pub(crate) struct Customer {
 pub(crate) struct InvoiceLine {
     /// The item sold.
     pub(crate) description: String,
-    /// The quantity.
+    /// The number of units.
     pub(crate) quantity: i64,
     /// Price of one unit in minor units, without tax.
     pub(crate) unit_amount: i64,
@@ -99,7 +99,7 @@ resource! {
         status: InvoiceStatus,
         /// The invoice number, assigned when it is sent. Numbers run by company and year without gaps.
         number: Option<String>,
-        /// The customer.
+        /// The customer who owes the invoice.
         customer: Customer,
         /// The items sold.
         lines: Vec<InvoiceLine>,

@@ -52,7 +52,7 @@ resource! {
         beneficiary_id: Option<Id<Beneficiary>>,
         /// Current status.
         status: PayoutStatus,
-        /// Minor units.
+        /// Amount in minor units, without the fee.
         amount: i64,
         /// Currency of the amount.
         currency: Currency,
@@ -62,7 +62,7 @@ resource! {
         /// The platform's fee, debited from the wallet in addition to the amount. Only for payouts to a beneficiary.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fee: Option<i64>,
-        /// The speed.
+        /// The speed: how fast the payout is sent.
         rail: Rail,
         /// The payment rail of the payout. The speed, the country of the account and the currency determine the rail.
         payment_rail: RailId,

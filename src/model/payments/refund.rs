@@ -15,13 +15,13 @@ resource! {
     Refund: RefundStatus {
         /// The company that pays the refund.
         company_id: Id<Company>,
-        /// The refunded collection.
+        /// The collection that is refunded.
         collection_id: Id<Collection>,
         /// Current status.
         status: RefundStatus,
         /// The payment rail of the refund.
         payment_rail: RailId,
-        /// Minor units.
+        /// Amount in minor units.
         amount: i64,
         /// The part of the amount that is tax on the sale. It lowers the tax to declare for the current return period.
         tax_amount: i64,

@@ -14,7 +14,7 @@ resource! {
         company_id: Id<Company>,
         /// Always `active`.
         status: WalletStatus,
-        /// Its currency.
+        /// The currency of all balances.
         currency: Currency,
         /// Balances in minor units, calculated from the ledger when the wallet is shown.
         #[serde(flatten)]

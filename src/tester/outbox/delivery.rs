@@ -113,7 +113,7 @@ pub(crate) struct Unanswered {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "AttemptedDelivery")]
 pub(crate) struct Attempted {
-    /// The delivery.
+    /// The id of the delivery.
     pub(crate) id: String,
     /// The event in the delivery.
     pub(crate) event_id: String,
@@ -124,7 +124,7 @@ pub(crate) struct Attempted {
     pub(crate) endpoint_id: String,
     /// Number of the attempt, from 1.
     pub(crate) attempt: u64,
-    /// When, in virtual time.
+    /// When the attempt was made, in virtual time.
     pub(crate) at: Timestamp,
     /// Status of the delivery after the attempt.
     pub(crate) status: Status,

@@ -48,13 +48,13 @@ pub(crate) enum RailStage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum RailRetry {
-    /// No.
+    /// Another attempt fails, too.
     No,
-    /// The same payment, later.
+    /// The same payment can succeed later.
     Later,
-    /// With other details, or with a new mandate.
+    /// Another payment can succeed, with other details or with a new mandate.
     AfterFix,
-    /// The result is unknown: ask for the status first.
+    /// The result is unknown: read the status of the payment first.
     QueryFirst,
 }
 
@@ -64,9 +64,9 @@ pub(crate) enum RailRetry {
 pub(crate) struct RailCode {
     /// The code, as the rail writes it.
     pub(crate) code: String,
-    /// Its meaning.
+    /// The meaning of the code, in a few words.
     pub(crate) meaning: String,
-    /// When it is given.
+    /// In which step of the payment the code is given.
     pub(crate) stage: RailStage,
     /// Whether another attempt makes sense.
     pub(crate) retry: RailRetry,
@@ -106,7 +106,7 @@ pub(crate) struct PaymentRail {
     pub(crate) instant: bool,
     /// Until when a payment is accepted.
     pub(crate) cut_off: String,
-    /// When it settles.
+    /// When a payment settles.
     pub(crate) settlement: String,
     /// The services that use the rail, with the time from sending to the result.
     pub(crate) serves: Services,
