@@ -26,7 +26,8 @@ pub(super) struct EventsArgs {
     /// Only events of this type: `payout.returned`, `payroll_run.*`
     #[arg(long = "type", value_name = "TYPE", value_parser = Offered::EVENTS, hide_possible_values = true)]
     event: Option<String>,
-    /// Begin after this position in the log; without it, at the beginning, or with --follow at the end
+    /// Print only events after this position in the log [default: all events, or with --follow only
+    /// new events]
     #[arg(long, value_name = "N")]
     after: Option<u64>,
     /// Print each event as a line of JSON

@@ -210,9 +210,10 @@ impl<A: RequestHandler> Door<A> {
     fn new(shared: Arc<Shared<A>>, closing: Closing) -> Self {
         let full = raw(&shared.engine.refuse(None, ErrorCode::Overloaded, FULL));
         let refuse = |code, detail: &str| raw(&shared.engine.refuse(None, code, detail));
-        let too_large = format!("the head is larger than {} bytes", shared.limits.head_bytes);
+        let most = shared.limits.head_bytes;
+        let too_large = format!("the request line and the headers have more than {most} bytes");
         let refusals = Refusals {
-            malformed: refuse(ErrorCode::InvalidHeader, "the head is not well-formed HTTP/1.1"),
+            malformed: refuse(ErrorCode::InvalidHeader, "the request is not well-formed HTTP/1.1"),
             too_large: refuse(ErrorCode::HeadTooLarge, &too_large),
             http2: refuse(ErrorCode::InvalidHeader, "this server speaks HTTP/1.1, not HTTP/2"),
         };

@@ -12,7 +12,7 @@ use crate::model::{Account, AccountType};
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
         path: "/api/business/reports/aged-receivables",
-        summary: "Aged receivables",
+        summary: "Read the aged receivables",
         description: "Returns the unpaid amounts of invoices at the end of a day, by customer and \
             by days overdue. For each currency, the total equals the balance of \
             `accounts_receivable`; entries that belong to no invoice are in `unallocated`.",
@@ -22,7 +22,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     },
     Operation {
         path: "/api/business/reports/aged-payables",
-        summary: "Aged payables",
+        summary: "Read the aged payables",
         description: "Returns the unpaid amounts of approved bills at the end of a day, by supplier \
             and by days overdue. For each currency, the total equals the balance of \
             `accounts_payable`; entries that belong to no bill are in `unallocated`.",

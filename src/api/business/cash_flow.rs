@@ -8,7 +8,7 @@ use crate::model::Account;
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([Operation {
     path: "/api/business/reports/cash-flow",
-    summary: "Cash flow",
+    summary: "Read the cash flow report",
     description: "Returns the cash flow of a range of days by the direct method. Cash is \
         available, reserved, in transit or in escrow; a transfer between these is not a cash flow. \
         Receipts from customers include the tax on sales, also for refunds and for payments of bad \

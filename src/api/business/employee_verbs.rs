@@ -40,12 +40,13 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
         path: "/api/business/employees/{employee_id}/terminate",
         summary: "Terminate an employment",
-        description: "Ends an employment permanently. `final_pay` sets how the last days are paid: \
-            `off_cycle` pays them in a separate run as soon as the employment ends, and `next_run` \
-            in the regular run of that month. The payroll status becomes `closed` after the final \
-            pay. Without final pay, the payroll status becomes `closed` at once, and later runs \
-            exclude the employee. A run that already includes the employee still pays the \
-            employee, unless the run is a draft that is calculated or approved later.",
+        description: "Ends an employment permanently. `final_pay` sets how the last days are paid. \
+            `off_cycle` pays them in a separate run as soon as the employment ends. `next_run` \
+            pays them in the regular run of the month in which the employment ends. The payroll \
+            status becomes `closed` after the final pay. Without final pay, the payroll status \
+            becomes `closed` at once, and later runs exclude the employee. A run that already \
+            includes the employee still pays the employee, unless the run is a draft that is \
+            calculated or approved later.",
         example: r#"{"reason":"Resignation","last_working_day":"2025-12-31"}"#,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &[

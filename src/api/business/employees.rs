@@ -150,8 +150,9 @@ pub(crate) struct CreateEmployee {
     tax_id: Option<Text<64>>,
     /// What the employee was paid earlier in the tax year by any employer. Cumulative taxes and yearly caps continue from these totals.
     year_to_date: Option<YearToDateInput>,
-    /// Attributes for the country's payroll pack, such as `tax_code` or `filing_status`, from `effective_from` on (default: the first day of
-    /// work); or a list of such objects.
+    /// Attributes for the country's payroll pack, such as `tax_code` or `filing_status`, or a list
+    /// of attributes with their first days. They apply from `effective_from` on. Default: the first
+    /// day of work.
     tax_attributes: Option<TaxAttributesInput>,
     /// Paid leave that accrues, instead of the company's setting.
     paid_leave: Option<PaidLeaveInput>,
@@ -262,8 +263,9 @@ pub(crate) struct UpdateEmployee {
     tax_id: Change<Text<64>>,
     /// What the employee was paid earlier in the tax year; replaces the previous totals.
     year_to_date: Option<YearToDateInput>,
-    /// Attributes for the country's payroll pack from `effective_from` on (default: today, or the first day of work of a `pending` employee);
-    /// or a list of such objects. Only the given attributes change; null restores the pack's default.
+    /// Attributes for the country's payroll pack, or a list of attributes with their first days.
+    /// They apply from `effective_from` on. Default: today, or the first day of work of a `pending`
+    /// employee. Only the given attributes change; null restores the pack's default.
     tax_attributes: Option<TaxAttributesInput>,
     /// Paid leave that accrues, instead of the company's setting.
     paid_leave: Option<PaidLeaveInput>,

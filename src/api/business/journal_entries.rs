@@ -41,7 +41,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         summary: "Reverse a journal entry",
         description: "Reverses an entry that was posted by a call: posts the opposite entry and \
             marks the original `reversed`. Entries are never edited. An entry that a run, a filing \
-            or a payment caused returns 409: reverse that resource instead.",
+            or a payment caused cannot be reversed (409): reverse or cancel that resource instead.",
         success: 201,
         errors: &[
             ErrorCode::InvalidStateTransition,

@@ -8,8 +8,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
         path: "/api/business/leave-requests",
         summary: "List leave requests",
-        description: "Lists leave requests in creation order. Employees on leave before the \
-            world's start have none.",
+        description: "Lists leave requests in creation order. Leave that began before the world's \
+            start has no request.",
         ..operation!(read list_leave_requests)
     },
     Operation {

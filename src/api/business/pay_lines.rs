@@ -45,7 +45,8 @@ pub(crate) struct DeductionInput {
     protected: Option<MonthlySum>,
     /// The maximum sum of deductions of this type in a tax year, in minor units. The limit of the payroll pack also applies. Requires a `type`.
     annual_limit: Option<MonthlySum>,
-    /// The amount that the employer adds. On the payslip, it is a cost of the employer; it is due to the same third party.
+    /// The amount that the employer adds. On the payslip, it is a cost of the employer. It is paid
+    /// to the same third party.
     employer: Option<EmployerInput>,
 }
 

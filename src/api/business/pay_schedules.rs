@@ -38,7 +38,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
         path: "/api/business/pay-schedules/{pay_schedule_id}",
         summary: "Read a pay schedule",
-        description: "Returns a pay schedule.",
+        description: "Returns a pay schedule with the run that the clock drafts next.",
         ..operation!(get get_pay_schedule: PaySchedule)
     },
     Operation {

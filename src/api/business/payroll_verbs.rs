@@ -14,11 +14,11 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         path: "/api/business/payroll-runs/{payroll_run_id}/approve",
         summary: "Approve a payroll run",
         description: "Approves a run of a company with `approval_required`. Approval accrues wages \
-            and taxes. The money is reserved at the cut-off, and the run continues as after \
-            `runPayroll`. If the cut-off of the pay date has passed, the pay date becomes the next \
-            possible day, and the run is calculated again for that day. In a drafted run, \
-            employees who can no longer be paid are excluded, and the pay of employees who leave \
-            is calculated again.",
+            and taxes. The money is reserved at the cut-off. Afterwards, the run has the same \
+            steps as a run of `runPayroll`. If the cut-off of the pay date has passed, the pay \
+            date becomes the next possible day. The run is then calculated again for that day. In \
+            a drafted run, employees who can no longer be paid are excluded, and the pay of \
+            employees who leave is calculated again.",
         example: r#"{"approver":"Ada Obi","note":"Checked against the rota"}"#,
         errors: &[
             ErrorCode::InvalidStateTransition,

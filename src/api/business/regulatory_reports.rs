@@ -12,7 +12,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
         path: "/api/business/regulatory-reports",
         summary: "List regulatory reports",
-        description: "Lists reports in creation order.",
+        description: "Lists regulatory reports in creation order, each with its contents and the \
+            regulator's answer.",
         ..operation!(read list_regulatory_reports)
     },
     Operation {

@@ -11,24 +11,24 @@ use crate::model::{Account, AccountType, Direction, fx};
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
         path: "/api/business/reports/profit-and-loss",
-        summary: "Profit and loss",
+        summary: "Read the profit and loss report",
         description: "Returns revenue and expenses of a range of days. With `basis=cash`, amounts \
             count when they are received or paid. Sales are then the receipts from customers, less \
             the sales tax paid to the authority. A paid bill counts as the expenses of the bill, \
             including their tax. Taxes, pensions and deductions of payroll count when they are \
-            paid: partly as employer contributions, in the proportion of the runs until that day, \
-            and partly as wages. Amounts in other currencies are translated at the reference rate \
-            of their accounting date. Gains and losses on balances in other currencies are in \
-            `exchange_gains` and `exchange_losses` (IAS 21.28), on the accrual basis only. If the \
-            report has another `currency`, these gains and losses are translated at the rate of \
-            the last day.",
+            paid. Each payment is split into employer contributions and wages, in the proportion \
+            of the runs until that day. Amounts in other currencies are translated at the \
+            reference rate of their accounting date. On the accrual basis, `exchange_gains` and \
+            `exchange_losses` contain the gains and losses on balances in other currencies (IAS \
+            21.28). If the report has another `currency`, these gains and losses are translated at \
+            the rate of the last day.",
         example: r#"{"company_id":"@company:1","from":"2025-12-01","to":"2025-12-31"}"#,
         long: true,
         ..operation!(read get_profit_and_loss)
     },
     Operation {
         path: "/api/business/reports/balance-sheet",
-        summary: "Balance sheet",
+        summary: "Read the balance sheet",
         description: "Returns assets, liabilities and equity at the end of a day; for a future \
             day, as of now. Equity includes earnings: `retained_earnings` has the earnings of \
             closed years, and `current_earnings` has all others. Balances in other currencies are \

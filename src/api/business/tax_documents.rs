@@ -26,7 +26,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         summary: "List tax documents",
         description: "Lists the forms that can be made from a company's payslips, ordered by form, \
             period and employee. A form for employees or contractors has one document for each \
-            person. Voided payslips, and contractor fees that did not arrive, do not count.",
+            person. Voided payslips are not included. Fees of contractors are included when they \
+            are paid.",
         example: r#"{"company_id":"@company:1"}"#,
         long: true,
         ..operation!(read list_tax_documents)

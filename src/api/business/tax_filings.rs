@@ -25,15 +25,15 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         path: "/api/business/tax-filings",
         summary: "Prepare a tax filing",
         description: "Creates a filing for one `authority` of `listTaxLiabilities`, one form and \
-            one month. The filing contains the liabilities that no other filing contains yet. If \
-            the form is paid quarterly or yearly, and for `vat`, the filing contains the \
-            liabilities of the whole period that includes the month. Until a filing for `vat` is \
-            submitted, later tax of its period is added to it, so there is one filing for each \
-            period and currency. The due date follows the country's law. The filing is `blocked` \
-            until the money of its runs is reserved. A negative amount is a credit with the \
-            authority, which the next filing uses. If a filing has used a part of a credit, the \
-            rest is in no new filing: the next filings use it. A negative amount of tax on sales is repaid \
-            when the authority accepts the filing, except in Kenya and Nigeria.",
+            one month. The filing contains the liabilities that are in no other filing. If the \
+            form is paid quarterly or yearly, and for `vat`, the filing contains the liabilities \
+            of the whole period that includes the month. Until a filing for `vat` is submitted, \
+            later tax of its period is added to it. There is one such filing for each period and \
+            currency. The due date follows the country's law. The filing is `blocked` until the \
+            money of its runs is reserved. A negative amount is a credit with the authority, which \
+            the next filing uses. If a part of the credit remains, later filings use the rest \
+            without declaring it again. A negative amount of tax on sales is repaid when the \
+            authority accepts the filing, except in Kenya and Nigeria.",
         example: r#"{"company_id":"@company:1","tax_type":"SIRS","period":"2026-01","jurisdiction":"NG"}"#,
         success: 201,
         emits: &["tax_filing.created", "tax_filing.blocked"],

@@ -7,7 +7,7 @@ use crate::model::Account;
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([Operation {
     path: "/api/business/reports/trial-balance",
-    summary: "Trial balance",
+    summary: "Read the trial balance",
     description: "Returns every account with entries, and whether debits equal credits.",
     example: r#"{"company_id":"@company:1","as_of":"2025-12-31"}"#,
     long: true,

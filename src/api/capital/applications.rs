@@ -38,7 +38,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([
     Operation {
         path: "/api/capital/applications/{application_id}/offers",
         summary: "List the offers on an application",
-        description: "Lists the offers, in creation order.",
+        description: "Lists the offers on an application, in creation order.",
         ..operation!(read list_application_offers)
     },
 ]);

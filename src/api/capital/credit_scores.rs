@@ -12,7 +12,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([
     Operation {
         path: "/api/capital/credit-scores",
         summary: "List credit scores",
-        description: "Lists scores, newest first.",
+        description: "Lists credit scores, newest first.",
         ..operation!(read list_credit_scores)
     },
     Operation {

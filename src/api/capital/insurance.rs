@@ -11,7 +11,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([
     Operation {
         path: "/api/capital/insurance-risk-scores",
         summary: "List insurance risk scores",
-        description: "Lists scores, newest first.",
+        description: "Lists insurance risk scores, newest first.",
         ..operation!(read list_insurance_risk_scores)
     },
     Operation {

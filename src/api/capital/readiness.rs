@@ -14,7 +14,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([
     Operation {
         path: "/api/capital/readiness-assessments",
         summary: "List readiness assessments",
-        description: "Lists assessments, newest first.",
+        description: "Lists readiness assessments, newest first.",
         ..operation!(read list_readiness_assessments)
     },
     Operation {

@@ -9,9 +9,9 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
     Operation {
         path: "/_sandbox/decisions",
         summary: "List decisions",
-        description: "Lists every decision of the outside world, in order: its name, the choice, \
-            and the reason (a rule, a header, a magic value, or the default). The latest 100,000 \
-            are kept.",
+        description: "Lists every decision of the outside world, in order, with its name, the \
+            choice and the reason. The reason is a rule, a header, a magic value, or the default. \
+            The latest 100,000 are kept.",
         long: true,
         ..operation!(read list_decisions)
     },

@@ -27,10 +27,16 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
 pub(crate) struct ExplainAmount {
     /// The resource: a payslip, a wallet, a ledger account, an invoice, a run, a loan, a score or an assessment.
     id: Text<64>,
-    /// JSON pointer to the amount: `/net`, `/gross`, `/employer_cost`, `/taxable`, `/ytd/…` or a line such as `/taxes/0/amount` of a
-    /// payslip, `/available`, `/pending`, `/reserved` or `/escrow` of a wallet, `/balance` of a ledger account, `/total`, `/net_total` or
-    /// `/tax_total` of an invoice, `/totals/…` of a run, `/balances/principal_outstanding` of a loan, `/score` or `/pillars/0/score` of a
-    /// score. Default: the first of these.
+    /// JSON pointer to the amount. Default: the first pointer of the kind.
+    ///
+    /// - payslip: `/net`, `/gross`, `/employer_cost`, `/taxable`, `/ytd/…`, or a line such as
+    /// `/taxes/0/amount`
+    /// - wallet: `/available`, `/pending`, `/reserved` or `/escrow`
+    /// - ledger account: `/balance`
+    /// - invoice: `/total`, `/net_total` or `/tax_total`
+    /// - payroll run: `/totals/…`
+    /// - loan: `/balances/principal_outstanding`
+    /// - score or assessment: `/score` or `/pillars/0/score`
     pointer: Option<Text<100>>,
 }
 

@@ -16,9 +16,10 @@ use crate::world::external::EXTERNAL_ID;
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
     path: "/_sandbox/export",
     summary: "Export companies",
-    description: "Writes companies of this key's world in the format of an import: settings, wallets with their available balances, and \
-        employees who have not left. Without `company_id`, it writes every company and every subject created since the start. A resource \
-        without an external id gets its id as one.",
+    description: "Writes companies of this key's world in the format of an import: settings, \
+        wallets with their available balances, and employees who have not left. Without \
+        `company_id`, it writes every company and every subject created since the start. For a \
+        resource without an external id, the export uses the id of the resource.",
     errors: &[ErrorCode::ResourceNotFound],
     long: true,
     ..operation!(read export_companies)

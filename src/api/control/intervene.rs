@@ -23,9 +23,9 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
         method: Method::Post,
         path: "/_sandbox/rules",
         summary: "Add a rule",
-        description: "Adds a rule at run time, like a row of a scenario: an outcome for a \
-            decision, a fault for an operation, or a change of webhook deliveries. It has priority \
-            over rows of scenarios. A key can have at most 1,000 rules and faults.",
+        description: "Adds a rule at run time, like a row of a scenario. A rule sets an outcome \
+            for a decision, a fault for an operation, or a change of webhook deliveries. It has \
+            priority over rows of scenarios. A key can have at most 1,000 rules and faults.",
         example: r#"{"match":{"decision":"payout.settle"},"times":1,"outcome":{"then":"returned","code":"R02"}}"#,
         success: 201,
         ..operation!(tester create_rule)
@@ -332,9 +332,11 @@ pub(crate) struct TransitionResource {
     /// `failure.rail_message`. For a beneficiary that is rejected, `name_mismatch`, `account_closed` and `account_not_found` choose the failure.
     /// All other transitions ignore it.
     reason: Option<Text<200>>,
-    /// The code of a payout or collection that becomes `failed` or `returned`, or of a refund that becomes `failed`. Other transitions refuse it
-    /// (422). A code of another rail of the same direction is replaced by the payment's own code for the same reason. Default: the code that waits
-    /// for the payment, or else the rail's code for an account that does not exist, for missing money, or for a closed account.
+    /// The code of a payout or collection that becomes `failed` or `returned`, or of a refund that
+    /// becomes `failed`. Other transitions refuse a code (422). A code of another rail of the same
+    /// direction is replaced by the payment's own code for the same reason. Default: the code that
+    /// waits for the payment. If there is none: the rail's code for an account that does not exist,
+    /// for missing money, or for a closed account.
     return_code: Option<Text<32>>,
 }
 

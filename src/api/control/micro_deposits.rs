@@ -7,8 +7,8 @@ use crate::model::payments::Beneficiary;
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
     path: "/_sandbox/beneficiaries/{beneficiary_id}/micro-deposits",
     summary: "Read the amounts of micro-deposits",
-    description: "Returns the two amounts that `sendMicroDeposits` has sent to the account of a \
-        beneficiary: what its holder sees on the bank statement.",
+    description: "Returns the two amounts that `sendMicroDeposits` sent to the account of a \
+        beneficiary. A real holder reads them on the bank statement.",
     ..operation!(read get_micro_deposits)
 }]);
 

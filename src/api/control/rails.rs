@@ -6,10 +6,10 @@ use crate::model::payments::rails::{self, PaymentRail};
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
     path: "/_sandbox/rails",
     summary: "List payment rails",
-    description: "Lists the payment rails of each country: direction, cut-off, settlement, and the \
-        codes of refusals and returns, with their meaning, the reason and whether a retry makes \
-        sense. Every rail names its sources. A payout, a collection and a refund name their rail \
-        in `payment_rail`, and their failures have its codes.",
+    description: "Lists the payment rails of each country with direction, cut-off and settlement. \
+        Each rail has its codes of refusals and returns: the meaning, the reason, and whether a \
+        retry makes sense. Every rail names its sources. A payout, a collection and a refund name \
+        their rail in `payment_rail`, and their failures have its codes.",
     ..operation!(read list_rails)
 }]);
 

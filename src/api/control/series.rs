@@ -8,9 +8,9 @@ use crate::model::Account;
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
     path: "/_sandbox/series",
     summary: "Read the months of a company",
-    description: "Returns the results of each month, as in the profit and loss report, with the \
-        costs of payroll and the cash at the end of the month, in the company's currency. The last \
-        month can be incomplete.",
+    description: "Returns the results of each month as in the profit and loss report, in the \
+        company's currency. Each month also has the costs of payroll, and the cash at its end. The \
+        last month can be incomplete.",
     errors: &[ErrorCode::ResourceNotFound],
     long: true,
     ..operation!(read get_series)

@@ -8,8 +8,9 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
         method: Method::Post,
         path: "/_sandbox/snapshots",
         summary: "Take a snapshot",
-        description: "Saves this key's world, to restore, fork or compare later. It is cheap at \
-            any size. A key can have at most 100 snapshots.",
+        description: "Saves this key's world, to restore, fork or compare later. A snapshot is \
+            fast, and needs little memory, at any size of the world. A key can have at most 100 \
+            snapshots.",
         example: r#"{"name":"before the run"}"#,
         success: 201,
         ..operation!(tester take_snapshot)

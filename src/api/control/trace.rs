@@ -138,8 +138,8 @@ fn get_trace(session: &mut Session<'_>, input: GetTrace) -> Result<List<TraceSte
     }));
     add_deliveries(tester, &events, &mut steps);
     if steps.is_empty() {
-        let detail = "no request, event or delivery of this key's world has this id or trace; \
-            GET /_sandbox/requests and GET /_sandbox/events list what there is";
+        let detail = "no request, event or delivery of this key's world has this id or trace; GET \
+            /_sandbox/requests and GET /_sandbox/events list the known ids";
         return Err(ApiError::new(ErrorCode::ResourceNotFound, detail));
     }
     steps.sort_by_key(|step| step.place);

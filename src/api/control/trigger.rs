@@ -187,7 +187,8 @@ impl<'a> Since<'a> {
                 format!(" (the last event was {}{reasons})", event.name)
             });
             format!(
-                "what this world already contains leads to another outcome{last}. Reset the world, or use a new key"
+                "the resources of this world lead to another outcome{last}. Reset the world, or \
+                    use a new key"
             )
         };
         let detail = format!("the calls were made, and {name} did not happen: {why}");

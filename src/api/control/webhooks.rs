@@ -31,7 +31,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
     },
     Operation {
         path: "/_sandbox/webhook-endpoints/{endpoint_id}",
-        summary: "Get a webhook endpoint",
+        summary: "Read a webhook endpoint",
         description: "Returns an endpoint with the number of its deliveries by status, without its \
             secret.",
         ..operation!(tester get_webhook_endpoint)
@@ -39,7 +39,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
     Operation {
         method: Method::Patch,
         path: "/_sandbox/webhook-endpoints/{endpoint_id}",
-        summary: "Change a webhook endpoint",
+        summary: "Update a webhook endpoint",
         description: "Changes the given members; absent members stay. Disabling an endpoint \
             cancels its waiting deliveries, and enabling it does not bring them back.",
         example: r#"{"status":"enabled"}"#,

@@ -15,7 +15,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Identity.table([
     Operation {
         path: "/api/identity/trust-scores",
         summary: "List trust scores",
-        description: "Lists scores, newest first.",
+        description: "Lists trust scores, newest first.",
         ..operation!(read list_trust_scores)
     },
     Operation {

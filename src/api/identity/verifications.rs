@@ -14,7 +14,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Identity.table([
     Operation {
         path: "/api/identity/verifications",
         summary: "List verifications",
-        description: "Lists every case, in creation order.",
+        description: "Lists verification cases in creation order.",
         ..operation!(read list_verifications)
     },
     Operation {

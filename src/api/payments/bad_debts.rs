@@ -12,11 +12,11 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([Operation {
     summary: "Write off an invoice",
     description: "Writes off the outstanding amount of an overdue invoice as a bad debt: posts \
         `bad_debts` against `accounts_receivable`. If the law returns the tax on bad debts, the \
-        tax lowers the liability to `vat` of the current return period instead of being a loss. \
-        This happens at once, or on `write_off.tax_relief_on` (Value Added Tax Act 1994, section \
-        36). A customer can still pay the open collection, or another collection from \
-        `createCollection`. The amount is booked against `bad_debts`, and its tax is due again. \
-        The invoice is `paid` when the whole amount is recovered.",
+        tax is not a loss: it lowers the `vat` liability of the current return period. This \
+        happens at once, or on `write_off.tax_relief_on` (Value Added Tax Act 1994, section 36). A \
+        customer can still pay the open collection, or another collection from `createCollection`. \
+        The amount is booked against `bad_debts`, and its tax is due again. The invoice is `paid` \
+        when the whole amount is recovered.",
     example: r#"{"reason":"The customer is insolvent"}"#,
     errors: &[ErrorCode::InvalidStateTransition],
     emits: &[

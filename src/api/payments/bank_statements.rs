@@ -27,10 +27,10 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
             camt.053, OFX, BAI2, or CSV with its columns. The `format` is detected if it is \
             absent. Several statements in a file are imported as one statement. If the file has \
             several accounts, name the `account`. Without `lines` and a file, the sandbox \
-            simulates the bank: it generates the statement from the wallet's transactions, with \
-            fees, merged lines, shifted days, cut references, duplicates and missing lines. After \
-            five seconds the statement is `imported`, and every line is a row of the \
-            reconciliation. A file with a mistake is refused with its line and column.",
+            simulates the bank and generates the statement from the wallet's transactions. The \
+            simulation adds fees and duplicates, merges and omits lines, shifts days, and cuts \
+            references. After five seconds the statement is `imported`, and every line is a row of \
+            the reconciliation. A file with a mistake is refused with its line and column.",
         example: r#"{"company_id":"@company:1","wallet_id":"@wallet:1","from":"2025-12-01","to":"2025-12-31"}"#,
         success: 202,
         emits: &["bank_statement.created"],

@@ -30,7 +30,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
         summary: "Add a beneficiary",
         description: "Creates a beneficiary. The account number must be valid by the rules of its \
             country, such as the check digits of an IBAN. The bank then checks the name of the \
-            holder, and answers after 30 seconds: the beneficiary is `verified` if the names match \
+            holder, and answers after 30 seconds. The beneficiary is `verified` if the names match \
             at least partly, otherwise `rejected`. With `verification` `micro_deposits` the bank \
             checks nothing: `sendMicroDeposits` sends two small amounts, and \
             `confirmMicroDeposits` confirms them. The reserved numbers `9999999900` to \

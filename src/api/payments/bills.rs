@@ -48,10 +48,10 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
         path: "/api/payments/bills/{bill_id}/approve",
         summary: "Approve a bill",
         description: "Approves a draft. The call posts the expense and the recoverable tax against \
-            `accounts_payable`, with the date of the bill. The recoverable tax lowers the \
-            liability to `vat` of the current return period. Tax that cannot be deducted, for \
-            example because the company's sales are exempt, is part of the expense. After the due \
-            date, a bill with an outstanding amount is `overdue`.",
+            `accounts_payable`, with the date of the bill. The recoverable tax lowers the `vat` \
+            liability of the current return period. Tax that cannot be deducted, for example \
+            because the company's sales are exempt, is part of the expense. After the due date, a \
+            bill with an outstanding amount is `overdue`.",
         example: "{}",
         errors: &[
             ErrorCode::AccountingPeriodClosed,
@@ -256,7 +256,7 @@ fn vendor(world: &World, company: &Company, input: NewVendor) -> Result<Vendor> 
     let name = input.name.map(Text::into_string);
     let name = name.or_else(|| known.as_ref().map(|known| known.recipient.name.clone()));
     let name = name.ok_or_else(|| {
-        let detail = "give the name of the supplier, or a beneficiary".to_owned();
+        let detail = "expected the name of the supplier, or a beneficiary".to_owned();
         ApiError::of_member("/vendor/name", "required", detail)
     })?;
     Ok(Vendor { name, beneficiary_id: known.map(|known| known.id) })

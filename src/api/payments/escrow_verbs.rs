@@ -29,9 +29,9 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
         path: "/api/payments/escrows/{escrow_id}/release",
         summary: "Release an escrow",
         description: "Releases money to the seller with a payout (`payout_id`) on the standard \
-            rail: a milestone, an amount if there are no milestones, or everything that is held. \
-            If the payout fails or is returned, the money goes to the buyer's wallet; the escrow \
-            stays released.",
+            rail. The call releases a milestone, an amount if there are no milestones, or \
+            everything that is held. If the payout fails or is returned, the money goes to the \
+            buyer's wallet; the escrow stays released.",
         example: r#"{"milestone_id":"milestone_1"}"#,
         errors: &[
             ErrorCode::ComplianceBlocked,

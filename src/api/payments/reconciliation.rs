@@ -12,19 +12,20 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([
     Operation {
         path: "/api/payments/reconciliation-matches",
         summary: "List reconciliation matches",
-        description: "Lists the rows of all imported statements, in order: one row for each line, \
-            and then one row (`side: ledger`) for each transaction that is missing on the \
-            statement. A confidence of 95 or more is a match; a confidence from 60 to 94 is a \
-            suggestion.",
+        description: "Lists the rows of all imported statements, in order. Each statement has one \
+            row for each line, and then one row (`side: ledger`) for each transaction that is not \
+            on the statement. A confidence of 95 or more is a match; a confidence from 60 to 94 is \
+            a suggestion.",
         ..operation!(read list_reconciliation_matches)
     },
     Operation {
         path: "/api/payments/reconciliation-matches/{match_id}/resolve",
         summary: "Resolve a reconciliation match",
-        description: "Resolves a row: `confirm` a suggestion; `reject` a suggestion or a match; \
-            `match` a line with transactions of its wallet whose sum is the line's amount; \
-            `ignore` a row that needs no action. A row without a bank line can only be ignored: to \
-            match its transaction, resolve the row of the line.",
+        description: "Resolves a row. `confirm` accepts a suggestion. `reject` rejects a \
+            suggestion or a match. `match` matches a line with transactions of its wallet; their \
+            sum must be the line's amount. `ignore` is for a row that needs no action. A row \
+            without a bank line can only be ignored: to match its transaction, resolve the row of \
+            the line.",
         example: r#"{"action":"ignore","note":"The bank's own fee"}"#,
         errors: &[ErrorCode::InvalidStateTransition],
         emits: &["reconciliation_match.resolved"],

@@ -36,7 +36,7 @@ pub(in crate::cli) struct DiffArgs {
     /// A key of the running sandbox, a recording or bundle (FILE or FILE@WORLD), or a shared line
     #[arg(value_name = "A")]
     one: String,
-    /// The same for the other world
+    /// The other world, in one of the same forms
     #[arg(value_name = "B")]
     other: String,
     #[command(flatten)]

@@ -116,7 +116,8 @@ shown! {
         taxes: i64 = it.calculation.taxes;
         /// Social contributions withheld.
         employee_contributions: i64 = it.calculation.employee_contributions;
-        /// Taxes, contributions and benefits that the employer pays in addition to gross pay.
+        /// Taxes, contributions and benefits that the employer pays in addition to gross pay, in
+        /// minor units.
         employer_contributions: i64 = it.calculation.on_top();
         /// The part of `employer_contributions` that the employer adds to deductions; absent if there is none.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -125,7 +126,8 @@ shown! {
         deductions: i64 = it.calculation.deductions();
         /// Reimbursed expenses, not part of gross pay.
         reimbursements: i64 = it.calculation.reimbursed();
-        /// Net pay: gross, less taxes, contributions and deductions, plus reimbursements.
+        /// Net pay in minor units: gross, less taxes, contributions and deductions, plus
+        /// reimbursements.
         net: i64 = it.calculation.net;
         /// The part of the month that is paid, if it is not the whole month.
         #[serde(skip_serializing_if = "Option::is_none")]

@@ -132,13 +132,14 @@ shown! {
         proration: Option<Proration> = it.calculation.extras().and_then(|extras| extras.proration);
         /// Sum of earnings, in minor units.
         gross: i64 = it.calculation.gross;
-        /// The taxable amount of this period.
+        /// The taxable amount of this period, in minor units.
         taxable: i64 = it.calculation.taxable;
-        /// Net pay: the amount the employee receives.
+        /// Net pay in minor units: the amount that the employee receives.
         net: i64 = it.calculation.net;
-        /// Gross pay, employer contributions and reimbursements.
+        /// Gross pay, employer contributions and reimbursements, in minor units.
         employer_cost: i64 = it.calculation.employer_cost();
-        /// Totals of the tax year including this payslip, by line id, with `gross` and `net`.
+        /// Totals of the tax year in minor units, including this payslip: by line id, with `gross`
+        /// and `net`.
         ytd: BTreeMap<String, i64> = it.calculation.year_to_date();
         /// When it was issued, in virtual time.
         created_at: Timestamp;

@@ -26,7 +26,7 @@ resource! {
         company_id: Id<Company>,
         /// The run that caused it; null for tax on sales.
         payroll_run_id: Option<Id<PayrollRun>>,
-        /// The authority that it is due to.
+        /// The authority to pay, such as `HMRC`.
         authority: String,
         /// The form of its payment, if the country's payroll pack defines it. An authority may have several forms.
         #[serde(default)]
@@ -42,14 +42,15 @@ resource! {
         status: LiabilityStatus,
         /// The filing that declares it, if any.
         tax_filing_id: Option<Id<TaxFiling>>,
-        /// Amount in minor units; negative if the authority owes the company: after the reversal of a run, or if the tax on purchases
-        /// exceeds the tax on sales.
+        /// Amount in minor units. It is negative if the authority owes the company: after the
+        /// reversal of a run, or if the tax on purchases exceeds the tax on sales.
         amount: i64,
         /// The tax on purchases in a liability for tax on sales, in minor units. `amount` is the tax on sales less `input_tax`. 0 for a run.
         #[serde(default)]
         input_tax: i64,
-        /// The part of a negative amount that later filings have used, if the amount is negative. The remaining part lowers the next payment
-        /// to the authority, and no new filing declares it. If nothing remains, the status is `paid`.
+        /// The part of a negative amount that later filings have used; only if the amount is
+        /// negative. The remaining part lowers the next payment to the authority, and no new filing
+        /// declares it. If nothing remains, the status is `paid`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         credit_used: Option<i64>,
         /// Currency of the amount.

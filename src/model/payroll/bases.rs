@@ -116,7 +116,7 @@ pub(super) fn name_deductions(raw: &[RawDeduction], scope: &mut Scope) -> Result
     for deduction in raw {
         let name = format!("deduction.{}", deduction.id);
         if scope.inputs.iter().any(|input| input.name == name) {
-            return Err(format!("`{name}` is there twice"));
+            return Err(format!("`{name}` is listed twice"));
         }
         scope.inputs.push(Input {
             name,

@@ -49,8 +49,9 @@ fn of_requests() -> [Row; 8] {
         (
             "Idempotency-Key",
             false,
-            "Makes a retry safe: the same key and body within 24 virtual hours get the first answer again, with \
-             `Idempotent-Replayed: true`. 1 to 255 visible ASCII characters.",
+            "Makes a retry safe: within 24 virtual hours, the same key and body get the first \
+                answer again, with `Idempotent-Replayed: true`. A key has 1 to 255 visible ASCII \
+                characters.",
             json!({ "type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[\\x21-\\x7e]+$" }),
         ),
         (

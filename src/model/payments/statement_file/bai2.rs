@@ -61,13 +61,13 @@ impl<'a, 'b> Reader<'a, 'b> {
     }
 
     fn file(&mut self) -> Result<(), Wrong> {
-        let head = self.one("01", "the head of the file, 01")?;
+        let head = self.one("01", "the file header, 01")?;
         let mut totals = Totals::of(head);
         while let Some(group) = self.maybe("02") {
             let sum = self.group(group)?;
             totals.add(sum);
         }
-        let end = self.one("99", "a group, 02, or the end of the file, 99")?;
+        let end = self.one("99", "a group header, 02, or the file trailer, 99")?;
         totals.check(end, Some("groups"))?;
         match self.all.first() {
             None => Ok(()),
@@ -90,7 +90,7 @@ impl<'a, 'b> Reader<'a, 'b> {
             let sum = self.account(account, currency, day)?;
             totals.add(sum);
         }
-        let end = self.one("98", "an account, 03, or the end of the group, 98")?;
+        let end = self.one("98", "an account identifier, 03, or the group trailer, 98")?;
         totals.check(end, Some("accounts"))?;
         Ok(totals)
     }
@@ -134,7 +134,7 @@ impl<'a, 'b> Reader<'a, 'b> {
             self.count += 1;
             entries.extend(detail(record, day, &mut totals)?);
         }
-        let end = self.one("49", "a detail, 16, or the end of the account, 49")?;
+        let end = self.one("49", "a transaction detail, 16, or the account trailer, 49")?;
         totals.check(end, None)?;
         self.statements.push(Statement {
             account: Some(Said { value: account.value.trim().to_owned(), place: account.place }),
@@ -178,7 +178,7 @@ fn detail(
         Ok(400..=699 | 701..=719 | 721..=799 | 920..=999) => TransactionType::Debit,
         Ok(890) => return Ok(None),
         _ => {
-            let detail = "expected a type code of a detail, such as 195 or 475";
+            let detail = "expected the type code of a transaction detail, such as 195 or 475";
             return Err(Wrong::at(kind.place, detail));
         }
     };

@@ -198,7 +198,7 @@ impl Columns {
             };
             found.ok_or_else(|| {
                 let detail = if mapping.has_heads {
-                    format!("expected a column with the head {name}")
+                    format!("expected the column {name} in the header row")
                 } else {
                     format!("expected a column {name}: the row has {} fields", first.cells.len())
                 };

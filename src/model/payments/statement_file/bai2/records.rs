@@ -42,7 +42,7 @@ pub(super) fn records(text: &str) -> Result<Vec<Record<'_>>, Wrong> {
         };
         if code == "88" {
             let Some(continued) = records.last_mut() else {
-                return Err(Wrong::at(at, "expected the head of the file, 01"));
+                return Err(Wrong::at(at, "expected the file header, 01"));
             };
             continued.lines.push(said);
         } else {

@@ -191,7 +191,7 @@ const MISTAKES: [(StatementFormat, &str, &str, &str, &str); 19] = [
         BAI2,
         "99,27500,1,10/\n",
         "",
-        "line 10, column 1: expected a group, 02, or the end of the file, 99",
+        "line 10, column 1: expected a group header, 02, or the file trailer, 99",
     ),
     (
         StatementFormat::Bai2,
@@ -212,7 +212,7 @@ const MISTAKES: [(StatementFormat, &str, &str, &str, &str); 19] = [
         BAI2,
         "16,475,",
         "16,015,",
-        "line 6, column 4: expected a type code of a detail",
+        "line 6, column 4: expected the type code of a transaction detail",
     ),
     (
         StatementFormat::Bai2,
@@ -226,7 +226,7 @@ const MISTAKES: [(StatementFormat, &str, &str, &str, &str); 19] = [
         BAI2,
         "01,SENDER",
         "88,SENDER",
-        "line 1, column 1: expected the head of the file, 01",
+        "line 1, column 1: expected the file header, 01",
     ),
 ];
 
@@ -267,7 +267,7 @@ fn every_mistake_of_a_csv_file_is_told_with_its_place() {
     assert!(read(&with_csv(head, &mapping)).expect("no lines").entries.is_empty());
     let other = read(&with_csv("Datum,Betrag\n2025-12-02,1\n", &mapping));
     let other = other.expect_err("a missing column").to_string();
-    assert_eq!(other, "line 1, column 1: expected a column with the head Buchungstag");
+    assert_eq!(other, "line 1, column 1: expected the column Buchungstag in the header row");
 }
 
 #[test]
