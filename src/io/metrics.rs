@@ -222,7 +222,7 @@ impl Scrape {
     }
 
     fn latencies(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
-        let help = "Time from the head of a request to its reply, with injected delays";
+        let help = "Time from the headers of a request to its reply, with injected delays";
         let mut family = encoder.encode_descriptor(
             "sandbox_request",
             help,
