@@ -8,7 +8,8 @@
 //! }
 //! ```
 //!
-//! - `of x`: the rows are children of the resource that parameter `x` names; without `x`, every row that calls created.
+//! - `of x`: the rows are children of the resource that parameter `x` names. Without `x`, they are
+//!   all rows that calls created.
 //! - `from f`: `f(&World, &Input) -> Candidates` chooses the rows, for resources that growth also creates.
 //! - `struct Input of Row` instead of `fn …`: no handler; the file writes its own around [`select`]. Without `sort`, the row is
 //!   not a resource: the handler reads its rows itself and pages them with `Paging::list`.

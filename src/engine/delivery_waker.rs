@@ -1,9 +1,9 @@
 //! Connects a world's outbox with the senders of its deliveries: wakes workers when a delivery is due, and
 //! callers that wait until all are attempted.
 //!
-//! The engine knows no runtime: a [`Courier`] of the network layer runs the [`Worker`]s and reports the
-//! machine's time. Locks are taken in the order
-//! world, tester, pool. A worker never takes the world's lock, so that a receiver may call the server.
+//! The engine uses no runtime: a [`Courier`] of the network layer runs the [`Worker`]s and reports
+//! the machine's time. Locks are taken in the order world, tester, pool. A worker never takes the
+//! world's lock, so that a receiver may call the server.
 
 mod worker;
 

@@ -80,7 +80,9 @@ impl FromStr for KeySpace {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        const EXPECTED: &str = "expected NAME=SECRET: a name of 1 to 32 letters, digits, `-` and `_`, and a secret of 8 to 128 visible ASCII characters without a dot that does not look like a live key";
+        const EXPECTED: &str = "expected NAME=SECRET: NAME has 1 to 32 letters, digits, `-` and \
+            `_`; SECRET has 8 to 128 visible ASCII characters without a dot, and does not look \
+            like a live key";
         let (name, secret) = text.split_once('=').ok_or(EXPECTED)?;
         let is_word = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
         let is_name = (1..=32).contains(&name.len()) && name.bytes().all(is_word);

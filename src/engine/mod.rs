@@ -1,11 +1,10 @@
 //! The engine: makes a reply from the head and body of a request, in the fixed order of refusal.
 //!
-//! route → key → headers → injected fault before the commit → content type → parse → idempotency → shape →
-//! handler (existence, permission, state,
-//! money) → commit → record → injected fault after the commit → reply. May import everything to its left and
-//! the plain types of `http`. It
-//! knows no socket, and only the clocks it is given. Each world has its own lock, held for the step and not
-//! while the reply is written.
+//! route → key → headers → injected fault before the commit → content type → parse → idempotency →
+//! shape → handler (existence, permission, state, money) → commit → record → injected fault after
+//! the commit → reply. May import everything to its left and the plain types of `http`. It uses no
+//! socket, and only the clocks that it is given. Each world has its own lock, held for the step and
+//! not while the reply is written.
 
 mod admit;
 mod advance;

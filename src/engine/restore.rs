@@ -173,7 +173,7 @@ impl Engine {
             let worlds = later.len();
             tracing::warn!(
                 worlds,
-                "worlds with webhooks to send wait until there is room for them"
+                "worlds with webhooks to send wait until other worlds are unloaded"
             );
         }
         owing.is_reported = !later.is_empty();

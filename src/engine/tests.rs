@@ -1,5 +1,5 @@
-//! Tests of the engine in the process: the order of refusal, the undoing of changes, and a random walk over
-//! the whole table with an audit after every step.
+//! Tests of the engine in the process: the order of refusal, the undoing of changes, and random
+//! calls to every operation with an audit after each.
 
 #![expect(clippy::cast_possible_truncation, reason = "draws below the lengths of short lists")]
 

@@ -1,5 +1,6 @@
-//! OpenTelemetry, with the Cargo feature `otel`: one span for each request, below the span of the caller's `traceparent`, sent to a collector by
-//! OTLP over plain HTTP. Nothing is sent unless a variable names the collector. A span contains no key, no query and no body.
+//! OpenTelemetry, with the Cargo feature `otel`: one span for each request, below the span of the
+//! caller's `traceparent`. The spans are sent to a collector by OTLP over plain HTTP. Nothing is
+//! sent unless a variable names the collector. A span contains no key, no query and no body.
 
 use std::future::Future;
 use std::io::{self, Read as _, Write as _};

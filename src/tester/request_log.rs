@@ -1,8 +1,9 @@
 //! The request log: what a client sent and received, so that tests can inspect and verify it.
 //!
-//! It keeps the latest requests of a world and counts the dropped ones, so "not found" is never mistaken for "not sent". It never contains
-//! an `Authorization` header or control calls. To be cheap when it is not read, an entry reuses the text memory of the entry it replaces; a
-//! slice of the request would keep a whole connection buffer alive.
+//! It keeps the latest requests of a world and counts the dropped ones, so "not found" is never
+//! mistaken for "not sent". It never contains an `Authorization` header or control calls. An entry
+//! reuses the text memory of the entry that it replaces, so an unread log costs little. A slice of
+//! the request would keep a whole connection buffer in memory.
 
 use std::collections::VecDeque;
 

@@ -1,8 +1,8 @@
 //! Verification: whether the expected number of items match a pattern, and the nearest miss if not.
 //!
-//! It works on JSON values: requests, events, deliveries. Dropped items could have matched, so they can make a result
-//! *unknown* but never *pass*. A pattern is a subset: members that it does not name are ignored, the text `…` matches
-//! any existing value, and everything else must be equal.
+//! It works on JSON values: requests, events, deliveries. Dropped items could have matched, so they
+//! can make a result *unknown* but never *pass*. A pattern is a subset: members that it does not
+//! name are ignored. The text `…` matches any existing value. Everything else must be equal.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,4 @@
-//! A value that another thread brings later.
+//! A value that another thread provides later.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,5 +1,5 @@
-//! The data from which the platform fee of a month is calculated: the volume of each company and currency, and the resource with which the
-//! fixed fee was charged.
+//! The data for the platform fee of a month: the volume of each company and currency, and the
+//! resource with which the fixed fee was charged.
 //!
 //! An amount counts from the moment at which its fee is charged, and no longer if that fee is refunded. These sums
 //! follow from the log, so no digest contains them. Deliberately absent: the price (`api::payments::platform_fee`).

@@ -1,7 +1,8 @@
 //! The resources created or changed since the start, found by id, by order of creation and by parent.
 //!
-//! The maps and lists are persistent: a clone shares all data, and the first write after it copies the path to the change, or a small
-//! table. So a snapshot copies only pointers, for any number of changes.
+//! The maps and lists are persistent: a clone shares all data. The first write after a clone copies
+//! the path to the change, or a small table. So a snapshot copies only pointers, for any number of
+//! changes.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;

@@ -4,8 +4,9 @@
 //! There is one return for a period and currency. If it is prepared before the end of its period, later tax of the
 //! period is added to it.
 //!
-//! A void invoice or a refund works like a credit note: it lowers the liability of the period in which it is booked, not of the sale.
-//! Sources: Value Added Tax Regulations 1995, regulation 38 (United Kingdom); Value-Added Tax Act, section 21 (South Africa).
+//! A void invoice or a refund works like a credit note. It lowers the liability of the period in
+//! which it is booked, not of the period of the sale. Sources: Value Added Tax Regulations 1995,
+//! regulation 38 (United Kingdom); Value-Added Tax Act, section 21 (South Africa).
 
 use crate::api::business::payroll_clock::get;
 use crate::api::business::tax_clock;

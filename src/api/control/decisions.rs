@@ -108,7 +108,7 @@ const NAMES: &[(&str, &str)] = &[
     ("Decline", "a verification is declined"),
     ("Retry", "a verification must be submitted again, and is then approved"),
     ("Expire", "a verification is never answered and expires"),
-    ("Offline", "a verification is answered six hours later"),
+    ("Offline", "a verification is answered after six hours"),
     ("Sanctioned", "a screening has a hit of score 100 on the sanctions list"),
     ("Pep", "a screening has a hit of score 100 on the list of politically exposed persons"),
     ("Lookalike", "a screening has a hit of score 87 about another person"),

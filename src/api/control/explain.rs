@@ -135,11 +135,9 @@ fn explain_amount(world: &World, input: ExplainAmount) -> Result<Plain<Explained
             return Err(without_amount(text, id.kind));
         }
         let detail = format!(
-            "{text} has no amount at {pointer} that can be explained: expected /net, /gross, \
-                /employer_cost, /taxable, /ytd/… or a line of a payslip, /available, /pending, \
-                /reserved or /escrow of a wallet, /balance of a ledger account, /total of an \
-                invoice, /totals/… of a run, /balances/principal_outstanding of a loan, or \
-                /score of a completed score"
+            "{text} has no amount at {pointer} that can be explained: expected an amount such as \
+                /net of a payslip, /available of a wallet, /total of an invoice, /totals/net of a \
+                run or /score of a score; the parameter pointer lists all"
         );
         return Err(ApiError::of_member("/pointer", "unexplained", detail));
     };

@@ -278,8 +278,9 @@ fn payable(
     let needs = if people == 1 { "1 employee" } else { "2 employees" };
     let detail = if size < people as u64 {
         format!(
-            "this needs {needs} of one company, and the companies of this world have {size}: `POST /_sandbox/reset` with \
-                `{{\"employees_per_company\":{people}}}` replaces the world"
+            "this event requires {needs} of one company, and the companies of this world have \
+                {size}: `POST /_sandbox/reset` with `{{\"employees_per_company\":{people}}}` \
+                replaces the world"
         )
     } else {
         format!("no company has {needs} who can be paid: reset the world, or verify employees")

@@ -1,4 +1,5 @@
-//! Verifications: cases that are opened, submitted, reviewed by hand, and cancelled. The bureau's answers are in `verification_clock`.
+//! Verifications: cases that are opened, submitted, reviewed by a caller, and cancelled. The
+//! bureau's answers are in `verification_clock`.
 
 use crate::api::identity::verification_clock;
 use crate::api::identity::verification_clock::{CaseOutcome, SUBMISSION_PERIOD};

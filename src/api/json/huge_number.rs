@@ -1,4 +1,5 @@
-//! A number that is too large to be read, such as `1e400`: it is well-formed JSON, so the body is not malformed, but no member takes it.
+//! A number that is too large to be read, such as `1e400`. It is well-formed JSON, so the body is
+//! not malformed, but no member accepts it.
 
 use crate::value::{ApiError, Violation};
 

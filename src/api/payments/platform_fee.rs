@@ -1,6 +1,7 @@
 //! The service's fee for moving money, based on a company's volume in a month.
 //!
-//! Fee and volume are measured at the same time: an amount counts as volume when its fee is charged, and no longer when that fee is refunded.
+//! Fee and volume are measured at the same time: an amount counts as volume when its fee is
+//! charged. It no longer counts when that fee is refunded.
 
 use crate::api::prelude::*;
 use crate::model::payments::{FeeSchedule, Payout, PayoutStatus, Pays};

@@ -3,8 +3,7 @@
 //! its own output line and does not stop the others.
 //!
 //! Numbers may also be strings. `attrs`, `inputs`, `gross` and `ytd` may be the text of a CSV cell
-//! (`a=b;c=d`, or JSON), so that a
-//! CSV table of cases can be used after a change of format.
+//! (`a=b;c=d`, or JSON). So a CSV table of cases can be used after a change of format.
 //!
 //! An input `earning.bonus` or `pay.bonus` is paid in addition to `gross`, as that component. An input
 //! `deduction.401k` is a deduction of that type.

@@ -222,7 +222,8 @@ impl Recorder for SharedLog {
     fn accepts(&self) -> Result<(), ApiError> {
         match &self.state().failed {
             Some(why) => Err(unavailable(format!(
-                "the input cannot be stored in the database ({why}); no change is accepted until it can be stored again"
+                "the input cannot be stored in the database ({why}); reads continue, and changes \
+                    are refused until it can be stored again"
             ))),
             None => Ok(()),
         }

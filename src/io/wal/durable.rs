@@ -48,8 +48,8 @@ const UNSTORED: Unstored = Unstored {
 
 const MOVED: Unstored = Unstored {
     code: ErrorCode::WorldMoving,
-    why: "the database did not confirm this request, or another process serves its world now: repeat it with the same Idempotency-Key, \
-          which finds out whether it took effect",
+    why: "the database did not confirm this request, or another process now serves its world: \
+        repeat it with the same Idempotency-Key; the reply shows whether it took effect",
 };
 
 impl Durable {

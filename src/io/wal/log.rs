@@ -168,7 +168,8 @@ impl Recorder for Log {
     fn accepts(&self) -> Result<(), ApiError> {
         match &self.state().failed {
             Some(Failed { why, again: None, .. }) => Err(unavailable(format!(
-                "the recording cannot be continued ({why}), because a part of it is missing: no change is accepted until the sandbox is started again, and reads continue"
+                "the recording cannot be continued ({why}), because a part of it is missing: reads \
+                    continue, and changes are refused until the sandbox is started again"
             ))),
             Some(failed) => Err(unavailable(unwritten(&failed.why))),
             None => Ok(()),
@@ -265,6 +266,7 @@ pub(in crate::io) const fn is_marked(inputs: u64) -> bool {
 
 fn unwritten(why: &str) -> String {
     format!(
-        "the input cannot be written to disk ({why}); no change is accepted until it can be written again, and reads continue"
+        "the input cannot be written to disk ({why}); reads continue, and changes are refused \
+            until it can be written again"
     )
 }

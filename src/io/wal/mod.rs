@@ -1,9 +1,8 @@
 //! Inputs on disk: a write-ahead log that survives its process, and recordings for people.
 //!
-//! Both contain the same entries ([`crate::engine::recording::Entry`]) in different formats. A write-ahead
-//! log has frames with checksums, and is synced
-//! before a reply is sent. A recording is JSON lines. Deliberately absent: the meaning of an entry, which the
-//! engine knows.
+//! Both contain the same entries ([`crate::engine::recording::Entry`]) in different formats. A
+//! write-ahead log has frames with checksums, and is synced before a reply is sent. A recording is
+//! JSON lines. Deliberately absent: the meaning of an entry, which only the engine interprets.
 
 mod archive;
 pub(crate) mod checkpoint;

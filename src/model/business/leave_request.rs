@@ -1,4 +1,4 @@
-//! A leave request: days on which an employee wants to be absent, and the decision.
+//! A leave request: days on which an employee requests to be absent, and the decision.
 
 use crate::model::business::Employee;
 use crate::model::prelude::*;

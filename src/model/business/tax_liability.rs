@@ -1,4 +1,5 @@
-//! A tax liability: what one run owes to one authority, or the tax on the sales of one return period.
+//! A tax liability: what a company must pay to one authority for one run, or the tax on the sales
+//! of one return period.
 
 use crate::model::business::{PayrollRun, TaxFiling};
 use crate::model::prelude::*;

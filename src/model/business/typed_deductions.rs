@@ -1,5 +1,5 @@
-//! Deductions with a type of the payroll pack: the bases that they reduce, their legal order, and the rule for pay
-//! that does not cover them.
+//! Deductions with a type of the payroll pack: the bases that they reduce, their legal order, and
+//! what happens if the pay does not cover them.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! The calls of an import, in an order that does not depend on how its files are arranged: company by company its wallets and
-//! employees, then the customers.
+//! The calls of an import: for each company its wallets and employees, then the customers. The
+//! order does not depend on how the files are arranged.
 
 use std::sync::Arc;
 

@@ -1,8 +1,9 @@
 //! The endpoints of a world and the progress of their deliveries, as a write-ahead log stores them.
 //!
-//! Deliveries are not stored: they follow from the world's log, which is replayed. The progress of an endpoint
-//! contains the ended deliveries, so a delivery that had not ended is sent again after a restart, under the same id. It is stored when an
-//! endpoint has nothing more to send now, and otherwise at least each second in which a delivery ends.
+//! Deliveries are not stored: they follow from the world's log, which is replayed. The progress of
+//! an endpoint contains the ended deliveries. So a delivery that had not ended is sent again after
+//! a restart, under the same id. It is stored when an endpoint has nothing more to send now, and
+//! otherwise at least each second in which a delivery ends.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,5 +1,6 @@
-//! The bank loan with which a company bought a part of its fixed assets. It is only in the books and is not a
-//! resource, because the lender is a bank outside the service; loans of the service start with an application.
+//! The bank loan with which a company bought a part of its fixed assets. It is only in the books
+//! and is not a resource, because the lender is a bank outside the service. Loans of the service
+//! begin with an application.
 
 #![expect(clippy::cast_possible_truncation, reason = "months of a loan of five years")]
 
