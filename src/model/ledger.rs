@@ -230,9 +230,9 @@ pub(crate) struct JournalEntry {
     pub(crate) id: Id<JournalEntry>,
     /// Always `journal_entry`.
     pub(crate) object: Object<JournalEntry>,
-    /// The company whose books contain it.
+    /// The company whose books contain the entry.
     pub(crate) company_id: Id<Company>,
-    /// Whether it is posted or reversed.
+    /// Whether the entry is posted or reversed.
     pub(crate) status: EntryStatus,
     /// The accounting date, used in reports.
     pub(crate) effective_on: Date,
@@ -240,7 +240,7 @@ pub(crate) struct JournalEntry {
     pub(crate) posted_at: Timestamp,
     /// What the entry is for, in a few words.
     pub(crate) memo: Cow<'static, str>,
-    /// The resource that caused it.
+    /// The resource that caused the entry.
     pub(crate) source: AnyId,
     /// The lines, at least two.
     pub(crate) lines: Vec<EntryLine>,
@@ -306,9 +306,9 @@ pub(crate) struct WalletTransaction {
     pub(crate) balance_after: i64,
     /// What the transaction is for, in a few words.
     pub(crate) description: Cow<'static, str>,
-    /// The resource that caused it.
+    /// The resource that caused the transaction.
     pub(crate) source: AnyId,
-    /// The journal entry behind it.
+    /// The journal entry that contains the transaction.
     pub(crate) journal_entry_id: Id<JournalEntry>,
     /// The effective day of the transaction.
     pub(crate) effective_on: Date,

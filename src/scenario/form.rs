@@ -134,7 +134,7 @@ const NTH: Key = key(
     ]),
     "Act only on these matches, counted from 1: 1, [1, 2], \"2..\" or \"2..4\".",
 );
-const TIMES: Key = key("times", Takes::Count(1, MOST), "The most times that the row acts.");
+const TIMES: Key = key("times", Takes::Count(1, MOST), "How often the row acts at most.");
 const CHANCE: Key = key(
     "chance",
     Takes::Chance,
@@ -256,13 +256,13 @@ pub(crate) static FAULT: Table = Table {
         TIMES,
         CHANCE,
         key("status", Takes::Count(400, 599), "Refuse with this status before anything happens."),
-        key("after_commit", Takes::Truth, "The call takes effect before the status is sent."),
+        key("after_commit", Takes::Truth, "Send the status after the call has taken effect."),
         key("retry_after", SPAN, "`Retry-After` of the refusal."),
         key("latency", SPAN, "Delay the reply, by the wall clock."),
         key(
             "lose",
             Takes::Name(halves),
-            "Lose the request before it takes effect, or the reply after it.",
+            "Lose the request before the call takes effect, or the reply afterwards.",
         ),
         key("body", Takes::Name(bodies), "Damage the reply's body."),
     ],
@@ -285,7 +285,7 @@ pub(crate) static TIMELINE: Table = Table {
             "Repeats the row after its time, with this interval of at least a minute.",
         ),
         key("call", Takes::Name(operations), "The operation that the system calls."),
-        key("inbound", Takes::Name(inbound), "The action of the outside world."),
+        key("inbound", Takes::Name(inbound), "The action that the outside world takes."),
         key("with", Takes::Members, "Its input."),
     ],
 };
@@ -298,7 +298,7 @@ pub(crate) static LIMITS: Table = Table {
         key(
             "rate",
             Takes::Spelt(Spelling::Rate),
-            "The most requests in a second, minute or hour of the wall clock.",
+            "The maximum number of requests in a second, minute or hour of the wall clock.",
         ),
         key(
             "latency",
@@ -331,7 +331,7 @@ pub(crate) static FEE_TIER: Table = Table {
         required(
             "basis_points",
             Takes::Count(0, 10_000),
-            "Hundredths of a percent of the volume beyond.",
+            "The fee in hundredths of a percent of the volume from there on.",
         ),
     ],
 };
@@ -342,7 +342,7 @@ pub(crate) static LATENCY: Table = Table {
     about: "Evenly between mean - spread and mean + spread.",
     keys: &[
         required("mean", SPAN, "The mean."),
-        key("spread", SPAN, "The largest difference from the mean."),
+        key("spread", SPAN, "The maximum difference from the mean latency."),
     ],
 };
 
@@ -374,7 +374,7 @@ pub(crate) static REACTION: Table = Table {
         key(
             "body",
             Takes::Members,
-            "Members that must have these values; other members are allowed.",
+            "Members of the reply that must have these values; other members are allowed.",
         ),
         key("headers", Takes::Each(&Takes::Text), "Headers that must have these values."),
         key("lost", Takes::Truth, "The exchange ends without a complete reply."),

@@ -9,7 +9,7 @@ pub(crate) static LIBRARY: Table = Table {
     about: "Situations: how to bring a world into a state.",
     keys: &[
         key("title", Takes::Text, "What the situations are about, in a few words."),
-        key("about", Takes::Text, "The same in sentences."),
+        key("about", Takes::Text, "A longer description, in sentences."),
         key("situation", Takes::Rows(&SITUATION), SITUATION.about),
     ],
 };

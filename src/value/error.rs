@@ -79,8 +79,7 @@ error_codes! {
     PayloadTooLarge          "payload_too_large"            413 "The body is too large";
     UnsupportedMediaType     "unsupported_media_type"       415 "The media type of the body is not \
         supported";
-    HeadTooLarge             "head_too_large"               431 "The request line and the headers \
-        are too large";
+    HeadTooLarge             "head_too_large"               431 "The request headers are too large";
     MisdirectedRequest       "misdirected_request"          421 "This host name is not served";
     ValidationFailed         "validation_failed"            422 "The request violates the schema \
         or a rule";
@@ -97,8 +96,7 @@ error_codes! {
     InternalError            "internal_error"               500 "An internal error of the sandbox";
     NotImplemented           "not_implemented"              501 "This is not implemented";
     UpstreamRailError        "upstream_rail_error"          502 "The payment rail failed";
-    Maintenance              "maintenance"                  503 "The service is down for \
-        maintenance";
+    Maintenance              "maintenance"                  503 "The service is under maintenance";
     Overloaded               "overloaded"                   503 "Too many requests at once";
     LogUnavailable           "log_unavailable"              503 "The write-ahead log cannot be \
         written";

@@ -22,7 +22,7 @@ pub(crate) const API_VERSION: &str = "2026-01-01";
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Event")]
 pub(crate) struct EventShape {
-    /// The event's id; it is the same for every delivery.
+    /// The id of the event, equal for every delivery.
     id: String,
     /// The type of the event, such as `payout.paid`.
     #[serde(rename = "type")]
@@ -39,7 +39,7 @@ pub(crate) struct EventShape {
     livemode: bool,
     /// The request that caused the event directly; null if the clock caused the event.
     request: Option<EventRequest>,
-    /// The decision of the outside world that led to it; absent if there was none.
+    /// The decision of the outside world that led to the event; absent if there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     decision: Option<DecisionShape>,
     /// The resource of the event.
@@ -97,9 +97,9 @@ impl DecisionShape {
 /// The request that caused an event.
 #[derive(Serialize, JsonSchema)]
 struct EventRequest {
-    /// `Request-Id` of its reply.
+    /// The `Request-Id` of the reply to the request.
     id: String,
-    /// Its `Idempotency-Key`, if it had one.
+    /// The `Idempotency-Key` of the request; null if it had none.
     idempotency_key: Option<String>,
 }
 

@@ -112,7 +112,7 @@ pub(crate) struct AgedItem {
     number: Option<String>,
     /// The last day to pay.
     due_date: Date,
-    /// Days since the due date; 0 if it has not passed.
+    /// Days since the due date; 0 if the due date has not passed.
     days_overdue: i32,
     /// The outstanding amount, in minor units.
     amount: i64,

@@ -182,7 +182,7 @@ pub(crate) fn known_country(code: &str) -> Result<()> {
 pub(crate) struct CompanyWithBlockers {
     #[serde(flatten)]
     company: Company,
-    /// Requirements to resolve before it can pay.
+    /// Requirements to resolve before the company can pay.
     blockers: Vec<ComplianceRequirement>,
 }
 

@@ -55,7 +55,7 @@ pub(crate) struct ResolveComplianceRequirement {
 #[derive(Deserialize, JsonSchema)]
 #[schemars(rename = "RequirementEvidenceInput")]
 pub(crate) struct EvidenceInput {
-    /// A document's id. The sandbox does not check it: any document id is accepted.
+    /// The id of a document. The sandbox does not check the id.
     #[schemars(regex(pattern = "^doc_[0-9a-z]{1,64}$"))]
     document_id: Option<String>,
     /// A registration number, a name or a reference.

@@ -101,7 +101,7 @@ pub(crate) struct TaxDocumentEntry {
     title: &'static str,
     /// The country, ISO 3166-1 alpha-2.
     jurisdiction: &'static str,
-    /// Who receives it.
+    /// Who receives the form.
     recipient: Recipient,
     /// The period, as `getTaxDocument` takes it.
     period: String,

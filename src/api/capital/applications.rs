@@ -60,7 +60,7 @@ pub(crate) struct CreateApplication {
     product: Product,
     /// Amount in minor units, at least one for each month of the term.
     amount: Amount,
-    /// The currency; the company must have a wallet in it.
+    /// The currency. The company must have a wallet in this currency.
     currency: Currency,
     /// Term in months. For `term_loan`, `revenue_advance`, `invoice_finance` and `payroll_bridge` the defaults are 12, 6, 3 and 1, and the
     /// maximums are 60, 24, 12 and 3.

@@ -60,7 +60,7 @@ const CONSIDERATION: Span = Span::BusinessDays(2);
 pub(crate) struct AdvanceDeal {
     /// The deal.
     deal_id: Id<Deal>,
-    /// The next stage. Default: the next one.
+    /// The stage that the deal must enter. It must be the next stage, which is the default.
     to_stage: Option<DealStage>,
     /// A note, stored in `stage_history`.
     note: Option<Text<500>>,

@@ -54,11 +54,11 @@ pub(crate) struct CreateDeal {
     instrument: Instrument,
     /// Target amount in minor units.
     target_amount: Amount,
-    /// The currency; the company must have a wallet in it.
+    /// The currency. The company must have a wallet in this currency.
     currency: Currency,
     /// A potential investor.
     investor: Option<InvestorInput>,
-    /// The expected closing day, not in the past. It has no effect.
+    /// The expected closing day, not in the past. For information only.
     expected_close_on: Option<Date>,
     /// Key-value pairs set by the caller.
     metadata: Option<Metadata>,

@@ -67,9 +67,9 @@ pub(crate) struct ReportReferenceInput {
     report: Report,
     /// The day, for a balance sheet or a trial balance.
     as_of: Option<Date>,
-    /// The first day, for other reports.
+    /// The first day, for a profit and loss report or a cash flow report.
     from: Option<Date>,
-    /// The last day, for other reports.
+    /// The last day, for a profit and loss report or a cash flow report.
     to: Option<Date>,
 }
 

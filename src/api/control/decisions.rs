@@ -67,7 +67,7 @@ struct MagicValue {
 /// One decision of the outside world.
 #[derive(Serialize, JsonSchema)]
 struct DecisionRow {
-    /// Its name in scenario files, rules and headers.
+    /// The name of the decision in scenario files, rules and headers.
     name: &'static str,
     /// The party that decides, and the subject.
     about: &'static str,

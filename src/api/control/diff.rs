@@ -102,7 +102,7 @@ pub(crate) struct DiffRow {
     kind: &'static str,
     /// The id of the resource.
     id: String,
-    /// Whether it was created, changed or removed.
+    /// Whether the resource was created, changed or removed.
     change: DiffChange,
     /// The members with differences; empty if the resource exists in only one state.
     fields: Vec<DiffField>,
@@ -124,9 +124,9 @@ enum DiffChange {
 struct DiffField {
     /// JSON pointer into the resource.
     field: String,
-    /// Its value in `from`.
+    /// The value of the member in `from`.
     before: Value,
-    /// Its value in `to`.
+    /// The value of the member in `to`.
     after: Value,
 }
 

@@ -35,7 +35,7 @@ pub(crate) struct ForkEvent {
 pub(crate) struct EventFork {
     /// The event after which the fork begins.
     event_id: String,
-    /// Its position in the world's log, from 1.
+    /// The position of the event in the world's log, from 1.
     sequence: u64,
     /// The virtual time of the new world.
     now: Timestamp,

@@ -44,15 +44,15 @@ pub(crate) struct EventHistogram {
 /// The events of a part of the time.
 #[derive(Serialize, JsonSchema)]
 struct EventBucket {
-    /// Virtual time of its first event.
+    /// Virtual time of the first event in this part.
     from: Timestamp,
-    /// Virtual time of its last event.
+    /// Virtual time of the last event in this part.
     to: Timestamp,
     /// Number of events in this part.
     count: u64,
-    /// Position of its first event in the log.
+    /// Position of the first event in the log.
     first_sequence: u64,
-    /// Position of its last event in the log.
+    /// Position of the last event in the log.
     last_sequence: u64,
 }
 

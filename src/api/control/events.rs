@@ -102,7 +102,7 @@ pub(crate) struct GetEvent {
 pub(crate) struct EventDetail {
     /// The event, as in webhooks.
     event: EventShape,
-    /// Every record that it wrote, in order.
+    /// Every record that the event wrote, in order.
     changes: Vec<ChangeShape>,
 }
 

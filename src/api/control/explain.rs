@@ -29,8 +29,7 @@ pub(crate) struct ExplainAmount {
     id: Text<64>,
     /// JSON pointer to the amount. Default: the first pointer of the kind.
     ///
-    /// - payslip: `/net`, `/gross`, `/employer_cost`, `/taxable`, `/ytd/…`, or a line such as
-    /// `/taxes/0/amount`
+    /// - payslip: `/net`, `/gross`, `/employer_cost`, `/taxable`, `/ytd/…`, `/taxes/0/amount`
     /// - wallet: `/available`, `/pending`, `/reserved` or `/escrow`
     /// - ledger account: `/balance`
     /// - invoice: `/total`, `/net_total` or `/tax_total`

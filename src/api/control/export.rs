@@ -40,13 +40,13 @@ pub(crate) struct ExportCompanies {
 pub(crate) struct Exported {
     /// The text of an import file, in TOML.
     text: String,
-    /// Number of companies in it.
+    /// Number of companies in the file.
     companies: u64,
-    /// Number of employees in it.
+    /// Number of employees in the file.
     employees: u64,
-    /// Number of customers in it.
+    /// Number of customers in the file.
     customers: u64,
-    /// Number of employees who have left, and are not in it.
+    /// Number of employees who have left the company, and are not in the file.
     left_out: u64,
 }
 

@@ -56,7 +56,7 @@ pub(crate) struct AddFault {
     r#where: Map<String, Value>,
     /// Only these matching calls, counted from 1: `2`, `[1, 3]`, `"2.."` or `"2..4"`. Default: every call.
     nth: Option<Nth>,
-    /// Maximum number of times that it applies. Default: unlimited.
+    /// Maximum number of times that the fault applies. Default: unlimited.
     #[schemars(range(min = 1, max = 9_007_199_254_740_991_u64))]
     times: Option<u64>,
     /// Probability as decimal text from `0` to `1`, such as `"0.1"`, drawn from the seed. Default: always.
@@ -115,7 +115,7 @@ pub(crate) enum Nth {
 pub(crate) struct FaultShape {
     /// The id of the fault.
     id: String,
-    /// The requests that it applies to.
+    /// The requests that the fault applies to.
     on: String,
     /// Its source: `rule` and its id, or a position in a scenario file. Affected replies name it in `Sandbox-Decision`.
     source: String,

@@ -56,7 +56,7 @@ pub(crate) struct CreateAmlScreening {
     /// Tolerance for differences between names, 0 to 40: a hit must score at least 100 minus this value. Default: 15.
     #[schemars(range(max = 40))]
     fuzziness: Option<u32>,
-    /// Whether it is repeated every day for a year. Default: false.
+    /// Whether the screening is repeated every day for a year. Default: false.
     ongoing: Option<bool>,
     /// Key-value pairs set by the caller.
     metadata: Option<Metadata>,

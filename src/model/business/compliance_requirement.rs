@@ -34,7 +34,7 @@ pub(crate) struct Evidence {
 resource! {
     /// What a company must still provide before it may act.
     ComplianceRequirement: RequirementStatus {
-        /// The company that must provide it.
+        /// The company that must meet the requirement.
         company_id: Id<Company>,
         /// The type of requirement.
         #[serde(rename = "type")]
@@ -47,9 +47,9 @@ resource! {
         blocking: bool,
         /// Description of the requirement in one sentence.
         description: Cow<'static, str>,
-        /// How to resolve it, in one sentence that names the operation.
+        /// How to resolve the requirement, in one sentence that names the operation.
         unblocked_by: Cow<'static, str>,
-        /// The last day on which it can be resolved in time.
+        /// The last day on which the requirement can be resolved in time.
         due_on: Date,
         /// The evidence provided; null until it is resolved, and null if it was resolved automatically.
         evidence: Option<Box<Evidence>>,

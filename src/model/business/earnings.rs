@@ -15,7 +15,7 @@ pub(crate) struct PayLine {
     pub(crate) label: String,
     /// Amount in minor units; negative for a refund.
     pub(crate) amount: i64,
-    /// Its type in the payroll pack, if it was given one.
+    /// The type of the line in the payroll pack, if one was given.
     #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
     pub(crate) kind: Option<String>,
     /// The method by which a payment of this type is taxed, if one was chosen.

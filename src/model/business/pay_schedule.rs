@@ -30,7 +30,7 @@ resource! {
         pay_days_after: u16,
         /// How many days before the pay date the clock drafts the run. Null if it drafts none.
         draft_days_before: Option<u16>,
-        /// The run that the clock drafts next. Null if it drafts none.
+        /// The run that the clock drafts next; null if the clock drafts none.
         next_draft: Option<NextDraft>,
         /// Current status.
         status: ScheduleStatus,
@@ -40,9 +40,9 @@ resource! {
 /// A run that the clock will draft.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct NextDraft {
-    /// The day on which it is drafted.
+    /// The day on which the clock drafts the run.
     pub(crate) on: Date,
-    /// The days that it pays.
+    /// The days that the run pays.
     pub(crate) pay_period: PaySpan,
 }
 

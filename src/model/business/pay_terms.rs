@@ -111,7 +111,7 @@ pub(crate) struct Deduction {
     pub(crate) earnings: Option<String>,
     /// Whether the deduction is taken before or after taxes.
     pub(crate) timing: DeductionTiming,
-    /// Its type in the payroll pack, which decides what it reduces.
+    /// The type of the deduction in the payroll pack, which decides what it reduces.
     #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
     pub(crate) kind: Option<String>,
     /// The minimum net pay, in minor units, that the deduction leaves to the employee.

@@ -90,7 +90,7 @@ shown! {
         payroll_run_id: Id<PayrollRun>;
         /// The employee's payroll item.
         payroll_item_id: Id<PayrollItem>;
-        /// Whether it documents an employee's pay or a contractor's fee.
+        /// Whether the payslip documents an employee's pay or a contractor's fee.
         #[serde(rename = "type")]
         kind: PayslipType = PayslipType::of(&it.calculation);
         /// Whether the payslip is still valid.

@@ -38,11 +38,11 @@ resource! {
         currency: Currency,
         /// The contents of the report, from the records at the time of compilation.
         contents: Contents,
-        /// Name of the person who declared it correct; null until submitted.
+        /// Name of the person who declared the report correct; null until submitted.
         declaration: Option<String>,
-        /// When the regulator accepted it.
+        /// When the regulator accepted the report.
         acknowledged_at: Option<Timestamp>,
-        /// Why the regulator rejected it.
+        /// Why the regulator rejected the report.
         rejection_reason: Option<String>,
     }
 }
@@ -77,7 +77,7 @@ pub(crate) enum Contents {
         employee_contributions: i64,
         /// Paid by the employer in addition, in minor units.
         employer_contributions: i64,
-        /// One entry per employee.
+        /// The contributions, one entry for each employee.
         entries: Vec<PensionEntry>,
     },
 }
@@ -168,7 +168,7 @@ pub(crate) struct LargeTransaction {
     pub(crate) effective_on: Date,
     /// The description of the wallet transaction.
     pub(crate) description: String,
-    /// The resource that caused it.
+    /// The resource that caused the transaction.
     pub(crate) source: AnyId,
 }
 

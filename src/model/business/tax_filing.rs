@@ -70,15 +70,15 @@ resource! {
         due_on: Option<Date>,
         /// Whether the filing was submitted after `due_on`, or was not submitted by `due_on`.
         late: bool,
-        /// The liabilities that it declares. Empty before the world's start.
+        /// The liabilities that the filing declares. Empty for filings before the world's start.
         tax_liability_ids: Vec<Id<TaxLiability>>,
-        /// Why it cannot be submitted yet, one sentence each.
+        /// Why the filing cannot be submitted yet, one sentence each.
         blocked_reasons: Vec<String>,
-        /// Name of the person who declared it correct; null until submitted.
+        /// Name of the person who declared the filing correct; null until submitted.
         declaration: Option<String>,
         /// When the authority confirmed receipt.
         acknowledged_at: Option<Timestamp>,
-        /// Why the authority rejected it.
+        /// Why the authority rejected the filing.
         rejection_reason: Option<String>,
         /// The filing that this one amends.
         amends: Option<Id<TaxFiling>>,

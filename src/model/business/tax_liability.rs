@@ -23,9 +23,9 @@ impl LiabilityStatus {
 resource! {
     /// What one run owes to one authority with one form, or the tax on sales of one return period.
     TaxLiability: LiabilityStatus {
-        /// The company that owes it.
+        /// The company that must pay the amount.
         company_id: Id<Company>,
-        /// The run that caused it; null for tax on sales.
+        /// The run that caused the liability; null for tax on sales.
         payroll_run_id: Option<Id<PayrollRun>>,
         /// The authority to pay, such as `HMRC`.
         authority: String,
@@ -39,9 +39,9 @@ resource! {
         period: Period,
         /// The last day to pay, if the sandbox has the rule of the country's law.
         due_on: Option<Date>,
-        /// Whether it is due and paid.
+        /// Whether the liability is due and paid.
         status: LiabilityStatus,
-        /// The filing that declares it, if any.
+        /// The filing that declares the liability, if any.
         tax_filing_id: Option<Id<TaxFiling>>,
         /// Amount in minor units. It is negative if the authority owes the company: after the
         /// reversal of a run, or if the tax on purchases exceeds the tax on sales.

@@ -171,7 +171,7 @@ pub(crate) struct Deal {
     pub(crate) object: Object<Deal>,
     /// The company that would receive the money.
     pub(crate) company_id: Id<Company>,
-    /// Whether it is open, or how it ended.
+    /// Whether the deal is open, or how it ended.
     pub(crate) status: DealStatus,
     /// Current stage, or the last one if the deal has ended.
     pub(crate) stage: DealStage,

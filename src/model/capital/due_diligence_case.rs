@@ -153,7 +153,7 @@ pub(crate) struct Finding {
     pub(crate) due_diligence_request_id: Id<DueDiligenceRequest>,
     /// The title of the finding.
     pub(crate) title: String,
-    /// When it happened last. For an overdue request: when its due date ended.
+    /// When this last happened, in virtual time. For an overdue request: when its due date ended.
     pub(crate) at: Timestamp,
     /// The reviewer's note, if any.
     pub(crate) note: Option<String>,
@@ -198,7 +198,7 @@ pub(crate) struct DueDiligenceCase {
     pub(crate) object: Object<DueDiligenceCase>,
     /// The company under review.
     pub(crate) company_id: Id<Company>,
-    /// The deal that it belongs to, or null if there is none.
+    /// The deal that the case belongs to; null if there is none.
     pub(crate) deal_id: Option<Id<Deal>>,
     /// Current status.
     pub(crate) status: CaseStatus,

@@ -80,9 +80,9 @@ pub(crate) struct ReportReference {
     pub(crate) report: Report,
     /// The day, for a balance sheet or a trial balance.
     pub(crate) as_of: Option<Date>,
-    /// The first day, for other reports.
+    /// The first day, for a profit and loss report or a cash flow report.
     pub(crate) from: Option<Date>,
-    /// The last day, for other reports.
+    /// The last day, for a profit and loss report or a cash flow report.
     pub(crate) to: Option<Date>,
     /// The call that returns the report.
     pub(crate) shown_by: Evidence,
@@ -97,7 +97,7 @@ pub(crate) struct DueDiligenceRequest {
     pub(crate) object: Object<DueDiligenceRequest>,
     /// The company under due diligence.
     pub(crate) company_id: Id<Company>,
-    /// The case that it belongs to.
+    /// The case that the request belongs to.
     pub(crate) due_diligence_case_id: Id<DueDiligenceCase>,
     /// Current status.
     pub(crate) status: RequestStatus,

@@ -129,7 +129,7 @@ pub(crate) struct NextDue {
 resource! {
     /// A loan to a company.
     Loan: LoanStatus {
-        /// The company that owes it.
+        /// The company that repays the loan.
         company_id: Id<Company>,
         /// The application for the loan.
         application_id: Id<Application>,

@@ -38,7 +38,7 @@ pub(crate) struct LoanRepayment {
     pub(crate) interest: i64,
     /// The part that lowered the principal.
     pub(crate) principal: i64,
-    /// The principal outstanding after it.
+    /// The principal that is outstanding after the repayment, in minor units.
     pub(crate) balance_after: i64,
     /// When it was paid, in virtual time.
     pub(crate) created_at: Timestamp,

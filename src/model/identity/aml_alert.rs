@@ -52,9 +52,9 @@ pub(crate) struct AmlAlert {
     pub(crate) subject_id: Option<Id<Subject>>,
     /// The subject's employee. Then only payouts to this employee are frozen.
     pub(crate) employee_id: Option<Id<Employee>>,
-    /// The screening that opened it, or null if monitoring opened it.
+    /// The screening that opened the alert; null if monitoring opened it.
     pub(crate) screening_id: Option<Id<AmlScreening>>,
-    /// The rule that opened it.
+    /// The rule that opened the alert.
     pub(crate) rule: AlertRule,
     /// The severity of an alert.
     pub(crate) severity: Severity,
@@ -68,9 +68,9 @@ pub(crate) struct AmlAlert {
     pub(crate) currency: Option<Currency>,
     /// The payouts or collections concerned.
     pub(crate) resources: Vec<AnyId>,
-    /// The note given when it was resolved.
+    /// The note given when the alert was resolved.
     pub(crate) note: Option<String>,
-    /// When it was dismissed or confirmed, in virtual time.
+    /// When the alert was dismissed or confirmed, in virtual time.
     pub(crate) resolved_at: Option<Timestamp>,
     /// When it was created, in virtual time.
     pub(crate) created_at: Timestamp,

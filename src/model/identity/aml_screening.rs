@@ -64,7 +64,7 @@ resource! {
         company_id: Option<Id<Company>>,
         /// The subject that is screened.
         subject_id: Id<Subject>,
-        /// The verification that started it, or null if a call did.
+        /// The verification that started the screening; null if a call did.
         verification_id: Option<Id<Verification>>,
         /// Current status.
         status: ScreeningStatus,
@@ -73,16 +73,16 @@ resource! {
         /// Tolerance for differences between names: a hit must score at least 100 minus this value.
         #[schemars(range(max = 40))]
         fuzziness: u32,
-        /// Whether it is repeated every day for a year.
+        /// Whether the screening is repeated every day for a year.
         ongoing: bool,
-        /// Entries that may be the subject, including dismissed ones.
+        /// List entries that may be the subject, including dismissed ones.
         hits: Vec<Hit>,
         /// Risk score from 0 to 100: the highest score of hits that are not dismissed, weighted by list.
         #[schemars(range(max = 100))]
         risk_score: u32,
-        /// The latest alert that it opened.
+        /// The latest alert that the screening opened.
         alert_id: Option<Id<AmlAlert>>,
-        /// When it first completed or last found a new hit; null until then.
+        /// When the screening first completed, or last found a new hit; null until then.
         completed_at: Option<Timestamp>,
     }
 }

@@ -60,7 +60,7 @@ resource! {
     Document: DocumentStatus {
         /// The subject's company, or null if it has none.
         company_id: Option<Id<Company>>,
-        /// The subject that it belongs to.
+        /// The subject that the document belongs to.
         subject_id: Id<Subject>,
         /// The type of document.
         #[serde(rename = "type")]

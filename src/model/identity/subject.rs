@@ -73,7 +73,7 @@ pub(crate) struct LatestTrust {
     /// Score from 0 to 1000, higher is safer.
     #[schemars(range(min = 0, max = 1000))]
     pub(crate) score: i32,
-    /// When it was calculated, in virtual time.
+    /// When the score was calculated, in virtual time.
     pub(crate) at: Timestamp,
 }
 
@@ -160,7 +160,7 @@ shown! {
     SubjectShape<'a> of Subject, |it| {
         /// The company that a business is, or that a person belongs to; null if none was given.
         company_id: Option<Id<Company>>;
-        /// The employee, if the person is one.
+        /// The employee that the person is; null if the person is not an employee.
         employee_id: Option<Id<Employee>>;
         /// A person or a business.
         #[serde(rename = "type")]

@@ -88,7 +88,7 @@ pub(crate) struct MicroDeposits {
     pub(crate) arrived_at: Option<Timestamp>,
     /// When they can no longer be confirmed. Null until they have arrived.
     pub(crate) expires_at: Option<Timestamp>,
-    /// The sum of both, in minor units.
+    /// The sum of both amounts, in minor units.
     pub(crate) total: i64,
     /// Number of remaining attempts to confirm the amounts.
     pub(crate) attempts_left: u8,

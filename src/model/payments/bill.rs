@@ -50,7 +50,7 @@ pub(crate) struct BillLine {
 resource! {
     /// What the company owes to a supplier for goods or services.
     Bill: BillStatus {
-        /// The company that owes it.
+        /// The company that must pay the bill.
         company_id: Id<Company>,
         /// Current status.
         status: BillStatus,

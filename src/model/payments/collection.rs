@@ -136,7 +136,7 @@ pub(crate) enum RefundStanding {
 /// A direct debit that the payer's bank sent back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct DebitReturn {
-    /// When the payer's bank sent it back, in virtual time.
+    /// When the payer's bank sent the payment back, in virtual time.
     pub(crate) at: Timestamp,
     /// The amount that went back, in minor units: everything that was not refunded or charged back.
     pub(crate) amount: i64,
@@ -171,15 +171,15 @@ resource! {
         refund_status: RefundStanding,
         /// Amount that the payer's bank took back permanently, in minor units.
         amount_charged_back: i64,
-        /// Whether a dispute about it is open.
+        /// Whether a dispute about the collection is open.
         disputed: bool,
-        /// The latest dispute about it.
+        /// The latest dispute about the collection.
         dispute_id: Option<Id<Dispute>>,
         /// The payer.
         payer: CollectionPayer,
         /// The company's reference, which the payer quotes. It is unique among the company's open collections.
         reference: String,
-        /// The invoice that it collects for.
+        /// The invoice that the collection requests money for.
         invoice_id: Option<Id<Invoice>>,
         /// The mandate that authorises the direct debit; absent if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -191,7 +191,7 @@ resource! {
         virtual_account: Option<VirtualAccount>,
         /// The checkout page for a payment by card. No page is served: the sandbox simulates the payment.
         checkout_url: Option<String>,
-        /// Why it failed or was returned.
+        /// Why the collection failed or was returned.
         failure: Option<Failure>,
         /// When the request expires.
         expires_at: Option<Timestamp>,

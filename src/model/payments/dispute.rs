@@ -41,7 +41,7 @@ resource! {
         /// Amount set aside when the dispute was opened, in minor units. It is less than `amount` if the wallet was short, and 0 for an escrow,
         /// which holds the money itself.
         withheld: i64,
-        /// The reason given by the party that raised it.
+        /// The reason given by the party that raised the dispute.
         reason: String,
         /// The party that raised the dispute.
         raised_by: RaisedBy,
@@ -49,7 +49,7 @@ resource! {
         evidence: Metadata,
         /// The deadline for evidence. Without evidence by then, the dispute is lost.
         evidence_due_by: Timestamp,
-        /// When it was decided, in virtual time.
+        /// When the dispute was decided, in virtual time.
         resolved_at: Option<Timestamp>,
     }
 }

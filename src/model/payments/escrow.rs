@@ -24,7 +24,7 @@ resource! {
     Escrow: EscrowStatus {
         /// The buyer's company.
         company_id: Id<Company>,
-        /// The wallet that funds it.
+        /// The wallet that funds the escrow.
         buyer_wallet_id: Id<Wallet>,
         /// The beneficiary that is paid on release.
         seller_beneficiary_id: Id<Beneficiary>,
@@ -50,7 +50,7 @@ resource! {
         expires_at: Option<Timestamp>,
         /// The payout of the latest release.
         payout_id: Option<Id<Payout>>,
-        /// The dispute that froze it.
+        /// The dispute that froze the escrow.
         dispute_id: Option<Id<Dispute>>,
     }
 }
@@ -64,7 +64,7 @@ pub(crate) struct Milestone {
     pub(crate) name: String,
     /// Amount in minor units.
     pub(crate) amount: i64,
-    /// Whether it has been released.
+    /// Whether the milestone has been released.
     pub(crate) status: MilestoneStatus,
     /// The payout of this part.
     pub(crate) payout_id: Option<Id<Payout>>,

@@ -36,9 +36,9 @@ resource! {
         fee_amount: i64,
         /// The day of the reference rate.
         as_of: Date,
-        /// When it expires, in virtual time.
+        /// When the quote expires, in virtual time.
         expires_at: Timestamp,
-        /// The transfer that used it.
+        /// The transfer that used the quote.
         fx_transfer_id: Option<Id<FxTransfer>>,
     }
 }

@@ -16,7 +16,7 @@ resource! {
     FxTransfer: FxTransferStatus {
         /// The company that owns both wallets.
         company_id: Id<Company>,
-        /// The quote that it uses.
+        /// The quote that the transfer uses.
         fx_quote_id: Id<FxQuote>,
         /// The wallet that is debited.
         source_wallet_id: Id<Wallet>,
@@ -36,7 +36,7 @@ resource! {
         rate: Rate,
         /// The part of the source amount that is booked as a fee.
         fee_amount: i64,
-        /// Why it failed.
+        /// Why the transfer failed.
         failure: Option<Failure>,
     }
 }

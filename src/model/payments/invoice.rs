@@ -69,7 +69,7 @@ pub(crate) struct TaxOfRate {
 /// The write-off of an unpaid amount as a bad debt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct WriteOff {
-    /// The day on which it was booked.
+    /// The day on which the write-off was booked.
     pub(crate) on: Date,
     /// The amount written off, tax included, in minor units.
     pub(crate) amount: i64,
@@ -121,9 +121,9 @@ resource! {
         due_date: Date,
         /// Whether the due date has passed and an amount is outstanding.
         overdue: bool,
-        /// The day on which it was sent.
+        /// The day on which the invoice was sent.
         issued_on: Option<Date>,
-        /// The latest collection for it.
+        /// The latest collection for the invoice.
         collection_id: Option<Id<Collection>>,
         /// The write-off as a bad debt; absent if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]

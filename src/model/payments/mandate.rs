@@ -29,7 +29,7 @@ resource! {
         payer: CollectionPayer,
         /// The payment rail of its collections. The company's country and the currency determine the rail.
         payment_rail: RailId,
-        /// The currency of its collections.
+        /// The currency of the collections of the mandate.
         currency: Currency,
         /// The company's reference of the mandate. It is unique among the company's pending and active mandates.
         reference: String,

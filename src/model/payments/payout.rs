@@ -66,7 +66,7 @@ resource! {
         rail: Rail,
         /// The payment rail of the payout. The speed, the country of the account and the currency determine the rail.
         payment_rail: RailId,
-        /// When it should arrive if the receiving bank is not late.
+        /// When the payout should arrive if the receiving bank is not late.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         estimated_arrival: Option<Timestamp>,
         /// The recipient. Only the last four characters of account numbers are shown.
@@ -77,15 +77,15 @@ resource! {
         split: Option<u32>,
         /// The reference on the recipient's statement.
         reference: Arc<str>,
-        /// The resource that it pays for, if any.
+        /// The resource that the payout pays for, if any.
         source: Option<AnyId>,
-        /// The person who requested it, if given.
+        /// The person who requested the payout, if given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         maker: Option<Arc<str>>,
-        /// The person who approved it, if given.
+        /// The person who approved the payout, if given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         approver: Option<Arc<str>>,
-        /// Why it failed or was returned.
+        /// Why the payout failed or was returned.
         failure: Option<Box<Failure>>,
         /// Other details of the account, reported by the receiving bank after the money arrived: a notification of change.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -169,7 +169,7 @@ pub(crate) struct AccountCorrection {
     /// The right account number. Absent if the code reports none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) account_number: Option<String>,
-    /// When it was reported, in virtual time.
+    /// When the bank reported the details, in virtual time.
     pub(crate) reported_at: Timestamp,
 }
 

@@ -118,7 +118,7 @@ pub(crate) struct ReconciliationMatch {
     pub(crate) company_id: Id<Company>,
     /// The wallet that represents the account.
     pub(crate) wallet_id: Id<Wallet>,
-    /// The statement that it belongs to.
+    /// The statement that the row belongs to.
     pub(crate) statement_id: Id<BankStatement>,
     /// Current status.
     pub(crate) status: MatchStatus,
@@ -142,7 +142,7 @@ pub(crate) struct ReconciliationMatch {
     pub(crate) reasons: Vec<Reason>,
     /// The kind of exception; null if there is none.
     pub(crate) exception: Option<ExceptionKind>,
-    /// The note given when it was resolved.
+    /// The note given when the row was resolved.
     pub(crate) note: Option<String>,
     /// When it was created, in virtual time.
     pub(crate) created_at: Timestamp,

@@ -29,7 +29,7 @@ resource! {
         currency: Currency,
         /// The company's reason.
         reason: String,
-        /// Why it failed or was returned.
+        /// Why the refund failed or was returned.
         failure: Option<Failure>,
     }
 }

@@ -251,7 +251,8 @@ pub(crate) fn violation_schema() -> Value {
         "properties": {
             "pointer": {
                 "type": "string",
-                "description": "JSON pointer into the body; `/name` of a path or query parameter.",
+                "description": "JSON pointer into the body; `/name` of a path parameter, a query \
+                    parameter or a header.",
             },
             "code": { "type": "string", "description": "The kind of violation, for programs: `required`, `type` …" },
             "detail": { "type": "string", "description": "The expected value, for people." },

@@ -100,7 +100,7 @@ pub(crate) struct PaymentRail {
     pub(crate) country: String,
     /// ISO 4217; `*` is every currency.
     pub(crate) currency: String,
-    /// Whether it moves money to an account or collects it.
+    /// Whether the rail moves money to an account or collects it.
     pub(crate) direction: RailDirection,
     /// Whether the receiver answers at once.
     pub(crate) instant: bool,
@@ -118,7 +118,7 @@ pub(crate) struct PaymentRail {
     /// The time after the settlement in which a collection can come back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) window: Option<Window>,
-    /// The rules of mandates, if it collects by mandate.
+    /// The rules of mandates, if the rail collects by mandate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) mandate: Option<MandateRule>,
     /// The largest amounts of one payment in minor units of its currency, by service.

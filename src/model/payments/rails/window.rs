@@ -99,7 +99,7 @@ impl JsonSchema for Window {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "MandateRule")]
 pub(crate) struct MandateRule {
-    /// The time from its creation to the confirmation by the payer's bank.
+    /// The time from the creation of a mandate to its confirmation by the payer's bank.
     pub(crate) confirmed: Span,
     /// The months without a collection after which it ends; absent if it does not end by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
