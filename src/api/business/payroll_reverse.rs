@@ -26,7 +26,8 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([Operation {
         `correction`. The wages return to the wallet once: no payout of them is returned later. \
         The payslips become `voided`, and the tax liabilities are reduced, also in prepared \
         returns. An amount that was already paid to an authority becomes a credit: a liability \
-        with a negative amount. The employees can then be in another regular run of the period.",
+        with a negative amount. The employees can then be in another regular run of the period. A \
+        run of more than 10,000 items cannot be reversed.",
     example: r#"{"reason":"Paid by mistake"}"#,
     errors: &[ErrorCode::InvalidStateTransition],
     emits: &[
@@ -73,7 +74,7 @@ fn reverse_payroll_run(world: &mut World, input: ReversePayrollRun) -> Result<Si
     }
     if run.employee_count > MOST_ITEMS {
         let detail = format!(
-            "the run has {} items: name at most {MOST_ITEMS} employees",
+            "the run has {} items: a run of more than {MOST_ITEMS} items cannot be reversed",
             run.employee_count
         );
         return Err(ApiError::of_member("/employee_ids", "too_many", detail));

@@ -30,9 +30,9 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Capital.table([
     Operation {
         path: "/api/capital/due-diligence-cases/{due_diligence_case_id}/requests",
         summary: "Add a due diligence request",
-        description: "Adds a request to an open case, in addition to its checklist. The case stays \
-            open until all mandatory requests are accepted or waived. After `due_on`, an \
-            unanswered request is `overdue`.",
+        description: "Adds a request to an open case, in addition to its checklist. A case can \
+            have at most 50 requests. The case stays open until all mandatory requests are \
+            accepted or waived. After `due_on`, an unanswered request is `overdue`.",
         example: r#"{"category":"financial","title":"Forecast of the next twelve months","mandatory":false}"#,
         success: 201,
         errors: &[ErrorCode::InvalidStateTransition],

@@ -41,11 +41,11 @@ pub(crate) struct Clock {
     mode: ClockMode,
     /// Number of waiting timers.
     pending: u64,
-    /// The first timers, in order of due time.
+    /// The first timers, at most 25, in order of due time.
     next: Vec<Due>,
     /// Number of deliveries that wait for webhook endpoints.
     pending_deliveries: u64,
-    /// The next deliveries, in order of due time.
+    /// The next deliveries, at most 25, in order of due time.
     next_deliveries: Vec<DueDelivery>,
 }
 
@@ -121,11 +121,12 @@ pub(crate) struct AdvanceClock {
     by: Option<Span>,
     /// Instant to advance to. It must not be in the past.
     to: Option<Timestamp>,
-    /// `next_event`: until the next event, or the next delivery attempt if that is earlier. `idle`: until nothing is in progress, including
-    /// retries of deliveries. Tasks with a calendar date, such as tax due dates, still wait for their date. `pay_day`: until 12:00 UTC of the
-    /// next pay day of any company, or of a run.
+    /// `next_event`: until the next event, or the next delivery attempt if that is earlier.
+    /// `pay_day`: until 12:00 UTC of the next pay day of any company, or of a run. `idle`: until
+    /// nothing is in progress, including retries of deliveries. Tasks with a calendar date, such as
+    /// tax due dates, still wait for their date.
     until: Option<Until>,
-    /// Maximum number of events in the response, and of deliveries. Default: 1000.
+    /// Maximum number of events in the response, and of deliveries; 0 to 100,000. Default: 1000.
     #[schemars(range(max = 100_000))]
     events_limit: Option<u64>,
 }

@@ -19,10 +19,10 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
         method: Method::Post,
         path: "/_sandbox/scenarios",
         summary: "Add a scenario",
-        description: "Adds a scenario, given as the text of a file, for this key only, and runs \
-            it like a load. A reset keeps it. A text with mistakes is refused with the report of \
+        description: "Adds a scenario, given as the text of a file, for this key only, and runs it \
+            like a load. A reset keeps it. A text with mistakes is refused with the report of \
             `sandbox scenario check`, and changes nothing. It can include shipped scenarios only. \
-            A scenario of the same name is replaced.",
+            A key can add at most 100 scenarios. A scenario of the same name is replaced.",
         example: r#"{"name":"refused-payouts","text":"title = \"Every payout fails\"\n\n[[outcome]]\non = \"payout.settle\"\nthen = \"failed\"\n"}"#,
         success: 201,
         long: true,

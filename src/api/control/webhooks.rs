@@ -17,7 +17,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
         summary: "Create a webhook endpoint",
         description: "Creates an endpoint that receives every selected event from now on, signed \
             according to Standard Webhooks. The secret is shown only in this response. Only http \
-            URLs with permitted addresses are accepted.",
+            URLs with permitted addresses are accepted. A world can have at most 64 endpoints.",
         example: r#"{"url":"http://127.0.0.1:9/webhooks","events":["payroll_run.*"]}"#,
         success: 201,
         errors: &[ErrorCode::LimitExceeded],

@@ -39,7 +39,7 @@ pub(crate) enum RiskLevel {
     Unknown,
     /// The highest risk score of a hit is below 40, or there is no hit.
     Low,
-    /// Below 75.
+    /// The highest risk score of a hit is from 40 to 74.
     Medium,
     /// The highest risk score is 75 or more, or a hit was confirmed.
     High,
