@@ -130,7 +130,7 @@ impl Calculation {
             let paid = Paid { pack, period: terms.frequency, gross, before: 0 };
             typed::take_own(extras, paid, |line| before.gross_with(line));
         }
-        extras.typed.splice(0..0, year.carried.iter().cloned());
+        typed::add_carried(&mut extras.typed, &year.carried);
         typed::in_legal_order(pack, &mut extras.typed);
         let mut taken = year.typed.clone();
         for earlier in before.same_period.iter().filter_map(|pay| pay.extras()) {

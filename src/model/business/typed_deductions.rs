@@ -22,6 +22,18 @@ pub(super) fn take_own(extras: &mut Extras, paid: Paid<'_>, before: impl Fn(&Pay
     }
 }
 
+/// Adds the deductions that earlier pays did not cover. Each comes directly before this pay's deduction with its id, so that the rest of a later
+/// order does not precede an earlier order. One that this pay does not have keeps its place after the other carried ones.
+pub(super) fn add_carried(lines: &mut Vec<PayLine>, carried: &[PayLine]) {
+    let mut next = 0;
+    for rest in carried {
+        let is_same = |line: &PayLine| line.id == rest.id && line.kind == rest.kind;
+        let current = lines.iter().position(is_same);
+        lines.insert(current.unwrap_or(next), rest.clone());
+        next = current.map_or(next + 1, |place| place + 2);
+    }
+}
+
 /// Sorts deductions into the order of the pack. Those of one rank keep their order.
 pub(super) fn in_legal_order(pack: &Pack, lines: &mut [PayLine]) {
     lines.sort_by_key(|line| type_of(pack, line).map_or(u8::MAX, |kind| kind.order));

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::changed::{amount, bonus, extra};
+use super::law::set_pay;
 use super::moved::{company_of, hired, slip, slip_of};
 use super::{calculated, draft, edit};
 use crate::harness::Caller;
@@ -59,5 +60,22 @@ fn an_early_draft_takes_a_carried_deduction_once() {
     slip_of(&caller, &calculated(&caller, &run));
     assert_eq!(loan(&slip_of(&caller, &calculated(&caller, &february))), 50_242);
     assert_eq!(loan(&slip(&caller, &person, "2026-03")), 0);
+    caller.audit();
+}
+
+/// 15 USC 1673(a): a quarter of disposable pay, first for the order that was served first. What a later order did not get must not precede it.
+#[test]
+fn the_rest_of_a_later_order_does_not_precede_an_earlier_order() {
+    let (caller, company, person) = hired("US", "2026-01-01", 350_000);
+    caller.pay_monthly(&company);
+    let order = |id: &str, amount: i64| json!({"id": id, "label": id, "type": "garnishment", "amount": amount});
+    set_pay(&caller, &person, 350_000, &json!([order("first", 30_000), order("second", 200_000)]));
+    let taken = ["2026-01", "2026-02", "2026-03"].map(|period| {
+        let slip = slip(&caller, &person, period);
+        ["first", "second"].map(|id| amount(&slip, "deductions", id))
+    });
+    assert_eq!(taken[0][0], 30_000);
+    assert!((1..200_000).contains(&taken[0][1]), "{taken:?}");
+    assert_eq!(taken, [taken[0]; 3]);
     caller.audit();
 }
