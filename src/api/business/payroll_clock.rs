@@ -14,6 +14,7 @@ use crate::model::business::{
     Settlement, TaxLiability,
 };
 use crate::model::fx_quoting::{Rate, spread};
+use crate::model::payroll::{self, CountsOn};
 use crate::model::posting::RunCost;
 use crate::model::{Account, JournalEntry};
 use crate::value::long_work;
@@ -310,6 +311,17 @@ pub(crate) fn day_of_payment(world: &World, run: &PayrollRun) -> Date {
     world.today().max(run.pay_date)
 }
 
+/// The day on which the run's pays in that country count for taxes. A reversal counts on its own day.
+fn counts_on(world: &World, run: &PayrollRun, country: &str) -> Date {
+    let pack = payroll::library().in_force(country, run.pay_date.civil()).pack;
+    if run.reverses.is_some() || pack.early_pay_counts_on == CountsOn::PayDate {
+        return run.pay_date;
+    }
+    let pays = items(world, run.id).into_iter().map(|item| Arc::clone(&item.calculation));
+    let moved = pays.filter(|pay| pay.country() == country).find_map(|pay| pay.counts_on);
+    moved.unwrap_or(run.pay_date)
+}
+
 /// Creates a tax liability of a run, with its account and form.
 pub(crate) fn owe(
     world: &mut World,
@@ -320,13 +332,14 @@ pub(crate) fn owe(
     let authority = code_of(account);
     let jurisdiction =
         jurisdiction(&get(world, run.company_id).country, authority, run.pay_date).to_owned();
+    let counts_on = counts_on(world, run, &jurisdiction);
     let accrual = Accrual {
         company: run.company_id,
         run: Some(run.id),
         authority,
         form: form.map(str::to_owned),
-        due_on: tax_clock::due_on(&jurisdiction, run, authority, form),
-        period: month_of(&jurisdiction, authority, form, run.pay_date),
+        due_on: tax_clock::due_on(&jurisdiction, authority, form, counts_on),
+        period: month_of(&jurisdiction, authority, form, counts_on),
         jurisdiction,
         amount,
         input_tax: 0,

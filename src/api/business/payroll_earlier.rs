@@ -12,17 +12,18 @@ use crate::api::business::payroll_past::Past;
 use crate::api::prelude::*;
 use crate::model::business::calculation_parts::needs_last_regular;
 use crate::model::business::kept_rates::KeptRates;
-use crate::model::business::tax_period::TaxYear;
+use crate::model::business::tax_period::{TaxYear, counting_day};
 use crate::model::business::year_so_far::YearSoFar;
 use crate::model::business::{
     Before, Calculation, Compensation, Component, Deduction, Extras, HoursWorked, ItemStatus,
-    PaySpan, PayrollItem, PayrollRun, RunStatus,
+    PaySpan, PayrollItem, PayrollRun, RunStatus, RunType,
 };
 use crate::model::growth::workforce::Place;
 use crate::model::payroll::Pack;
 
 /// Earlier pay of the company's employees by other runs.
 pub(crate) struct EarlierPay {
+    kind: RunType,
     pay_date: Date,
     /// The day that numbers the tax period of the run's pays.
     pub(crate) regular_day: Date,
@@ -48,7 +49,8 @@ pub(crate) struct EarlierPay {
 struct OtherPay {
     /// The days that the run pays.
     span: PaySpan,
-    pay_date: Date,
+    /// The day on which it counts for taxes.
+    counts_on: Date,
     pay: Arc<Calculation>,
 }
 
@@ -105,6 +107,7 @@ impl EarlierPay {
     /// Pay by the company's other runs.
     pub(crate) fn of(world: &World, run: &PayrollRun) -> Self {
         let mut earlier = Self {
+            kind: run.kind,
             pay_date: run.pay_date,
             regular_day: regular_day(world, run),
             employers: Employers::at(world, run.company_id, run.pay_date),
@@ -150,7 +153,8 @@ impl EarlierPay {
         }
         let (span, pay) = (run.span(), &item.calculation);
         let pays = self.pays.entry(item.employee_id).or_default();
-        pays.push(OtherPay { span, pay_date: run.pay_date, pay: Arc::clone(pay) });
+        let counts_on = pay.counts_on.unwrap_or(run.pay_date);
+        pays.push(OtherPay { span, counts_on, pay: Arc::clone(pay) });
         let amount = pay.by_terms();
         if amount != 0 {
             let paid = self.by_terms.entry((item.employee_id, span)).or_default();
@@ -175,9 +179,10 @@ impl EarlierPay {
         (parts, extras): (&[Component], &Extras),
     ) -> Earlier {
         let country = employee.payroll_country();
-        let tax_year = TaxYear::of(country, self.pay_date);
+        let counts_on = counting_day(country, (self.kind, self.pay_date), self.regular_day);
+        let tax_year = TaxYear::of(country, counts_on);
         let mut year = self.opening(world, employee, &tax_year);
-        let begun = employee.annual_earnings_from(tax_year.pack, self.pay_date);
+        let begun = employee.annual_earnings_from(tax_year.pack, counts_on);
         if let Some(day) = begun {
             self.leave_out_opening(world, employee, (&tax_year, day), &mut year);
         }
@@ -197,7 +202,7 @@ impl EarlierPay {
         let last = earlier.year.last_attributes.as_deref();
         earlier.year.kept_rates = KeptRates::of(tax_year.pack, &earlier.year.counted(), last);
         let pays = self.pays.get(&employee.id).into_iter().flatten();
-        for OtherPay { span, pay_date, pay } in pays.filter(|it| tax_year.contains(&it.pay)) {
+        for OtherPay { span, counts_on, pay } in pays.filter(|it| tax_year.contains(&it.pay)) {
             // Two pay periods can be paid in one month or week. Each pay period has its own bands.
             if *span == self.span {
                 earlier.same_period.push(Arc::clone(pay));
@@ -206,7 +211,7 @@ impl EarlierPay {
             }
             // The next pay takes the deductions that the last one did not cover, even within one pay period.
             earlier.year.carried = pay.carried();
-            if is_before(*pay_date) {
+            if is_before(*counts_on) {
                 earlier.year.leave_out_pay(pay, 1);
             } else {
                 earlier.year.add_to_kept_rates(tax_year.pack, pay);

@@ -14,6 +14,7 @@ use crate::model::business::earnings::{Employer, tax_year};
 use crate::model::business::pay_extras::{Arrears, sum};
 use crate::model::business::pay_terms::part_of;
 use crate::model::business::payroll_run::{RunWarning, WarningCode};
+use crate::model::business::tax_period::counting_day;
 use crate::model::business::{
     Allowance, Calculation, Compensation, Component, Deduction, EmploymentType, Extras,
     PayInterval, PayLine, PaySpan, PayrollRun, Proration, RunInput, RunType, Terms,
@@ -55,22 +56,26 @@ fn calculation(
     inputs: Employer,
 ) -> Calculation {
     let country = employee.payroll_country();
-    let pack = payroll::library().in_force(country, run.pay_date.civil()).pack;
-    let year = tax_year(pack, run.pay_date);
+    let counts_on = counting_day(country, (run.kind, run.pay_date), regular_day);
+    let pack = payroll::library().in_force(country, counts_on.civil()).pack;
+    let year = tax_year(pack, counts_on);
     let is_last = |end: Date| end <= run.span().end && tax_year(pack, end) == year;
     let is_last_pay = employee.end_date.is_some_and(is_last);
     let terms = Terms {
         country,
         frequency: run.span().frequency,
         regular_day,
-        law_day: run.pay_date.min(run.span().end),
+        law_day: counts_on.min(run.span().end),
         parts: &due.parts,
         extras: due.extras,
-        attributes: &employee.tax_attributes_for(pack, run.pay_date),
+        attributes: &employee.tax_attributes_for(pack, counts_on),
         employer: Some(Employer { is_last_pay, ..inputs }),
     };
-    let pay = Calculation::of(terms, run.pay_date, earlier.before());
-    pay.expect("pay is bounded where it is set, so that no year of it leaves 64 bits")
+    let pay = Calculation::of(terms, counts_on, earlier.before());
+    let mut pay =
+        pay.expect("pay is bounded where it is set, so that no year of it leaves 64 bits");
+    pay.counts_on = (counts_on != run.pay_date).then_some(counts_on);
+    pay
 }
 
 /// The pay of that employee in the run before taxes.

@@ -4,8 +4,8 @@ use crate::api::business::compliance::{self, Requirement};
 use crate::api::business::{tax_liabilities, tax_payment};
 use crate::api::prelude::*;
 use crate::model::business::{
-    ComplianceRequirement, FilingStatus, LiabilityStatus, PayrollRun, RequirementType, TaxFiling,
-    TaxLiability, tax_return,
+    ComplianceRequirement, FilingStatus, LiabilityStatus, RequirementType, TaxFiling, TaxLiability,
+    tax_return,
 };
 use crate::model::decision::TAX_OFFICE;
 
@@ -69,14 +69,14 @@ pub(crate) fn reject_filing(world: &mut World, id: Id<TaxFiling>) {
     world.record("tax_filing.rejected", filing);
 }
 
-/// The due date of a run's liability to an authority, from its country's payroll pack.
+/// The due date of a liability to an authority for pay that counts on a day, from its country's payroll pack.
 pub(crate) fn due_on(
     country: &str,
-    run: &PayrollRun,
     authority: &str,
     form: Option<&str>,
+    counts_on: Date,
 ) -> Option<Date> {
-    let form = tax_return::of(country, authority, form, run.pay_date);
+    let form = tax_return::of(country, authority, form, counts_on);
     form.map(|(_, due_on)| due_on)
 }
 

@@ -12,6 +12,9 @@ use crate::model::business::{ItemStatus, PayrollRun, Payslip, PayslipStatus};
 use crate::model::payroll;
 use crate::world::payroll_history::{EarlierPay, earlier_pays};
 
+/// More days than any country's banks are closed in succession.
+const MOST_CLOSED_DAYS: i32 = 15;
+
 /// The payslips of a company that are not voided, in the order of their pay dates: all, those paid on some days, those of an employee. The pays of
 /// the tax year before the history are among them ([`is_before_history`]).
 pub(crate) fn payslips(
@@ -27,7 +30,9 @@ pub(crate) fn payslips(
     let people = GrownPayments::new(world, pays, Some(company.id), None, id);
     let runs: Vec<Arc<PayrollRun>> =
         world.children::<PayrollRun>(company.id.bits()).map(|id| get(world, id)).collect();
-    let is_paid = |run: &&Arc<PayrollRun>| days.is_none_or(|days| days.contain(run.pay_date));
+    let is_paid = |run: &&Arc<PayrollRun>| {
+        days.is_none_or(|days| days.contain(run.pay_date) || counts_later(world, run, days))
+    };
     let runs: Vec<_> = runs.iter().filter(is_paid).collect();
     let rows = people.count() + runs.iter().map(|run| run.employee_count).sum::<u64>();
     may_scan(rows, "/employee_id")?;
@@ -41,13 +46,22 @@ pub(crate) fn payslips(
     let counts = |payslip: &Arc<Payslip>| {
         payslip.status != PayslipStatus::Voided
             && (!payslip.calculation.is_fee() || has_arrived(world, payslip))
-            && days.is_none_or(|days| days.contain(payslip.pay_date))
+            && days.is_none_or(|days| days.declare(payslip))
     };
     let earlier = before_history(world, company, days, id);
     let mut found: Vec<Arc<Payslip>> = grown.chain(since).filter(counts).collect();
     found.extend(earlier);
     found.sort_by_key(|payslip| payslip.pay_date);
     Ok(found)
+}
+
+/// Whether pay of the run counts in these days, although it was paid before them.
+fn counts_later(world: &World, run: &PayrollRun, days: &Days) -> bool {
+    let may_move = (days.first.plus_days(-MOST_CLOSED_DAYS)..days.first).contains(&run.pay_date);
+    let counts = |day: Option<Date>| day.is_some_and(|day| days.contain(day));
+    !days.is_pay_date
+        && may_move
+        && items(world, run.id).iter().any(|item| counts(item.calculation.counts_on))
 }
 
 /// The payslips of the tax year, if the form needs them, up to those of a pay period that is paid after the days of the form.

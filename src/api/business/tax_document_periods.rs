@@ -1,6 +1,7 @@
 //! The periods of tax documents: their names in a call, and their days.
 
 use crate::api::prelude::*;
+use crate::model::business::Payslip;
 use crate::model::business::earnings::tax_year;
 use crate::model::business::tax_document::{Form, FormPeriod};
 use crate::model::business::tax_document_boxes::quarter;
@@ -13,15 +14,34 @@ pub(crate) struct Days {
     pub(crate) name: String,
     pub(crate) first: Date,
     pub(crate) last: Date,
+    /// Whether they are the pay date of a form, and not the days on which pay counts for taxes.
+    pub(crate) is_pay_date: bool,
 }
 
 impl Days {
     fn new(name: impl ToString, first: Date, last: Date) -> Self {
-        Self { name: name.to_string(), first, last }
+        Self { name: name.to_string(), first, last, is_pay_date: false }
     }
 
     pub(crate) fn contain(&self, day: Date) -> bool {
         (self.first..=self.last).contains(&day)
+    }
+
+    /// Whether they contain a pay.
+    pub(crate) fn declare(&self, payslip: &Payslip) -> bool {
+        self.contain(if self.is_pay_date { payslip.pay_date } else { payslip.counts_on() })
+    }
+
+    /// The period of a form that contains a pay.
+    pub(crate) fn of_pay(
+        country: &str,
+        form: &Form,
+        payslip: &Payslip,
+        ended: Option<Date>,
+    ) -> Option<Self> {
+        let by_pay_date = form.period == FormPeriod::PayDay;
+        let day = if by_pay_date { payslip.pay_date } else { payslip.counts_on() };
+        Self::around(country, form, day, ended)
     }
 
     /// The days from the first day of the tax year to `after` days after the period.
@@ -29,7 +49,7 @@ impl Days {
         Self::new(&self.name, first_of_year(country, self.last), self.last.plus_days(after))
     }
 
-    /// The period of a form that contains a pay date. `ended` is the last day of work.
+    /// The period of a form that contains a day of pay. `ended` is the last day of work.
     pub(crate) fn around(
         country: &str,
         form: &Form,
@@ -37,7 +57,7 @@ impl Days {
         ended: Option<Date>,
     ) -> Option<Self> {
         Some(match form.period {
-            FormPeriod::PayDay => Self::new(paid, paid, paid),
+            FormPeriod::PayDay => Self { is_pay_date: true, ..Self::new(paid, paid, paid) },
             FormPeriod::Month => {
                 Self::new(paid.period(), paid.period().first_day(), paid.period().last_day())
             }

@@ -194,7 +194,9 @@ fn list_tax_documents(world: &World, input: ListTaxDocuments) -> Result<List<Tax
                 continue;
             }
             let ended = person.and_then(|it| it.end_date).filter(|day| *day <= world.today());
-            let Some(days) = Days::around(country, form, payslip.pay_date, ended) else { continue };
+            let Some(days) = Days::of_pay(country, form, payslip, ended) else {
+                continue;
+            };
             let about = person.filter(|_| form.recipient.is_person());
             if left_before(form, &days, about) {
                 continue;

@@ -25,6 +25,9 @@ pub(crate) struct Calculation {
     pub(crate) in_force: bool,
     /// The first day of the tax year that the pay counts in.
     pub(crate) tax_year: Date,
+    /// The day on which the pay counts for taxes, if it is not the pay date.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) counts_on: Option<Date>,
     /// How often the employee is paid.
     #[serde(default, skip_serializing_if = "PayPeriod::is_month")]
     pub(super) frequency: PayPeriod,
@@ -185,6 +188,7 @@ impl Calculation {
             pack: Cow::Borrowed(&pack.code),
             in_force: fit == Match::InForce,
             tax_year: tax_year(pack, pay_date),
+            counts_on: None,
             frequency: terms.frequency,
             number,
             gross,

@@ -70,6 +70,11 @@ impl crate::model::lifecycle::Stateful for Payslip {
 }
 
 impl Payslip {
+    /// The day on which the pay counts for taxes.
+    pub(crate) fn counts_on(&self) -> Date {
+        self.calculation.counts_on.unwrap_or(self.pay_date)
+    }
+
     fn status_history(&self) -> Vec<StatusChange<PayslipStatus>> {
         let issued = StatusChange::plain(PayslipStatus::Issued, self.created_at);
         core::iter::once(issued).chain(self.changes.iter().cloned()).collect()

@@ -124,8 +124,8 @@ pub(crate) fn rows(
             },
             RowsBy::Employee => (*places.entry(payslip.employee_id).or_insert(next), String::new()),
             RowsBy::Split => continue, // above
-            RowsBy::Month => (0, payslip.pay_date.period().to_string()),
-            RowsBy::Quarter => (0, quarter(payslip.pay_date)),
+            RowsBy::Month => (0, payslip.counts_on().period().to_string()),
+            RowsBy::Quarter => (0, quarter(payslip.counts_on())),
         };
         groups.entry(key).or_default().push(Arc::clone(payslip));
     }
@@ -354,8 +354,8 @@ fn known(fact: Fact, subject: &Subject<'_>, payslips: &[Arc<Payslip>]) -> Option
             let end = employee?.end_date.map_or(subject.last_day, |end| end.min(subject.last_day));
             Some(end.to_string())
         }
-        Fact::LastPayDate => Some(last.pay_date.to_string()),
-        Fact::TaxMonth => Some(last.calculation.tax_month(last.pay_date).to_string()),
+        Fact::LastPayDate => Some(last.counts_on().to_string()),
+        Fact::TaxMonth => Some(last.calculation.tax_month(last.counts_on()).to_string()),
         Fact::MonthNumber => last.calculation.month_number().map(|number| number.to_string()),
         Fact::WeekNumber => last.calculation.week_number().map(|number| number.to_string()),
         Fact::PayPeriodsOfYear => Some(last.calculation.frequency.per_year().to_string()),

@@ -84,6 +84,7 @@ fn build(code: &str, raw: RawPack) -> Result<Pack, Problem> {
         irregular: bases::irregular(raw.irregular.as_deref(), &scope.bases)?,
         each_employer: raw.each_employer,
         annual_earnings: raw.annual_earnings,
+        early_pay_counts_on: raw.early_pay_counts_on,
         name: raw.name,
         currency: raw.currency,
         minor_digits: raw.minor_digits,

@@ -68,7 +68,7 @@ pub use self::library::{CONTRACTORS, InForce, Library, Match, check_ranges, libr
 pub use self::pack::{
     Attribute, Attributes, CompanyFact, Component, Input, InputScope, Pack, Role, RoleLine,
 };
-pub use self::period::{PayPeriod, period_number};
+pub use self::period::{CountsOn, PayPeriod, period_number};
 pub use self::profile::Profile;
 pub use self::types::{
     AnnualEarnings, CountedEarnings, DeductionType, EarningType, Ends, MostOfPay, PayForOrders,

@@ -9,7 +9,7 @@ use super::cache::Plans;
 use super::error::PayError;
 use super::exact::Ratio;
 use super::filing::{Filing, MinimumWage, Payslip, Source};
-use super::period::{PayPeriod, period_number};
+use super::period::{CountsOn, PayPeriod, period_number};
 use super::profile::Code;
 use super::rule::{Bound, Formula, Frame, Lookup, Name, RuleLine};
 use super::types::{AnnualEarnings, CountedEarnings, DeductionType, EarningType, Ends, part_of_up};
@@ -40,6 +40,8 @@ pub struct Pack {
     pub each_employer: Vec<String>,
     /// The annual earnings period that an attribute begins, if the law has one.
     pub annual_earnings: Option<AnnualEarnings>,
+    /// The day on which pay counts for taxes that moved to the business day before.
+    pub early_pay_counts_on: CountsOn,
     /// The country and, if it matters, the region.
     pub name: String,
     /// ISO 4217.

@@ -107,6 +107,17 @@ impl FromStr for PayPeriod {
     }
 }
 
+/// The day on which pay counts for taxes if its regular day is no business day, and it is paid before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CountsOn {
+    /// The day of the payment.
+    #[default]
+    PayDate,
+    /// The day on which it would have been paid.
+    RegularDay,
+}
+
 /// k: the number, from 1, of the tax period that contains `pay_date`, for a tax year that starts on the month and day of `year_start`.
 ///
 /// `year_start` may be years away: a nearest pack counts from the last anniversary on or before the pay date. Tax months start on the day

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::filing::{Filing, MinimumWage, Payslip, Source, civil_date};
 use super::pack::{CompanyFact, InputScope, Role};
-use super::period::PayPeriod;
+use super::period::{CountsOn, PayPeriod};
 use super::rule::Frame;
 use super::types::{AnnualEarnings, CountedEarnings, EarningType, Ends, MostOf, Short};
 
@@ -52,6 +52,9 @@ pub(super) struct RawPack {
     #[serde(default)]
     pub(super) each_employer: Vec<String>,
     pub(super) annual_earnings: Option<AnnualEarnings>,
+    /// The day on which pay counts that is paid before its regular day.
+    #[serde(default)]
+    pub(super) early_pay_counts_on: CountsOn,
     #[serde(default)]
     pub(super) presets: BTreeMap<String, BTreeMap<String, BTreeMap<String, toml::Value>>>,
     #[serde(default)]

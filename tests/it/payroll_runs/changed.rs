@@ -57,11 +57,11 @@ fn after_a_change(
 }
 
 /// Social Security Contributions and Benefits Act 1992 (GB), s. 6(3) and 8: over pension age, an employee pays no
-/// primary contributions. Contributions that were due earlier are not refunded.
+/// primary contributions. Contributions that were due earlier are not refunded. The regular pay counts on 25 May, a holiday.
 #[test]
 fn a_bonus_under_another_letter_refunds_no_national_insurance() {
     let letters =
-        json!([{"ni_category": "A"}, {"ni_category": "C", "effective_from": "2026-05-25"}]);
+        json!([{"ni_category": "A"}, {"ni_category": "C", "effective_from": "2026-05-26"}]);
     let days = ("2026-05-01", "2026-05", "2026-05-29");
     let (regular, second) = after_a_change("GB", days, (300_000, 10_000), &letters);
     assert_eq!(amount(&regular, "contributions", "national_insurance"), 15_616);
@@ -75,7 +75,7 @@ fn a_bonus_under_another_letter_refunds_no_national_insurance() {
 /// payment.
 #[test]
 fn a_new_tax_code_takes_at_most_half_of_the_second_pay() {
-    let codes = |code: &str| json!([{"tax_code": "1257L"}, {"tax_code": code, "effective_from": "2026-05-25"}]);
+    let codes = |code: &str| json!([{"tax_code": "1257L"}, {"tax_code": code, "effective_from": "2026-05-26"}]);
     let tax = |code: &str| {
         let days = ("2026-05-01", "2026-05", "2026-05-29");
         let (_, second) = after_a_change("GB", days, (300_000, 100_000), &codes(code));

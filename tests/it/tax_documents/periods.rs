@@ -58,3 +58,55 @@ fn an_irp5_counts_pay_periods_and_not_months() {
     assert_eq!(in_box(&irp5["boxes"], "3200"), "52");
     assert_eq!(in_box(&irp5["boxes"], "3210"), 3);
 }
+
+/// A British employee with 3,000.00 a month from that day, and the tax code 1257L. The company pays on the 6th.
+fn paid_on_the_sixth(start: &str) -> (Caller, String, String) {
+    let (caller, company, person) = hired("GB", start, 300_000);
+    let settings = json!({"payroll_settings": {"pay_day": 6}});
+    caller.patch(&format!("/api/business/companies/{company}"), &settings).expect(200);
+    (caller, company, person)
+}
+
+/// HMRC, CWG2, pay day on a non-banking day: the regular day is the payment date of the FPS. 6 June 2026 is a Saturday, and 5 June is the last day of the tax
+/// month before. Income Tax (PAYE) Regulations 2003, reg. 69: tax month 3 is due on 22 July.
+#[test]
+fn british_pay_before_a_weekend_counts_in_the_tax_month_of_its_regular_day() {
+    let (caller, company, person) = paid_on_the_sixth("2026-05-01");
+    let slip = slip(&caller, &person, "2026-06");
+    assert_eq!(slip["pay_date"], "2026-06-05");
+    let fps = of(&caller, "FPS", &company, "2026-06-05", None).data();
+    assert_eq!(in_box(&fps["boxes"], "Payment date"), "2026-06-06");
+    assert_eq!(in_box(&fps["boxes"], "Tax month"), "3");
+    for (month, count) in [("2026-05", 0), ("2026-06", 1)] {
+        let path = format!("{DOCUMENTS}?company_id={company}&form=EPS&period={month}");
+        assert_eq!(caller.all(&path).len(), count, "{month}");
+    }
+    let all = caller.all(&format!("/api/business/tax-liabilities?company_id={company}"));
+    let is_of_run = |it: &&Value| it["payroll_run_id"] == slip["payroll_run_id"];
+    let owed: Vec<&Value> = all.iter().filter(is_of_run).collect();
+    assert!(!owed.is_empty());
+    for liability in owed.into_iter().filter(|it| it["authority"] == "HMRC") {
+        assert_eq!([&liability["period"], &liability["due_on"]], ["2026-06", "2026-07-22"]);
+    }
+    caller.audit();
+}
+
+/// The same. 6 April 2026 is Easter Monday, so the pay is made on Thursday the 2nd, in the tax year before: it is the first pay of 2026-27.
+#[test]
+fn british_pay_before_easter_counts_in_the_tax_year_of_its_regular_day() {
+    let (caller, company, person) = paid_on_the_sixth("2026-03-20");
+    let april = slip(&caller, &person, "2026-04");
+    assert_eq!(april["pay_date"], "2026-04-02");
+    assert_eq!(april["pack"]["tax_year"], "2026-27", "{april}");
+    // A month of 1257L: 20 % of 3,000 - 1,048.25, in whole pounds
+    let tax =
+        april["taxes"].as_array().unwrap().iter().find(|it| it["id"] == "income_tax").unwrap();
+    assert_eq!((&tax["amount"], &april["ytd"]["gross"]), (&json!(39_020), &json!(300_000)));
+    of(&caller, "P60", &company, "2025", Some(&person)).refused(422, "validation_failed");
+    let p60 = of(&caller, "P60", &company, "2026", Some(&person)).data();
+    assert_eq!(amount(&p60, "Pay"), 300_000);
+    let may = slip(&caller, &person, "2026-05");
+    assert_eq!(may["ytd"]["gross"], 600_000);
+    assert_eq!(may["taxes"][0]["amount"], 39_040, "{may}");
+    caller.audit();
+}
