@@ -50,3 +50,30 @@ fn unemployment_taxes_of_a_year_end_at_the_wage_base() {
         assert_eq!(sums_of_a_year(pack, amount, [line]), [most], "{pack} {line}");
     }
 }
+
+/// Unemployment Insurance Contributions Act 4 of 2002 (ZA) s. 1 and 6: 1 % of remuneration with fringe benefits and without commission. Skills Development
+/// Levies Act 9 of 1999 s. 3(4): 1 % of remuneration with both.
+#[test]
+fn south_african_levies_count_fringe_benefits_and_uif_no_commission() {
+    for code in ["ZA", "ZA-2025"] {
+        let pack = library().pack(code).unwrap();
+        let pays = [("basic", 1_000_000), ("commission", 500_000), ("benefit_in_kind", 300_000)];
+        let earnings = pays.map(|(name, amount)| (pack.component(name), amount));
+        let ytd = YearToDate::start();
+        let input = PayInput {
+            period: PayPeriod::Monthly,
+            number: 1,
+            attributes: pack.default_attributes(),
+            inputs: &[],
+            on: None,
+            earnings: &earnings,
+            ytd: &ytd,
+        };
+        let pay = pack.evaluate(&input).unwrap();
+        let line = |id: &str| {
+            let place = pack.lines().iter().position(|line| line.id == id).unwrap();
+            pay.amounts[place]
+        };
+        assert_eq!(["uif", "uif_employer", "sdl"].map(line), [13_000, 13_000, 18_000], "{code}");
+    }
+}
