@@ -205,3 +205,95 @@ fn certificates_of_a_tax_year_have_the_pay_before_the_history() {
     assert_eq!(certificates.sum::<i64>(), amount(&total, "4102"));
     of(&caller, "EMP201", &company, "2024-12", None).refused(422, "validation_failed");
 }
+
+/// An employee since 2024 who was recorded with totals of the tax year that began on that day.
+fn recorded_late(
+    caller: &Caller,
+    company: &str,
+    (currency, year): (&str, &str),
+    totals: &Value,
+) -> String {
+    let known = caller.payable(company).remove(0);
+    let known = caller.get(&format!("/api/business/employees/{known}")).data();
+    let method = &known["payment_method"];
+    let more = json!({
+        "start_date": "2024-03-04", "tax_id": known["tax_id"],
+        "compensation": {"amount": 600_000, "currency": currency, "interval": "month"},
+        "payment_method": {
+            "type": "bank", "bank_code": method["bank_code"],
+            "account_number": method["account_number"],
+        },
+        "year_to_date": {"tax_year_start": year, "totals": totals},
+    });
+    hired(caller, company, &more)
+}
+
+/// CRA, RC4120; SARS, BRS for PAYE: one slip has all pay of the year by one employer. The employment began before the employee was recorded here, so the
+/// imported totals are of this employer. The totals on the last payslip contain them.
+#[test]
+fn slips_of_other_countries_have_the_imported_totals_of_this_employment() {
+    let caller = world(&[]);
+    let rows = [
+        (
+            5,
+            "T4",
+            "2026-01-01",
+            "CAD",
+            json!({"gross": 1_600_000, "cpp": 90_000, "ei": 26_080, "federal_tax": 200_000}),
+            vec![
+                ("14", "gross"),
+                ("16", "cpp"),
+                ("18", "ei"),
+                ("24", "gross"),
+                ("26", "pensionable"),
+            ],
+        ),
+        (
+            4,
+            "IRP5",
+            "2025-03-01",
+            "ZAR",
+            json!({"gross": 12_000_000, "paye": 2_800_000, "uif": 35_424}),
+            vec![("3699", "gross"), ("4102", "paye")],
+        ),
+        (
+            3,
+            "P9A",
+            "2026-01-01",
+            "KES",
+            json!({"gross": 30_000_000, "paye": 6_000_000}),
+            vec![("Total L", "paye")],
+        ),
+        (
+            0,
+            "H1",
+            "2026-01-01",
+            "NGN",
+            json!({"gross": 160_000_000, "paye": 20_000_000}),
+            vec![("Gross", "gross"), ("Tax", "paye")],
+        ),
+    ];
+    for (place, form, year, currency, totals, boxes) in rows {
+        let company = caller.company(place);
+        let person = recorded_late(&caller, &company, (currency, year), &totals);
+        bonus(&caller, &company, &person, 600_000);
+        let slip = caller.all(&format!("/api/business/payslips?employee_id={person}")).remove(0);
+        let period = &year[..4];
+        let document = match form {
+            "H1" => {
+                let document = of(&caller, form, &company, period, None).data();
+                let rows = document["rows"].as_array().unwrap();
+                rows.iter().find(|row| row["employee_id"] == *person).unwrap().clone()
+            }
+            _ => of(&caller, form, &company, period, Some(&person)).data(),
+        };
+        for (name, total) in boxes {
+            let expected = number(&slip["ytd"][total]);
+            assert!(
+                expected > 0 && expected >= totals[total].as_i64().unwrap_or_default(),
+                "{slip}"
+            );
+            assert_eq!(amount(&document, name), expected, "{form} {name}");
+        }
+    }
+}
