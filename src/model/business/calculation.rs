@@ -377,7 +377,7 @@ impl Calculation {
 }
 
 /// The pay in money.
-fn in_cash(pack: &Pack, earned: &[(payroll::Component, i64)]) -> i64 {
+pub(super) fn in_cash(pack: &Pack, earned: &[(payroll::Component, i64)]) -> i64 {
     let in_cash = earned.iter().filter(|(component, _)| pack.is_cash(*component));
     in_cash.map(|(_, amount)| amount).sum()
 }

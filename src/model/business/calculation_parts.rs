@@ -4,6 +4,7 @@ use crate::model::business::calculation::{Before, Calculation, Terms};
 use crate::model::business::earnings::{PayLine, earned};
 use crate::model::business::irregular_alone::{LastRegular, is_irregular};
 use crate::model::business::same_period::Part;
+use crate::model::business::typed_deductions as typed;
 use crate::model::business::{Component as PayComponent, Extras};
 use crate::model::payroll::{Component, Pack};
 
@@ -26,7 +27,8 @@ impl Calculation {
     pub(super) fn regional_part(&self, pack: &Pack, terms: &Terms<'_>) -> Option<Part<'_>> {
         let regional = self.regional.as_ref().filter(|regional| regional.pack == pack.code)?;
         let (bases, amounts) = (&regional.bases, &regional.amounts);
-        let national = self.part(pack, terms);
+        let mut national = self.part(pack, terms);
+        national.earned.extend(typed::wages(pack, &self.employer_benefit_lines()));
         Some(Part { bases, amounts, taxable: 0, ytd: &regional.ytd, ..national })
     }
 

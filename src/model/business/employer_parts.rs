@@ -42,6 +42,24 @@ pub(super) fn of(
 }
 
 impl Before<'_> {
+    /// The employer's parts of a pay with these deductions.
+    pub(super) fn employer_parts(self, paid: Paid<'_>, extras: &Extras) -> Vec<PayLine> {
+        if extras.employer_rules.is_empty() {
+            return Vec::new();
+        }
+        let mut taken = Taken::default();
+        if let Some(year) = self.year {
+            taken = Taken { parts: year.employer_parts.clone(), by_type: year.typed.clone() };
+        }
+        for earlier in self.same_period.iter().filter_map(|pay| pay.extras()) {
+            earlier.count_employer_parts(1, &mut taken.parts);
+            typed::count(&earlier.typed, 1, &mut taken.by_type);
+            typed::count_employer(paid.pack, &earlier.employer_parts, 1, &mut taken.by_type);
+        }
+        typed::count(&extras.typed, 1, &mut taken.by_type);
+        of(extras.employer_rules.clone(), extras, (paid, self), taken)
+    }
+
     /// Gross pay of the earlier pays of the pay period on which the deduction was taken. Only they use up the limits of its earnings.
     pub(super) fn gross_with(&self, line: &PayLine) -> i64 {
         let taken_on = self.same_period.iter().filter(|pay| pay.has_deduction(line));
@@ -52,22 +70,10 @@ impl Before<'_> {
 impl Calculation {
     /// The employer's parts of the deductions of this pay.
     pub(super) fn employer_parts(&self, extras: &mut Extras, before: Before<'_>) -> Vec<PayLine> {
-        let rules = core::mem::take(&mut extras.employer_rules);
-        if rules.is_empty() {
-            return Vec::new();
-        }
-        let (pack, mut taken) = (self.pack(), Taken::default());
-        if let Some(year) = before.year {
-            taken = Taken { parts: year.employer_parts.clone(), by_type: year.typed.clone() };
-        }
-        for earlier in before.same_period.iter().filter_map(|pay| pay.extras()) {
-            earlier.count_employer_parts(1, &mut taken.parts);
-            typed::count(&earlier.typed, 1, &mut taken.by_type);
-            typed::count_employer(pack, &earlier.employer_parts, 1, &mut taken.by_type);
-        }
-        typed::count(&extras.typed, 1, &mut taken.by_type);
-        let paid = Paid { pack, period: self.frequency, gross: self.gross, before: 0 };
-        of(rules, extras, (paid, before), taken)
+        let paid = Paid { pack: self.pack(), period: self.frequency, gross: self.gross, before: 0 };
+        let parts = before.employer_parts(paid, extras);
+        extras.employer_rules.clear();
+        parts
     }
 
     /// Whether the deduction was taken on this pay. A pay by pay terms counts as having every deduction of the terms,

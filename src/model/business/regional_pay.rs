@@ -5,8 +5,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::business::calculation::{Before, Terms};
+use crate::model::business::calculation::{Before, Terms, in_cash};
+use crate::model::business::earnings::earned;
+use crate::model::business::employer_part::Paid;
 use crate::model::business::same_period::addition;
+use crate::model::business::typed_deductions as typed;
 use crate::model::payroll::{self, InForce, Match, Pack, PayError, Role, YearToDate};
 use crate::model::prelude::*;
 
@@ -44,7 +47,10 @@ impl RegionalPay {
         let start = YearToDate::start();
         let year = before.year.and_then(|year| year.regional.get(pack.code.as_str()));
         let attributes = own_values(national, terms.attributes);
-        let own = terms.own(pack, &attributes, pay_date);
+        let mut own = terms.own(pack, &attributes, pay_date);
+        let gross = in_cash(national, &earned(national, terms.parts, &terms.extras));
+        let paid = Paid { pack: national, period: terms.frequency, gross, before: 0 };
+        own.earned.extend(typed::wages(pack, &before.employer_parts(paid, &terms.extras)));
         let (pay, ytd) = addition(pack, &own, &earlier, year.unwrap_or(&start))?;
         Ok(Some(Self {
             pack: Cow::Borrowed(&pack.code),

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::model::business::earnings::PayLine;
 use crate::model::business::employer_part::Paid;
 use crate::model::business::pay_extras::{Extras, PartRule, sum};
-use crate::model::payroll::{DeductionType, Pack, PayForOrders, PayPeriod, Short};
+use crate::model::payroll::{Component, DeductionType, Pack, PayForOrders, PayPeriod, Short};
 
 fn type_of<'a>(pack: &'a Pack, line: &PayLine) -> Option<&'a DeductionType> {
     line.kind.as_ref().and_then(|kind| pack.deduction_type(kind))
@@ -46,6 +46,15 @@ pub(super) fn give(pack: &Pack, lines: &[PayLine], inputs: &mut [i64]) {
             inputs[kind.input()] += line.amount;
         }
     }
+}
+
+/// The employer's parts that are wages by the pack of a region: those for whose type it has earnings.
+pub(super) fn wages(pack: &Pack, parts: &[PayLine]) -> Vec<(Component, i64)> {
+    let named = parts.iter().filter_map(|part| {
+        let component = pack.component(&format!("employer_{}", part.kind.as_ref()?));
+        Some((component, part.amount))
+    });
+    named.filter(|(component, _)| !pack.is_cash(*component)).collect()
 }
 
 /// Adds the employer's parts to the totals of the types whose annual limit includes them.

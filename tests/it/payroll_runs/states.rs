@@ -2,6 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::changed::amount;
+use super::law::{payable_in, set_pay};
+use super::moved::{company_of, slip};
 use super::{draft, edit, verb};
 use crate::harness::Caller;
 use crate::harness::server::{command, finish};
@@ -274,4 +277,34 @@ fn an_attribute_of_a_state_is_validated_by_its_pack() {
         assert_eq!(refused["errors"][0]["code"], code, "{body}");
     }
     assert_eq!(caller.digest(), before);
+}
+
+/// California, Revenue and Taxation Code 17131.4: contributions to a health savings account are no exclusion from income, also those of the employer. EDD, DE
+/// 231TP: they are wages for income tax, and the federal wages are less by the employee's part.
+#[test]
+fn what_an_employer_adds_to_a_health_savings_account_is_wages_in_california() {
+    let (caller, person) = payable_in("US");
+    set(&caller, &person, &json!({"state": "CA"}));
+    let plan = |employer: i64| {
+        let part = json!({"amount": employer});
+        json!([{"label": "HSA", "type": "hsa_s125", "amount": 10_000, "employer": part}])
+    };
+    let of_month = |period: &str, employer: i64| {
+        set_pay(&caller, &person, 500_000, &plan(employer));
+        let slip = slip(&caller, &person, period);
+        let tax = |id: &str| amount(&slip, "taxes", id);
+        (tax("federal_income_tax"), tax("state_income_tax"))
+    };
+    let (with, without) = (of_month("2026-01", 20_000), of_month("2026-02", 1));
+    assert_eq!(with.0, without.0);
+    assert!(with.1 > without.1, "{with:?} {without:?}");
+    let company = company_of(&caller, &person);
+    let path = format!("/api/business/tax-documents/W-2?company_id={company}&period=2026");
+    let w2 = caller.get(&format!("{path}&employee_id={person}")).data();
+    let found = |boxes: &Value, id: &str| {
+        let boxes = boxes.as_array().unwrap();
+        number(&boxes.iter().find(|it| it["box"] == *id).unwrap()["amount"])
+    };
+    assert_eq!(found(&w2["boxes"], "1"), 980_000);
+    assert_eq!(found(&w2["rows"][0]["boxes"], "16"), 1_020_001);
 }
