@@ -5,6 +5,7 @@
 //! does not depend on the day.
 
 mod case;
+mod deductions;
 mod money;
 mod outcome;
 mod payslip;
@@ -50,7 +51,8 @@ pub struct Args {
     /// `state.allowances=2` is an attribute of the state's tax tables
     #[arg(long, value_name = "NAME=VALUE")]
     attr: Vec<String>,
-    /// Another number, such as `annual_rent=60000000` (money in minor units); repeatable
+    /// Another number, such as `annual_rent=60000000` (money in minor units); repeatable. `earning.bonus=50000` is paid on top of the gross pay,
+    /// `deduction.401k=20000` is taken from it
     #[arg(long, value_name = "NAME=NUMBER")]
     input: Vec<String>,
     /// monthly, semimonthly, biweekly, fourweekly or weekly; default: the first one of the pack
@@ -114,7 +116,7 @@ fn payslip(args: &Args, output: &mut impl Write) -> Result<(), Error> {
         (None, Some(date)) => pack.period_number(period, date),
         (None, None) => 1,
     };
-    let earnings = earnings(args, pack)?;
+    let mut earnings = earnings(args, pack)?;
     let attributes = region::Attributes::read(pack, &args.attr)?;
     let mut profile = pack.profile(attributes.national.iter().copied())?;
     for pair in &args.input {
@@ -122,8 +124,12 @@ fn payslip(args: &Args, output: &mut impl Write) -> Result<(), Error> {
         let number = value.parse().map_err(|_| {
             Error::Usage(format!("input `{pair}`: must be a whole number (money in minor units)"))
         })?;
-        profile.inputs[pack.input(name)?] = number;
+        match name.strip_prefix("earning.") {
+            Some(component) => earnings.push((component.to_owned(), number)),
+            None => profile.inputs[pack.input(name)?] = number,
+        }
     }
+    may_add(pack, &earnings)?;
     let ytd = read_ytd(args, pack)?;
     let resolved: Vec<(Component, i64)> =
         earnings.iter().map(|(name, amount)| (pack.component(name), *amount)).collect();
@@ -138,6 +144,8 @@ fn payslip(args: &Args, output: &mut impl Write) -> Result<(), Error> {
     })?;
     let (of_pack, when) = ((pack, &profile), (period, args.date));
     let region = region::Region::of(of_pack, &attributes, when, (&earnings, number))?;
+    let left = pay.net - region.as_ref().map_or(0, region::Region::withheld);
+    let taken = deductions::sum(pack, &profile, left).map_err(Error::Usage)?;
     let slip = payslip::Slip {
         pack,
         fit,
@@ -146,6 +154,8 @@ fn payslip(args: &Args, output: &mut impl Write) -> Result<(), Error> {
         earnings: &earnings,
         pay: &pay,
         before: &ytd,
+        deductions: deductions::of(pack, &profile).collect(),
+        net: left - taken,
         region: region.as_ref(),
     };
     if args.json { slip.write_json(output) } else { slip.write_table(output) }
@@ -193,15 +203,19 @@ fn earnings(args: &Args, pack: &Pack) -> Result<Vec<(String, i64)>, Error> {
                 let (name, amount) = split(pair)?;
                 Ok((name.to_owned(), minor(amount)?))
             };
-            let parts = args.component.iter().map(part).collect::<Result<Vec<_>, Error>>()?;
-            let sum: i128 = parts.iter().map(|(_, amount)| i128::from(*amount)).sum();
-            if sum > i128::from(money::MOST) {
-                let why = money::too_large("the sum of --component", pack.minor_digits);
-                return Err(Error::Usage(why));
-            }
-            Ok(parts)
+            args.component.iter().map(part).collect()
         }
     }
+}
+
+/// Refuses earnings whose sum is too large.
+fn may_add(pack: &Pack, earnings: &[(String, i64)]) -> Result<(), Error> {
+    let sum: i128 = earnings.iter().map(|(_, amount)| i128::from(*amount)).sum();
+    if sum > i128::from(money::MOST) {
+        let why = money::too_large("the sum of --component", pack.minor_digits);
+        return Err(Error::Usage(why));
+    }
+    Ok(())
 }
 
 fn read_ytd(args: &Args, pack: &Pack) -> Result<YearToDate, Error> {

@@ -15,8 +15,8 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::money;
 use super::outcome::{CasesOutcome, Error};
+use super::{deductions, money};
 use crate::model::payroll::{
     Component, Pack, Pay, PayError, PayInput, PayPeriod, Profile, YearToDate, library,
 };
@@ -59,6 +59,9 @@ struct CaseResult {
     employee: i64,
     employer: i64,
     withheld: i64,
+    /// Deductions that the inputs name, by type.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    deductions: Map<String, Value>,
     net: i64,
 }
 
@@ -105,7 +108,9 @@ fn answer(default: Option<&str>, text: &[u8]) -> Result<CaseResult, String> {
     let code = case.pack.as_deref().or(default).ok_or("the case has no `pack`")?;
     let unknown = || PayError::UnknownPack(code.to_owned()).to_string();
     let pack = library().pack(code).ok_or_else(unknown)?;
-    let pay = evaluate(pack, &case)?;
+    let (pay, profile) = evaluate(pack, &case)?;
+    let deductions = deductions::of(pack, &profile);
+    let deductions = deductions.map(|(kind, amount)| (kind.id.clone(), Value::from(amount)));
     let lines = pack.lines().iter().zip(&pay.amounts);
     let shown = pack.shown_names().zip(&pay.shown);
     let shown = shown.map(|(name, amount)| (name.to_owned(), Value::from(*amount)));
@@ -119,11 +124,12 @@ fn answer(default: Option<&str>, text: &[u8]) -> Result<CaseResult, String> {
         employee: pay.employee,
         employer: pay.employer,
         withheld: pay.withheld,
-        net: pay.net,
+        deductions: deductions.collect(),
+        net: pay.net - deductions::sum(pack, &profile, pay.net)?,
     })
 }
 
-fn evaluate(pack: &Pack, case: &Case) -> Result<Pay, String> {
+fn evaluate(pack: &Pack, case: &Case) -> Result<(Pay, Profile), String> {
     let number = match &case.k {
         Value::Null => 1,
         k => u32::try_from(whole("k", k)?)
@@ -147,7 +153,7 @@ fn evaluate(pack: &Pack, case: &Case) -> Result<Pay, String> {
         earnings: &earnings,
         ytd: &ytd,
     });
-    pay.map_err(|error| error.to_string())
+    Ok((pay.map_err(|error| error.to_string())?, profile))
 }
 
 fn profile(pack: &Pack, given: &Value) -> Result<Profile, String> {

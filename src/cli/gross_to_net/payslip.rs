@@ -7,7 +7,9 @@ use serde_json::{Map, Value, json};
 use super::money;
 use super::outcome::Error;
 use super::region::Region;
-use crate::model::payroll::{Match, Pack, Pay, PayPeriod, Role, RoleLine, YearToDate};
+use crate::model::payroll::{
+    DeductionType, Match, Pack, Pay, PayPeriod, Role, RoleLine, YearToDate,
+};
 
 /// The data of a payslip.
 pub(super) struct Slip<'a> {
@@ -20,6 +22,10 @@ pub(super) struct Slip<'a> {
     pub(super) pay: &'a Pay,
     /// Totals before this pay.
     pub(super) before: &'a YearToDate,
+    /// Deductions that the inputs name.
+    pub(super) deductions: Vec<(&'a DeductionType, i64)>,
+    /// Pay after taxes, contributions and deductions.
+    pub(super) net: i64,
     /// The part by the pack of the region.
     pub(super) region: Option<&'a Region>,
 }
@@ -99,9 +105,14 @@ impl Slip<'_> {
             "tax": pay.tax + of_region(|pay| pay.tax),
             "employee": pay.employee + of_region(|pay| pay.employee),
             "employer": pay.employer + of_region(|pay| pay.employer),
-            "net": self.net(),
+            "net": self.net,
             "ytd": after.to_names(pack),
         });
+        if !self.deductions.is_empty() {
+            let amounts = self.deductions.iter();
+            let amounts = amounts.map(|(kind, amount)| (kind.id.clone(), Value::from(*amount)));
+            body["deductions"] = Value::Object(amounts.collect());
+        }
         if let Some(region) = self.region {
             body["regional_pack"] = json!(region.pack.code);
         }
@@ -133,7 +144,7 @@ impl Slip<'_> {
         for section in [tax, contributions, deductions] {
             self.section(section, &mut rows);
         }
-        rows.push(Row::Total("Net", self.net()));
+        rows.push(Row::Total("Net", self.net));
         self.section(cost_on_top, &mut rows);
         rows
     }
@@ -145,10 +156,13 @@ impl Slip<'_> {
             .lines()
             .filter(|(line, amount)| roles.contains(&line.role) && shown(line, *amount))
             .peekable();
-        if lines.peek().is_some() {
+        let is_of_deductions = roles.contains(&Role::EmployeeDeduction);
+        let named = if is_of_deductions { &self.deductions[..] } else { &[] };
+        if lines.peek().is_some() || !named.is_empty() {
             rows.push(Row::Heading(heading));
         }
         rows.extend(lines.map(|(line, amount)| Row::Amount(line.label.clone(), amount)));
+        rows.extend(named.iter().map(|(kind, amount)| Row::Amount(kind.label.clone(), *amount)));
     }
 
     /// The lines of the pack, then those of the region's pack.
@@ -157,9 +171,5 @@ impl Slip<'_> {
         let region = region.flat_map(|it| it.pack.lines().iter().zip(&it.pay.amounts));
         let all = self.pack.lines().iter().zip(&self.pay.amounts).chain(region);
         all.map(|(line, amount)| (line, *amount))
-    }
-
-    fn net(&self) -> i64 {
-        self.pay.net - self.region.map_or(0, Region::withheld)
     }
 }

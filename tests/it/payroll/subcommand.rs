@@ -264,3 +264,24 @@ fn a_deferral_from_a_bonus_alone_lowers_its_flat_tax() {
     let flat = answers.iter().map(|answer| &answer["lines"]["federal_income_tax_supplemental"]);
     assert_eq!(flat.collect::<Vec<_>>(), [11_000, 22_000]);
 }
+
+/// The engine's payslip of the same pay has 100.00 less than without the pension.
+#[test]
+fn deductions_of_the_inputs_are_taken_from_net_pay() {
+    let case = r#"{"pack":"GB","gross":300000,"inputs":{"deduction.pension_net_pay":10000}}"#;
+    let answer = answers(&["--cases", "-"], case).1.remove(0);
+    assert_eq!(answer["deductions"], json!({"pension_net_pay": 10_000}));
+    let withheld = ["tax", "employee"].map(|sum| answer[sum].as_i64().unwrap());
+    assert_eq!(answer["net"], 300_000 - withheld.iter().sum::<i64>() - 10_000);
+    let table =
+        ["--country", "GB", "--gross", "3000", "--input", "deduction.pension_net_pay=10000"];
+    let text = printed(&table);
+    assert!(text.contains("Pension, net pay arrangement"), "{text}");
+    assert!(text.contains("2373.64"), "{text}");
+    let bonus = ["--country", "GB", "--gross", "3000", "--input", "earning.bonus=50000"];
+    assert!(printed(&bonus).contains("3500.00"));
+    for (gross, input) in [("1000", "deduction.401k=2450001"), ("1000", "deduction.401k=99999")] {
+        let args = ["--country", "US", "--gross", gross, "--input", input];
+        assert!(output(&args, "").unwrap_err().contains("at most"), "{input}");
+    }
+}
