@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `line` | the line: compressed seed, flags and inputs |
 //! | `play` | makes the world of a line again |
-//! | `redact` | replaces free text in the inputs |
+//! | `redact` | replaces what people wrote in the inputs |
 //! | `open` | `sandbox open` |
 //! | `diff` | `sandbox diff` |
 
@@ -34,13 +34,13 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 #[command(after_help = "Examples:\n  \
         sandbox share --api-key test_key          print the world of a running sandbox as one line\n  \
         sandbox open sandbox-1.xZNbb9o…           serve the same world elsewhere\n\n\
-        The line contains the bodies of all calls that changed the world. --redact replaces names, e-mail addresses, references, metadata and other\n\
-        free text. It does not replace ids, dates, amounts, codes and account numbers.\n\n\
+        The line contains the bodies of all calls that changed the world. --redact replaces the texts that people wrote, such as names, addresses,\n\
+        telephone numbers, references, reasons, metadata and Idempotency-Key. It does not replace ids, dates, amounts, codes and account numbers.\n\n\
         Exit codes: 0 success, 1 failure, 2 wrong usage, such as a key without a world.")]
 pub(super) struct ShareArgs {
     #[command(flatten)]
     key: KeyArgs,
-    /// Replace free text in the request bodies. The shared world then has another digest
+    /// Replace the texts that people wrote in the calls. The shared world then has another digest
     #[arg(long)]
     redact: bool,
     #[command(flatten)]
@@ -86,10 +86,10 @@ pub(super) fn run(args: &ShareArgs) -> Result<(), Failure> {
     let note = if shared.inputs.is_empty() {
         "note: no call has changed this world: the line contains how it begins\n".to_owned()
     } else if args.redact {
-        format!("note: the line contains {calls}; free text in the bodies is replaced\n")
+        format!("note: the line contains {calls}; the texts of people in them are replaced\n")
     } else {
         format!(
-            "warning: the line contains the bodies of {calls}; --redact replaces free text in them\n"
+            "warning: the line contains the bodies of {calls}; --redact replaces the texts of people in them\n"
         )
     };
     let _ = io::stderr().write_all(note.as_bytes()); // if stderr is closed, there is no reader to warn
