@@ -2,6 +2,7 @@
 //!
 //! Schedules are in `pay_schedules`. A company without one pays whole months.
 
+use crate::api::business::accounting_periods::start_of_books;
 use crate::api::business::payroll_people::Wanted;
 use crate::api::prelude::*;
 use crate::model::business::pay_schedule::ending_in;
@@ -139,6 +140,7 @@ impl<'a> NewRun<'a> {
         world: &World,
         employees: impl Fn(&Wanted<'_>) -> Result<Vec<Id<Employee>>>,
     ) -> Result<(Wanted<'a>, Vec<Id<Employee>>)> {
+        self.in_the_books(world)?;
         let spans = || ending(world, self.company.id, self.month);
         match self.kind {
             RunType::Termination => return self.final_pay(world, &spans(), employees),
@@ -171,6 +173,16 @@ impl<'a> NewRun<'a> {
             }
         }
         Err(refusal.expect("a pay period ends in every month"))
+    }
+
+    /// Refuses a month that ended before the books: its wages would be in no balance sheet.
+    fn in_the_books(&self, world: &World) -> Result<()> {
+        let begin = start_of_books(world, self.company);
+        if self.month.last_day() < begin {
+            let detail = format!("the books start on {begin}");
+            return Err(ApiError::of_member("/period", "range", detail));
+        }
+        Ok(())
     }
 
     /// Final pay is for the pay period with the last day of work.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::api::business::accounting_periods::is_open;
+use crate::api::business::accounting_periods::{is_open, start_of_books};
 use crate::api::prelude::*;
 use crate::model::JournalEntry;
 use crate::model::business::{PayrollItem, PayrollRun};
@@ -114,11 +114,14 @@ fn accruals(world: &World, run: &PayrollRun) -> Vec<Arc<JournalEntry>> {
 }
 
 /// Today if it is in that month, or else the nearest day of the month. If the month is closed, a day in the next
-/// open month.
+/// open month. Never before the start of the books, which can be within the pay period.
 fn day_in(world: &World, company: Id<Company>, month: Period) -> Date {
     let today = world.today();
+    let begin = world.find(company).map(|company| start_of_books(world, &company));
+    let begin = begin.unwrap_or(month.first_day());
     let months = (0..).map(|later| month.plus_months(later));
-    let mut days = months.map(|month| today.clamp(month.first_day(), month.last_day()));
+    let days = months.map(|month| today.clamp(month.first_day(), month.last_day()));
+    let mut days = days.map(|day| day.max(begin));
     let open = days.find(|day| is_open(world, company, *day));
     open.expect("the current month is open")
 }

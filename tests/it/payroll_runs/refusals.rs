@@ -44,6 +44,25 @@ fn a_draft_is_held_to_its_schema_and_its_world() {
 }
 
 #[test]
+fn a_month_before_the_books_is_not_run() {
+    let caller = Caller::manual();
+    let company = caller.company(0);
+    let digest = caller.digest();
+    for path in ["/v1/payroll/run", RUNS] {
+        for month in ["2019-01", "2024-12"] {
+            let body = json!({"company_id": company, "period": month});
+            let problem = caller.post(path, &body).refused(422, "validation_failed");
+            assert_eq!(problem["errors"][0]["pointer"], "/period", "{problem}");
+            assert_eq!(
+                problem["errors"][0]["detail"], "the books start on 2025-01-01",
+                "{problem}"
+            );
+        }
+    }
+    assert_eq!(caller.digest(), digest);
+}
+
+#[test]
 fn an_edit_is_held_to_its_schema_and_to_the_runs_state() {
     let caller = Caller::manual();
     let company = caller.company(0);
