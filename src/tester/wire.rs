@@ -38,6 +38,9 @@ pub(crate) struct Armed {
     pub(crate) hits: u64,
     /// Added by a call, not by a scenario.
     pub(crate) at_run_time: bool,
+    /// Added as a rule (`POST /_sandbox/rules`).
+    #[serde(default)]
+    pub(crate) is_rule: bool,
     /// Whether its counters have changed since they were stored.
     #[serde(skip)]
     changed: bool,
@@ -115,12 +118,24 @@ impl Wire {
         self.requests = 0;
     }
 
-    /// Adds a row at run time, after earlier ones and before those of scenarios. Returns its id.
+    /// Adds a row as a rule.
+    pub(crate) fn add_rule(&mut self, row: FaultRow, key: Key) -> &Armed {
+        let place = self.add_row(row, key);
+        self.rows[place].is_rule = true;
+        &self.rows[place]
+    }
+
+    /// Adds a row at run time, after earlier ones and before those of scenarios.
     pub(crate) fn add(&mut self, row: FaultRow, key: Key) -> &Armed {
+        let place = self.add_row(row, key);
+        &self.rows[place]
+    }
+
+    fn add_row(&mut self, row: FaultRow, key: Key) -> usize {
         let armed = self.arm(row, true, key);
         let place = self.rows.partition_point(|armed| armed.at_run_time);
         self.rows.insert(place, armed);
-        &self.rows[place]
+        place
     }
 
     fn arm(&mut self, mut row: FaultRow, at_run_time: bool, key: Key) -> Armed {
@@ -137,6 +152,7 @@ impl Wire {
             asked: 0,
             hits: 0,
             at_run_time,
+            is_rule: false,
             changed: false,
         }
     }

@@ -34,7 +34,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([
         method: Method::Delete,
         path: "/_sandbox/rules",
         summary: "Remove every rule",
-        description: "Removes all rules added at run time. Rows of scenarios stay.",
+        description: "Removes all rules added at run time. Faults and rows of scenarios stay.",
         ..operation!(tester delete_rules)
     },
     Operation {
@@ -215,7 +215,7 @@ fn list_rules(session: &mut Session<'_>, _: Nothing) -> Result<List<Rule>> {
     let outcomes = world.script().outcomes.iter();
     let outcomes = outcomes.filter_map(|state| Rule::of(world, state));
     let faults = session.tester.wire.rows().iter();
-    let faults = faults.filter(|armed| armed.at_run_time).map(Rule::of_fault);
+    let faults = faults.filter(|armed| armed.is_rule).map(Rule::of_fault);
     let shapes = shaping::rules(session);
     Ok(List::whole(outcomes.chain(faults).chain(shapes).collect()))
 }
@@ -261,7 +261,7 @@ fn create_rule(session: &mut Session<'_>, input: CreateRule) -> Result<Plain<Rul
             let fault = fault.on(operation.clone(), matched.r#where.clone(), nth, times);
             let row = faults::row(fault, &session.host.operations()).map_err(in_rule)?;
             let key = session.world.base().key();
-            Ok(Plain(Rule::of_fault(session.tester.wire.add(row, key))))
+            Ok(Plain(Rule::of_fault(session.tester.wire.add_rule(row, key))))
         }
         _ => Err(wrong_parts()),
     }
@@ -289,13 +289,18 @@ fn wrong_parts() -> ApiError {
 }
 
 fn delete_rules(session: &mut Session<'_>, _: Nothing) -> Result<Plain<Removed>> {
-    Ok(Removed::of(remove_rules(session)))
+    Ok(Removed::of(remove_rules(session, |fault| fault.is_rule)))
 }
 
-/// Removes all rules that were added at run time, of every kind. Returns how many there were.
-pub(crate) fn remove_rules(session: &mut Session<'_>) -> usize {
+/// Removes all rules and faults that were added at run time.
+pub(crate) fn remove_added(session: &mut Session<'_>) {
+    remove_rules(session, |fault| fault.at_run_time);
+}
+
+/// Removes all rules that were added at run time, with these faults. Returns how many there were.
+fn remove_rules(session: &mut Session<'_>, is_meant: impl Fn(&Armed) -> bool) -> usize {
     let wire = &mut session.tester.wire;
-    let faults = wire.rows().iter().filter(|armed| armed.at_run_time);
+    let faults = wire.rows().iter().filter(|armed| is_meant(armed));
     let faults: Vec<String> = faults.map(|armed| armed.id.clone()).collect();
     let faults = faults.iter().filter(|id| wire.remove(id)).count();
     let shapes = session.tester.outbox.shaping_mut().remove(None);
@@ -310,7 +315,9 @@ pub(crate) struct DeleteRule {
 
 fn delete_rule(session: &mut Session<'_>, input: DeleteRule) -> Result<Plain<Removed>> {
     let id = input.rule_id.as_str();
-    let is_removed = session.tester.wire.remove(id) || shaping::remove(session, id);
+    let wire = &mut session.tester.wire;
+    let is_rule = wire.rows().iter().any(|armed| armed.id == id && armed.is_rule);
+    let is_removed = (is_rule && wire.remove(id)) || shaping::remove(session, id);
     let world = &mut *session.world;
     if is_removed {
         return Ok(Removed::of(1));

@@ -2,7 +2,7 @@
 
 use serde::Deserializer;
 
-use crate::api::control::intervene::remove_rules;
+use crate::api::control::intervene::remove_added;
 use crate::api::prelude::*;
 use crate::world::Shape;
 use crate::world::script::{Scenario, WorldPart};
@@ -104,7 +104,7 @@ fn reset_world(session: &mut Session<'_>, input: ResetWorld) -> Result<Plain<Res
     };
     session.tester.scenarios = imports;
     // The new world has no rules. Faults and webhook rules are removed, too.
-    remove_rules(session);
+    remove_added(session);
     session.tester.follow_scenarios(session.world.base());
     for scenario in running {
         session.begin_scenario(scenario);

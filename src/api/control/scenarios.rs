@@ -2,7 +2,7 @@
 
 use crate::api::check::suggestion;
 use crate::api::control::import;
-use crate::api::control::intervene::remove_rules;
+use crate::api::control::intervene::remove_added;
 use crate::api::prelude::*;
 use crate::world::script::{Scenario, imports};
 use crate::world::{Base, ClockMode};
@@ -222,7 +222,7 @@ fn run(
     }
     if let Some(world) = world {
         session.world.replace(world);
-        remove_rules(session); // as after a reset
+        remove_added(session); // as after a reset
         let running = session.tester.scenarios.iter().filter(|other| !other.is_import());
         running.for_each(|other| session.world.load(other));
     }

@@ -177,6 +177,28 @@ fn conditions_compare_numbers_and_follow_references_and_a_rule_has_them_too() {
 }
 
 #[test]
+fn rules_and_faults_are_listed_and_removed_by_themselves() {
+    let caller = Caller::manual();
+    let fault = caller.post("/_sandbox/faults", &json!({"on": "createPayout", "status": 503}));
+    let fault = fault.expect(201)["data"]["id"].clone();
+    for rule in [
+        json!({"match": {"decision": "payout.settle"}, "outcome": {"then": "returned"}}),
+        json!({"match": {"operation": "runPayroll"}, "fault": {"status": 503}}),
+        json!({"match": {"event": "payout.paid"}, "shape": "drop"}),
+    ] {
+        caller.post("/_sandbox/rules", &rule).expect(201);
+    }
+    let delete = |path: &str| caller.send(&caller.request("DELETE", path));
+    assert_eq!(caller.all("/_sandbox/rules").len(), 3);
+    delete(&format!("/_sandbox/rules/{}", fault.as_str().unwrap()))
+        .refused(404, "resource_not_found");
+    assert_eq!(delete("/_sandbox/rules").expect(200)["removed"], 3);
+    assert!(caller.all("/_sandbox/rules").is_empty());
+    let faults = caller.all("/_sandbox/faults");
+    assert_eq!(faults.iter().map(|fault| &fault["id"]).collect::<Vec<_>>(), [&fault]);
+}
+
+#[test]
 fn a_key_has_at_most_a_thousand_rules_and_faults() {
     let caller = Caller::manual();
     let rule = json!({"match": {"decision": "payout.settle"}, "outcome": {"then": "returned"}});
