@@ -23,6 +23,7 @@ pub(crate) mod print;
 mod product;
 pub(crate) mod reply;
 pub(crate) mod resource_members;
+mod resource_paths;
 pub(crate) mod scripted;
 pub(crate) mod sort;
 pub(crate) mod system;

@@ -73,7 +73,7 @@ impl IdempotencyKey {
 
 /// Whether an answer is stored: all answers after the start of the execution. An earlier refusal is not
 /// stored, so that the caller can correct and repeat the request.
-pub(super) fn is_kept(status: StatusCode) -> bool {
+pub(crate) fn is_kept(status: StatusCode) -> bool {
     !matches!(status.as_u16(), 400 | 401 | 403 | 404 | 412 | 429 | 500..)
 }
 

@@ -20,7 +20,7 @@ mod fault;
 mod flight;
 mod fork;
 mod headers;
-mod idempotency;
+pub(crate) mod idempotency;
 pub(crate) mod keys;
 mod lazy_body;
 mod lock;

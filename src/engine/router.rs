@@ -107,31 +107,19 @@ impl Route {
     }
 
     /// The row that reads the resource that this one changes: at the same path, or at the path without the
-    /// verb.
+    /// words after the last id.
     pub(super) fn reads_resource(&self) -> Option<&'static Route> {
         *self.resource.get_or_init(|| {
-            let path = self.operation.path;
-            let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
-            let target = if path.ends_with('}') { path } else { parent };
-            self.find_read(|other| other == target && other.ends_with('}'))
+            let target = self.operation.resource_path()?;
+            self.find_read(|other| other == target)
         })
     }
 
     /// The path of the resources that this row creates, with `{}` for the id.
     pub(super) fn reads_at(&self) -> Option<&str> {
         let find = || {
-            let collection = match self.operation.path {
-                // The published path is a verb; it creates a run.
-                "/v1/payroll/run" => "/api/business/payroll-runs",
-                "/api/business/tax-filings/{tax_filing_id}/amend" => "/api/business/tax-filings",
-                "/api/capital/loans/{loan_id}/repayments" => "/api/capital/loan-repayments",
-                "/api/payments/collections/{collection_id}/refunds" => "/api/payments/refunds",
-                path => path,
-            };
-            let at = |path: &str| {
-                path.rsplit_once('/')
-                    .is_some_and(|(parent, id)| parent == collection && id.starts_with('{'))
-            };
+            let collection = self.operation.collection();
+            let at = |path: &str| self.operation.creates_at(path);
             self.find_read(at).map(|_| format!("{collection}/{{}}"))
         };
         self.created_at.get_or_init(find).as_deref()

@@ -12,7 +12,8 @@ use bytes::Bytes;
 
 /// Reply headers that scripts may read, in addition to the few that they always may.
 const EXPOSED: &str = "Request-Id, Sandbox-Time, Sandbox-Decision, Sandbox-Waiting, Idempotent-Replayed, ETag, Location, \
-                       Retry-After, RateLimit, RateLimit-Policy, Traceparent";
+                       Retry-After, RateLimit, RateLimit-Policy, Traceparent, Sandbox-As-Of, Allow, WWW-Authenticate, \
+                       Content-Disposition";
 const METHODS: &str = "GET, HEAD, POST, PUT, PATCH, DELETE";
 const PREFLIGHT_VARY: &str =
     "Origin, Access-Control-Request-Method, Access-Control-Request-Headers";
@@ -184,6 +185,17 @@ mod tests {
         let mut headers = HeaderMap::new();
         cors.mark(&options("/_sandbox/x", "https://a.b"), &mut headers);
         assert!(!headers.contains_key(ACCESS_CONTROL_ALLOW_ORIGIN));
+    }
+
+    #[test]
+    fn a_page_may_read_the_documented_headers() {
+        let cors = Cors::new(&["http://app.test".into()]);
+        let mut headers = HeaderMap::new();
+        cors.mark(&options("/v1", "http://app.test"), &mut headers);
+        let exposed = headers[ACCESS_CONTROL_EXPOSE_HEADERS].to_str().expect("names are ASCII");
+        for name in ["Sandbox-As-Of", "Allow", "WWW-Authenticate", "Content-Disposition", "ETag"] {
+            assert!(exposed.split(", ").any(|exposed| exposed == name), "{name}");
+        }
     }
 
     #[test]

@@ -201,6 +201,9 @@ struct Door<A> {
     refused: (Option<Instant>, u64),
 }
 
+/// The most header fields of a request, which is the limit of hyper. Setting it there would cost an allocation for each request.
+const MOST_FIELDS: usize = 100;
+
 /// The least time between two reports of refused connections: a line for each could fill a pipe that is read slowly.
 const REPORT_PAUSE: Duration = Duration::from_secs(1);
 const SHORTEST_PAUSE: Duration = Duration::from_millis(10);
@@ -211,7 +214,9 @@ impl<A: RequestHandler> Door<A> {
         let full = raw(&shared.engine.refuse(None, ErrorCode::Overloaded, FULL));
         let refuse = |code, detail: &str| raw(&shared.engine.refuse(None, code, detail));
         let most = shared.limits.head_bytes;
-        let too_large = format!("the request line and the headers have more than {most} bytes");
+        let too_large = format!(
+            "the request line and the headers have more than {most} bytes or {MOST_FIELDS} fields"
+        );
         let refusals = Refusals {
             malformed: refuse(ErrorCode::InvalidHeader, "the request is not well-formed HTTP/1.1"),
             too_large: refuse(ErrorCode::HeadTooLarge, &too_large),

@@ -68,6 +68,7 @@ pub(crate) struct OpenDueDiligenceCase {
 
 /// A case with its requests.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "DueDiligenceCaseWithRequests")]
 pub(crate) struct CaseWithRequests {
     #[serde(flatten)]
     case: DueDiligenceCase,

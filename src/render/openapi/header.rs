@@ -44,7 +44,7 @@ fn text(most: u32) -> Value {
     json!({ "type": "string", "minLength": 1, "maxLength": most })
 }
 
-fn of_requests() -> [Row; 8] {
+fn of_requests() -> [Row; 9] {
     [
         (
             "Idempotency-Key",
@@ -58,6 +58,12 @@ fn of_requests() -> [Row; 8] {
             "If-Match",
             false,
             "The `ETag` of the version that was read. The write is refused with 412 if the resource has changed since.",
+            text(255),
+        ),
+        (
+            "If-None-Match",
+            false,
+            "The `ETag` that the caller has. The answer is 304 without a body if it is still the current one.",
             text(255),
         ),
         (
@@ -141,6 +147,17 @@ pub(crate) fn components() -> Map<String, Value> {
             json!({ "type": "string", "format": "date-time", "examples": ["2026-01-05T09:00:00.000Z"] }),
         ),
         ("ETag", "This version of the resource, for `If-Match`.", text("\"09nq3t8c5ywka\"")),
+        (
+            "Content-Disposition",
+            "The name of the file; only if the answer is PDF, CSV or NDJSON.",
+            text("attachment; filename=\"payouts.csv\""),
+        ),
+        (
+            "Sandbox-As-Of",
+            "The number of events up to the state that the answer shows; only if the request has this header.",
+            text("17"),
+        ),
+        ("WWW-Authenticate", "How to send the key.", text("Bearer")),
         (
             "Location",
             "The path of the new resource.",

@@ -6,6 +6,7 @@ use http::StatusCode;
 use serde_json::{Map, Value, json};
 
 use crate::api::operation::{Call, Operation};
+use crate::engine::idempotency::is_kept;
 use crate::engine::recording::is_stored;
 use crate::render::openapi::header::{self, REQUEST_ID};
 use crate::render::openapi::row::{is_conditional, is_keyed, is_product};
@@ -65,12 +66,36 @@ const SHARED: &[(&str, u16, &[ErrorCode])] = &[
     ),
 ];
 
-/// `components/responses`.
+/// The name of the response to a read whose answer the caller has.
+const NOT_MODIFIED: &str = "NotModified";
+
+/// `components/responses`. Unused ones are removed later.
 pub(crate) fn components() -> Map<String, Value> {
-    SHARED
-        .iter()
-        .map(|(name, status, codes)| ((*name).to_owned(), response(*status, codes)))
-        .collect()
+    let shared = SHARED.iter().flat_map(|(name, status, codes)| {
+        [false, true].map(|keyed| (shared_name(name, keyed), response(*status, codes, keyed)))
+    });
+    let mut headers = header::common();
+    headers.insert("ETag".to_owned(), header::reference("ETag"));
+    let unchanged = json!({
+        "description": "Not Modified: the caller has the current version (`If-None-Match`). The answer has no body.",
+        "headers": headers,
+    });
+    shared.chain([(NOT_MODIFIED.to_owned(), unchanged)]).collect()
+}
+
+/// The response to a read whose answer the caller has.
+pub(crate) fn not_modified() -> Value {
+    json!({ "$ref": format!("#/components/responses/{NOT_MODIFIED}") })
+}
+
+/// The name of a shared response; `keyed` if it can be a stored reply.
+fn shared_name(name: &str, keyed: bool) -> String {
+    if keyed { format!("{name}OfKey") } else { name.to_owned() }
+}
+
+/// Whether a refusal with this status is stored, and sent again to the same `Idempotency-Key`.
+fn is_stored_reply(row: &Operation, status: u16) -> bool {
+    is_keyed(row) && StatusCode::from_u16(status).is_ok_and(is_kept)
 }
 
 /// All refusals of this row by status: its own, and those of every row.
@@ -84,7 +109,9 @@ pub(crate) fn responses(row: &Operation, input: &Value) -> Map<String, Value> {
     }
     by_status
         .iter()
-        .map(|(status, codes)| (status.to_string(), shared_or_own(*status, codes)))
+        .map(|(status, codes)| {
+            (status.to_string(), shared_or_own(*status, codes, is_stored_reply(row, *status)))
+        })
         .collect()
 }
 
@@ -138,14 +165,16 @@ fn names_a_resource(row: &Operation, input: &Value) -> bool {
         }
 }
 
-fn shared_or_own(status: u16, codes: &[ErrorCode]) -> Value {
+fn shared_or_own(status: u16, codes: &[ErrorCode], keyed: bool) -> Value {
     match SHARED.iter().find(|(_, shared, listed)| *shared == status && *listed == codes) {
-        Some((name, ..)) => json!({ "$ref": format!("#/components/responses/{name}") }),
-        None => response(status, codes),
+        Some((name, ..)) => {
+            json!({ "$ref": format!("#/components/responses/{}", shared_name(name, keyed)) })
+        }
+        None => response(status, codes, keyed),
     }
 }
 
-fn response(status: u16, codes: &[ErrorCode]) -> Value {
+fn response(status: u16, codes: &[ErrorCode], keyed: bool) -> Value {
     let named = |code: &ErrorCode| format!("- `{}`: {}", code.code(), code.title());
     let listed: Vec<String> = codes.iter().map(named).collect();
     let mut headers = header::common();
@@ -153,6 +182,10 @@ fn response(status: u16, codes: &[ErrorCode]) -> Value {
         headers.insert("Retry-After".to_owned(), header::reference("Retry-After"));
         let decision = "Sandbox-Decision";
         headers.insert(decision.to_owned(), header::reference(decision));
+    }
+    let also = [("WWW-Authenticate", status == 401), ("Idempotent-Replayed", keyed)];
+    for (name, _) in also.into_iter().filter(|(_, sends)| *sends) {
+        headers.insert(name.to_owned(), header::reference(name));
     }
     if status == 429 {
         for name in ["RateLimit-Policy", "RateLimit"] {

@@ -30,10 +30,23 @@ pub(crate) fn is_keyed(row: &Operation) -> bool {
 
 /// Takes an `If-Match`: it changes a resource that the path names, and that can be read by itself.
 pub(crate) fn is_conditional(row: &Operation) -> bool {
-    let resource = row.path.rsplit_once('/').map_or("", |(resource, _)| resource);
-    let reads = |other: &Operation| other.method == Method::Get && other.path == resource;
-    let acts = row.method == Method::Post && resource.ends_with('}') && api::product().any(reads);
+    let resource = row.resource_path();
+    let reads = |other: &Operation| other.method == Method::Get && Some(other.path) == resource;
+    let acts = row.method == Method::Post && api::product().any(reads);
     is_product(row) && (matches!(row.method, Method::Put | Method::Patch) || acts)
+}
+
+/// Reads one resource: the answer has an `ETag`, and the call takes an `If-None-Match`.
+fn is_cacheable(row: &Operation, output: &Value) -> bool {
+    let data = output["properties"]["data"].as_object();
+    let is_single = data.is_some_and(|data| !data.contains_key("items"));
+    reads_product(row) && is_single
+}
+
+/// Creates a resource that can be read: its answer has the path.
+fn is_located(row: &Operation) -> bool {
+    let reads = |other: &Operation| other.method == Method::Get && row.creates_at(other.path);
+    row.success == 201 && api::product().chain(api::control()).any(reads)
 }
 
 /// The Operation Object.
@@ -64,7 +77,11 @@ pub(crate) fn operation(
     if let Some(calls) = (row.method == Method::Get).then(|| made::calls(row)).flatten() {
         operation[made::CALLS] = calls;
     }
-    let parameters = parameters(row, &shape.input, sample);
+    let is_cacheable = is_cacheable(row, &shape.output);
+    let mut parameters = parameters(row, &shape.input, sample);
+    if is_cacheable {
+        parameters.push(header::parameter("If-None-Match"));
+    }
     if !parameters.is_empty() {
         operation["parameters"] = parameters.into();
     }
@@ -73,6 +90,9 @@ pub(crate) fn operation(
     }
     let mut responses = Map::new();
     responses.insert(row.success.to_string(), success(row, shape.output, sample, schemas));
+    if is_cacheable {
+        responses.insert("304".to_owned(), problem::not_modified());
+    }
     responses.extend(refusals);
     operation["responses"] = responses.into();
     operation
@@ -193,7 +213,9 @@ fn success(row: &Operation, output: Value, sample: &Sample, schemas: &mut Schema
     let mut headers = header::common();
     let also = [
         ("ETag", single && row.success != 201 && is_product(row)),
-        ("Location", row.success == 201),
+        ("Location", is_located(row)),
+        ("Content-Disposition", is_list || row.pdf.is_some() || row.only_pdf),
+        ("Sandbox-As-Of", is_product(row) && matches!(row.call, Call::Read(_))),
         ("Idempotent-Replayed", is_keyed(row)),
         ("Sandbox-Decision", is_product(row) && row.method != Method::Get),
         ("Sandbox-Waiting", is_product(row) && row.method != Method::Get),

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use crate::api::check::close;
 use crate::api::operation::Operation;
+use crate::model::capital::DueDiligenceCase;
 use crate::world::EventShape;
 
 /// The position of definitions in the document.
@@ -44,6 +45,8 @@ impl Schemas {
             })
             .collect();
         let event = closed(EventShape::json_schema(&mut outputs).to_value());
+        // Its events contain it, but every read adds `requests`.
+        outputs.subschema_for::<DueDiligenceCase>();
         let inputs = closed_definitions(&mut inputs);
         let mut definitions = closed_definitions(&mut outputs);
         let differing = differing(&inputs, &definitions);

@@ -110,6 +110,47 @@ fn writes_of_the_product_take_their_headers() {
 }
 
 #[test]
+fn answers_list_the_headers_that_they_have() {
+    let document = document(Plane::Product);
+    let responses = |id: &str| {
+        let row = product().find(|row| row.operation_id() == id).expect("it exists");
+        &entry(&document, row)["responses"]
+    };
+    let has = |id: &str, status: &str, header: &str| {
+        let response = resolved(&document, &responses(id)[status]);
+        response["headers"].get(header).is_some()
+    };
+    assert!(
+        has("closeAccountingYear", "201", "Location") && has("createPayout", "201", "Location")
+    );
+    for id in ["createFxQuote", "createDueDiligenceRequest", "reverseJournalEntry"] {
+        assert!(!has(id, "201", "Location"), "{id}: no call reads it");
+    }
+    assert!(has("getCompany", "304", "ETag") && responses("listCompanies").get("304").is_none());
+    assert!(has("createPayout", "409", "Idempotent-Replayed"));
+    assert!(!has("createPayout", "404", "Idempotent-Replayed"), "it is not stored");
+    assert!(!has("getCompany", "422", "Idempotent-Replayed"), "it takes no key");
+    assert!(has("getCompany", "401", "WWW-Authenticate"));
+    assert!(has("getCompany", "200", "Sandbox-As-Of"));
+    assert!(has("listPayouts", "200", "Content-Disposition"));
+    assert!(!has("getCompany", "200", "Content-Disposition"));
+}
+
+#[test]
+fn an_event_requires_no_member_that_only_reads_add() {
+    let document = document(Plane::Product);
+    let schemas = &document["components"]["schemas"];
+    for (resource, member) in
+        [("DueDiligenceCase", "requests"), ("Company", "blockers"), ("Loan", "settlement_amount")]
+    {
+        let event = schemas[format!("{resource}Event")].to_string();
+        let referred = format!("#/components/schemas/{resource}\"");
+        assert!(event.contains(&referred), "{resource}: {event}");
+        assert!(schemas[resource]["properties"].get(member).is_none(), "{resource}");
+    }
+}
+
+#[test]
 fn a_row_refuses_with_its_own_codes_too() {
     for plane in PLANES {
         let document = document(plane);

@@ -191,7 +191,10 @@ fn years_are_closed_in_order_and_reopened_in_the_opposite_order() {
     let refused = caller.post(YEARS, &json!({"company_id": company, "year": 2026}));
     assert_eq!(pointers(&refused.refused(422, "validation_failed")), ["/year"]);
     let month = close_month(&caller, &company, "2026-05");
-    let first = close_year(&caller, &company, 2025);
+    let first = caller.post(YEARS, &json!({"company_id": company, "year": 2025}));
+    let path = format!("{PERIODS}/{}", id(&first.data()));
+    assert_eq!(first.header("location"), Some(&*path));
+    let first = caller.get(&path).data();
     let second = close_year(&caller, &company, 2026);
     let body = json!({"reason": "A mistake"});
     for earlier in [&first, &month] {

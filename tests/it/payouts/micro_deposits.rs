@@ -34,6 +34,25 @@ fn now(payer: &Payer, account: &Value) -> Value {
     payer.caller.get(&format!("{BENEFICIARIES}/{}", id(account))).data()
 }
 
+#[test]
+fn a_confirmation_with_an_old_version_is_refused_and_counts_no_attempt() {
+    let payer = Payer::manual();
+    let account = payee(&payer, &payer.company, "NGN");
+    send(&payer, &account, &payer.wallet).expect(200);
+    payer.caller.advance(&json!({"by": "5d"}));
+    let before = now(&payer, &account);
+    let right = json!({"amounts": amounts(&payer, &account)});
+    let path = format!("{BENEFICIARIES}/{}", id(&account));
+    let current = payer.caller.get(&path).header("etag").unwrap().to_owned();
+    let confirm = |tag: &str| {
+        let request = payer.caller.request("POST", &format!("{path}/micro-deposits/confirm"));
+        payer.caller.send(&request.header("If-Match", tag).json(&right))
+    };
+    confirm("\"stale\"").refused(412, "precondition_failed");
+    assert_eq!(now(&payer, &account), before);
+    assert_eq!(confirm(&current).data()["status"], "verified");
+}
+
 /// Source: Nacha Operating Rules, micro-entries: two small credits of less than a dollar, whose amounts the receiver confirms.
 #[test]
 fn the_amounts_on_the_statement_verify_an_account_in_any_order() {
