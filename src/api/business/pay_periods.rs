@@ -175,10 +175,12 @@ impl<'a> NewRun<'a> {
         Err(refusal.expect("a pay period ends in every month"))
     }
 
-    /// Refuses a month that ended before the books: its wages would be in no balance sheet.
+    /// Refuses a month that ended before the books of a company with a history: its wages would be in no balance sheet. A created
+    /// company can run earlier months, with entries on the first day of its books.
     fn in_the_books(&self, world: &World) -> Result<()> {
         let begin = start_of_books(world, self.company);
-        if self.month.last_day() < begin {
+        let has_history = world.base().history(self.company.id).is_some();
+        if has_history && self.month.last_day() < begin {
             let detail = format!("the books start on {begin}");
             return Err(ApiError::of_member("/period", "range", detail));
         }

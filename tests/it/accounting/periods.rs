@@ -192,7 +192,7 @@ fn years_are_closed_in_order_and_reopened_in_the_opposite_order() {
     assert_eq!(pointers(&refused.refused(422, "validation_failed")), ["/year"]);
     let month = close_month(&caller, &company, "2026-05");
     let first = caller.post(YEARS, &json!({"company_id": company, "year": 2025}));
-    let path = format!("{PERIODS}/{}", id(&first.data()));
+    let path = format!("{PERIODS}/{}", id(&first.made()));
     assert_eq!(first.header("location"), Some(&*path));
     let first = caller.get(&path).data();
     let second = close_year(&caller, &company, 2026);

@@ -36,6 +36,29 @@ fn a_new_employee_is_paid_once_verified_and_active() {
 }
 
 #[test]
+fn a_created_company_runs_earlier_months_within_its_books() {
+    let caller = Caller::instant();
+    let company = json!({"legal_name": "Ebi Limited", "country": "NG", "currency": "NGN"});
+    let company = caller.post("/api/business/companies", &company).made();
+    let opened = &company["created_at"].as_str().unwrap()[..10];
+    let company = id(&company);
+    let by_hand = format!("/_sandbox/resources/{company}/transition");
+    caller.post(&by_hand, &json!({"to": "active"})).expect(200);
+    let ada = hire(&caller, company, &json!({"tax_id": "1023456789", "start_date": "2024-01-01"}));
+    put(&caller, &ada, "compensation", &pay()).data();
+    set_account(&caller, &ada, &json!({})).data();
+    caller.advance(&json!({"by": "30s"}));
+    act(&caller, &ada, "activate", &json!({})).data();
+    let run = json!({"company_id": company, "period": "2024-05", "employees": [ada]});
+    caller.post("/v1/payroll/run", &run).expect(201);
+    let entries = caller.all(&format!("/api/business/journal-entries?company_id={company}"));
+    assert!(!entries.is_empty());
+    for entry in entries {
+        assert!(entry["effective_on"].as_str().unwrap() >= opened, "{entry}");
+    }
+}
+
+#[test]
 fn a_check_takes_half_a_minute_and_names_what_is_missing() {
     let caller = Caller::manual();
     let ada = hire(&caller, &caller.company(0), &json!({}));

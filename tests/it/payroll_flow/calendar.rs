@@ -67,12 +67,9 @@ fn a_world_that_begins_on_new_years_day_does_not_pay_on_it() {
     let caller = Caller::manual();
     let company = company_in(&caller, "NG");
     assert!(caller.now().starts_with("2026-01-01"));
-    let employee = json!({"company_id": company, "name": "Ada Obi", "role": "Baker", "department": "Kitchen",
-        "start_date": "2025-12-01", "compensation": {"amount": 10_000_000, "currency": "NGN", "frequency": "monthly"}});
-    let employee = caller.post("/api/business/employees", &employee).made();
-    let december =
-        json!({"company_id": company, "period": "2025-12", "employees": [employee["id"]]});
-    let run = caller.post("/v1/payroll/run", &december).made();
+    let december = json!({"company_id": company, "period": "2025-12", "type": "off_cycle",
+        "employee_ids": [caller.payable(&company)[0]]});
+    let run = caller.post("/api/business/payroll-runs", &december).made();
     let why = "the payday has passed, and today is a holiday";
     assert_eq!(run["pay_date"], "2026-01-02", "{why}");
 }
