@@ -130,7 +130,6 @@ fn run(
     let row = request.route.operation;
     let decided = outcomes::count(world);
     let mut id = write_id(request, world, slot);
-    let without_events = request.id_by_state("unlogged", world);
     let origin = RequestRef {
         id: id.to_str().expect("an id is ASCII").to_owned(),
         operation: row.name.into(),
@@ -138,7 +137,7 @@ fn run(
         trace: None,
     };
     let before = Before::of(world);
-    let logged = world.log_length();
+    let (logged, version) = (world.log_length(), world.version());
     world.follow_trace(trace_of(request.own));
     let performed = guard(world, |world| {
         if let Call::Tester(call) = row.call {
@@ -152,8 +151,8 @@ fn run(
         system::perform(world, row, Arc::new(origin), request.outcomes.to_vec(), input)
     });
     world.follow_trace(None);
-    if leaves_events(row) && performed.is_ok() && world.log_length() == logged {
-        id = without_events;
+    if is_numbered_by_events(row) && performed.is_ok() && world.version() == version {
+        id = request.id_by_state("unchanged", world);
     }
     if performed.is_err() && is_numbered(row) {
         slot.memory().uncount_tester_call();
@@ -197,14 +196,14 @@ fn is_numbered(row: &Operation) -> bool {
     matches!(row.call, Call::Tester(_)) && row.method != Method::Get && !recording::is_beside(row)
 }
 
-/// Whether the events of a call determine its id. An advance of the clock has an id by the time before it.
-fn leaves_events(row: &Operation) -> bool {
+/// Whether the events before a call determine its id. An advance of the clock has an id by the time before it.
+fn is_numbered_by_events(row: &Operation) -> bool {
     !matches!(row.call, Call::Tester(_)) && !is_advance(row)
 }
 
 /// The id of a reply to a possible change. A call to the tester leaves no event, so it has its own numbers. A
 /// call that only reads, or is not
-/// recorded, shifts no number of the recorded ones. A write that leaves no event gets another id after it has run, because the next
+/// recorded, shifts no number of the recorded ones. A write that changes nothing gets another id after it has run, because the next
 /// write has the same position in the log.
 fn write_id(request: &Request<'_>, world: &World, slot: &Slot) -> HeaderValue {
     let (row, key) = (request.route.operation, world.base().key());

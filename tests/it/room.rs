@@ -253,6 +253,8 @@ fn a_log_is_inspected_compacted_and_exported() {
 
     let out = folder.path().join("out.rec");
     run(&["export", journal, "--out", out.to_str().unwrap()]);
+    let printed = run(&["export", journal, "--out", "-"]);
+    assert!(printed.into_bytes() == std::fs::read(&out).unwrap(), "both are the same recording");
     let replayed = finish(&mut command(&["replay", out.to_str().unwrap()]));
     assert!(replayed.status.success(), "{replayed:?}");
     let server = Arc::new(Server::start(&["--journal", journal]));

@@ -317,8 +317,9 @@ fn counts_on(world: &World, run: &PayrollRun, country: &str) -> Date {
     if run.reverses.is_some() || pack.early_pay_counts_on == CountsOn::PayDate {
         return run.pay_date;
     }
-    let pays = items(world, run.id).into_iter().map(|item| Arc::clone(&item.calculation));
-    let moved = pays.filter(|pay| pay.country() == country).find_map(|pay| pay.counts_on);
+    let items = items(world, run.id);
+    let mut pays = items.iter().map(|item| &item.calculation);
+    let moved = pays.find_map(|pay| pay.counts_on.filter(|_| pay.country() == country));
     moved.unwrap_or(run.pay_date)
 }
 

@@ -86,10 +86,10 @@ pub(super) fn run(args: &ShareArgs) -> Result<(), Failure> {
     let note = if shared.inputs.is_empty() {
         "note: no call has changed this world: the line contains how it begins\n".to_owned()
     } else if args.redact {
-        format!("note: the line contains {calls}; the texts of people in them are replaced\n")
+        format!("note: the line contains {calls}; the texts that people wrote are replaced\n")
     } else {
         format!(
-            "warning: the line contains the bodies of {calls}; --redact replaces the texts of people in them\n"
+            "warning: the line contains the bodies of {calls}; --redact replaces the texts that people wrote\n"
         )
     };
     let _ = io::stderr().write_all(note.as_bytes()); // if stderr is closed, there is no reader to warn

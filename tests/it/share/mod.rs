@@ -171,7 +171,7 @@ fn a_redacted_line_has_no_names_and_opens() {
     hire(&caller, &company, 1);
     let (code, line, stderr) = of(&caller, &["share", "--key", caller.key(), "--redact"]);
     assert_eq!(code, 0, "{stderr}");
-    assert!(stderr.contains("the texts of people in them are replaced"), "{stderr}");
+    assert!(stderr.contains("the texts that people wrote are replaced"), "{stderr}");
     let again = open(line.trim());
     assert_ne!(again.digest(), caller.digest());
     let found =
