@@ -174,7 +174,7 @@ pub(super) fn is_advance(operation: &Operation) -> bool {
     operation.name == "advance_clock" && operation.contract == Contract::Control
 }
 
-/// The id of the reply to an advance. The clock only moves forward, so the time distinguishes two advances without an event between them.
+/// The id of the reply to an advance. Two advances without an event between them begin at different times, unless the first did not move the clock.
 pub(super) fn advance_id(base: &Base, events: u64, before: Timestamp) -> HeaderValue {
     request_id(base.key().with("advance").at(events).with(&before.to_string()))
 }

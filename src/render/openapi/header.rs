@@ -63,7 +63,7 @@ fn of_requests() -> [Row; 9] {
         (
             "If-None-Match",
             false,
-            "The `ETag` that the caller has. The answer is 304 without a body if it is still the current one.",
+            "The `ETag` that the caller has. The answer is 304 without a body if this version is still current.",
             text(255),
         ),
         (

@@ -45,7 +45,7 @@ impl Schemas {
             })
             .collect();
         let event = closed(EventShape::json_schema(&mut outputs).to_value());
-        // Its events contain it, but every read adds `requests`.
+        // Only events contain this type. Reads return the case with its requests.
         outputs.subschema_for::<DueDiligenceCase>();
         let inputs = closed_definitions(&mut inputs);
         let mut definitions = closed_definitions(&mut outputs);
