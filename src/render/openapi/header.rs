@@ -44,7 +44,7 @@ fn text(most: u32) -> Value {
     json!({ "type": "string", "minLength": 1, "maxLength": most })
 }
 
-fn of_requests() -> [Row; 9] {
+fn of_requests() -> [Row; 8] {
     [
         (
             "Idempotency-Key",
@@ -58,12 +58,6 @@ fn of_requests() -> [Row; 9] {
             "If-Match",
             false,
             "The `ETag` of the version that was read. The write is refused with 412 if the resource has changed since.",
-            text(255),
-        ),
-        (
-            "If-None-Match",
-            false,
-            "The `ETag` that the caller has. The answer is 304 without a body if this version is still current.",
             text(255),
         ),
         (

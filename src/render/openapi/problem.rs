@@ -77,7 +77,7 @@ pub(crate) fn components() -> Map<String, Value> {
     let mut headers = header::common();
     headers.insert("ETag".to_owned(), header::reference("ETag"));
     let unchanged = json!({
-        "description": "Not Modified: the caller has the current version (`If-None-Match`). The answer has no body.",
+        "description": "Not Modified: the header `If-None-Match` of the request has the current `ETag`. The answer has no body.",
         "headers": headers,
     });
     shared.chain([(NOT_MODIFIED.to_owned(), unchanged)]).collect()

@@ -36,7 +36,8 @@ pub(crate) fn is_conditional(row: &Operation) -> bool {
     is_product(row) && (matches!(row.method, Method::Put | Method::Patch) || acts)
 }
 
-/// Reads one resource: the answer has an `ETag`, and the call takes an `If-None-Match`.
+/// Reads one resource: the answer has an `ETag`, and the call takes an `If-None-Match`. That is no parameter of the document, because a
+/// parameter more would be an argument more of every read in generated clients.
 fn is_cacheable(row: &Operation, output: &Value) -> bool {
     let data = output["properties"]["data"].as_object();
     let is_single = data.is_some_and(|data| !data.contains_key("items"));
@@ -78,10 +79,7 @@ pub(crate) fn operation(
         operation[made::CALLS] = calls;
     }
     let is_cacheable = is_cacheable(row, &shape.output);
-    let mut parameters = parameters(row, &shape.input, sample);
-    if is_cacheable {
-        parameters.push(header::parameter("If-None-Match"));
-    }
+    let parameters = parameters(row, &shape.input, sample);
     if !parameters.is_empty() {
         operation["parameters"] = parameters.into();
     }
