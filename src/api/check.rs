@@ -20,6 +20,8 @@ mod words;
 use regex_lite::Regex;
 use serde_json::Value;
 
+use crate::value::text::NO_CONTROL;
+
 pub(crate) use self::close::close;
 pub(crate) use self::walk::Faults;
 pub(crate) use self::words::{came, near_events, suggestion};
@@ -236,13 +238,27 @@ struct Pattern {
 enum Matcher {
     /// `NO_CONTROL`, the pattern of nearly every text. A regular expression takes 40 times as long.
     NoControl,
+    /// `^[A-Z]{2}$`, the pattern of a country: that many capitals.
+    Capitals(usize),
     Regex(Regex),
 }
 
 impl Matcher {
+    /// None if the pattern is not one that is decided without a regular expression.
+    fn simple(pattern: &str) -> Option<Self> {
+        if pattern == NO_CONTROL {
+            return Some(Self::NoControl);
+        }
+        let count = pattern.strip_prefix("^[A-Z]{")?.strip_suffix("}$")?;
+        count.parse().ok().map(Self::Capitals)
+    }
+
     fn is_match(&self, text: &str) -> bool {
         match self {
             Self::NoControl => !text.chars().any(char::is_control),
+            Self::Capitals(count) => {
+                text.len() == *count && text.bytes().all(|byte| byte.is_ascii_uppercase())
+            }
             Self::Regex(regex) => regex.is_match(text),
         }
     }

@@ -9,6 +9,7 @@
 
 mod epoch_day;
 
+use core::cell::Cell;
 use core::fmt;
 use core::str::FromStr;
 use std::borrow::Cow;
@@ -62,9 +63,22 @@ impl Timestamp {
 
     /// Always three decimals: a varying width breaks simple parsers.
     fn text(self) -> Short {
-        if let Some(text) = self.near_text() {
+        // Most members of a resource, and most events of a step, have the same instant.
+        thread_local! {
+            static LAST: Cell<Option<(Timestamp, Short)>> = const { Cell::new(None) };
+        }
+        if let Some((last, text)) = LAST.get()
+            && last == self
+        {
             return text;
         }
+        let text = self.near_text().unwrap_or_else(|| self.far_text());
+        LAST.set(Some((self, text)));
+        text
+    }
+
+    /// The text of any instant.
+    fn far_text(self) -> Short {
         let mut text = self.date().text();
         let ms = self.millis_of_day().unsigned_abs() as u32;
         for (before, number) in

@@ -11,7 +11,6 @@ use super::{
     Array, Checker, Forms, Matcher, Member, Node, NodeId, Object, Pattern, Rest, Text, Types, close,
 };
 use crate::api::json::Place;
-use crate::value::text::NO_CONTROL;
 
 impl Checker {
     /// The checker of that schema, with `$ref`s resolved in `definitions`. Both may be as schemars emits them or [closed](close).
@@ -270,10 +269,8 @@ fn text_rule(
                 || format!("text that matches {pattern}"),
                 |e| format!("text such as {e}"),
             );
-            let matcher = match pattern {
-                NO_CONTROL => Matcher::NoControl,
-                _ => Matcher::Regex(regex(pattern, at)),
-            };
+            let matcher =
+                Matcher::simple(pattern).unwrap_or_else(|| Matcher::Regex(regex(pattern, at)));
             rules.pattern = Some(Pattern { matcher, expected });
         }
         _ => {

@@ -101,6 +101,17 @@ fn patterns_mean_what_ecmascript_means() {
 }
 
 #[test]
+fn the_matcher_of_a_country_agrees_with_its_pattern() {
+    let pattern = "^[A-Z]{2}$";
+    let regex = regex_lite::Regex::new(pattern).unwrap();
+    let matcher = Matcher::simple(pattern).expect("it is decided without a regular expression");
+    for text in ["NG", "", "N", "NGA", "ng", "N1", "N\n", "NG\n", " NG", "É", "ÀÀ"] {
+        assert_eq!(matcher.is_match(text), regex.is_match(text), "{text:?}");
+    }
+    assert!(Matcher::simple("^[A-Z]{2,3}$").is_none() && Matcher::simple("[A-Z]{2}").is_none());
+}
+
+#[test]
 fn the_matcher_of_usual_text_agrees_with_its_pattern() {
     let regex = regex_lite::Regex::new(crate::value::text::NO_CONTROL).unwrap();
     for character in '\0'..='\u{ffff}' {
