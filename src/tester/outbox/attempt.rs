@@ -111,14 +111,14 @@ impl Outbox {
         if number == 1
             && let Some((copies, later_ms)) = delivery.copies.take()
         {
-            for _ in 0..copies {
+            for copy_number in 1..=copies {
                 let copy = Entry {
                     loose: true,
                     shaped: delivery.shaped,
                     body: Arc::clone(&delivery.body),
                     ..Entry::at(now.plus_millis(later_ms))
                 };
-                lane.push(&delivery.event, copy);
+                lane.push_copy(order, copy_number, &delivery.event, copy);
             }
         }
         let noted = is_noted.then(|| (delivery.id.clone(), Arc::clone(&delivery.event)));

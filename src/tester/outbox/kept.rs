@@ -107,8 +107,9 @@ pub(crate) type ProgressOf = BTreeMap<String, Progress>;
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct QuietOutbox {
     endpoints: KeptEndpoints,
-    /// The number of deliveries of each endpoint.
-    ended: BTreeMap<String, u64>,
+    /// The number of positions of each endpoint's deliveries.
+    #[serde(rename = "ended")]
+    positions: BTreeMap<String, u64>,
     turn: u64,
 }
 
@@ -116,8 +117,9 @@ impl Outbox {
     /// Its state, if no delivery is waiting.
     pub(crate) fn quiet(&self, world: &World) -> Option<QuietOutbox> {
         let is_collected = self.lanes.is_empty() || self.cursor == world.log_length();
-        let ended = self.lanes.iter().map(|lane| (lane.endpoint.id.clone(), lane.ended_so_far()));
-        let state = QuietOutbox { endpoints: self.kept(), ended: ended.collect(), turn: self.turn };
+        let lanes = self.lanes.iter();
+        let positions = lanes.map(|lane| (lane.endpoint.id.clone(), lane.positions())).collect();
+        let state = QuietOutbox { endpoints: self.kept(), positions, turn: self.turn };
         (is_collected && !self.is_waiting()).then_some(state)
     }
 
@@ -126,9 +128,7 @@ impl Outbox {
         self.put_kept(world, &quiet.endpoints)?;
         self.turn = quiet.turn;
         for lane in &mut self.lanes {
-            for _ in 0..quiet.ended.get(&lane.endpoint.id).copied().unwrap_or_default() {
-                lane.skip();
-            }
+            lane.skip(quiet.positions.get(&lane.endpoint.id).copied().unwrap_or_default());
         }
         self.catch_up(world);
         Ok(())

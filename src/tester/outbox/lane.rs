@@ -75,6 +75,11 @@ impl Entry {
     pub(crate) fn at(due: Timestamp) -> Self {
         Self { due, loose: false, shaped: None, copies: None, dropped: None, body: Arc::default() }
     }
+
+    /// The number of its positions: one, and one for each copy.
+    pub(crate) fn positions(&self) -> u64 {
+        1 + self.copies.map_or(0, |(count, _)| count)
+    }
 }
 
 impl Lane {
@@ -147,10 +152,21 @@ impl Lane {
 
     // --- adding and removing ---------------------------------------------------------------------------------------
 
-    /// Adds a delivery. Returns its position.
+    /// Adds a delivery. Returns its position. The positions after it are reserved for its copies, because the time of the first attempt, after
+    /// which they are added, must not change the ids of later deliveries.
     pub(crate) fn push(&mut self, event: &Arc<Event>, entry: Entry) -> u64 {
         let order = self.next_order;
-        self.next_order += 1;
+        self.next_order += entry.positions();
+        self.push_at(order, event, entry);
+        order
+    }
+
+    /// Adds a copy of the delivery at that position, counted from 1.
+    pub(crate) fn push_copy(&mut self, of: u64, number: u64, event: &Arc<Event>, entry: Entry) {
+        self.push_at(of + number, event, entry);
+    }
+
+    fn push_at(&mut self, order: u64, event: &Arc<Event>, entry: Entry) {
         let full = self.pending.len() >= MOST_PENDING;
         let full =
             full.then(|| format!("the endpoint already has {MOST_PENDING} waiting deliveries"));
@@ -172,13 +188,17 @@ impl Lane {
             Some(reason) => self.end(delivery, Status::Dropped, Some(reason)),
             None => self.put(delivery),
         }
-        order
     }
 
-    /// Counts a delivery that an earlier process has ended.
-    pub(crate) const fn skip(&mut self) {
-        self.next_order += 1;
-        self.evicted += 1;
+    /// Counts positions of deliveries that an earlier process has ended.
+    pub(crate) const fn skip(&mut self, positions: u64) {
+        self.next_order += positions;
+        self.evicted += positions;
+    }
+
+    /// The number of positions so far.
+    pub(crate) const fn positions(&self) -> u64 {
+        self.next_order
     }
 
     /// Number of ended deliveries.

@@ -160,3 +160,21 @@ fn chance_depends_on_the_event_and_not_on_the_order_of_events() {
     assert!(!some.is_empty() && some.len() < 8, "{}", some.len());
     assert_eq!(some, dropped(&[1, 0, 1, 0, 1, 0, 1, 0]));
 }
+
+#[test]
+fn ids_do_not_depend_on_the_time_at_which_a_duplicate_is_sent() {
+    let ids = |is_sent_early: bool| {
+        let mut bench = Bench::ordered();
+        bench.shape(Shaping::Duplicate, When::default(), None);
+        bench.happens("company.updated", 0);
+        if is_sent_early {
+            assert_eq!(bench.flush(), [1, 1]);
+        }
+        bench.happens("company.updated", 1);
+        bench.flush();
+        let deliveries = bench.lane().deliveries().into_iter();
+        deliveries.map(|it| (it.id.clone(), it.event.sequence)).collect::<Vec<_>>()
+    };
+    assert_eq!(ids(true), ids(false));
+    assert_eq!(ids(true).len(), 4);
+}
