@@ -78,6 +78,10 @@ pub(super) fn run(args: &EventsArgs) -> Result<(), Failure> {
                 }
                 place.after = end.or(place.after);
                 place.is_found = true;
+                // Without the event of this position, a new log of the same length looks like the old one.
+                if place.last.is_none() {
+                    place.last = args.event_at(end.unwrap_or_default())?;
+                }
             }
             Frame::Other => {}
             Frame::Lost(lost) => {
@@ -123,6 +127,16 @@ impl EventsArgs {
         while !is_served() {
             std::thread::sleep(BEFORE_AGAIN);
         }
+    }
+
+    /// The event at a position, if the log has it.
+    fn event_at(&self, position: u64) -> Result<Option<Value>, Failure> {
+        let Some(before) = position.checked_sub(1) else { return Ok(None) };
+        let path = format!("/_sandbox/events?after={before}&per_page=1");
+        let head = self.world.authorization()?;
+        let reply = self.world.sandbox.ask(TIMEOUT, ("GET", &path), &head, "")?;
+        let mut found: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
+        Ok(found.pointer_mut("/data/0").map(Value::take))
     }
 
     /// Whether the log still has that event; true without an event.
