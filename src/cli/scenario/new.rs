@@ -34,7 +34,8 @@ pub(super) fn run(args: &NewArgs) -> Result<(), Failure> {
         Some(_) => args.name.clone(),
         None => format!("{}.toml", args.name),
     };
-    if Path::new(&path).file_name().is_none_or(|name| name == ".toml") {
+    let name = Path::new(&path).file_name().map(|name| name.to_string_lossy());
+    if name.is_none_or(|name| name.trim_start_matches('.') == "toml") {
         return Err(Failure::Usage("a scenario needs a name".to_owned()));
     }
     let file = OpenOptions::new().write(true).create_new(true).open(&path);

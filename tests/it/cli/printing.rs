@@ -82,6 +82,7 @@ fn wrong_usage_is_exit_code_two_with_the_reason() {
         (vec!["gross-to-net", "--country", "GB", "--gross", "-5"], "`-5` is not an amount"),
         (vec!["gross-to-net", "--country", "GB", "--gross", "abc"], "`abc` is not an amount"),
         (vec!["scenario", "new", ""], "a scenario needs a name"),
+        (vec!["scenario", "new", ".."], "a scenario needs a name"),
         (vec!["mcp", "--api-key", "sk_live_9"], "must not look like a live key"),
         (vec!["exam", "--case", "zzzzzzzzz", "--", "true"], "expected one of "),
         (vec!["diff", "/dev/null", "test_key"], "it is not a regular file"),
