@@ -150,7 +150,7 @@ impl EventsArgs {
             return Ok(!reply.status.contains(" 404 "));
         }
         let found: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
-        let is_same = |name: &str| found["data"][name] == event[name];
+        let is_same = |name: &str| found["data"]["event"][name] == event[name];
         Ok(["sequence", "timestamp", "type", "data"].into_iter().all(is_same))
     }
 

@@ -366,3 +366,21 @@ fn the_command_loses_no_event_of_a_world_that_is_replaced() {
     rename(&caller, 3);
     following.expect(&employee(&caller, 3));
 }
+
+#[test]
+fn the_command_repeats_no_event_of_a_world_that_returns_to_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = folder.path().to_str().unwrap();
+    let flags = ["--seed", "42", "--journal", journal, "--idle-ttl", "1s"];
+    let server = Arc::new(Server::start(&flags));
+    let caller = Caller::with_key(&server, "test_key");
+    (0..3).for_each(|number| rename(&caller, number));
+    let following = Following::start(server.port());
+    // The stream ends each time the idle world leaves memory.
+    for number in 3..6 {
+        std::thread::sleep(Duration::from_millis(2_500));
+        rename(&caller, number);
+        following.expect(&employee(&caller, number));
+    }
+    assert!(following.lines.try_recv().is_err());
+}
