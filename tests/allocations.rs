@@ -29,8 +29,8 @@ const WARM: usize = 50;
 const BASELINE: [(&str, [usize; 2]); 5] = [
     ("read a page", [1_334, 938_784]),
     ("read a small object", [5_543, 668_011]),
-    ("create an employee", [6_684, 854_668]),
-    ("create a company", [6_933, 1_101_870]),
+    ("create an employee", [5_656, 884_736]),
+    ("create a company", [5_428, 1_035_990]),
     ("pay out", [10_956, 1_324_764]),
 ];
 

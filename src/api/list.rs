@@ -27,7 +27,7 @@ use crate::api::crud::{Candidates, Paging, may_scan};
 use crate::api::reply::{List, Shown};
 use crate::api::sort::{Sort, SortKey, Sortable};
 use crate::model::{Account, AnyId};
-use crate::value::{ApiError, Currency, Date, Period, Text, Timestamp};
+use crate::value::{ApiError, CountryCode, Currency, Date, Period, Text, Timestamp};
 use crate::world::{Grow, World};
 
 /// The media type of a whole list as a table.
@@ -139,6 +139,8 @@ sort_by! {
     Currency: Text(|it| it.to_string());
     Account: Text(|it| it.to_string());
     String: Text(|it| it.clone());
+    Box<str>: Text(|it| it.to_string());
+    CountryCode: Text(|it| it.to_string());
     Arc<str>: Text(|it| (**it).to_owned());
 }
 

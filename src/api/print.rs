@@ -15,7 +15,7 @@ pub(crate) fn print_of(country: &str) -> &'static Print {
 /// The name, the address and the numbers of a company.
 pub(crate) fn sender(company: &Company) -> Vec<String> {
     let print = print_of(&company.country);
-    let mut lines = vec![company.legal_name.clone()];
+    let mut lines = vec![company.legal_name.to_string()];
     if let Some(address) = &company.address {
         let place = [Some(&address.city), address.region.as_ref()];
         let place: Vec<&str> = place.into_iter().flatten().map(String::as_str).collect();

@@ -8,9 +8,18 @@ use serde::{Serialize, Serializer};
 use crate::model::{Entity, Wire};
 use crate::value::json_sink::JsonSink;
 
-/// A reply with metadata for the engine. It is serialised on demand, after the step has released its world.
+/// Writes the body of a reply: the same bytes each time.
+pub(crate) type WriteBody = Arc<dyn Fn() -> Vec<u8> + Send + Sync>;
+
+/// The body of a reply.
+pub(crate) enum ReplyBody {
+    Bytes(Vec<u8>),
+    Unwritten(WriteBody),
+}
+
+/// A reply with metadata for the engine. Its body is written on demand, after the step has released its world.
 pub(crate) struct Reply {
-    write: Box<dyn FnOnce() -> Vec<u8> + Send>,
+    pub(crate) body: ReplyBody,
     /// Whether it is a single resource: it gets an `ETag`, and a created one a `Location`.
     pub(crate) single: bool,
     /// Whether it is a page of a list, which also has formats other than JSON.
@@ -21,23 +30,26 @@ pub(crate) struct Reply {
 
 impl Reply {
     /// A reply that is not a single resource.
-    pub(crate) fn new(write: impl FnOnce() -> Vec<u8> + Send + 'static) -> Self {
-        Self { write: Box::new(write), single: false, list: false, id: None }
+    pub(crate) fn new(write: impl Fn() -> Vec<u8> + Send + Sync + 'static) -> Self {
+        Self::of(ReplyBody::Unwritten(Arc::new(write)))
     }
 
-    /// A page of a list.
-    pub(crate) fn list(write: impl FnOnce() -> Vec<u8> + Send + 'static) -> Self {
-        Self { list: true, ..Self::new(write) }
+    /// A reply whose body is known.
+    pub(crate) const fn of(body: ReplyBody) -> Self {
+        Self { body, single: false, list: false, id: None }
     }
 
     /// The bytes.
     pub(crate) fn into_bytes(self) -> Vec<u8> {
-        (self.write)()
+        match self.body {
+            ReplyBody::Bytes(bytes) => bytes,
+            ReplyBody::Unwritten(write) => write(),
+        }
     }
 }
 
 /// Initial capacity: most replies fit.
-const USUAL_BYTES: usize = 1_024;
+const USUAL_BYTES: usize = 2_048;
 
 /// A result that a handler can return.
 pub(crate) trait IntoReply {
@@ -120,7 +132,7 @@ impl<T: Entity> Identified for Shown<T> {
     }
 }
 
-impl<T: Serialize + JsonSchema + Identified + Send + 'static> IntoReply for Data<T> {
+impl<T: Serialize + JsonSchema + Identified + Send + Sync + 'static> IntoReply for Data<T> {
     fn into_reply(self) -> Reply {
         let id = self.0.id_text();
         Reply { single: true, id, ..Reply::new(move || enveloped(&self.0)) }
@@ -151,8 +163,8 @@ fn data_schema(data: Schema) -> Schema {
 
 impl<T, M> IntoReply for List<T, M>
 where
-    T: Serialize + JsonSchema + Send + 'static,
-    M: Serialize + JsonSchema + Send + 'static,
+    T: Serialize + JsonSchema + Send + Sync + 'static,
+    M: Serialize + JsonSchema + Send + Sync + 'static,
 {
     fn into_reply(self) -> Reply {
         let write = move || {
@@ -164,7 +176,7 @@ where
             body.push(b'}');
             body
         };
-        Reply::list(write)
+        Reply { list: true, ..Reply::new(write) }
     }
 
     fn schema(generator: &mut SchemaGenerator) -> Schema {
@@ -188,7 +200,7 @@ fn page_schema(item: Schema, meta: Schema) -> Schema {
     })
 }
 
-impl<T: Serialize + JsonSchema + Send + 'static> IntoReply for Plain<T> {
+impl<T: Serialize + JsonSchema + Send + Sync + 'static> IntoReply for Plain<T> {
     fn into_reply(self) -> Reply {
         Reply::new(move || enveloped(&self.0))
     }

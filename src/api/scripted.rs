@@ -6,7 +6,7 @@ use crate::api::control::inbound;
 use crate::api::operation::Call;
 use crate::api::prelude::*;
 use crate::api::{product, system};
-use crate::value::id::encode_to_string;
+use crate::value::interned::Interned;
 use crate::world::RequestRef;
 use crate::world::script::{TimelineAction, TimelineRow};
 
@@ -25,9 +25,9 @@ pub(crate) fn can_act(row: &Operation) -> bool {
 fn attempt(world: &mut World, place: u32, deed: &TimelineAction) -> Result<()> {
     let key = world.base().key().with("scripted");
     let key = key.at(world.log_length()).at(u64::from(place));
-    let origin = |operation: String| {
-        let id = format!("{}_{}", Kind::Request.prefix(), encode_to_string(key.hash()));
-        Arc::new(RequestRef { id, operation: operation.into(), idempotency_key: None, trace: None })
+    let origin = |operation: Interned| {
+        let id = Id::from_bits(key.hash());
+        Arc::new(RequestRef { id, operation, idempotency_key: None, trace: None })
     };
     let resolved = |world: &World, with: &Value| {
         let mut input = with.clone();
@@ -46,12 +46,12 @@ fn attempt(world: &mut World, place: u32, deed: &TimelineAction) -> Result<()> {
             })?;
             let input = resolved(world, with)?;
             row.check(&input)?;
-            let origin = origin(row.name.to_owned());
+            let origin = origin(row.name.into());
             system::perform(world, row, origin, Vec::new(), input).map(drop)
         }
         TimelineAction::Inbound { kind, with } => {
             let input = resolved(world, with)?;
-            world.begin(Some(origin(format!("inbound {kind}"))));
+            world.begin(Some(origin(Interned::of(&format!("inbound {kind}")))));
             let received = inbound::receive(world, kind, input);
             match &received {
                 Ok(_) => world.commit(),

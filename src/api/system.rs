@@ -134,7 +134,7 @@ pub(crate) fn run_next(world: &mut World, instant: Timestamp) -> Option<Task> {
 }
 
 /// Runs the next task that a request caused, directly or indirectly, before its due time; deadlines only if requested.
-pub(crate) fn run_caused(world: &mut World, request: &str, deadlines: bool) -> bool {
+pub(crate) fn run_caused(world: &mut World, request: Id<RequestRef>, deadlines: bool) -> bool {
     run(world, |world| world.take_caused(request, deadlines)).is_some()
 }
 

@@ -1,6 +1,5 @@
 //! The reply to a successful write.
 
-use bytes::Bytes;
 use http::header::{CONTENT_TYPE, ETAG, LOCATION, VARY};
 use http::{HeaderValue, Response, StatusCode};
 
@@ -23,13 +22,10 @@ pub(super) fn reply(
     time: HeaderValue,
 ) -> Response<LazyBody> {
     let mut response = head(request, &reply, id, time);
-    let body = if reply.single && request.route.operation.success != 201 {
-        let body = Bytes::from(reply.into_bytes());
-        response.headers_mut().insert(ETAG, etag(&body));
-        LazyBody::from(body)
-    } else {
-        LazyBody::of(reply)
-    };
+    let mut body = LazyBody::from(reply.body);
+    if reply.single && request.route.operation.success != 201 {
+        response.headers_mut().insert(ETAG, etag(body.write()));
+    }
     response.map(|()| body)
 }
 
@@ -47,8 +43,7 @@ fn head(request: &Request<'_>, reply: &Reply, id: &HeaderValue, time: HeaderValu
     headers.insert(REQUEST_ID, id.clone());
     headers.insert(SANDBOX_TIME, time);
     if let (201, Some(path), Some(id)) = (operation.success, request.route.reads_at(), &reply.id) {
-        let location =
-            HeaderValue::try_from(path.replace("{}", id)).expect("paths and ids are ASCII");
+        let location = HeaderValue::try_from([path, id].concat()).expect("paths and ids are ASCII");
         headers.insert(LOCATION, location);
     }
     request.trace.resource.set(reply.id.clone());

@@ -13,7 +13,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::api::crud::EXPORT_ROWS;
-use crate::api::reply::Reply;
+use crate::api::reply::{Reply, ReplyBody};
 use crate::engine::columns::Column;
 use crate::engine::headers::{REQUEST_ID, SANDBOX_TIME};
 use crate::engine::lock::lock;
@@ -217,7 +217,7 @@ pub(super) fn of_tester(
     while let Some(piece) = table.piece(|input| call(input).map(Reply::into_bytes)) {
         whole.append(&mut piece?);
     }
-    Ok(Reply::new(move || whole))
+    Ok(Reply::of(ReplyBody::Bytes(whole)))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Names of headers, and decisions by headers before the body is read.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use http::header::{ALLOW, AsHeaderName, CONTENT_TYPE};
@@ -9,6 +10,8 @@ use crate::value::{ApiError, ErrorCode, TraceParent};
 use crate::world::{API_VERSION, ClockMode, World};
 
 pub(super) const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
+pub(super) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+pub(super) const SANDBOX_SCENARIO: HeaderName = HeaderName::from_static("sandbox-scenario");
 pub(super) const SANDBOX_TIME: HeaderName = HeaderName::from_static("sandbox-time");
 /// The tasks that wait for the clock, on replies to writes in a world with a manual clock.
 const WAITING: HeaderName = HeaderName::from_static("sandbox-waiting");
@@ -37,11 +40,12 @@ pub(super) fn own_if(has_own: bool, headers: &HeaderMap) -> &HeaderMap {
 }
 
 /// The value of a header that is a list: all its lines are one list (RFC 9110, §5.3).
-pub(super) fn list(headers: &HeaderMap, name: impl AsHeaderName) -> Option<HeaderValue> {
+pub(super) fn list(headers: &HeaderMap, name: impl AsHeaderName) -> Option<Cow<'_, HeaderValue>> {
     let mut lines = headers.get_all(name).iter();
-    let first = lines.next()?.clone();
+    let first = Cow::Borrowed(lines.next()?);
     lines.try_fold(first, |all, line| {
-        HeaderValue::from_bytes(&[all.as_bytes(), line.as_bytes()].join(&b", "[..])).ok()
+        let all = [all.as_bytes(), line.as_bytes()].join(&b", "[..]);
+        HeaderValue::from_bytes(&all).ok().map(Cow::Owned)
     })
 }
 

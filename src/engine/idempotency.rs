@@ -4,16 +4,15 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use bytes::Bytes;
 use http::request::Parts;
-use http::{HeaderName, HeaderValue, Method, Response, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode};
 use imbl::{HashMap, Vector};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::api::json;
-use crate::engine::headers::REPLAYED;
-use crate::engine::lazy_body::LazyBody;
+use crate::engine::headers::{IDEMPOTENCY_KEY, REPLAYED};
+use crate::engine::lazy_body::{LazyBody, StoredBody};
 use crate::engine::response::Replayed;
 use crate::tester::request_log::KeyOutcome;
 use crate::value::{ApiError, ErrorCode, Timestamp, Violation};
@@ -39,7 +38,7 @@ impl IdempotencyKey {
 
     /// The key of a POST to this path of the table, if it has one. A required key must be present.
     pub(super) fn of(head: &Parts, path: &str, required: bool) -> Result<Option<Self>, ApiError> {
-        let mut values = head.headers.get_all("idempotency-key").iter();
+        let mut values = head.headers.get_all(IDEMPOTENCY_KEY).iter();
         let (Some(value), Method::POST) = (values.next(), head.method.clone()) else {
             if required {
                 let detail = "this operation requires an Idempotency-Key: send a new one with every new request";
@@ -66,8 +65,8 @@ impl IdempotencyKey {
     }
 
     /// The key without quotes.
-    pub(super) fn text(&self) -> String {
-        self.parts().0.to_owned()
+    pub(super) fn text(&self) -> Box<str> {
+        self.parts().0.into()
     }
 }
 
@@ -83,7 +82,7 @@ pub(super) enum Seen {
     Never,
     /// The same request is being processed.
     Running(ApiError),
-    Replay(Response<Bytes>),
+    Replay(Response<LazyBody>),
     OtherBody(ApiError),
 }
 
@@ -121,10 +120,47 @@ struct Kept {
     /// As it was sent.
     body: Box<[u8]>,
     status: StatusCode,
-    headers: Box<[(HeaderName, HeaderValue)]>,
-    answer: LazyBody,
+    headers: HeaderLines,
+    answer: StoredBody,
     /// The code of a refusal, for the request log.
     error: Option<ErrorCode>,
+}
+
+/// Headers as lines `name:value`, because a map of them takes three times the memory.
+#[derive(Debug)]
+struct HeaderLines(Box<[u8]>);
+
+impl HeaderLines {
+    fn of<'a, I: Iterator<Item = (&'a [u8], &'a [u8])>>(headers: impl Fn() -> I) -> Self {
+        // The exact size, because the allocator does not shrink a block a little.
+        let size = headers().map(|(name, value)| name.len() + value.len() + 2).sum();
+        let mut lines = Vec::with_capacity(size);
+        for (name, value) in headers() {
+            lines.extend_from_slice(name);
+            lines.push(b':');
+            lines.extend_from_slice(value);
+            lines.push(b'\n');
+        }
+        Self(lines.into())
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let lines = self.0.split_inclusive(|&byte| byte == b'\n');
+        lines.filter_map(|line| {
+            let name = line.iter().position(|&byte| byte == b':')?;
+            Some((&line[..name], &line[name + 1..line.len() - 1]))
+        })
+    }
+
+    /// Adds them to a reply.
+    fn add_to(&self, headers: &mut HeaderMap) {
+        for (name, value) in self.iter() {
+            let header = (HeaderName::from_bytes(name), HeaderValue::from_bytes(value));
+            if let (Ok(name), Ok(value)) = header {
+                headers.append(name, value);
+            }
+        }
+    }
 }
 
 impl SeenKeys {
@@ -194,11 +230,15 @@ impl SeenKeys {
         if self.answers.stored.len() >= MOST {
             self.answers.forget_first();
         }
-        let headers = reply.headers().iter();
-        let headers = headers.map(|(name, value)| (name.clone(), value.clone())).collect();
-        let error = reply.extensions().get().copied();
-        let (status, answer) = (reply.status(), reply.body().clone());
-        let answer = Kept { body: sent.into(), status, headers, answer, error };
+        let headers =
+            || reply.headers().iter().map(|(name, value)| (name.as_ref(), value.as_bytes()));
+        let answer = Kept {
+            body: sent.into(),
+            status: reply.status(),
+            headers: HeaderLines::of(headers),
+            answer: reply.body().stored(),
+            error: reply.extensions().get().copied(),
+        };
         self.answers.add(now.plus_millis(LIFETIME_MS), key, answer);
     }
 }
@@ -219,9 +259,7 @@ pub(super) struct WrittenAnswer {
 impl WrittenAnswer {
     fn of(expires: Timestamp, key: &IdempotencyKey, kept: &Kept) -> Option<Self> {
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok();
-        let header = |(name, value): &(HeaderName, HeaderValue)| {
-            Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
-        };
+        let header = |(name, value): (&[u8], &[u8])| Some((text(name)?, text(value)?));
         let (key, path) = key.parts();
         Some(Self {
             expires,
@@ -230,25 +268,23 @@ impl WrittenAnswer {
             body: text(&kept.body)?,
             status: kept.status.as_u16(),
             headers: kept.headers.iter().map(header).collect::<Option<_>>()?,
-            answer: text(kept.answer.bytes())?,
+            answer: String::from_utf8(kept.answer.to_bytes()).ok()?,
             error: kept.error.map(|error| error.code().to_owned()),
         })
     }
 
     fn read(self) -> Option<(Timestamp, IdempotencyKey, Kept)> {
-        let header = |(name, value): (String, String)| {
-            Some((HeaderName::try_from(name).ok()?, HeaderValue::try_from(value).ok()?))
-        };
         let error = match self.error {
             Some(code) => Some(*ErrorCode::ALL.iter().find(|error| error.code() == code)?),
             None => None,
         };
-        let (answer, body) = (Bytes::from(self.answer), self.body.into_bytes().into());
+        let headers =
+            || self.headers.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes()));
         let kept = Kept {
-            body,
+            body: self.body.into_bytes().into(),
             status: StatusCode::from_u16(self.status).ok()?,
-            headers: self.headers.into_iter().map(header).collect::<Option<_>>()?,
-            answer: LazyBody::from(answer),
+            headers: HeaderLines::of(headers),
+            answer: StoredBody::Bytes(self.answer.into_bytes().into()),
             error,
         };
         Some((self.expires, IdempotencyKey::new(&self.key, &self.path), kept))
@@ -310,12 +346,10 @@ impl Kept {
         }
     }
 
-    fn replay(&self) -> Response<Bytes> {
-        let mut response = Response::new(self.answer.bytes().clone());
+    fn replay(&self) -> Response<LazyBody> {
+        let mut response = Response::new(self.answer.lazy());
         *response.status_mut() = self.status;
-        for (name, value) in &self.headers {
-            response.headers_mut().append(name, value.clone());
-        }
+        self.headers.add_to(response.headers_mut());
         response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
         response.extensions_mut().insert(Replayed);
         if let Some(code) = self.error {

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::api::host::Host;
+use crate::engine::headers::SANDBOX_SCENARIO;
 use crate::engine::slot::Slot;
 use crate::model::decision::{DECISIONS, Decision};
 use crate::value::{ApiError, ErrorCode};
 use crate::world::script::{OutcomeRule, When};
 use crate::world::{Decided, Why, World};
 
-const SANDBOX_SCENARIO: HeaderName = HeaderName::from_static("sandbox-scenario");
 pub(super) const SANDBOX_DECISION: HeaderName = HeaderName::from_static("sandbox-decision");
 /// The most decisions that one header lists.
 const MOST_LISTED: usize = 16;

@@ -113,8 +113,10 @@ impl<'a> Request<'a> {
 
     /// Path and query as they are recorded. They do not depend on the contract, so that any contract can replay them.
     pub(super) fn recorded_target(&self) -> String {
-        let query = self.head.uri.query().map_or_else(String::new, |query| format!("?{query}"));
-        format!("{}{query}", self.path())
+        match self.head.uri.query() {
+            Some(query) => format!("{}?{query}", self.path()),
+            None => self.path().into_owned(),
+        }
     }
 
     /// The body as JSON; none for a method without one. An empty body counts as an empty object if the
@@ -176,7 +178,12 @@ pub(super) fn is_advance(operation: &Operation) -> bool {
 
 /// The id of the reply to an advance. Two advances without an event between them begin at different times, unless the first did not move the clock.
 pub(super) fn advance_id(base: &Base, events: u64, before: Timestamp) -> HeaderValue {
-    request_id(base.key().with("advance").at(events).with(&before.to_string()))
+    request_id(advance_key(base, events, before))
+}
+
+/// The key of that id.
+pub(super) fn advance_key(base: &Base, events: u64, before: Timestamp) -> Key {
+    base.key().with("advance").at(events).with(&before.to_string())
 }
 
 /// The tag of a representation; equal bytes have equal tags.

@@ -8,7 +8,7 @@ use http::{HeaderMap, Method, Response};
 
 use crate::api::operation::{Contract, Operation};
 use crate::engine::fault::Acted;
-use crate::engine::headers::{REQUEST_ID, observes, own, trace_of};
+use crate::engine::headers::{IDEMPOTENCY_KEY, REQUEST_ID, observes, own, trace_of};
 use crate::engine::keys::bearer;
 use crate::engine::outcomes;
 use crate::engine::readers::Happened;
@@ -18,7 +18,7 @@ use crate::engine::response::Transport;
 use crate::engine::router::Found;
 use crate::engine::slot::Slot;
 use crate::engine::state::Engine;
-use crate::tester::request_log::{Body, FaultUse, KeyOutcome, KeyUse, RequestId, Wall};
+use crate::tester::request_log::{Body, FaultUse, KeyOutcome, KeyUse, Wall};
 use crate::tester::wire::{Applied, ExchangePlan};
 use crate::value::error::ErrorCode;
 use crate::world::script::Lose;
@@ -96,9 +96,8 @@ fn write(
     entry.method.clone_from(&head.method);
     let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
     entry.target.push_str(target);
-    if let Some(id) = response.headers().get(REQUEST_ID) {
-        entry.request_id = RequestId::of(id.as_bytes());
-    }
+    let id = response.headers().get(REQUEST_ID);
+    entry.request_id = id.and_then(|id| id.to_str().ok()?.parse().ok());
     let status = response.status();
     entry.status = Some(status.as_u16());
     entry.body = body;
@@ -127,7 +126,7 @@ fn write(
 }
 
 fn key(head: &Parts, outcome: Option<KeyOutcome>) -> Option<KeyUse> {
-    let text = head.headers.get("idempotency-key")?;
+    let text = head.headers.get(IDEMPOTENCY_KEY)?;
     let text = String::from_utf8_lossy(text.as_bytes()).trim_matches('"').to_owned();
     Some(KeyUse { text, outcome })
 }

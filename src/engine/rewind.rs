@@ -105,9 +105,9 @@ fn play(engine: &Engine, player: &Player<'_>, recalled: &Recalled) {
         player.advance(moved.tasks, moved.to).ok(); // a panic was already logged
         return;
     }
-    let mut request = HttpRequest::builder().method(input.method).uri(&input.target);
-    for (name, value) in &input.headers {
-        request = request.header(*name, value);
+    let mut request = HttpRequest::builder().method(input.method).uri(&*input.target);
+    for (name, value) in &*input.headers {
+        request = request.header(*name, &**value);
     }
     if let Ok(request) = Repeat::sent(engine, request, &input.body) {
         request.perform(player);

@@ -115,12 +115,12 @@ impl Route {
         })
     }
 
-    /// The path of the resources that this row creates, with `{}` for the id.
+    /// The path of the resources that this row creates, up to the id.
     pub(super) fn reads_at(&self) -> Option<&str> {
         let find = || {
             let collection = self.operation.collection();
             let at = |path: &str| self.operation.creates_at(path);
-            self.find_read(at).map(|_| format!("{collection}/{{}}"))
+            self.find_read(at).map(|_| format!("{collection}/"))
         };
         self.created_at.get_or_init(find).as_deref()
     }

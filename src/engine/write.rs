@@ -19,10 +19,10 @@ use crate::engine::idempotency::{self, IdempotencyKey, Seen};
 use crate::engine::lazy_body::LazyBody;
 use crate::engine::outcomes::{self, SANDBOX_DECISION};
 use crate::engine::recording::{self, Before, Note, Tape};
-use crate::engine::request::{Prepared, Request, advance_id, etag, is_advance, request_id};
+use crate::engine::request::{Prepared, Request, advance_key, etag, is_advance, request_id};
 use crate::engine::slot::Slot;
 use crate::engine::{export, problem};
-use crate::value::{ApiError, ErrorCode, Timestamp};
+use crate::value::{ApiError, ErrorCode, Id, Key, Timestamp};
 use crate::world::{RequestRef, World};
 
 pub(super) fn write(request: &Request<'_>, slot: &Arc<Slot>, host: Forking<'_>) -> Response<Bytes> {
@@ -34,7 +34,7 @@ pub(super) fn write(request: &Request<'_>, slot: &Arc<Slot>, host: Forking<'_>) 
     let mut response = match prepared.and_then(|prepared| Ready::of(request, prepared, world, slot))
     {
         Err(error) => refused(request, slot, world, &error).map(LazyBody::from),
-        Ok(Ready::Replay(response)) => response.map(LazyBody::from),
+        Ok(Ready::Replay(response)) => response,
         Ok(Ready::Run { running, input }) => {
             let ran = run(request, slot, &host, world, (running.key(), input));
             if ran.performed.is_ok() {
@@ -53,7 +53,7 @@ pub(super) fn write(request: &Request<'_>, slot: &Arc<Slot>, host: Forking<'_>) 
     if matches!(request.route.operation.call, Call::Write(_)) {
         drop(request.turn.take()); // the next request may begin
     }
-    response.map(|body| body.bytes().clone())
+    response.map(LazyBody::into_bytes)
 }
 
 /// Repeats a recorded request. Returns its refusal. A reply is made only to be stored under an idempotency key.
@@ -129,9 +129,10 @@ fn run(
 ) -> Ran {
     let row = request.route.operation;
     let decided = outcomes::count(world);
-    let mut id = write_id(request, world, slot);
+    let write_key = write_key(request, world, slot);
+    let mut id = request_id(write_key);
     let origin = RequestRef {
-        id: id.to_str().expect("an id is ASCII").to_owned(),
+        id: Id::from_bits(write_key.hash()),
         operation: row.name.into(),
         idempotency_key: key.map(IdempotencyKey::text),
         trace: None,
@@ -201,22 +202,22 @@ fn is_numbered_by_events(row: &Operation) -> bool {
     !matches!(row.call, Call::Tester(_)) && !is_advance(row)
 }
 
-/// The id of a reply to a possible change. A call to the tester leaves no event, so it has its own numbers. A
+/// The key of the id of a reply to a possible change. A call to the tester leaves no event, so it has its own numbers. A
 /// call that only reads, or is not
 /// recorded, shifts no number of the recorded ones. A write that changes nothing gets another id after it has run, because the next
 /// write has the same position in the log.
-fn write_id(request: &Request<'_>, world: &World, slot: &Slot) -> HeaderValue {
+fn write_key(request: &Request<'_>, world: &World, slot: &Slot) -> Key {
     let (row, key) = (request.route.operation, world.base().key());
     match row.call {
         Call::Tester(_) if row.method == Method::Get => {
-            request_id(key.with("looked").at(world.version()).with(request.target()))
+            key.with("looked").at(world.version()).with(request.target())
         }
         Call::Tester(_) if recording::is_beside(row) => {
-            request_id(key.with("beside").at(slot.memory().next_call_beside()))
+            key.with("beside").at(slot.memory().next_call_beside())
         }
-        Call::Tester(_) => request_id(key.with("desk").at(slot.memory().next_tester_call())),
-        _ if is_advance(row) => advance_id(world.base(), world.log().len(), world.now()),
-        _ => request_id(key.with("write").at(world.log().len())),
+        Call::Tester(_) => key.with("desk").at(slot.memory().next_tester_call()),
+        _ if is_advance(row) => advance_key(world.base(), world.log().len(), world.now()),
+        _ => key.with("write").at(world.log().len()),
     }
 }
 
@@ -234,7 +235,7 @@ pub(super) fn settle(world: &mut World) -> bool {
 /// A write that is being executed.
 enum Ready<'a> {
     /// The key already has an answer.
-    Replay(Response<Bytes>),
+    Replay(Response<LazyBody>),
     Run {
         running: Running<'a>,
         input: Value,

@@ -1,10 +1,12 @@
 //! Lifecycles as const rows. The check, the 409 with `allowed`, the docs and the tests read the same rows.
 
-use core::fmt;
+use core::ops::Deref;
+use core::{fmt, slice};
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::model::Kind;
 use crate::value::{ApiError, ErrorCode, Timestamp};
@@ -139,8 +141,77 @@ pub(crate) struct StatusChange<S> {
     pub(crate) reason: Option<Arc<String>>,
 }
 
-/// The statuses of a resource, oldest first. Versions of the resource with the same statuses share them.
-pub(crate) type StatusHistory<S> = Arc<[StatusChange<S>]>;
+/// The statuses of a resource, oldest first. Many resources have one, which needs no memory of its own. Versions of the resource with the same
+/// statuses share more of them.
+#[derive(Clone, Debug)]
+pub(crate) enum StatusHistory<S> {
+    One(StatusChange<S>),
+    Shared(Arc<[StatusChange<S>]>),
+}
+
+impl<S> Deref for StatusHistory<S> {
+    type Target = [StatusChange<S>];
+
+    fn deref(&self) -> &Self::Target {
+        match self {
+            Self::One(change) => slice::from_ref(change),
+            Self::Shared(changes) => changes,
+        }
+    }
+}
+
+impl<S> Default for StatusHistory<S> {
+    fn default() -> Self {
+        Self::Shared([].into())
+    }
+}
+
+impl<S, const N: usize> From<[StatusChange<S>; N]> for StatusHistory<S> {
+    fn from(changes: [StatusChange<S>; N]) -> Self {
+        changes.into_iter().collect()
+    }
+}
+
+impl<S> FromIterator<StatusChange<S>> for StatusHistory<S> {
+    fn from_iter<I: IntoIterator<Item = StatusChange<S>>>(changes: I) -> Self {
+        let mut changes = changes.into_iter();
+        match (changes.next(), changes.next()) {
+            (Some(only), None) => Self::One(only),
+            (first, second) => {
+                Self::Shared(first.into_iter().chain(second).chain(changes).collect())
+            }
+        }
+    }
+}
+
+impl<S: Serialize> Serialize for StatusHistory<S> {
+    fn serialize<T: Serializer>(&self, serializer: T) -> Result<T::Ok, T::Error> {
+        serializer.collect_seq(&**self)
+    }
+}
+
+impl<'de, S: Deserialize<'de>> Deserialize<'de> for StatusHistory<S> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Vec::deserialize(deserializer)?.into_iter().collect())
+    }
+}
+
+impl<S> JsonSchema for StatusHistory<S>
+where
+    Vec<StatusChange<S>>: JsonSchema,
+{
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        Vec::<StatusChange<S>>::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Vec::<StatusChange<S>>::json_schema(generator)
+    }
+}
 
 impl<S> StatusChange<S> {
     /// A change at that time, without a reason.

@@ -17,7 +17,6 @@ use crate::model::business::PayrollItem;
 use crate::render::openapi::header::REQUEST_ID;
 use crate::tester::Tester;
 use crate::tester::inputs::Inputs;
-use crate::tester::request_log::RequestId;
 use crate::tester::snapshots::TesterPart;
 use crate::value::{ApiError, Id};
 use crate::world::script::Scenario;
@@ -134,7 +133,7 @@ impl Session {
     fn set_scene(&mut self, row: &Operation) {
         let mut saves = Saves::default();
         let origin = Arc::new(RequestRef {
-            id: REQUEST_ID.to_owned(),
+            id: REQUEST_ID.parse().unwrap_or(Id::UNKNOWN),
             operation: row.name.into(),
             idempotency_key: None,
             trace: None,
@@ -272,7 +271,7 @@ impl Session {
         let row = crate::api::product().find(|row| row.name == "run_payroll")?;
         self.sample(row).answer?;
         let entry = self.tester.requests.next(self.world.now())?;
-        entry.request_id = RequestId::of(REQUEST_ID.as_bytes());
+        entry.request_id = REQUEST_ID.parse().ok();
         entry.operation = Some(row.name);
         entry.method = http::Method::POST;
         entry.target.push_str(row.path);

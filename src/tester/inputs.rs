@@ -28,10 +28,10 @@ const TOO_MANY: &str = "it has more than 500 inputs or 256 KiB of them";
 pub(crate) struct SharedInput {
     pub(crate) method: &'static str,
     /// Path and query.
-    pub(crate) target: String,
+    pub(crate) target: Box<str>,
     /// Headers that affect it, never a credential.
-    pub(crate) headers: Vec<(&'static str, String)>,
-    pub(crate) body: String,
+    pub(crate) headers: Box<[(&'static str, Box<str>)]>,
+    pub(crate) body: Box<str>,
 }
 
 /// The path of an advance.
@@ -225,12 +225,12 @@ impl Tester {
         let (to, events) = (world.now(), world.log_length());
         let is_due = world.timers().next().is_some_and(|timer| timer.due <= to);
         let body = if is_due && !is_end {
-            r#"{"until":"next_event"}"#.to_owned()
+            r#"{"until":"next_event"}"#.into()
         } else {
-            format!("{{\"to\":\"{to}\"}}")
+            format!("{{\"to\":\"{to}\"}}").into()
         };
         let input =
-            SharedInput { method: "POST", target: ADVANCE.to_owned(), headers: Vec::new(), body };
+            SharedInput { method: "POST", target: ADVANCE.into(), headers: [].into(), body };
         if is_end {
             return self.keep_input(world, at, input);
         }
@@ -253,7 +253,7 @@ impl Tester {
 
     /// Adds an input that led to this state of the world. `at` is virtual time before it. The last part of an advance replaces the parts before.
     pub(crate) fn keep_input(&mut self, world: &World, at: Timestamp, input: SharedInput) {
-        let is_end = input.target == ADVANCE && input.body.starts_with("{\"to\"");
+        let is_end = *input.target == *ADVANCE && input.body.starts_with("{\"to\"");
         match self.inputs.latest.kept.last_mut() {
             Some(last) if is_end && last.moved.is_some() => {
                 (last.input, last.moved, last.events) = (input, None, world.log_length());
@@ -288,12 +288,7 @@ mod tests {
     use crate::world::Shape;
 
     fn input(body: &str) -> SharedInput {
-        SharedInput {
-            method: "POST",
-            target: "/x".to_owned(),
-            headers: Vec::new(),
-            body: body.to_owned(),
-        }
+        SharedInput { method: "POST", target: "/x".into(), headers: [].into(), body: body.into() }
     }
 
     fn world() -> World {

@@ -9,7 +9,8 @@ use std::collections::VecDeque;
 
 use http::Method;
 
-use crate::value::{Timestamp, TraceParent};
+use crate::value::{Id, Timestamp, TraceParent};
+use crate::world::RequestRef;
 use crate::world::script::Fault;
 
 /// Number of entries kept without `--max-requests`.
@@ -35,8 +36,8 @@ pub(crate) struct Requests {
 pub(crate) struct Entry {
     /// Position in the request log, from 1.
     pub(crate) number: u64,
-    /// `Request-Id` of the reply.
-    pub(crate) request_id: RequestId,
+    /// `Request-Id` of the reply. None if the request was lost and never answered.
+    pub(crate) request_id: Option<Id<RequestRef>>,
     /// Virtual time of the reply.
     pub(crate) at: Timestamp,
     /// The operation's name, such as `run_payroll`; none if no route matched.
@@ -73,21 +74,6 @@ pub(crate) struct Wall {
     pub(crate) replied_ms: Option<u64>,
     /// Whether the client disconnected before the end of a delay.
     pub(crate) client_left: bool,
-}
-
-/// `req_` and thirteen characters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct RequestId([u8; 17]);
-
-impl RequestId {
-    /// From a header's bytes; empty if they are not one of our ids.
-    pub(crate) fn of(bytes: &[u8]) -> Self {
-        Self(bytes.try_into().unwrap_or_default())
-    }
-
-    pub(crate) fn as_str(&self) -> &str {
-        core::str::from_utf8(&self.0).unwrap_or_default()
-    }
 }
 
 /// An `Idempotency-Key` and how it was used.
@@ -178,7 +164,7 @@ impl Requests {
         }
         self.entries.push_back(Entry {
             number: self.noted,
-            request_id: RequestId::default(),
+            request_id: None,
             at,
             operation: None,
             method: Method::GET,
@@ -222,7 +208,8 @@ impl Requests {
 
     /// The latest request with that id. Equal reads of an unchanged world share an id.
     pub(crate) fn find(&self, id: &str) -> Option<&Entry> {
-        self.entries().rev().find(|entry| entry.request_id.as_str() == id)
+        let id = id.parse().ok();
+        self.entries().rev().find(|entry| entry.request_id.is_some() && entry.request_id == id)
     }
 
     /// Number of entries dropped since the log was cleared, as far as it is known: at least one if the log begins later than the world.

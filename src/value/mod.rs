@@ -5,9 +5,11 @@
 
 pub(crate) mod aside;
 pub mod birth_date;
+mod country_code;
 pub(crate) mod diagnostic;
 pub mod error;
 pub mod id;
+pub(crate) mod interned;
 pub(crate) mod json_sink;
 mod json_writer;
 pub(crate) mod later;
@@ -24,6 +26,7 @@ pub(crate) mod trace;
 mod wire;
 
 pub(crate) use self::birth_date::BirthDate;
+pub(crate) use self::country_code::CountryCode;
 pub(crate) use self::diagnostic::{Diagnostic, Look};
 pub(crate) use self::error::{ApiError, ErrorCode, Result, Violation};
 pub(crate) use self::id::{Id, Prefixed};

@@ -19,7 +19,7 @@ use crate::value::text::camel_case;
 use crate::value::{Id, Prefixed, Timestamp};
 use crate::world::envelope::event_id;
 use crate::world::event::{differing, members};
-use crate::world::{Changed, Event};
+use crate::world::{Changed, Event, RequestRef};
 
 /// An audit record: who did what to which resource, and when.
 #[derive(Serialize, JsonSchema)]
@@ -59,9 +59,10 @@ struct Actor {
     #[serde(rename = "type")]
     kind: ActorType,
     /// `Request-Id` of the call; for the clock, of the call that set the timer.
-    request_id: Option<String>,
+    #[schemars(with = "Option<String>")]
+    request_id: Option<Id<RequestRef>>,
     /// The call's `Idempotency-Key`.
-    idempotency_key: Option<String>,
+    idempotency_key: Option<Box<str>>,
 }
 
 /// Who caused the event.
@@ -137,7 +138,7 @@ impl AuditRow {
             company_id: event.company_id(),
             actor: Actor {
                 kind: if event.request.is_some() { ActorType::Caller } else { ActorType::Clock },
-                request_id: cause.map(|request| request.id.clone()),
+                request_id: cause.map(|request| request.id),
                 idempotency_key: cause.and_then(|request| request.idempotency_key.clone()),
             },
             operation: cause.map(|request| camel_case(&request.operation)),

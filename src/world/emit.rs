@@ -1,6 +1,5 @@
 //! Staged changes are sealed into an event.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::model::{AnyId, Entity, Record};
@@ -50,7 +49,7 @@ impl World {
         let event = Event {
             sequence: self.log.len() + 1,
             at: self.now,
-            name: Cow::Borrowed(name),
+            name: name.into(),
             id: event_key.hash(),
             object,
             request: self.transaction.request.clone(),

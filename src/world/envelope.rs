@@ -13,7 +13,7 @@ use crate::value::id::{Id, encode_to_string};
 use crate::value::span::Span;
 use crate::value::time::Timestamp;
 use crate::world::decided::{Decided, Why};
-use crate::world::event::{Event, Previous};
+use crate::world::event::{Event, Previous, RequestRef};
 
 /// The API version of an event.
 pub(crate) const API_VERSION: &str = "2026-01-01";
@@ -98,9 +98,10 @@ impl DecisionShape {
 #[derive(Serialize, JsonSchema)]
 struct EventRequest {
     /// The `Request-Id` of the reply to the request.
-    id: String,
+    #[schemars(with = "String")]
+    id: Id<RequestRef>,
     /// The `Idempotency-Key` of the request; null if it had none.
-    idempotency_key: Option<String>,
+    idempotency_key: Option<Box<str>>,
 }
 
 /// The resource of an event.
@@ -137,7 +138,7 @@ impl EventShape {
             company_id: event.company_id(),
             livemode: false,
             request: event.request.as_ref().map(|request| EventRequest {
-                id: request.id.clone(),
+                id: request.id,
                 idempotency_key: request.idempotency_key.clone(),
             }),
             decision: event.decision.as_deref().map(DecisionShape::of),

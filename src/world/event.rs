@@ -1,6 +1,5 @@
 //! The events: each sealed event has all of its changes.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::ser::{Error as _, SerializeMap, SerializeStruct};
@@ -11,7 +10,8 @@ use serde_json::{Map, Value};
 use crate::model::business::Company;
 use crate::model::{AnyId, Kind, Record};
 use crate::value::TraceParent;
-use crate::value::id::Id;
+use crate::value::id::{Id, Prefixed};
+use crate::value::interned::Interned;
 use crate::value::time::Timestamp;
 use crate::world::decided::Decided;
 
@@ -24,7 +24,7 @@ pub(crate) struct Event {
     /// The virtual time.
     pub(crate) at: Timestamp,
     /// `payout.paid`.
-    pub(crate) name: Cow<'static, str>,
+    pub(crate) name: Interned,
     /// The bits of the event's id. They depend on the subject and its own number of events, not on the sequence, so an unrelated event
     /// changes no id.
     pub(crate) id: u64,
@@ -44,7 +44,7 @@ pub(crate) struct Event {
 struct WrittenEvent {
     sequence: u64,
     at: Timestamp,
-    name: Cow<'static, str>,
+    name: Interned,
     id: u64,
     object: Record,
     #[serde(default)]
@@ -136,13 +136,18 @@ impl Event {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RequestRef {
     /// `Request-Id` of the reply.
-    pub(crate) id: String,
-    pub(crate) operation: Cow<'static, str>,
+    pub(crate) id: Id<Self>,
+    pub(crate) operation: Interned,
     /// The caller's `Idempotency-Key`.
-    pub(crate) idempotency_key: Option<String>,
+    pub(crate) idempotency_key: Option<Box<str>>,
     /// The caller's trace. It is not part of the world: two worlds that differ only in it have the same digest.
     #[serde(skip)]
     pub(crate) trace: Option<Box<TraceParent>>,
+}
+
+impl Prefixed for RequestRef {
+    const PREFIX: &'static str = Kind::Request.prefix();
+    const NAME: &'static str = Kind::Request.name();
 }
 
 impl Serialize for Event {

@@ -25,7 +25,7 @@ use crate::model::kind::{for_each_kind, typed};
 use crate::model::ledger::JournalEntry;
 use crate::model::payments::Wallet;
 use crate::model::{Kind, Object, StatusChange, StatusHistory};
-use crate::value::{Date, Key, Metadata, Timestamp};
+use crate::value::{CountryCode, Date, Key, Metadata, Timestamp};
 use crate::world::layout::ENTRIES_A_COMPANY;
 use crate::world::pay_calendar::PAY_DAYS_AFTER;
 use crate::world::workplace::Workplace;
@@ -99,13 +99,13 @@ impl Grow for Company {
             id: base.id_at(index),
             object: Object::NAME,
             status: CompanyStatus::Active,
-            legal_name: known.legal_name,
-            country: plan.country.code.to_owned(),
+            legal_name: known.legal_name.into(),
+            country: CountryCode::parse(plan.country.code)?,
             currency: plan.currency,
             industry: Some(plan.industry.id.into()),
-            registration_number: Some(known.registration_number),
+            registration_number: Some(known.registration_number.into()),
             founded_on: Some(known.founded_on),
-            tax_id: Some(known.tax_id),
+            tax_id: Some(known.tax_id.into()),
             address: Some(Box::new(Address {
                 line1: address.line1,
                 city: address.city.to_owned(),

@@ -11,6 +11,7 @@ pub(crate) mod base;
 pub(crate) mod books;
 mod business_days;
 pub(crate) mod checkpoint;
+mod chunks;
 mod clock_mode;
 mod commit;
 mod company_mix;

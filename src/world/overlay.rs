@@ -12,6 +12,7 @@ use imbl::{OrdMap, OrdSet, Vector};
 use serde::{Deserialize, Serialize};
 
 use crate::model::{AnyId, Kind, Record};
+use crate::world::chunks::Chunks;
 use crate::world::table::Table;
 
 /// The resources created or changed since the start.
@@ -38,7 +39,7 @@ struct OfKind {
     /// By id.
     records: Table<Entry>,
     /// Ids in creation order. Records are never deleted, so the order never changes.
-    created: Vector<u64>,
+    created: Chunks<u64>,
     /// The ids of each parent's children in creation order; the count numbers the next child.
     children: Table<Children>,
     /// Indexes of grown objects that have changed.
@@ -118,7 +119,7 @@ impl From<WrittenOverlay> for Overlay {
     }
 }
 
-/// The list of a kind or a parent without entries.
+/// The list of a parent without children.
 static NO_IDS: LazyLock<Vector<u64>> = LazyLock::new(Vector::new);
 
 /// The origin of a record in the overlay.
@@ -156,7 +157,7 @@ impl Overlay {
             of_kind.records.push(id, Entry { record, events });
             match origin {
                 Origin::Created { parent } => {
-                    of_kind.created.push_back(id);
+                    of_kind.created.push(id);
                     match of_kind.children.get_mut(parent) {
                         Some(ids) => ids.push(id),
                         None => of_kind.children.push(parent, Children::One(id)),
@@ -183,7 +184,7 @@ impl Overlay {
         assert_eq!(last, id, "changes are undone in reverse");
         match origin {
             Origin::Created { parent } => {
-                let last = of_kind.created.pop_back();
+                let last = of_kind.created.pop();
                 assert_eq!(last, Some(id), "changes are undone in reverse");
                 let ids = of_kind.children.get_mut(parent).expect("what is undone was put");
                 if ids.pop(id) {
@@ -268,8 +269,9 @@ impl Overlay {
     }
 
     /// The ids of this kind in order of creation.
-    pub(crate) fn created(&self, kind: Kind) -> &Vector<u64> {
-        self.kinds.get(&kind).map_or(&*NO_IDS, |of_kind| &of_kind.created)
+    pub(crate) fn created(&self, kind: Kind) -> &Chunks<u64> {
+        static NONE: Chunks<u64> = Chunks::new();
+        self.kinds.get(&kind).map_or(&NONE, |of_kind| &of_kind.created)
     }
 
     fn below(&self, kind: Kind, parent: u64) -> Option<&Children> {

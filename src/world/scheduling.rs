@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use crate::model::{AnyId, Task};
-use crate::value::{Span, Timestamp};
+use crate::value::{Id, Span, Timestamp};
 use crate::world::timers::Timer;
 use crate::world::transaction::Undo;
-use crate::world::{ClockMode, World};
+use crate::world::{ClockMode, RequestRef, World};
 
 impl World {
     /// Sets a timer for the next action of the outside world. In an instant world it is due at once.
@@ -104,7 +104,11 @@ impl World {
 
     /// Takes the first timer that a request set, directly or indirectly, without waiting for it; deadlines
     /// only on request.
-    pub(crate) fn take_caused(&mut self, request: &str, deadlines: bool) -> Option<Arc<Timer>> {
+    pub(crate) fn take_caused(
+        &mut self,
+        request: Id<RequestRef>,
+        deadlines: bool,
+    ) -> Option<Arc<Timer>> {
         let caused = |timer: &Timer| {
             let cause = timer.cause.as_ref();
             (deadlines || !timer.task.kind().is_deadline())

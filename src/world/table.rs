@@ -6,9 +6,11 @@
 //! for 64 rows at once. Deliberately absent: an order by key, and the removal of any row but the last.
 
 use std::ops::IndexMut;
+use std::sync::Arc;
 
-use imbl::Vector;
 use serde::{Deserialize, Serialize};
+
+use crate::world::chunks::Chunks;
 
 /// A table with at most this many rows is an array, which is searched as fast as a hash table.
 const FEW: usize = 64;
@@ -24,10 +26,16 @@ const SLOTS: usize = 8;
 pub(super) struct Table<V: Clone> {
     /// The rows of a small table.
     few: Vec<(u64, V)>,
-    /// The rows of a table with a hash table.
-    rows: Vector<(u64, V)>,
-    /// The hash table: 0 buckets, or a power of two. A row is in the first bucket from its home that had a free slot.
-    buckets: Vector<Bucket>,
+    /// The rows of a large table.
+    many: Option<Arc<Many<V>>>,
+}
+
+/// Rows with a hash table.
+#[derive(Clone, Debug)]
+struct Many<V> {
+    rows: Chunks<(u64, V)>,
+    /// Their number is a power of two. A row is in the first bucket from its home that had a free slot.
+    buckets: Chunks<Bucket>,
 }
 
 type Bucket = [Slot; SLOTS];
@@ -61,7 +69,7 @@ impl Slot {
 
 impl<V: Clone> Default for Table<V> {
     fn default() -> Self {
-        Self { few: Vec::new(), rows: Vector::new(), buckets: Vector::new() }
+        Self { few: Vec::new(), many: None }
     }
 }
 
@@ -75,71 +83,99 @@ impl<V: Clone> From<Vec<(u64, V)>> for Table<V> {
 
 impl<V: Clone> From<Table<V>> for Vec<(u64, V)> {
     fn from(table: Table<V>) -> Self {
-        table.few.into_iter().chain(table.rows).collect()
+        table.iter().map(|(key, value)| (key, value.clone())).collect()
     }
 }
 
 impl<V: Clone> Table<V> {
     pub(super) fn len(&self) -> usize {
-        self.few.len() + self.rows.len()
+        self.many.as_ref().map_or(self.few.len(), |many| many.rows.len())
     }
 
     pub(super) fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether it is an array.
-    fn is_small(&self) -> bool {
-        self.buckets.is_empty()
-    }
-
     /// The keys and their values, in the order of insertion.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u64, &V)> {
-        self.few.iter().chain(&self.rows).map(|(key, value)| (*key, value))
+        let many = self.many.iter().flat_map(|many| many.rows.iter());
+        self.few.iter().chain(many).map(|(key, value)| (*key, value))
     }
 
     pub(super) fn get(&self, key: u64) -> Option<&V> {
-        self.find(key).map(|(_, value)| value)
+        match &self.many {
+            Some(many) => many.find(key).map(|place| &many.rows[place].1),
+            None => self.few.iter().find(|(of, _)| *of == key).map(|(_, value)| value),
+        }
     }
 
     pub(super) fn get_mut(&mut self, key: u64) -> Option<&mut V> {
-        let (place, _) = self.find(key)?;
-        let row = if self.is_small() { self.few.get_mut(place) } else { self.rows.get_mut(place) };
+        let row = match &mut self.many {
+            Some(many) => {
+                let place = many.find(key)?;
+                Arc::make_mut(many).rows.get_mut(place)
+            }
+            None => self.few.iter_mut().find(|(of, _)| *of == key),
+        };
         row.map(|(_, value)| value)
     }
 
     /// Adds a row. Its key must be new.
     pub(super) fn push(&mut self, key: u64, value: V) {
-        if self.is_small() {
-            self.few.push((key, value));
-            return self.index_if_large();
+        if let Some(many) = &mut self.many {
+            return Arc::make_mut(many).push(key, value);
         }
-        self.rows.push_back((key, value));
+        self.few.push((key, value));
+        self.index_if_large();
+    }
+
+    /// Removes the last row.
+    pub(super) fn pop(&mut self) -> Option<(u64, V)> {
+        match &mut self.many {
+            Some(many) => Arc::make_mut(many).pop(),
+            None => self.few.pop(),
+        }
+    }
+
+    /// A small table with too many rows gets a hash table.
+    fn index_if_large(&mut self) {
+        if self.few.len() > FEW {
+            let rows = std::mem::take(&mut self.few).into_iter().collect();
+            self.many = Some(Arc::new(Many::of(rows)));
+        }
+    }
+}
+
+impl<V: Clone> Many<V> {
+    /// These rows with a hash table that has at least twice as many slots.
+    fn of(rows: Chunks<(u64, V)>) -> Self {
+        let count = (rows.len() * 2).div_ceil(SLOTS).next_power_of_two();
+        let mut buckets = vec![[Slot::FREE; SLOTS]; count];
+        for (nth, (key, _)) in (1..).zip(rows.iter()) {
+            add(&mut buckets, count, Slot::new(*key, nth));
+        }
+        Self { rows, buckets: buckets.into_iter().collect() }
+    }
+
+    fn push(&mut self, key: u64, value: V) {
+        self.rows.push((key, value));
         let (nth, count) = (self.rows.len(), self.buckets.len());
         if nth > most(count) {
-            self.build_index();
+            *self = Self::of(std::mem::take(&mut self.rows));
         } else {
             add(&mut self.buckets, count, Slot::new(key, nth));
         }
     }
 
-    /// Removes the last row.
-    pub(super) fn pop(&mut self) -> Option<(u64, V)> {
-        if self.is_small() {
-            return self.few.pop();
-        }
+    fn pop(&mut self) -> Option<(u64, V)> {
         let nth = self.rows.len();
-        let row = self.rows.pop_back()?;
+        let row = self.rows.pop()?;
         self.remove(Slot::new(row.0, nth));
         Some(row)
     }
 
-    /// The place of the row with this key, and its value.
-    fn find(&self, key: u64) -> Option<(usize, &V)> {
-        if self.is_small() {
-            let mut rows = self.few.iter().enumerate();
-            return rows.find_map(|(place, (of, value))| (*of == key).then_some((place, value)));
-        }
+    /// The place of the row with this key.
+    fn find(&self, key: u64) -> Option<usize> {
         let wanted = Slot::new(key, 0);
         let mut home = wanted.home(self.buckets.len());
         loop {
@@ -147,9 +183,8 @@ impl<V: Clone> Table<V> {
             for slot in bucket {
                 if slot.tag == wanted.tag && !slot.is_free() {
                     let place = slot.nth as usize - 1;
-                    let (of, value) = &self.rows[place];
-                    if *of == key {
-                        return Some((place, value));
+                    if self.rows[place].0 == key {
+                        return Some(place);
                     }
                 }
             }
@@ -158,24 +193,6 @@ impl<V: Clone> Table<V> {
             }
             home = (home + 1) & (self.buckets.len() - 1);
         }
-    }
-
-    /// A small table with too many rows gets a hash table.
-    fn index_if_large(&mut self) {
-        if self.few.len() > FEW {
-            self.rows = std::mem::take(&mut self.few).into();
-            self.build_index();
-        }
-    }
-
-    /// Builds a hash table with at least twice as many slots as rows.
-    fn build_index(&mut self) {
-        let count = (self.rows.len() * 2).div_ceil(SLOTS).next_power_of_two();
-        let mut buckets = vec![[Slot::FREE; SLOTS]; count];
-        for (nth, (key, _)) in (1..).zip(&self.rows) {
-            add(&mut buckets, count, Slot::new(*key, nth));
-        }
-        self.buckets = buckets.into();
     }
 
     /// Removes a slot, and moves later slots of the same chain into the gap.
@@ -256,7 +273,8 @@ mod tests {
         (0..10_000).for_each(|key| table.push(key, key));
         assert!((0..10_000).all(|key| table.get(key) == Some(&key)));
         assert!(table.get(10_000).is_none());
-        assert!(table.buckets.len() * SLOTS <= 40_000, "{} buckets", table.buckets.len());
+        let buckets = table.many.map_or(0, |many| many.buckets.len());
+        assert!(buckets * SLOTS <= 40_000, "{buckets} buckets");
     }
 
     #[test]
@@ -274,7 +292,8 @@ mod tests {
                 }
             }
             assert_eq!(table.pop(), None);
-            assert!(table.buckets.iter().flatten().all(|slot| *slot == Slot::FREE));
+            let mut slots = table.many.iter().flat_map(|many| many.buckets.iter()).flatten();
+            assert!(slots.all(|slot| *slot == Slot::FREE));
             assert!(keys().take(most).all(|key| copy.get(key) == Some(&1)), "a clone has its rows");
         }
     }

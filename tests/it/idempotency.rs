@@ -50,6 +50,29 @@ fn a_repeated_request_is_answered_alike_and_changes_nothing() {
     assert_eq!(caller.digest(), before);
 }
 
+/// The bodies are not stored: they are written again for each replay.
+#[test]
+fn a_replay_shows_the_resource_as_it_was() {
+    let caller = Caller::instant();
+    let created = send(&caller, EMPLOYEES, "create", &hire(&caller, "Ada Obi"));
+    let path = format!("{EMPLOYEES}/{}", id(&created.made()));
+    let activate = format!("{path}/activate");
+    let activated = send(&caller, &activate, "activate", &json!({}));
+    activated.expect(200);
+    assert!(activated.header("etag").is_some());
+    caller.patch(&path, &json!({"role": "Surveyor"})).expect(200);
+    let before = caller.digest();
+    for (path, key, body, first) in [
+        (EMPLOYEES, "create", hire(&caller, "Ada Obi"), &created),
+        (&activate, "activate", json!({}), &activated),
+    ] {
+        let again = send(&caller, path, key, &body);
+        assert!(replayed(&again) && !again.text().contains("Surveyor"));
+        assert_eq!(lasting(first), lasting(&again));
+    }
+    assert_eq!(caller.digest(), before);
+}
+
 #[test]
 fn the_body_is_compared_as_json_and_not_as_text() {
     let caller = Caller::instant();

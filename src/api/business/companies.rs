@@ -9,7 +9,7 @@ use crate::model::business::{
 };
 use crate::model::growth::countries;
 use crate::model::payments::Rail;
-use crate::value::Email;
+use crate::value::{CountryCode, Email};
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
@@ -55,6 +55,12 @@ list! {
         /// Filter by country of registration, ISO 3166-1 alpha-2.
         country: Country;
     sort created_at, legal_name, country;
+}
+
+impl Accepts<CountryCode> for Country {
+    fn accepts(&self, code: &CountryCode) -> bool {
+        *self.0 == **code
+    }
 }
 
 impl Accepts<String> for Country {
@@ -128,6 +134,7 @@ impl PayrollSettingsChange {
 
 fn create_company(world: &mut World, input: CreateCompany) -> Result<Data<CompanyWithBlockers>> {
     known_country(&input.country.0)?;
+    let country = CountryCode::parse(&input.country.0).expect("known codes have two letters");
     let (now, today) = (world.now(), world.today());
     let future = input.founded_on.filter(|day| *day > today).map(|day| {
         let detail = format!("{day} must not be in the future (today is {today})");
@@ -141,13 +148,13 @@ fn create_company(world: &mut World, input: CreateCompany) -> Result<Data<Compan
             id: world.next_id(0),
             object: Object::NAME,
             status: CompanyStatus::Pending,
-            legal_name: input.legal_name.into_string(),
-            country: input.country.0,
+            legal_name: input.legal_name.into_string().into(),
+            country,
             currency: input.currency,
             industry: input.industry.map(|text| text.into_string().into()),
-            registration_number: input.registration_number.map(Text::into_string),
+            registration_number: input.registration_number.map(|text| text.into_string().into()),
             founded_on: input.founded_on,
-            tax_id: input.tax_id.map(Text::into_string),
+            tax_id: input.tax_id.map(|text| text.into_string().into()),
             address: None,
             contact: None,
             payroll_settings: input

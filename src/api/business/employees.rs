@@ -12,7 +12,7 @@ use crate::api::business::pay_terms::{CompensationInput, Payee, compensation, wa
 use crate::api::business::payment_account::{PaymentMethodInput, payment_method};
 use crate::api::business::tax_attributes::{self, TaxAttributesInput, tax_attributes};
 use crate::api::prelude::*;
-use crate::api::reply::{IntoReply, Reply, list_schema};
+use crate::api::reply::{IntoReply, Reply, ReplyBody, list_schema};
 use crate::model::business::{EmployeeStatus, EmploymentType, PayrollStatus};
 use crate::value::Email;
 
@@ -104,7 +104,7 @@ pub(crate) struct EmployeeRow {
 
 impl IntoReply for EmployeePage {
     fn into_reply(self) -> Reply {
-        Reply::list(move || self.into_bytes())
+        Reply { list: true, ..Reply::of(ReplyBody::Bytes(self.into_bytes())) }
     }
 
     fn schema(generator: &mut SchemaGenerator) -> Schema {
@@ -168,7 +168,7 @@ fn create_employee(world: &mut World, input: CreateEmployee) -> Result<Single<Em
     if let Some(country) = &country {
         known_country(country)?;
     }
-    let country = &country.unwrap_or_else(|| company.country.clone());
+    let country = &country.unwrap_or_else(|| company.country.to_string());
     let employment_type = input.employment_type.unwrap_or(EmploymentType::FullTime);
     let law = employment_type.payroll_country(country);
     let payee = Payee { company: &company, country, law, paid_in: None };

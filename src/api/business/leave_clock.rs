@@ -150,7 +150,7 @@ mod tests {
     fn call(world: &mut World, name: &str, input: Value) -> Value {
         let row = api::product().find(|row| row.name == name).expect("a row");
         let origin = Arc::new(RequestRef {
-            id: "req_1".to_owned(),
+            id: Id::from_bits(1),
             operation: "test".into(),
             idempotency_key: None,
             trace: None,

@@ -152,7 +152,7 @@ impl Payee<'_> {
         let local = countries::find(self.country).and_then(|it| Currency::new(it.currency));
         let convertible = |it: &Currency| fx::is_known(*it) && fx::is_known(company);
         let local = local.filter(|it| *it == company || convertible(it));
-        let at_home = Some(company).filter(|_| self.country == self.company.country);
+        let at_home = Some(company).filter(|_| *self.country == *self.company.country);
         let mut currencies: Vec<Currency> = at_home.into_iter().chain(local).collect();
         currencies.dedup();
         currencies

@@ -70,7 +70,7 @@ fn add(
         run: None,
         authority: Authority::VAT.code(),
         form: tax_return.form.clone(),
-        jurisdiction: company.country.clone(),
+        jurisdiction: company.country.to_string(),
         period,
         due_on: Some(tax_return.due_on(&company.country, period)),
         amount,

@@ -13,7 +13,7 @@ const MOST_COLUMNS: usize = 4;
 pub(crate) fn tax_document_pdf(world: &World, document: &TaxDocument) -> Result<PdfDocument> {
     let company = world.get(document.company_id())?;
     let employee = document.employee_id().and_then(|id| world.find(id));
-    let about = employee.as_ref().map_or(&company.legal_name, |employee| &employee.name);
+    let about = employee.as_ref().map_or(&*company.legal_name, |employee| &employee.name);
     let (first, last) = document.days();
     let print = print_of(&company.country);
     let is_text = |it: &&FilledBox| it.amount.is_none();

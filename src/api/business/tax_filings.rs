@@ -83,7 +83,7 @@ fn create_tax_filing(world: &mut World, input: CreateTaxFiling) -> Result<Single
     let jurisdiction = input.jurisdiction.0;
     let mut open = unfiled(world, &company, period);
     open.retain(|liability| liability.jurisdiction == jurisdiction);
-    if open.is_empty() && jurisdiction != company.country {
+    if open.is_empty() && *jurisdiction != *company.country {
         let detail = format!(
             "the company is registered in {}, and has nothing due for {period} in {jurisdiction}",
             company.country

@@ -12,7 +12,7 @@ use crate::world::{Base, ClockMode, RequestRef, Shape};
 /// A request as the origin of events.
 fn origin() -> Arc<RequestRef> {
     Arc::new(RequestRef {
-        id: "req_1".to_owned(),
+        id: Id::from_bits(1),
         operation: "test".into(),
         idempotency_key: None,
         trace: None,

@@ -122,7 +122,7 @@ pub(crate) fn shown(lane: &Lane, delivery: &Delivery, now: Timestamp) -> Webhook
         event_id: event_id(event),
         event_type: event.name.to_string(),
         sequence: event.sequence,
-        request_id: event.request.as_ref().map(|request| request.id.clone()),
+        request_id: event.request.as_ref().map(|request| request.id.to_string()),
         status: delivery.status,
         reason: delivery.reason.clone(),
         shaped: delivery.shaped,

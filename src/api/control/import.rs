@@ -198,7 +198,7 @@ pub(crate) fn perform(
             saves.perform(world, row(&call.call)?, step, &Map::new(), &[], &origin)?;
             // Only the bank's answers: a later first day of work stays a later day.
             if ANSWERED.contains(&call.call.as_str()) {
-                while system::run_caused(world, &origin.id, false) {}
+                while system::run_caused(world, origin.id, false) {}
             }
             taken.extend(own);
             Ok(())

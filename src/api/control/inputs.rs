@@ -70,9 +70,9 @@ impl InputShape {
     fn of(Recalled { input, spent, .. }: &Recalled) -> Self {
         Self {
             method: input.method,
-            path: input.target.clone(),
-            headers: input.headers.iter().map(|(name, value)| (*name, value.clone())).collect(),
-            body: input.body.clone(),
+            path: input.target.to_string(),
+            headers: input.headers.iter().map(|(name, value)| (*name, value.to_string())).collect(),
+            body: input.body.to_string(),
             fault_counters: spent.clone(),
         }
     }

@@ -110,7 +110,7 @@ impl RequestShape {
         });
         Self {
             number: entry.number,
-            request_id: entry.request_id.as_str().to_owned(),
+            request_id: entry.request_id.map_or_else(String::new, |id| id.to_string()),
             at: entry.at,
             operation: entry.operation.map(operation_id),
             method: entry.method.as_str().to_owned(),
@@ -163,7 +163,7 @@ list! {
         #[schemars(range(min = 100, max = 599))]
         status: u16,
         /// Filter by the reply's `Request-Id`.
-        request_id: Text<64> => |id, entry| entry.request_id.as_str() == id.as_str(),
+        request_id: Text<64> => |id, entry| entry.request_id == id.as_str().parse().ok(),
         /// Filter by `Idempotency-Key`.
         idempotency_key: Text<255> => |text, entry| {
             entry.key.as_ref().is_some_and(|key| key.text == text.as_str())
@@ -227,9 +227,10 @@ fn caused<'a>(world: &'a World, entry: &'a Entry) -> impl Iterator<Item = &'a Ev
     let (first, last) = entry.events.unwrap_or((1, 0));
     let count = usize::try_from((last + 1).saturating_sub(first)).unwrap_or(usize::MAX);
     let events = world.log().since(first.saturating_sub(1)).take(count);
-    let own = |event: &&Event| {
+    let id = entry.request_id;
+    let own = move |event: &&Event| {
         let request = event.request.as_ref();
-        request.is_some_and(|request| request.id == entry.request_id.as_str())
+        request.is_some_and(|request| Some(request.id) == id)
     };
     events.map(|event| &**event).filter(own)
 }
@@ -238,9 +239,10 @@ fn caused<'a>(world: &'a World, entry: &'a Entry) -> impl Iterator<Item = &'a Ev
 fn followed<'a>(world: &'a World, entry: &'a Entry) -> impl Iterator<Item = &'a Event> {
     let first = entry.events.map_or(u64::MAX, |(first, _)| first);
     let events = world.log().since(first.saturating_sub(1)).map(|event| &**event);
-    events.filter(|event| {
+    let id = entry.request_id;
+    events.filter(move |event| {
         let cause = event.cause.as_ref();
-        cause.is_some_and(|request| request.id == entry.request_id.as_str())
+        cause.is_some_and(|request| Some(request.id) == id)
     })
 }
 

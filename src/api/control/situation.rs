@@ -12,7 +12,6 @@ use crate::api::prelude::*;
 use crate::api::system;
 use crate::model::business::{CompanyStatus, Employee, EmployeeStatus};
 use crate::model::payments::Invoice;
-use crate::value::id::encode_to_string;
 use crate::world::RequestRef;
 use crate::world::script::OutcomeRule;
 
@@ -297,7 +296,7 @@ pub(crate) fn origin(
 ) -> Arc<RequestRef> {
     let key = world.base().key().with(purpose).at(logged).at(place);
     Arc::new(RequestRef {
-        id: format!("{}_{}", Kind::Request.prefix(), encode_to_string(key.hash())),
+        id: Id::from_bits(key.hash()),
         operation: operation.into(),
         idempotency_key: None,
         trace: None,

@@ -96,7 +96,7 @@ enum Of<'a> {
 /// The object that the id identifies.
 enum Sought {
     Trace(TraceId),
-    Request(String),
+    Request(Id<RequestRef>),
     Event(u64),
     Resource(String),
 }
@@ -119,7 +119,7 @@ impl Sought {
     fn request(&self, entry: &Entry) -> bool {
         match self {
             Self::Trace(id) => entry.trace.as_ref().is_some_and(|trace| trace.trace == *id),
-            Self::Request(id) => entry.request_id.as_str() == id,
+            Self::Request(id) => entry.request_id == Some(*id),
             Self::Event(_) => false,
             Self::Resource(id) => entry.resource.as_ref() == Some(id),
         }
@@ -152,11 +152,11 @@ fn sought(world: &World, tester: &Tester, id: &str) -> Sought {
         return Sought::Trace(trace);
     }
     let of_event = |event: &Event| match event.origin() {
-        Some(request) => Sought::Request(request.id.clone()),
+        Some(request) => Sought::Request(request.id),
         None => Sought::Event(event.id),
     };
     if id.split('_').next() == Some(Kind::Request.prefix()) {
-        return Sought::Request(id.to_owned());
+        return Sought::Request(id.parse().unwrap_or(Id::UNKNOWN));
     }
     if let Some(bits) = parse(Kind::Event.prefix(), id) {
         let found = world.log().iter().find(|event| event.id == bits);
@@ -169,24 +169,24 @@ fn sought(world: &World, tester: &Tester, id: &str) -> Sought {
 
 /// The requests of the chain. The log of requests may be shorter than that of events.
 fn requests<'a>(tester: &'a Tester, sought: &Sought, events: &[&'a Event]) -> Vec<Placed<'a>> {
-    let mut named: BTreeMap<&str, (&RequestRef, &Event)> = BTreeMap::new();
+    let mut named: BTreeMap<Id<RequestRef>, (&RequestRef, &Event)> = BTreeMap::new();
     for event in events {
         if let Some(request) = event.origin() {
-            named.entry(&request.id).or_insert((request, *event));
+            named.entry(request.id).or_insert((request, *event));
         }
     }
     let mut logged = BTreeSet::new();
     let mut steps = Vec::new();
     for entry in tester.requests.entries() {
-        let id = entry.request_id.as_str();
-        let first = named.get(id).map(|(_, event)| event.sequence);
+        let id = entry.request_id;
+        let first = id.and_then(|id| named.get(&id)).map(|(_, event)| event.sequence);
         if sought.request(entry) || first.is_some() {
             logged.insert(id);
             let place = (entry.at, first.unwrap_or_default(), TraceStepType::Request, entry.number);
             steps.push(Placed { place, of: Of::Logged(entry) });
         }
     }
-    let others = named.into_iter().filter(|(id, _)| !logged.contains(id));
+    let others = named.into_iter().filter(|(id, _)| !logged.contains(&Some(*id)));
     steps.extend(others.map(|(_, (request, event))| Placed {
         place: (event.at, event.sequence, TraceStepType::Request, 0),
         of: Of::Named(request),
@@ -243,14 +243,17 @@ fn shown(step: &Placed<'_>) -> TraceStep {
             subject_id: entry.resource.clone(),
             http_status: entry.status,
             idempotency_key: entry.key.as_ref().map(|key| key.text.clone()),
-            ..blank(entry.request_id.as_str().to_owned(), entry.operation.map(operation_id))
+            ..blank(
+                entry.request_id.map_or_else(String::new, |id| id.to_string()),
+                entry.operation.map(operation_id),
+            )
         },
         Of::Named(request) => TraceStep {
-            idempotency_key: request.idempotency_key.clone(),
-            ..blank(request.id.clone(), Some(operation_id(&request.operation)))
+            idempotency_key: request.idempotency_key.as_deref().map(str::to_owned),
+            ..blank(request.id.to_string(), Some(operation_id(&request.operation)))
         },
         Of::Event(event) => TraceStep {
-            cause_id: event.origin().map(|request| request.id.clone()),
+            cause_id: event.origin().map(|request| request.id.to_string()),
             later: Some(event.request.is_none()),
             subject_id: Some(event.subject().to_string()),
             decision: event.decision.as_deref().map(DecisionShape::of),

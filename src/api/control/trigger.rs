@@ -115,7 +115,7 @@ fn follow(
         let deadlines = by_deadline && is_last;
         while !happened(world, &mut seen, name)
             && timers_left > 0
-            && system::run_caused(world, &origin.id, deadlines)
+            && system::run_caused(world, origin.id, deadlines)
         {
             timers_left -= 1;
         }

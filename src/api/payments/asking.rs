@@ -101,6 +101,6 @@ fn virtual_account(world: &World, company: &Company, id: Id<Collection>) -> Opti
         bank_code: account.bank_code,
         account_number: account.account_number,
         iban: account.iban,
-        account_name: company.legal_name.clone(),
+        account_name: company.legal_name.to_string(),
     })
 }

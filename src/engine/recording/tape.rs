@@ -5,20 +5,18 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
+use http::header::IF_MATCH;
 use http::{HeaderValue, Response, StatusCode};
 use serde_json::Value;
 
 use crate::api::operation::{Call as Row, Contract, Method, Operation};
-use crate::engine::headers::{list, trace_of};
+use crate::engine::headers::{IDEMPOTENCY_KEY, SANDBOX_SCENARIO, list, trace_of};
 use crate::engine::idempotency;
 use crate::engine::recording::{Call, KeyHash, Note, Recorder, Step, Tenure, Ticket};
 use crate::engine::request::{Request, advance_id};
 use crate::tester::inputs::SharedInput;
 use crate::value::{ApiError, Timestamp, text};
 use crate::world::{ClockMode, World};
-
-/// Headers that affect a write or its webhooks. The type of an accepted body is known.
-const HEADERS: [&str; 4] = ["idempotency-key", "if-match", "sandbox-scenario", "traceparent"];
 
 /// Rows that are not recorded as requests: webhook endpoints, whose bodies contain secrets, the deletion of the world, and reads by POST.
 const BESIDE: [&str; 5] = [
@@ -62,23 +60,23 @@ pub(in crate::engine) fn is_input(
     status: StatusCode,
 ) -> bool {
     let row = request.route.operation;
-    let is_remembered = request.head.headers.contains_key("idempotency-key")
+    let is_remembered = request.head.headers.contains_key(IDEMPOTENCY_KEY)
         && idempotency::is_kept(status)
         && row.contract != Contract::Control;
     let is_input = status.is_success() || is_remembered || world.version() != before.version;
     is_input && !is_beside(row) && is_stored(row)
 }
 
-/// The headers of a request that affect it.
-fn headers(request: &Request<'_>) -> Vec<(&'static str, String)> {
-    let header = |name: &'static str| {
-        if name == "traceparent" {
-            return trace_of(request.own).map(|trace| (name, trace.to_string()));
-        }
-        let value = list(&request.head.headers, name)?;
-        Some((name, value.to_str().ok()?.to_owned()))
-    };
-    HEADERS.into_iter().filter_map(header).collect()
+/// The headers of a request that affect it or its webhooks. The type of an accepted body is known.
+fn headers<T: for<'a> From<&'a str>>(request: &Request<'_>) -> Vec<(&'static str, T)> {
+    let value = |headers, header| Some(list(headers, header)?.to_str().ok()?.into());
+    let sent = [
+        ("idempotency-key", value(&request.head.headers, IDEMPOTENCY_KEY)),
+        ("if-match", value(&request.head.headers, IF_MATCH)),
+        ("sandbox-scenario", value(request.own, SANDBOX_SCENARIO)),
+        ("traceparent", trace_of(request.own).map(|trace| trace.to_string().as_str().into())),
+    ];
+    sent.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
 /// An input in the form in which it is shared. The key of another world in its body is replaced.
@@ -93,7 +91,8 @@ pub(in crate::engine) fn shared(request: &Request<'_>, number: usize) -> SharedI
         body = Value::Object(members).to_string();
     }
     let (method, target) = (row.method.name(), request.recorded_target());
-    SharedInput { method, target, headers: headers(request), body }
+    let headers = headers(request).into();
+    SharedInput { method, target: target.into(), headers, body: body.into() }
 }
 
 /// Marks a reply with the inputs that it shows, so that it is sent only after they are stored.

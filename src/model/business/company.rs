@@ -3,6 +3,7 @@
 use crate::model::business::paid_leave::PaidLeave;
 use crate::model::payments::Rail;
 use crate::model::prelude::*;
+use crate::value::CountryCode;
 
 states! {
     /// Status of a company.
@@ -19,20 +20,21 @@ resource! {
         /// Current status. Only an `active` company can pay.
         status: CompanyStatus,
         /// The registered name.
-        legal_name: String,
+        legal_name: Box<str>,
         /// The country of registration, ISO 3166-1 alpha-2.
-        country: String,
+        #[schemars(with = "String")]
+        country: CountryCode,
         /// The base currency, used for wages, the ledger and reports.
         currency: Currency,
         /// The industry, such as `professional_services`.
         industry: Option<Box<str>>,
         /// The company's number in the country's company register.
-        registration_number: Option<String>,
+        registration_number: Option<Box<str>>,
         /// The day on which the company was founded, if it is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         founded_on: Option<Date>,
         /// The company's number at the tax authority.
-        tax_id: Option<String>,
+        tax_id: Option<Box<str>>,
         /// The registered address.
         address: Option<Box<Address>>,
         /// Contact details.

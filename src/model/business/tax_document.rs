@@ -141,7 +141,7 @@ impl Form {
             Recipient::Employee | Recipient::Employer => pay.country() == country,
             Recipient::Contractor => {
                 let is_there = employee.is_some_and(|it| it.country == country);
-                pay.is_fee() && company.country == country && is_there
+                pay.is_fee() && *company.country == *country && is_there
             }
         }
     }

@@ -333,17 +333,17 @@ fn known(fact: Fact, subject: &Subject<'_>, payslips: &[Arc<Payslip>]) -> Option
     let company = subject.company;
     let employee = subject.employees.get(&last.employee_id);
     match fact {
-        Fact::EmployerName => Some(company.legal_name.clone()),
+        Fact::EmployerName => Some(company.legal_name.to_string()),
         Fact::EmployerNameAndAddress => {
             let address = company.address.as_ref();
-            let mut parts = vec![company.legal_name.as_str()];
+            let mut parts = vec![&*company.legal_name];
             parts.extend(address.map(|it| it.line1.as_str()));
             parts.extend(address.map(|it| it.city.as_str()));
             parts.extend(address.and_then(|it| it.region.as_deref()));
             parts.extend(address.and_then(|it| it.postal_code.as_deref()));
             Some(parts.join(", "))
         }
-        Fact::EmployerTaxId => company.tax_id.clone(),
+        Fact::EmployerTaxId => company.tax_id.as_deref().map(str::to_owned),
         Fact::EmployeeName => Some(last.employee_name.to_string()),
         Fact::EmployeeTaxId => employee?.tax_id.clone(),
         Fact::EmployeeRole => Some(employee?.role.clone()),
