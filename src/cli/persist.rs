@@ -268,15 +268,27 @@ pub(super) fn differences(held: &Header, asked: &Header) -> Vec<String> {
     compare("--max-events", number(events(held)), number(events(asked)));
     compare("--countries", held_shape.countries.join(","), shape.countries.join(","));
     compare("--start", held_shape.start.to_string(), shape.start.to_string());
-    if held.scenarios != asked.scenarios {
-        let names = |header: &Header| {
-            let names = header.scenarios.iter().map(|scenario| scenario.name.clone());
-            names.collect::<Vec<_>>().join(", ")
-        };
-        let (held, asked) = (names(held), names(asked));
-        differs.push(format!("the former scenario files: {held:?} (now: {asked:?})"));
-    }
+    differs.extend(other_files(held, asked));
     differs
+}
+
+/// The scenario files that are not the stored ones.
+fn other_files(held: &Header, asked: &Header) -> Vec<String> {
+    let names = |header: &Header| -> Vec<String> {
+        header.scenarios.iter().map(|scenario| scenario.name.clone()).collect()
+    };
+    let (held_names, names) = (names(held), names(asked));
+    if held_names != names {
+        let (held, asked) = (held_names.join(", "), names.join(", "));
+        return vec![format!("the former scenario files: {held:?} (now: {asked:?})")];
+    }
+    let pairs = held.scenarios.iter().zip(&asked.scenarios);
+    let changed = pairs.filter(|(held, asked)| held != asked);
+    let former = |scenario: &Scenario| {
+        let kind = if scenario.is_import() { "import" } else { "scenario" };
+        format!("the former text of the {kind} {:?} (its text has changed)", scenario.name)
+    };
+    changed.map(|(_, asked)| former(asked)).collect()
 }
 
 /// Stored worlds continue as they began.

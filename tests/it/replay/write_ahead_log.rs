@@ -180,6 +180,26 @@ fn a_write_ahead_log_is_not_served_with_other_worlds() {
 }
 
 #[test]
+fn a_changed_scenario_file_is_named_at_the_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let (log, mine) = (folder.path().join("log"), folder.path().join("mine.toml"));
+    let write = |then: &str| {
+        let text = format!("title = \"A\"\n\n[[outcome]]\non = \"payout.settle\"\n{then}\n");
+        std::fs::write(&mine, text).unwrap();
+    };
+    write("then = \"failed\"");
+    let flags = ["--scenario", path(&mine)];
+    drop(serve_logged(&log, &flags));
+    write("then = \"returned\"\ncode = \"R02\"");
+    let (code, _, err) = run(&[&["--port", "0", "--journal", path(&log)], &flags[..]].concat());
+    assert_eq!(code, 1, "{err}");
+    let said = "start with the former text of the scenario \"mine\" (its text has changed), or name another";
+    assert!(err.contains(said), "{err}");
+    write("then = \"failed\"");
+    drop(serve_logged(&log, &flags));
+}
+
+#[test]
 fn a_log_that_cannot_be_read_is_not_reported_as_absent() {
     let folder = tempfile::tempdir().unwrap();
     let other = folder.path().join("other");
