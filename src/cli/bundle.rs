@@ -1,7 +1,7 @@
 //! `sandbox bundle`: writes a text file with all data that another engineer needs to repeat a run.
 
 use std::fs::OpenOptions;
-use std::io::{self, BufWriter, Read, Write};
+use std::io::{self, BufWriter, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -73,9 +73,7 @@ pub(super) fn run(args: &BundleArgs) -> Result<(), Failure> {
             "{shown} exists and is not empty; a bundle never overwrites a file"
         )));
     }
-    let mut out = BufWriter::new(out);
-    write_bundle(bundle, &mut out).map_err(failed)?;
-    out.flush().map_err(failed)
+    private::fill(out, &args.out, |out| write_bundle(bundle, out)).map_err(failed)
 }
 
 fn enclose(file: &Path, kind: Kind) -> Result<Enclosed, Failure> {

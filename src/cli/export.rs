@@ -11,6 +11,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use crate::cli::ask::WorldOfKeyArgs;
 use crate::cli::counted::counted;
 use crate::cli::failure::{Failure, print};
+use crate::io::private;
 
 /// A large company needs time.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -51,6 +52,6 @@ pub(super) fn run(args: &ExportArgs) -> Result<(), Failure> {
     let Some(out) = &args.out else { return print(text) };
     let failed =
         |error: io::Error| Failure::Impossible(format!("cannot write {}: {error}", out.display()));
-    let mut file = std::fs::File::create_new(out).map_err(failed)?;
-    file.write_all(text.as_bytes()).map_err(failed)
+    let file = std::fs::File::create_new(out).map_err(failed)?;
+    private::fill(file, out, |file| file.write_all(text.as_bytes())).map_err(failed)
 }

@@ -15,7 +15,7 @@ use crate::cli::replay;
 use crate::io::private;
 use crate::io::wal::checkpoint;
 use crate::io::wal::compact::compact;
-use crate::io::wal::file::{Held, NAME, WriteAheadLog};
+use crate::io::wal::file::{Held, NAME, WriteAheadLog, unfinished};
 use crate::io::wal::text::write_bundle;
 
 /// The arguments of `sandbox journal`.
@@ -127,11 +127,17 @@ fn smaller(folder: &Path) -> Result<(), Failure> {
     let log = WriteAheadLog::open(folder, Duration::ZERO, &mut |_, _| {});
     let log = log.map_err(Failure::Impossible)?;
     let held = held(&log, folder)?;
-    let (before, new) = (size(&path)?, path.with_extension("compacting"));
-    let after = compact(&path, &held.header, &held.index, &new).map_err(Failure::Impossible)?;
-    // The old file is complete until this single step replaces it.
-    checkpoint::remove_all(&path).map_err(Failure::impossible)?;
-    std::fs::rename(&new, &path).map_err(Failure::impossible)?;
+    let (before, new) = (size(&path)?, unfinished(&path));
+    let compacted = compact(&path, &held.header, &held.index, &new).and_then(|after| {
+        checkpoint::remove_all(&path).map_err(|error| error.to_string())?;
+        // The old file is complete until this single step replaces it.
+        std::fs::rename(&new, &path).map_err(|error| error.to_string())?;
+        Ok(after)
+    });
+    let after = compacted.map_err(|why| {
+        std::fs::remove_file(&new).ok(); // the log needs the space
+        Failure::Impossible(why)
+    })?;
     if let Ok(folder) = std::fs::File::open(folder) {
         let _ = folder.sync_all(); // some systems cannot sync a folder, and do not need it
     }
@@ -150,6 +156,6 @@ fn export(folder: &Path, out: &Path) -> Result<(), Failure> {
         return written.or_else(|error| Failure::of_output(&error));
     }
     let file = private::open(OpenOptions::new().write(true).create_new(true), out);
-    let mut file = BufWriter::new(file.map_err(failed)?);
-    write_bundle(recording, &mut file).and_then(|()| file.flush()).map_err(failed)
+    let file = file.map_err(failed)?;
+    private::fill(file, out, |file| write_bundle(recording, file)).map_err(failed)
 }

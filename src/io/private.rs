@@ -1,8 +1,8 @@
 //! Files that only their owner may read: recordings, bundles and write-ahead logs, which contain data of
 //! callers.
 
-use std::fs::{DirBuilder, File, OpenOptions};
-use std::io;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 /// Creates a folder, if it does not exist, with mode 0700.
@@ -29,4 +29,23 @@ pub(crate) fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     }
     #[cfg(not(unix))]
     options.open(path)
+}
+
+/// Writes the content of an empty file. If that fails, no incomplete file remains.
+pub(crate) fn fill(
+    file: File,
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut out = BufWriter::new(&file);
+    let written = write(&mut out).and_then(|()| out.flush());
+    drop(out); // which tries to write the rest
+    if written.is_err() {
+        file.set_len(0).ok(); // a device has no length
+        // A link such as /dev/stdout is not removed.
+        if fs::symlink_metadata(path).is_ok_and(|known| known.is_file()) {
+            fs::remove_file(path).ok();
+        }
+    }
+    written
 }

@@ -25,6 +25,7 @@ use crate::cli::contract_file;
 use crate::cli::failure::{Failure, print};
 use crate::cli::learn::files::Shown;
 use crate::cli::learn::learned::Learned;
+use crate::io::private;
 use crate::render::assumptions;
 
 /// The arguments of `sandbox contract learn`.
@@ -81,8 +82,8 @@ pub(super) fn run(args: &LearnArgs) -> Result<bool, Failure> {
         let failed = |error: std::io::Error| {
             Failure::Impossible(format!("cannot write {}: {error}", out.display()))
         };
-        let mut file = File::create_new(out).map_err(failed)?;
-        file.write_all(overlay.as_bytes()).map_err(failed)?;
+        let file = File::create_new(out).map_err(failed)?;
+        private::fill(file, out, |file| file.write_all(overlay.as_bytes())).map_err(failed)?;
     }
     let counts = report::Counts { read, compared: calls.len(), left_out };
     if args.json {

@@ -28,7 +28,8 @@ impl<W: Write> Rewritten<W> {
         let mut bytes = Vec::new();
         frame::write(&payload, &mut bytes);
         self.index.add(self.end, &payload)?;
-        self.out.write_all(&bytes).map_err(|error| error.to_string())?;
+        let failed = |error| format!("cannot write the compacted log: {error}");
+        self.out.write_all(&bytes).map_err(failed)?;
         self.end += bytes.len() as u64;
         Ok(())
     }

@@ -20,6 +20,11 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// The bytes that are read at a time.
 const READ_AHEAD: usize = 1024 * 1024;
 
+/// The file that `sandbox journal compact` writes before it replaces the log.
+pub(crate) fn unfinished(log: &Path) -> PathBuf {
+    log.with_extension("compacting")
+}
+
 /// A write-ahead log that this process has locked.
 #[derive(Debug)]
 pub(crate) struct WriteAheadLog {
@@ -47,8 +52,9 @@ type Open = fn(&Path) -> io::Result<File>;
 type Lock = fn(&File) -> Result<(), TryLockError>;
 
 impl WriteAheadLog {
-    /// Opens the write-ahead log of a folder. Creates only the folder and an empty file if they do not exist. A process that was killed
-    /// keeps its lock until the system has freed its memory, so the lock is tried for this time.
+    /// Opens the write-ahead log of a folder. Creates only the folder and an empty file if they do not exist. Removes the
+    /// incomplete file of a killed `sandbox journal compact`. A process that was killed keeps its lock until the system has
+    /// freed its memory, so the lock is tried for this time.
     ///
     /// # Errors
     /// If another process keeps it locked, it is damaged, or this program cannot read it. The text has the path
@@ -61,7 +67,9 @@ impl WriteAheadLog {
         private::create_folder(folder).map_err(|error| {
             format!("cannot create the folder of {}: {error}", folder.join(NAME).display())
         })?;
-        Self::locked(folder, patience, (open_to_append, File::try_lock), progress)
+        let log = Self::locked(folder, patience, (open_to_append, File::try_lock), progress)?;
+        fs::remove_file(unfinished(&log.path)).ok(); // most logs have none, and the lock excludes another compaction
+        Ok(log)
     }
 
     /// Opens the write-ahead log of a folder without write access. Others can read it at the same time, and no process can write it.

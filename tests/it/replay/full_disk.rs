@@ -116,6 +116,47 @@ fn a_full_disk_refuses_writes_until_there_is_space() {
     assert_eq!(code, 0, "{err}");
 }
 
+/// Runs a subcommand that cannot write more than 512 bytes to a file.
+fn run_without_space(arguments: &[&str]) -> (Option<i32>, String) {
+    let script = "trap '' XFSZ; ulimit -S -f 1; exec \"$0\" \"$@\"";
+    let mut shell = Command::new("sh");
+    let done = shell.args(["-c", script, env!("CARGO_BIN_EXE_sandbox")]).args(arguments).output();
+    let done = done.unwrap();
+    (done.status.code(), String::from_utf8(done.stderr).unwrap())
+}
+
+#[test]
+fn a_command_that_cannot_write_its_file_leaves_no_part_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let (log, out) = (folder.path().join("log"), folder.path().join("out"));
+    let (server, caller) = serve_logged(&log, &[]);
+    let company = caller.company(0);
+    for _ in 0..5 {
+        hire(&caller, &company, "Ada Obi").expect(201);
+    }
+    let digest = caller.digest();
+    drop((server, caller));
+    let before = std::fs::read(file(&log)).unwrap();
+    let left = log.join("journal.compacting");
+    let recording = file(&log);
+    for arguments in [
+        &["journal", "compact", path(&log)][..],
+        &["journal", "export", path(&log), "--out", path(&out)],
+        &["bundle", "--recording", path(&recording), "--out", path(&out)],
+    ] {
+        let (code, err) = run_without_space(arguments);
+        assert_eq!(code, Some(1), "{arguments:?}: {err}");
+        assert!(err.contains("cannot write"), "{arguments:?}: {err}");
+        assert!(!left.exists() && !out.exists(), "{arguments:?} left a file");
+    }
+    assert_eq!(std::fs::read(file(&log)).unwrap(), before);
+    // A killed command cannot remove it, so the next start does.
+    std::fs::write(&left, "SANDBX01").unwrap();
+    let (_server, caller) = serve_logged(&log, &[]);
+    assert!(!left.exists());
+    assert_eq!(caller.digest(), digest);
+}
+
 #[test]
 fn no_webhook_leaves_before_its_input_is_stored() {
     let folder = tempfile::tempdir().unwrap();
