@@ -15,7 +15,7 @@ use crate::cli::replay;
 use crate::io::private;
 use crate::io::wal::checkpoint;
 use crate::io::wal::compact::compact;
-use crate::io::wal::file::{Held, NAME, WriteAheadLog, unfinished};
+use crate::io::wal::file::{Held, NAME, WriteAheadLog, check_folder, unfinished};
 use crate::io::wal::text::write_bundle;
 
 /// The arguments of `sandbox journal`.
@@ -64,6 +64,7 @@ pub(super) fn run(args: &JournalArgs) -> Result<(), Failure> {
 
 /// The path of the log of a folder that has one.
 fn path(folder: &Path) -> Result<PathBuf, Failure> {
+    check_folder(folder).map_err(Failure::Impossible)?;
     let path = folder.join(NAME);
     match std::fs::metadata(&path) {
         Ok(known) if known.is_file() => Ok(path),

@@ -1,6 +1,6 @@
 //! `--record FILE`, `--journal DIR` and `--store URL`: the inputs that a server stores.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -24,6 +24,10 @@ use crate::world::script::Scenario;
 /// time.
 const LOCKED: Duration = Duration::from_secs(5);
 
+/// The lease of a process without `--store-lease`.
+#[cfg(feature = "postgres")]
+const LEASE: Duration = Duration::from_secs(5);
+
 /// The flags `--record`, `--journal` and `--store`.
 #[derive(Args, Debug)]
 pub(super) struct PersistArgs {
@@ -41,16 +45,31 @@ pub(super) struct PersistArgs {
         value_name = "URL",
         conflicts_with_all = ["journal", "record"]
     )]
-    pub(super) store: Option<String>,
+    store: Option<String>,
     /// Seconds after which other processes take over the worlds of a process that does not answer, 1 to 3600
+    /// [default: 5]; only with --store
     #[arg(
         long,
         env = "SANDBOX_STORE_LEASE",
-        default_value_t = 5,
         value_name = "SECONDS",
         value_parser = clap::value_parser!(u64).range(1..=3_600)
     )]
-    pub(super) store_lease: u64,
+    store_lease: Option<u64>,
+}
+
+impl PersistArgs {
+    /// Refuses flags that would have no effect, or another one than they seem to have.
+    fn check(&self) -> Result<(), Failure> {
+        if self.store_lease.is_some() && self.store.is_none() {
+            let why = "--store-lease needs --store: only worlds of a database have a lease";
+            return Err(Failure::Usage(why.to_owned()));
+        }
+        if self.record.as_deref() == Some(Path::new("-")) {
+            let why = "--record -: a recording is written to a file, because the server prints its address on the standard output; name a file";
+            return Err(Failure::Usage(why.to_owned()));
+        }
+        Ok(())
+    }
 }
 
 /// The opened log, before its worlds are restored.
@@ -95,6 +114,7 @@ impl Persist {
         started: &[Arc<Scenario>],
         speed: u32,
     ) -> Result<Self, Failure> {
+        args.check()?;
         let mut header = Header::new(config.seed, config.shape.clone(), config.mode, salt());
         header.max_events = config.max_events;
         header.scenarios.clone_from(&config.scenarios);
@@ -176,7 +196,8 @@ impl Persist {
         worlds: (&Header, u32),
         config: &mut Config,
     ) -> Result<Self, Failure> {
-        let shared = Shared::open(url, Duration::from_secs(args.store_lease), worlds)?;
+        let lease = args.store_lease.map_or(LEASE, Duration::from_secs);
+        let shared = Shared::open(url, lease, worlds)?;
         config.recorder = Some(Arc::clone(&shared.log) as Arc<dyn Recorder>);
         Ok(Self::Shared(Box::new(shared)))
     }

@@ -96,6 +96,9 @@ fn side(args: &DiffArgs, place: &str, name: &str) -> Result<Side, Failure> {
             let key = match (world, keys.as_slice()) {
                 (None, [only]) => only,
                 (Some(world), keys) if (1..=keys.len()).contains(&world) => &keys[world - 1],
+                (_, []) => {
+                    return Err(wrong("it contains no calls, so it has no world".to_owned()));
+                }
                 (_, keys) => {
                     return Err(wrong(format!(
                         "it has worlds 1 to {}: name one, such as {path}@1",

@@ -25,6 +25,14 @@ pub(crate) fn unfinished(log: &Path) -> PathBuf {
     log.with_extension("compacting")
 }
 
+/// Refuses a file in the place of the folder.
+pub(crate) fn check_folder(folder: &Path) -> Result<(), String> {
+    if fs::metadata(folder).is_ok_and(|known| known.is_file()) {
+        return Err(format!("{} is a file: name the folder of the log", folder.display()));
+    }
+    Ok(())
+}
+
 /// A write-ahead log that this process has locked.
 #[derive(Debug)]
 pub(crate) struct WriteAheadLog {
@@ -64,6 +72,7 @@ impl WriteAheadLog {
         patience: Duration,
         progress: Progress<'_>,
     ) -> Result<Self, String> {
+        check_folder(folder)?;
         private::create_folder(folder).map_err(|error| {
             format!("cannot create the folder of {}: {error}", folder.join(NAME).display())
         })?;

@@ -243,6 +243,22 @@ fn a_recording_overwrites_no_file() {
 }
 
 #[test]
+fn a_recording_needs_a_file_and_a_lease_needs_a_store() {
+    for (flags, why) in [
+        (["--record", "-"], "--record -: a recording is written to a file"),
+        (["--store-lease", "3"], "--store-lease needs --store"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut server = command(&[&["--port", "0"], &flags[..]].concat());
+        let ended = crate::harness::finish(server.current_dir(folder.path()));
+        let said = String::from_utf8(ended.stderr).unwrap();
+        assert_eq!(ended.status.code(), Some(2), "{said}");
+        assert!(said.contains(why), "{said}");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "it wrote a file");
+    }
+}
+
+#[test]
 fn a_file_that_is_no_recording_is_refused_with_its_line() {
     let folder = tempfile::tempdir().unwrap();
     let (file, _) = recorded(folder.path(), &[]);

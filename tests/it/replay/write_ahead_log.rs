@@ -206,8 +206,11 @@ fn a_log_that_cannot_be_read_is_not_reported_as_absent() {
     std::fs::write(&other, "").unwrap();
     let (code, _, err) = run(&["journal", "inspect", path(folder.path())]);
     assert!(code == 1 && err.contains("has no write-ahead log"), "{err}");
-    let (code, _, err) = run(&["journal", "inspect", path(&other)]);
+    let below = other.join("folder");
+    let (code, _, err) = run(&["journal", "inspect", path(&below)]);
     assert!(code == 1 && err.contains("cannot read") && err.contains("journal.sandbox: "), "{err}");
+    let (code, _, err) = run(&["journal", "inspect", path(&other)]);
+    assert!(code == 1 && err.contains("other is a file: name the folder of the log"), "{err}");
 }
 
 /// The frame of a payload, calculated without the code under test.
@@ -315,9 +318,14 @@ fn a_write_ahead_log_that_cannot_be_created_stops_the_server() {
     let folder = tempfile::tempdir().unwrap();
     let in_the_way = folder.path().join("file");
     std::fs::write(&in_the_way, "").unwrap();
-    let (code, _, err) = run(&["--port", "0", "--journal", path(&in_the_way)]);
-    assert_eq!(code, 1);
-    assert!(err.contains("cannot create the folder of"), "{err}");
+    for (place, why) in [
+        (in_the_way.join("folder"), "cannot create the folder of"),
+        (in_the_way, "is a file: name the folder of the log"),
+    ] {
+        let (code, _, err) = run(&["--port", "0", "--journal", path(&place)]);
+        assert_eq!(code, 1);
+        assert!(err.contains(why), "{err}");
+    }
     let mut both = command(&["--record", "a", "--journal", "b"]);
     assert_eq!(crate::harness::finish(&mut both).status.code(), Some(2));
 }

@@ -338,6 +338,18 @@ fn recordings_are_compared_by_world() {
 }
 
 #[test]
+fn a_file_without_calls_has_no_world_to_compare() {
+    let folder = tempfile::tempdir().unwrap();
+    let bundle = folder.path().join("empty.bundle").to_str().unwrap().to_owned();
+    assert_eq!(run(&["bundle", "--out", &bundle]).0, 0);
+    for name in [bundle.clone(), format!("{bundle}@1")] {
+        let (code, _, stderr) = run(&["diff", &name, &bundle]);
+        assert_eq!(code, 2, "{stderr}");
+        assert!(stderr.contains("it contains no calls, so it has no world"), "{stderr}");
+    }
+}
+
+#[test]
 fn a_key_comes_from_its_variable_and_a_refused_key_is_reported() {
     let server = Arc::new(Server::start(&["--api-key", "test_k1"]));
     let caller = Caller::with_key(&server, "test_k1");
