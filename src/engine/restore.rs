@@ -68,10 +68,12 @@ impl Engine {
             let detail = "the key has no world in this sandbox: no call was made with it";
             return Err(ApiError::new(ErrorCode::ResourceNotFound, detail));
         }
-        let shows_process = matches!(row.call, Call::Open(_)) && row.path != "/_sandbox/info";
+        if matches!(row.call, Call::Open(_)) && row.path != "/_sandbox/info" {
+            // The state of the process. A probe with a key neither waits for its world nor moves it.
+            self.worlds.check(key)?;
+            return Ok(None);
+        }
         match self.open_world_to(key, row.method == Method::Get) {
-            // The state of the process is shown even if its worlds are not available.
-            Err(error) if shows_process && error.code.status() == 503 => Ok(None),
             Err(error) if error.code == ErrorCode::InternalError && deletes_world(row) => {
                 self.worlds.discard(key)?;
                 self.open_world(key).map(Some)

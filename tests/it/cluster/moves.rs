@@ -47,6 +47,23 @@ fn forks_digest(caller: &Caller) -> String {
 }
 
 #[test]
+fn a_probe_with_a_key_moves_no_world() {
+    let Some(database) = Database::new() else { return };
+    let (first, second) = (process(&database), process(&database));
+    let (here, there) = (Caller::with_key(&first, KEY), Caller::with_key(&second, KEY));
+    company(&here, "One Ltd").expect(201);
+    let claims = || database.sql("select owner, epoch from sandbox_world order by 1, 2");
+    let (before, expected) = (claims(), here.digest());
+    for path in ["/_sandbox/health", "/_sandbox/ready"] {
+        there.get(path).expect(200);
+        Caller::with_key(&second, "test_unknown").get(path).expect(200);
+    }
+    assert_eq!(claims(), before);
+    assert_eq!(digest(&there), expected);
+    assert_ne!(claims(), before, "a call moves the world");
+}
+
+#[test]
 fn the_worlds_of_a_killed_process_are_taken_over_after_its_lease() {
     let Some(database) = Database::new() else { return };
     let (first, second) = (process(&database), process(&database));

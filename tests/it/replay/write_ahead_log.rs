@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::harness::{Caller, Server, command};
+use crate::harness::{Caller, Request, Server, command};
 
 use super::{hire, path, run, serve, session};
 
@@ -211,6 +211,33 @@ fn a_log_that_cannot_be_read_is_not_reported_as_absent() {
     assert!(code == 1 && err.contains("cannot read") && err.contains("journal.sandbox: "), "{err}");
     let (code, _, err) = run(&["journal", "inspect", path(&other)]);
     assert!(code == 1 && err.contains("other is a file: name the folder of the log"), "{err}");
+}
+
+#[test]
+fn health_and_readiness_do_not_need_the_world_of_the_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, caller) = serve_logged(folder.path(), &[]);
+    hire(&caller, &caller.company(0), "Ada Obi").expect(201);
+    drop((server, caller));
+    let whole = std::fs::read(file(folder.path())).unwrap();
+    let mut changed = whole[..8].to_vec();
+    for (_, payload) in frames(&whole) {
+        let payload = String::from_utf8(payload.to_vec()).unwrap();
+        changed.extend(frame(payload.replace("Ada Obi", "Ada Obo").as_bytes()));
+    }
+    assert_ne!(changed, whole);
+    std::fs::write(file(folder.path()), changed).unwrap();
+    let (server, caller) = serve_logged(folder.path(), &[]);
+    let other = Caller::with_key(&server, "test_other");
+    for _ in 0..2 {
+        for path in ["/_sandbox/health", "/_sandbox/ready"] {
+            caller.get(path).expect(200);
+            other.get(path).expect(200);
+        }
+        let info = Request::new("GET", "/_sandbox/info").send(server.port()).data();
+        assert_eq!(info["worlds"], 0, "a probe opened a world");
+        caller.get("/api/business/companies").refused(500, "internal_error");
+    }
 }
 
 /// The frame of a payload, calculated without the code under test.
