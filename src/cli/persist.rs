@@ -134,6 +134,7 @@ impl Persist {
                     let differs = differences(&held.header, &header);
                     let place = format!("the write-ahead log in {}", folder.display());
                     same_worlds(&place, "name another folder", &differs)?;
+                    keep_files(&place, &held.header, &header, config);
                     header = held.header.clone();
                 }
                 Self::WriteAheadLog {
@@ -198,6 +199,7 @@ impl Persist {
     ) -> Result<Self, Failure> {
         let lease = args.store_lease.map_or(LEASE, Duration::from_secs);
         let shared = Shared::open(url, lease, worlds)?;
+        keep_files("the store", &shared.header, worlds.0, config);
         config.recorder = Some(Arc::clone(&shared.log) as Arc<dyn Recorder>);
         Ok(Self::Shared(Box::new(shared)))
     }
@@ -289,27 +291,48 @@ pub(super) fn differences(held: &Header, asked: &Header) -> Vec<String> {
     compare("--max-events", number(events(held)), number(events(asked)));
     compare("--countries", held_shape.countries.join(","), shape.countries.join(","));
     compare("--start", held_shape.start.to_string(), shape.start.to_string());
-    differs.extend(other_files(held, asked));
+    differs.extend(other_texts(held, asked));
     differs
 }
 
-/// The scenario files that are not the stored ones.
-fn other_files(held: &Header, asked: &Header) -> Vec<String> {
-    let names = |header: &Header| -> Vec<String> {
-        header.scenarios.iter().map(|scenario| scenario.name.clone()).collect()
-    };
-    let (held_names, names) = (names(held), names(asked));
-    if held_names != names {
-        let (held, asked) = (held_names.join(", "), names.join(", "));
-        return vec![format!("the former scenario files: {held:?} (now: {asked:?})")];
+/// The scenario file with this name.
+fn file_of<'a>(header: &'a Header, name: &str) -> Option<&'a Arc<Scenario>> {
+    header.scenarios.iter().find(|scenario| scenario.name == name)
+}
+
+/// The scenarios and imports with which every world starts, and whose texts are not the stored ones.
+fn other_texts(held: &Header, asked: &Header) -> Vec<String> {
+    let mut differs = Vec::new();
+    for name in &held.started {
+        let (held, asked) = (file_of(held, name), file_of(asked, name));
+        if held != asked {
+            let is_import = held.or(asked).is_some_and(|scenario| scenario.is_import());
+            let kind = if is_import { "import" } else { "scenario" };
+            differs.push(format!("the former text of the {kind} {name:?} (its text has changed)"));
+        }
     }
-    let pairs = held.scenarios.iter().zip(&asked.scenarios);
-    let changed = pairs.filter(|(held, asked)| held != asked);
-    let former = |scenario: &Scenario| {
-        let kind = if scenario.is_import() { "import" } else { "scenario" };
-        format!("the former text of the {kind} {:?} (its text has changed)", scenario.name)
+    differs
+}
+
+/// Offers the stored scenario files: a stored world can have loaded each of them, so its replay needs the same text.
+/// Reports the files of the folder that are not offered.
+pub(super) fn keep_files(place: &str, held: &Header, asked: &Header, config: &mut Config) {
+    let differs = |one: &Header, other: &Header| -> String {
+        let differing = one.scenarios.iter().filter(|scenario| {
+            let name = &scenario.name;
+            !one.started.contains(name) && file_of(other, name) != Some(*scenario)
+        });
+        differing.map(|scenario| scenario.name.as_str()).collect::<Vec<_>>().join(", ")
     };
-    changed.map(|(_, asked)| former(asked)).collect()
+    let files = differs(asked, held);
+    if !files.is_empty() {
+        tracing::warn!(
+            %files,
+            "these scenario files are new or have changed, and are not offered: {place} keeps the files of its first start. \
+             Add their texts with POST /_sandbox/scenarios"
+        );
+    }
+    config.scenarios.clone_from(&held.scenarios);
 }
 
 /// Stored worlds continue as they began.

@@ -14,7 +14,7 @@ use crate::io::store::writer::Running;
 /// A store that this process has joined, before it serves.
 pub(super) struct Shared {
     pub(super) log: Arc<SharedLog>,
-    header: Header,
+    pub(super) header: Header,
     speed: u32,
     age: Duration,
     worlds: u64,

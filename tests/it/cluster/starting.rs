@@ -98,6 +98,26 @@ fn a_failed_start_reports_the_reason() {
 }
 
 #[test]
+fn a_process_with_a_new_scenario_file_joins_a_store() {
+    let Some(database) = Database::new() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str| std::fs::write(folder.path().join(name), "title = \"A\"\n").unwrap();
+    let flags = ["--scenario-dir", folder.path().to_str().unwrap()];
+    write("one.toml");
+    let first = process_with(&database, &flags);
+    write("two.toml");
+    let second = process_with(&database, &flags);
+    let load = |name: &str| {
+        let caller = Caller::with_key(&second, "test_one");
+        arrived(|| caller.post(&format!("/_sandbox/scenarios/{name}/load"), &json!({})))
+    };
+    load("one").expect(200);
+    load("two").refused(404, "resource_not_found");
+    let expected = Caller::with_key(&second, "test_one").digest();
+    assert_eq!(digest(&Caller::with_key(&first, "test_one")), expected);
+}
+
+#[test]
 fn a_database_that_ends_refuses_writes_and_returns() {
     let Some(server) = Postgres::start() else { return };
     let database = Database::of(Arc::new(server));

@@ -12,6 +12,7 @@ mod long;
 mod races;
 mod recording;
 mod restart;
+mod scenario_files;
 mod write_ahead_log;
 
 use std::path::Path;
