@@ -33,7 +33,7 @@ pub(super) struct ScriptArgs {
     #[arg(long, env = "SANDBOX_SCENARIO_DIR", value_name = "DIR")]
     scenario_dir: Option<PathBuf>,
     /// Read scenario files again when they change; a file with a mistake is reported, and its old version stays active
-    #[arg(long, env = "SANDBOX_WATCH", value_parser = world_args::switch, conflicts_with_all = ["record", "journal"])]
+    #[arg(long, env = "SANDBOX_WATCH", value_parser = world_args::switch, conflicts_with_all = ["record", "journal", "store"])]
     watch: bool,
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::path;
 use super::write_ahead_log::serve_logged;
+use super::{path, run};
 
 const FAILED: &str = "title = \"A\"\n\n[[outcome]]\non = \"payout.settle\"\nthen = \"failed\"\n";
 const RETURNED: &str =
@@ -14,6 +14,24 @@ const RETURNED: &str =
 
 fn write(folder: &Path, name: &str, text: &str) {
     std::fs::write(folder.join(name).with_extension("toml"), text).unwrap();
+}
+
+/// A text that is read again is in no log, so a replay would not have it.
+#[test]
+fn stored_worlds_have_no_scenario_that_is_read_again() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "mine", FAILED);
+    let mine = folder.path().join("mine.toml");
+    let place = folder.path().join("place");
+    for flags in [
+        ["--journal", path(&place)],
+        ["--record", path(&place)],
+        ["--store", "postgres://sandbox@127.0.0.1:1/worlds"],
+    ] {
+        let watch = ["--port", "0", "--scenario", path(&mine), "--watch"];
+        let (code, _, err) = run(&[&watch[..], &flags].concat());
+        assert!(code == 2 && err.contains("cannot be used with"), "{flags:?}: {err}");
+    }
 }
 
 #[test]
