@@ -23,6 +23,7 @@ use crate::engine::recording::{KeyHash, ProgressOf, Recorder, Salt};
 use crate::io::private;
 use crate::io::wal::index::{Index, Segment};
 use crate::io::wal::log::Log;
+use crate::io::wal::spare::{Spare, free_bytes};
 use crate::world::WORLD_VERSION;
 
 /// The folder of the checkpoints, beside the log.
@@ -172,13 +173,13 @@ pub(crate) fn remove_all(log: &Path) -> io::Result<()> {
 }
 
 /// Writes a part, and counts it.
-struct PartWriter<'a> {
-    out: &'a mut BufWriter<File>,
+struct PartWriter<W> {
+    out: W,
     bytes: u64,
     hash: crc32fast::Hasher,
 }
 
-impl Write for PartWriter<'_> {
+impl<W: Write> Write for PartWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.out.write_all(bytes)?;
         self.hash.update(bytes);
@@ -191,7 +192,7 @@ impl Write for PartWriter<'_> {
     }
 }
 
-fn write_part(out: &mut BufWriter<File>, part: &impl Serialize) -> io::Result<(u64, u32)> {
+fn write_part(out: &mut impl Write, part: &impl Serialize) -> io::Result<(u64, u32)> {
     let mut writer = PartWriter { out, bytes: 0, hash: crc32fast::Hasher::new() };
     serde_json::to_writer(&mut writer, part)?;
     Ok((writer.bytes, writer.hash.finalize()))
@@ -202,7 +203,7 @@ fn write_file(path: &Path, parts: &Parts, mut footer: Footer) -> io::Result<()> 
         private::create_folder(folder)?;
     }
     let file = private::open(OpenOptions::new().write(true).create(true).truncate(true), path)?;
-    let mut out = BufWriter::with_capacity(1 << 20, file);
+    let mut out = BufWriter::with_capacity(1 << 20, Spare::new(file, || free_bytes(path)));
     out.write_all(&MAGIC)?;
     let (records, rest, beside) = parts;
     footer.parts = [
@@ -214,7 +215,7 @@ fn write_file(path: &Path, parts: &Parts, mut footer: Footer) -> io::Result<()> 
     out.write_all(&end)?;
     out.write_all(&u32::try_from(end.len()).map_err(io::Error::other)?.to_le_bytes())?;
     out.write_all(&crc32fast::hash(&end).to_le_bytes())?;
-    out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_data()
+    out.into_inner().map_err(io::IntoInnerError::into_error)?.into_inner().sync_data()
 }
 
 impl Log {

@@ -18,6 +18,7 @@ mod pending;
 pub(in crate::io) mod pipeline;
 pub(crate) mod replay;
 pub(crate) mod sink;
+mod spare;
 pub(crate) mod text;
 pub(crate) mod writer;
 
