@@ -240,6 +240,59 @@ fn a_receiver_that_closes_after_each_answer_gets_each_delivery_at_its_first_atte
     assert_eq!(receiver.seen().len(), 5);
 }
 
+#[test]
+fn equal_calls_with_another_key_or_after_a_restore_send_equal_ids_and_bodies() {
+    let sent = || {
+        let (caller, receiver) = (Caller::manual(), Receiver::taking());
+        endpoint(&caller, &receiver, &json!({"events": ["payroll_run.*"]}));
+        let snapshot = caller.post("/_sandbox/snapshots", &json!({})).made();
+        let run = || {
+            run_payroll(&caller);
+            caller.advance(&json!({"until": "idle"}));
+        };
+        run();
+        let path = format!("/_sandbox/snapshots/{}/restore", snapshot["id"].as_str().unwrap());
+        caller.post(&path, &json!({})).expect(200);
+        run();
+        let seen = receiver.seen();
+        let bytes = |one: &Delivered| (one.header("webhook-id").to_owned(), one.body.clone());
+        seen.iter().map(bytes).collect::<Vec<_>>()
+    };
+    let first = sent();
+    let (before, after) = first.split_at(first.len() / 2);
+    assert!(!before.is_empty());
+    assert_eq!(before, after, "a restored snapshot");
+    assert_eq!(first, sent(), "another key");
+}
+
+#[test]
+fn a_loaded_outage_drops_three_webhooks_and_the_client_resends_them() {
+    let (caller, receiver) = (Caller::manual(), Receiver::taking());
+    let name = "webhook-outage-and-recovery";
+    caller.post(&format!("/_sandbox/scenarios/{name}/load"), &json!({})).expect(200);
+    endpoint(&caller, &receiver, &json!({"events": ["payroll_run.*"]}));
+    let company = caller.company(0);
+    caller.run_payroll(&company, "2026-03");
+    caller.advance(&json!({"by": "60d"}));
+    let arrived = ["payroll_run.funded", "payroll_run.processing", "payroll_run.paid"];
+    assert_eq!(receiver.names(), arrived);
+    let dropped = caller.all("/_sandbox/deliveries?status=dropped");
+    let lost = ["payroll_run.created", "payroll_run.calculated", "payroll_run.approved"];
+    assert_eq!(texts(&dropped, "event_type"), lost);
+    for event in texts(&dropped, "event_id") {
+        caller.post(&format!("/_sandbox/events/{event}/resend"), &json!({})).expect(200);
+    }
+    receiver.wait_for(6);
+    let mut names = receiver.names();
+    names.sort_unstable();
+    let mut all = [arrived, lost].concat();
+    all.sort_unstable();
+    assert_eq!(names, all);
+    let listed = caller.get("/_sandbox/scenarios").data();
+    let row = listed.as_array().unwrap().iter().find(|row| row["name"] == name).unwrap();
+    assert!(row["about"].as_str().unwrap().contains("The client must read the missed events"));
+}
+
 /// Causes one delivery, and waits until that many have arrived.
 fn credit(caller: &Caller, receiver: &Receiver, count: usize) {
     let body = json!({"company_id": caller.company(0), "amount": 100});
