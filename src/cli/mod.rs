@@ -39,13 +39,14 @@ mod share;
 #[cfg(feature = "postgres")]
 mod shared;
 mod trigger;
+mod variables;
 mod webhook_cases;
 mod webhook_test;
 mod webhooks;
 mod world;
 mod world_args;
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io::{self, BufWriter};
 use std::process::ExitCode;
 
@@ -89,25 +90,17 @@ struct Server {
 impl Cli {
     fn parse_all(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         let arguments: Vec<OsString> = arguments.into_iter().collect();
-        let server = without_empty_variables(Server::command()).try_get_matches_from(&arguments);
+        let server = variables::without_empty(Server::command()).try_get_matches_from(&arguments);
         let server = server.and_then(|mut given| Server::from_arg_matches_mut(&mut given));
         if let Ok(Server { serve }) = server {
             return Ok(Self { command: None, serve });
         }
-        let whole = without_empty_variables(command());
-        Self::from_arg_matches_mut(&mut whole.try_get_matches_from(arguments)?)
+        let mut whole = variables::without_empty(command());
+        let given = whole.try_get_matches_from_mut(&arguments);
+        given
+            .and_then(|mut given| Self::from_arg_matches_mut(&mut given))
+            .map_err(|error| variables::named(error, &whole, &arguments))
     }
-}
-
-/// The command without environment variables that are empty, which are common in CI. Empty secrets remain and are
-/// refused, because otherwise a protection would be off by mistake.
-fn without_empty_variables(command: clap::Command) -> clap::Command {
-    let is_empty = |name: &OsStr| std::env::var_os(name).is_some_and(|value| value.is_empty());
-    let command = command.mut_args(|arg| {
-        let is_unset = !arg.is_hide_env_values_set() && arg.get_env().is_some_and(is_empty);
-        if is_unset { arg.env(None::<&'static str>) } else { arg }
-    });
-    command.mut_subcommands(without_empty_variables)
 }
 
 #[derive(Debug, Subcommand)]

@@ -121,6 +121,27 @@ fn an_empty_variable_is_absent_and_an_empty_secret_is_refused() {
 }
 
 #[test]
+fn an_invalid_variable_is_named_unless_the_flag_is_given() {
+    for (arguments, name, value, flag) in [
+        (&["--quiet"][..], "SANDBOX_PORT", "tcp://10.0.0.1:4747", "--port <P>"),
+        (&["--port", "0"], "SANDBOX_WATCH", "flase", "--watch"),
+        (&["--port", "0"], "SANDBOX_WEBHOOK_RETRIES", "often", "--webhook-retries <SCHEDULE>"),
+        (&["serve", "--port", "0"], "SANDBOX_SEED", "x", "--seed <N>"),
+        (&["world"], "SANDBOX_SEED", "x", "--seed <N>"),
+        (&["healthcheck"], "SANDBOX_PORT", "tcp://10.0.0.1:4747", "--port <P>"),
+        (&["listen", "--port", "0"], "SANDBOX_PORT", "tcp://10.0.0.1:4747", "--port <P>"),
+    ] {
+        let (code, _, err) = ended(&finish(command(arguments).env(name, value)));
+        let named = format!("for '{name} (the variable of {flag})'");
+        assert!(code == 2 && err.contains(&named), "{name}: {err}");
+    }
+    for given in [&["--port", "tcp"][..], &["--port=tcp"], &["-p", "tcp"], &["-ptcp"]] {
+        let (code, _, err) = ended(&finish(command(given).env("SANDBOX_PORT", "tcp")));
+        assert!(code == 2 && err.contains("for '--port <P>'"), "{given:?}: {err}");
+    }
+}
+
+#[test]
 fn port_is_the_variable_of_platforms_and_the_flag_and_its_own_variable_win() {
     let server = Server::spawn(command(&["--quiet"]).env("PORT", "0"));
     assert_ne!(server.port(), 4747);
