@@ -32,7 +32,8 @@ pub(super) struct ScriptArgs {
     /// Make the scenario files (*.toml) of a folder available by name, without running them
     #[arg(long, env = "SANDBOX_SCENARIO_DIR", value_name = "DIR")]
     scenario_dir: Option<PathBuf>,
-    /// Read scenario files again when they change; a file with a mistake is reported, and its old version stays active
+    /// Read scenario files again when they change; a file with a mistake is reported, and its old version stays active. Cannot be used with
+    /// --journal, --record or --store
     #[arg(long, env = "SANDBOX_WATCH", value_parser = world_args::switch, conflicts_with_all = ["record", "journal", "store"])]
     watch: bool,
 }

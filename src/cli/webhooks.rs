@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 
 use crate::api::control::webhooks::check_filter;
 use crate::cli::failure::Failure;
+use crate::cli::world_args::Typed;
 use crate::io::webhooks::{Receiver, Webhooks};
 use crate::tester::outbox::schedule::Retries;
 use crate::tester::signature::Secret;
@@ -13,11 +14,13 @@ use crate::tester::signature::Secret;
 /// Webhook endpoints of every world.
 #[derive(Args, Debug)]
 pub(super) struct WebhookArgs {
+    #[command(flatten)]
+    typed: Typed,
     /// Send the webhooks of every world to this URL; repeatable. The events to send follow after `=`; by default, all events are sent:
     /// `http://127.0.0.1:8080/hooks=payroll_run.*,payout.paid`
     #[arg(long, env = "SANDBOX_WEBHOOK", value_delimiter = ' ', value_name = "URL[=EVENT,…]")]
     webhook: Vec<Given>,
-    /// The secret that signs these webhooks, `whsec_…` [default: each world derives one from its seed]
+    /// The secret that signs these webhooks, `whsec_…`; needs --webhook [default: each world derives one from its seed]
     #[arg(long, env = "SANDBOX_WEBHOOK_SECRET", hide_env_values = true, value_name = "SECRET")]
     webhook_secret: Option<String>,
     /// Clock of the retries. virtual: the clock of the world; compressed: wall clock, all retries within 77 s; real: wall clock, within 76 hours;
@@ -60,12 +63,16 @@ impl FromStr for Given {
 
 impl WebhookArgs {
     /// The endpoints, secret and schedule of the flags. The message about an invalid secret does not repeat
-    /// it.
+    /// it. A secret of the variable alone is no mistake, because `sandbox listen` uses the same variable.
     pub(super) fn read(&self) -> Result<Webhooks, Failure> {
         let secret = self.webhook_secret.as_deref().map(Secret::parse);
         let secret = secret
             .transpose()
             .map_err(|expected| Failure::Usage(format!("--webhook-secret: {expected}")))?;
+        if self.webhook.is_empty() && self.typed.has("webhook_secret") {
+            let why = "--webhook-secret needs a --webhook: an endpoint that a call creates has its own secret";
+            return Err(Failure::Usage(why.to_owned()));
+        }
         let endpoints = self.webhook.iter().map(|given| given.0.clone());
         Ok(Webhooks {
             retries: match self.webhook_retries {

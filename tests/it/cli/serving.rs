@@ -11,6 +11,8 @@ use crate::harness::{Caller, Request, Server, command, finish};
 
 use super::{ended, run};
 
+const WEBHOOK_SECRET: &str = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
+
 #[test]
 fn the_ready_line_is_all_of_stdout_and_quiet_leaves_nothing_else() {
     let server = Server::start(&["--seed", "42"]);
@@ -283,6 +285,7 @@ fn flags_without_a_meaning_are_refused_with_what_is_expected() {
         (&["--cors-origin", "foo"], "an origin such as http://localhost:3000"),
         (&["--cors-origin", "http://a.test/path"], "an origin such as"),
         (&["--cors-origin", "http://a.test?x=1"], "an origin such as"),
+        (&["--webhook-secret", WEBHOOK_SECRET], "--webhook-secret needs a --webhook"),
         (&["--watch"], "--watch needs a --scenario FILE"),
         (&["--watch", "--scenario", "happy-path"], "--watch needs a --scenario FILE"),
     ] {
@@ -290,6 +293,7 @@ fn flags_without_a_meaning_are_refused_with_what_is_expected() {
         assert_eq!((code, out.as_str()), (2, ""), "{flags:?}: {err}");
         assert!(err.contains(expected) && !err.contains("unexpected"), "{flags:?}: {err}");
     }
+    drop(Server::spawn(command(&["--port", "0"]).env("SANDBOX_WEBHOOK_SECRET", WEBHOOK_SECRET)));
     for origin in
         ["http://localhost:3000", "https://app.example.com/", "*", "null", "tauri://localhost"]
     {
