@@ -80,7 +80,8 @@ pub(crate) fn parse(text: &str) -> Result<Fault, String> {
             return Err(format!("{name} is given twice"));
         }
         seen.push(name);
-        let wrong = |expected: &str| format!("{expected} for {name}, but found {value:?}");
+        let hint = separator(value);
+        let wrong = |expected: &str| format!("{expected} for {name}, but found {value:?}{hint}");
         match name {
             "status" => {
                 let status =
@@ -121,6 +122,12 @@ pub(crate) fn parse(text: &str) -> Result<Fault, String> {
         None => Ok(fault),
         Some((_, detail)) => Err(detail),
     }
+}
+
+/// A hint for a value with a comma. Commas separate the choices of `Sandbox-Scenario`, so they are tried here, too.
+fn separator(value: &str) -> &'static str {
+    let has_comma = value.contains(',');
+    if has_comma { "; a semicolon separates the parts: status=503;retry_after=1s" } else { "" }
 }
 
 /// In the format of the header.
@@ -184,6 +191,8 @@ mod tests {
             ("status=200", "status"),
             ("status=600", "status"),
             ("status=abc", "status"),
+            ("status=503,retry_after=1s", "a semicolon separates the parts"),
+            ("lose=reply,latency=1s", "a semicolon separates the parts"),
             ("status=503;status=503", "twice"),
             ("status=503;lose=reply", "lose"),
             ("status=503;body=garbage", "body"),
