@@ -13,6 +13,7 @@ use crate::scenario::members::Refers;
 use crate::scenario::reading::{At, Fields, Found, Reading, listed, meant};
 use crate::scenario::vocabulary::vocabulary;
 use crate::tester::fault::LONGEST_MS;
+use crate::tester::outbox::shaping::MOST_COPIES;
 use crate::value::{Diagnostic, Span};
 use crate::world::script::{
     BodyFault, Fault, FaultRow, Lose, OutcomeRule, RailFault, Selector, Shaping, WebhookRow, When,
@@ -165,6 +166,7 @@ impl<'a> Reading<'a> {
         let shape = self.name(row, "do").and_then(|word| one_of::<Shaping>(word.value));
         let delay = self.spelt::<Span>(row, "delay");
         if let Some(shape) = shape {
+            self.copies(row, shape, &when);
             let late = matches!(shape, Shaping::Duplicate | Shaping::Delay | Shaping::Reorder);
             if let (false, Some(span)) = (late, row.key_span("delay")) {
                 self.note(
@@ -188,6 +190,18 @@ impl<'a> Reading<'a> {
             delay: delay.map(|delay| delay.value),
             source: self.place(&row.span),
         })
+    }
+
+    /// Reports a duplicate with too many copies.
+    fn copies(&mut self, row: &Fields<'a>, shape: Shaping, when: &When) {
+        let times = when.times.filter(|times| shape == Shaping::Duplicate && *times > MOST_COPIES);
+        if let (Some(times), Some(found)) = (times, row.get("times")) {
+            self.note(
+                Diagnostic::new(found.span(), format!("`times` cannot be {times}"))
+                    .expected(format!("expected at most {MOST_COPIES} copies"))
+                    .help("`times` of a `duplicate` is the number of its additional copies"),
+            );
+        }
     }
 
     /// Reports an unknown event type.

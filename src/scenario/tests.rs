@@ -216,6 +216,18 @@ fn a_seed_beyond_the_integers_of_toml_is_a_text_of_digits() {
 }
 
 #[test]
+fn a_duplicate_has_at_most_a_hundred_copies() {
+    let row = |shape: &str, times: u64| {
+        format!("[[webhook]]\non = \"payout.paid\"\ndo = \"{shape}\"\ntimes = {times}\n")
+    };
+    assert_eq!(one(&row("duplicate", 100)).webhooks.len(), 1);
+    assert_eq!(one(&row("drop", 101)).webhooks.len(), 1);
+    let report = report("m.toml", &[("m.toml", row("duplicate", 101).into_bytes())].into());
+    assert!(report.contains("`times` cannot be 101\n --> m.toml:4:9"), "{report}");
+    assert!(report.contains("expected at most 100 copies"), "{report}");
+}
+
+#[test]
 fn the_help_of_a_missing_name_lists_the_values() {
     let help = |row: &str| report("m.toml", &[("m.toml", row.as_bytes().to_vec())].into());
     let choices = help("[[outcome]]\non = \"tax_filing.reply\"\n");

@@ -116,7 +116,7 @@ pub(crate) struct CreateRule {
     outcome: Option<Answered>,
     /// The fault; requires `match.operation`.
     fault: Option<RuleFault>,
-    /// The change of deliveries; requires `match.event`. For `duplicate`, `times` is the number of additional copies.
+    /// The change of deliveries; requires `match.event`. For `duplicate`, `times` is the number of additional copies, at most 100.
     shape: Option<Shaping>,
     /// The delay of a duplicate's copy, of a delayed delivery, or of a reordered one, in virtual time.
     delay: Option<Span>,

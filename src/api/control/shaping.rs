@@ -6,7 +6,7 @@ use crate::api::control::intervene::Rule;
 use crate::api::control::outcome_rule::Subjects;
 use crate::api::control::webhooks::check_filter;
 use crate::api::prelude::*;
-use crate::tester::outbox::shaping::Counted;
+use crate::tester::outbox::shaping::{Counted, MOST_COPIES};
 use crate::value::id::encode_to_string;
 use crate::world::script::{Range, Shaping, WebhookRow, When};
 
@@ -36,6 +36,11 @@ pub(super) fn add(session: &mut Session<'_>, wanted: Wanted<'_>) -> Result<Rule>
             wrong.push(Violation::new("/delay", "required", "the shape delay needs a delay"));
         }
         _ => {}
+    }
+    let is_duplicate = wanted.shape == Shaping::Duplicate;
+    if is_duplicate && wanted.times.is_some_and(|times| times > MOST_COPIES) {
+        let detail = format!("a duplicate has at most {MOST_COPIES} additional copies");
+        wrong.push(Violation::new("/times", "range", detail));
     }
     let mut select = Vec::new();
     let operations = session.host.operations();

@@ -15,7 +15,7 @@ use crate::world::{Event, World};
 const USUAL_DELAY_MS: i64 = 5 * 60 * 1_000;
 
 /// Maximum number of copies per event.
-const MOST_COPIES: u64 = 100;
+pub(crate) const MOST_COPIES: u64 = 100;
 
 /// The active rows.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -135,6 +135,7 @@ impl Shape {
         Self {
             does: row.shape,
             delay_ms,
+            // Stored rows of earlier versions can have more.
             copies: row.when.times.unwrap_or(1).min(MOST_COPIES),
             source: row.source.clone(),
         }

@@ -83,6 +83,7 @@ fn a_rule_changes_deliveries_until_it_is_removed() {
         (json!({"match": {"event": "payout.pad"}, "shape": "duplicate"}), "/match/event"),
         (json!({"match": {"event": "*"}, "shape": "drop", "delay": "5m"}), "/delay"),
         (json!({"match": {"event": "*"}, "shape": "delay"}), "/delay"),
+        (json!({"match": {"event": "*"}, "shape": "duplicate", "times": 101}), "/times"),
         (json!({"match": {"event": "*"}}), ""),
         (json!({"match": {"operation": "*"}, "shape": "drop"}), ""),
     ] {
