@@ -36,6 +36,9 @@ pub(crate) fn contradiction(fault: &Fault) -> Option<Contradiction> {
     if lose.is_some() && body.is_some() {
         return found("body", "a lost reply has no body; use lose or body");
     }
+    if lose.is_some() && fault.latency_ms.is_some() {
+        return found("latency", "a lost reply has no delay; use lose or latency");
+    }
     if fault.after_commit && status.is_none() {
         let detail =
             "after_commit requires a status; lose = \"reply\" always acts after the commit";
@@ -173,7 +176,7 @@ mod tests {
         for text in [
             "status=503;retry_after=1s",
             "status=500;after_commit=true",
-            "latency=2s;lose=reply",
+            "status=503;latency=2s",
             "lose=request",
             "latency=110ms;body=slow",
             "body=garbage",
@@ -197,6 +200,7 @@ mod tests {
             ("status=503;lose=reply", "lose"),
             ("status=503;body=garbage", "body"),
             ("lose=reply;body=slow", "body"),
+            ("lose=reply;latency=2s", "use lose or latency"),
             ("retry_after=1s", "expected one of"),
             ("latency=1s;retry_after=1s", "retry_after"),
             ("status=503;retry_after=2bd", "retry_after"),

@@ -85,6 +85,7 @@ fn an_invalid_row_is_refused_with_all_its_mistakes() {
         (json!({"on": "*", "status": 200}), vec!["/status"]),
         (json!({"on": "*", "retry_after": "1s", "latency": "1s"}), vec!["/retry_after"]),
         (json!({"on": "*", "latency": "1d"}), vec!["/latency"]),
+        (json!({"on": "*", "lose": "reply", "latency": "1s"}), vec!["/latency"]),
         (
             json!({"on": "nobody", "nth": "4..2", "chance": "2", "lose": "reply"}),
             vec!["/on", "/nth", "/chance"],
