@@ -111,7 +111,7 @@ fn a_recording_may_end_right_after_a_reset() {
 fn a_read_without_room_is_not_recorded() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("full.ndjson");
-    let flags = ["--clock", "real:1000000", "--scenario", "demo-day", "--max-worlds", "1"];
+    let flags = ["--clock", "real:200000", "--scenario", "demo-day", "--max-worlds", "1"];
     let (server, caller) = serve(&[&flags[..], &["--record", path(&file)]].concat(), KEY);
     hire(&caller, &caller.company(0), "Ada Obi").expect(201);
     for _ in 0..3 {
