@@ -58,7 +58,7 @@ pub(super) struct PersistArgs {
 }
 
 impl PersistArgs {
-    /// Refuses flags that would have no effect, or another one than they seem to have.
+    /// Refuses a lease without a store, and a recording on the standard output.
     fn check(&self) -> Result<(), Failure> {
         if self.store_lease.is_some() && self.store.is_none() {
             let why = "--store-lease needs --store: only worlds of a database have a lease";

@@ -178,16 +178,16 @@ impl Scripts {
             }
             let read: Vec<_> = files.iter().filter_map(|file| load(file)).collect();
             if read.len() == files.len() {
-                let started = |new: &&Scenario| {
+                let has_other_world = |new: &&Scenario| {
                     let old = self.started.iter().find(|old| old.name == new.name);
                     old.is_some_and(|old| old.world != new.world)
                 };
-                let shapes: Vec<String> =
-                    read.iter().filter(started).map(|new| new.name.clone()).collect();
+                let others = read.iter().filter(has_other_world);
+                let others: Vec<String> = others.map(|new| new.name.clone()).collect();
                 engine.renew_scenarios(read.into_iter().map(Arc::new).collect());
                 tracing::warn!("the scenario files have changed; the new versions are active");
-                if !shapes.is_empty() {
-                    let names = shapes.join(", ");
+                if !others.is_empty() {
+                    let names = others.join(", ");
                     tracing::warn!(
                         "[world] of {names} has changed: start the server again to use it"
                     );

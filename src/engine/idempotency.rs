@@ -132,7 +132,7 @@ struct HeaderLines(Box<[u8]>);
 
 impl HeaderLines {
     fn of<'a, I: Iterator<Item = (&'a [u8], &'a [u8])>>(headers: impl Fn() -> I) -> Self {
-        // The exact size, because the allocator does not shrink a block a little.
+        // The exact size, because the allocator keeps the whole block if a vector shrinks by less than half.
         let size = headers().map(|(name, value)| name.len() + value.len() + 2).sum();
         let mut lines = Vec::with_capacity(size);
         for (name, value) in headers() {
@@ -152,14 +152,12 @@ impl HeaderLines {
         })
     }
 
-    /// Adds them to a reply.
-    fn add_to(&self, headers: &mut HeaderMap) {
-        for (name, value) in self.iter() {
-            let header = (HeaderName::from_bytes(name), HeaderValue::from_bytes(value));
-            if let (Ok(name), Ok(value)) = header {
-                headers.append(name, value);
-            }
-        }
+    fn map(&self) -> HeaderMap {
+        let header = |(name, value)| {
+            let name = HeaderName::from_bytes(name).expect("only headers are stored");
+            (name, HeaderValue::from_bytes(value).expect("only headers are stored"))
+        };
+        self.iter().map(header).collect()
     }
 }
 
@@ -274,6 +272,12 @@ impl WrittenAnswer {
     }
 
     fn read(self) -> Option<(Timestamp, IdempotencyKey, Kept)> {
+        let is_header = |(name, value): &(String, String)| {
+            HeaderName::try_from(name).is_ok() && HeaderValue::try_from(value).is_ok()
+        };
+        if !self.headers.iter().all(is_header) {
+            return None;
+        }
         let error = match self.error {
             Some(code) => Some(*ErrorCode::ALL.iter().find(|error| error.code() == code)?),
             None => None,
@@ -349,7 +353,7 @@ impl Kept {
     fn replay(&self) -> Response<LazyBody> {
         let mut response = Response::new(self.answer.lazy());
         *response.status_mut() = self.status;
-        self.headers.add_to(response.headers_mut());
+        *response.headers_mut() = self.headers.map();
         response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
         response.extensions_mut().insert(Replayed);
         if let Some(code) = self.error {

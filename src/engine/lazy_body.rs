@@ -10,7 +10,7 @@ use crate::api::reply::{ReplyBody, WriteBody};
 pub(super) enum LazyBody {
     /// Its bytes.
     Bytes(Bytes),
-    /// It is written later, possibly by another thread, because that needs no world.
+    /// It is written when the world is no longer locked, because that needs no world.
     Unwritten(WriteBody),
     /// Its bytes, which can be written again.
     Written(WriteBody, Bytes),

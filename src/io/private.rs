@@ -39,7 +39,7 @@ pub(crate) fn fill(
 ) -> io::Result<()> {
     let mut out = BufWriter::new(&file);
     let written = write(&mut out).and_then(|()| out.flush());
-    drop(out); // which tries to write the rest
+    drop(out); // after an error, it tries to write the rest
     if written.is_err() {
         file.set_len(0).ok(); // a device has no length
         // A link such as /dev/stdout is not removed.

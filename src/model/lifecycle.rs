@@ -141,8 +141,7 @@ pub(crate) struct StatusChange<S> {
     pub(crate) reason: Option<Arc<String>>,
 }
 
-/// The statuses of a resource, oldest first. Many resources have one, which needs no memory of its own. Versions of the resource with the same
-/// statuses share more of them.
+/// The statuses of a resource, oldest first. A single status is stored in place. Versions of the resource share a list of several.
 #[derive(Clone, Debug)]
 pub(crate) enum StatusHistory<S> {
     One(StatusChange<S>),

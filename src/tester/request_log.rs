@@ -63,6 +63,13 @@ pub(crate) struct Entry {
     pub(crate) trace: Option<Box<TraceParent>>,
 }
 
+impl Entry {
+    /// `Request-Id` of the reply; empty without one.
+    pub(crate) fn id_text(&self) -> String {
+        self.request_id.map_or_else(String::new, |id| id.to_string())
+    }
+}
+
 /// When it really happened, in milliseconds of the wall clock since the server started. It differs from run to run, so it is shown only on
 /// request and is in no digest.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize, schemars::JsonSchema)]
@@ -209,7 +216,7 @@ impl Requests {
     /// The latest request with that id. Equal reads of an unchanged world share an id.
     pub(crate) fn find(&self, id: &str) -> Option<&Entry> {
         let id = id.parse().ok();
-        self.entries().rev().find(|entry| entry.request_id.is_some() && entry.request_id == id)
+        self.entries().rev().find(|entry| entry.request_id == id)
     }
 
     /// Number of entries dropped since the log was cleared, as far as it is known: at least one if the log begins later than the world.

@@ -1,7 +1,7 @@
 //! A list whose clones share its elements in chunks.
 //!
-//! A place is found by two steps, and a write copies a chunk only if a clone shares it. A clone copies one pointer per chunk, so lists are
-//! kept behind a shared pointer where clones are frequent.
+//! An element is found in two steps: its chunk, then its place in the chunk. A write copies a chunk only if a clone shares it. A clone
+//! copies one pointer for each chunk, so the owners of large lists share them behind one pointer.
 
 use std::ops::{Index, IndexMut};
 use std::sync::Arc;

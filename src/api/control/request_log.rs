@@ -110,7 +110,7 @@ impl RequestShape {
         });
         Self {
             number: entry.number,
-            request_id: entry.request_id.map_or_else(String::new, |id| id.to_string()),
+            request_id: entry.id_text(),
             at: entry.at,
             operation: entry.operation.map(operation_id),
             method: entry.method.as_str().to_owned(),

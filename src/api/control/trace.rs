@@ -243,10 +243,7 @@ fn shown(step: &Placed<'_>) -> TraceStep {
             subject_id: entry.resource.clone(),
             http_status: entry.status,
             idempotency_key: entry.key.as_ref().map(|key| key.text.clone()),
-            ..blank(
-                entry.request_id.map_or_else(String::new, |id| id.to_string()),
-                entry.operation.map(operation_id),
-            )
+            ..blank(entry.id_text(), entry.operation.map(operation_id))
         },
         Of::Named(request) => TraceStep {
             idempotency_key: request.idempotency_key.as_deref().map(str::to_owned),

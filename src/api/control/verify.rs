@@ -254,7 +254,7 @@ fn verify_requests(session: &mut Session<'_>, input: VerifyRequests) -> Result<P
     let times = Times::of(input.times)?;
     let requests = &session.tester.requests;
     let candidates = requests.entries().map(|entry| Candidate {
-        id: entry.request_id.map_or_else(String::new, |id| id.to_string()),
+        id: entry.id_text(),
         value: json!(RequestShape::of(entry)),
         hidden: matches!(entry.body, Body::TooLarge(_) | Body::Unread).then_some("body"),
     });

@@ -67,7 +67,7 @@ pub(in crate::engine) fn is_input(
     is_input && !is_beside(row) && is_stored(row)
 }
 
-/// The headers of a request that affect it or its webhooks. The type of an accepted body is known.
+/// The headers of a request that affect it or its webhooks. `Content-Type` is not one of them: each accepted body is JSON.
 fn headers<T: for<'a> From<&'a str>>(request: &Request<'_>) -> Vec<(&'static str, T)> {
     let value = |headers, header| Some(list(headers, header)?.to_str().ok()?.into());
     let sent = [

@@ -36,8 +36,8 @@ pub(crate) fn is_conditional(row: &Operation) -> bool {
     is_product(row) && (matches!(row.method, Method::Put | Method::Patch) || acts)
 }
 
-/// Reads one resource: the answer has an `ETag`, and the call takes an `If-None-Match`. That is no parameter of the document, because a
-/// parameter more would be an argument more of every read in generated clients.
+/// Reads one resource: the answer has an `ETag`, and the call takes an `If-None-Match`. The document does not list this header as a
+/// parameter, because each read of a generated client would then have one more argument.
 fn is_cacheable(row: &Operation, output: &Value) -> bool {
     let data = output["properties"]["data"].as_object();
     let is_single = data.is_some_and(|data| !data.contains_key("items"));

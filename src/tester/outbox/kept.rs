@@ -107,8 +107,9 @@ pub(crate) type ProgressOf = BTreeMap<String, Progress>;
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct QuietOutbox {
     endpoints: KeptEndpoints,
-    /// The number of positions of each endpoint's deliveries.
-    #[serde(rename = "ended")]
+    /// The number of ended deliveries of each endpoint.
+    ended: BTreeMap<String, u64>,
+    /// The number of their positions, some of which no copy has used.
     positions: BTreeMap<String, u64>,
     turn: u64,
 }
@@ -117,9 +118,11 @@ impl Outbox {
     /// Its state, if no delivery is waiting.
     pub(crate) fn quiet(&self, world: &World) -> Option<QuietOutbox> {
         let is_collected = self.lanes.is_empty() || self.cursor == world.log_length();
-        let lanes = self.lanes.iter();
-        let positions = lanes.map(|lane| (lane.endpoint.id.clone(), lane.positions())).collect();
-        let state = QuietOutbox { endpoints: self.kept(), positions, turn: self.turn };
+        let counts = |count: fn(&Lane) -> u64| {
+            self.lanes.iter().map(|lane| (lane.endpoint.id.clone(), count(lane))).collect()
+        };
+        let (ended, positions) = (counts(Lane::ended_so_far), counts(Lane::positions));
+        let state = QuietOutbox { endpoints: self.kept(), ended, positions, turn: self.turn };
         (is_collected && !self.is_waiting()).then_some(state)
     }
 
@@ -128,7 +131,11 @@ impl Outbox {
         self.put_kept(world, &quiet.endpoints)?;
         self.turn = quiet.turn;
         for lane in &mut self.lanes {
-            lane.skip(quiet.positions.get(&lane.endpoint.id).copied().unwrap_or_default());
+            let of = |counts: &BTreeMap<String, u64>| {
+                counts.get(&lane.endpoint.id).copied().unwrap_or_default()
+            };
+            let (positions, ended) = (of(&quiet.positions), of(&quiet.ended));
+            lane.skip(positions, ended);
         }
         self.catch_up(world);
         Ok(())

@@ -152,8 +152,8 @@ impl Lane {
 
     // --- adding and removing ---------------------------------------------------------------------------------------
 
-    /// Adds a delivery. Returns its position. The positions after it are reserved for its copies, because the time of the first attempt, after
-    /// which they are added, must not change the ids of later deliveries.
+    /// Adds a delivery. Returns its position. The positions after it are reserved for its copies. Copies are added after the first attempt, and
+    /// the time of that attempt must not change the ids of later deliveries.
     pub(crate) fn push(&mut self, event: &Arc<Event>, entry: Entry) -> u64 {
         let order = self.next_order;
         self.next_order += entry.positions();
@@ -190,10 +190,10 @@ impl Lane {
         }
     }
 
-    /// Counts positions of deliveries that an earlier process has ended.
-    pub(crate) const fn skip(&mut self, positions: u64) {
+    /// Counts deliveries that an earlier process has ended, and their positions.
+    pub(crate) const fn skip(&mut self, positions: u64, ended: u64) {
         self.next_order += positions;
-        self.evicted += positions;
+        self.evicted += ended;
     }
 
     /// The number of positions so far.

@@ -330,7 +330,7 @@ impl Outbox {
                 continue;
             }
             if self.has_ended(endpoint, event.sequence) {
-                self.lanes[place].skip(entry.positions());
+                self.lanes[place].skip(entry.positions(), entry.positions());
             } else {
                 self.lanes[place].push(event, entry.clone());
             }

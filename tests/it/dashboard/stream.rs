@@ -384,3 +384,15 @@ fn the_command_repeats_no_event_of_a_world_that_returns_to_memory() {
     }
     assert!(following.lines.try_recv().is_err());
 }
+
+#[test]
+fn the_command_notices_a_replaced_world_before_its_first_event() {
+    let server = Arc::new(Server::start(&["--seed", "42"]));
+    let caller = Caller::with_key(&server, "test_key");
+    rename(&caller, 0);
+    let following = Following::start(server.port());
+    std::thread::sleep(Duration::from_secs(2));
+    caller.send(&caller.request("DELETE", "/_sandbox/world")).expect(200);
+    rename(&caller, 1); // the new log is as long as the old one
+    following.expect(&employee(&caller, 1));
+}
