@@ -66,6 +66,7 @@ export class Sandbox {
 
 export class World {
   #receivers = [];
+  #forks = [];
   #misses = [];
 
   constructor(sandbox, key) {
@@ -127,10 +128,11 @@ export class World {
     return this.#data(`/snapshots/${id}/restore`);
   }
 
-  /** Another world with a copy of this one. */
+  /** Another world with a copy of this one, which closes with it. */
   async fork() {
     const copy = new World(this.sandbox, this.sandbox.forkKey(this.key));
     await this.control('POST', `/snapshots/${await this.snapshot()}/fork`, { key: copy.key });
+    this.#forks.push(copy);
     return copy;
   }
 
@@ -160,7 +162,7 @@ export class World {
   }
 
   async close() {
-    await Promise.all(this.#receivers.map((receiver) => receiver.close()));
+    await Promise.all([...this.#receivers, ...this.#forks].map((one) => one.close()));
   }
 }
 
@@ -187,6 +189,7 @@ export class Receiver {
 
   async listen() {
     await new Promise((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+    this.#server.unref(); // a test that reached its time limit closes nothing, and the process must end
     this.url = `http://127.0.0.1:${this.#server.address().port}/`;
     return this;
   }

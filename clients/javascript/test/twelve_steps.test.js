@@ -1,5 +1,6 @@
 // The same twelve steps in every language, against the real program.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:http';
 import test from 'node:test';
 
@@ -102,6 +103,16 @@ test('a test that fails prints what happened in its world', async () => {
     assert.equal(1, 2);
   }).catch((thrown) => thrown);
   assert.match(error.message, /GET \/api\/business\/employees\/emp_0000000000000 404 resource_not_found/);
+});
+
+test('a process ends with a receiver of a fork, and with one that nothing closes', () => {
+  const script = `
+    import { Sandbox, withWorld } from '${new URL('../kit.js', import.meta.url)}';
+    const run = withWorld((name, body) => body());
+    await run('a fork', async (world) => (await world.fork()).receiver());
+    await (await (await Sandbox.shared()).world('open')).receiver();`;
+  const ended = spawnSync(process.execPath, ['--input-type=module', '--eval', script], { timeout: 20_000, encoding: 'utf8' });
+  assert.deepEqual([ended.status, ended.signal, ended.stderr], [0, null, '']);
 });
 
 test('the client gives up after its retries, and does not repeat what may not be repeated', async () => {

@@ -226,6 +226,19 @@ def test_a_wrong_program_is_named() -> None:
         Sandbox(args=["--clock", "sundial"])
 
 
+@pytest.mark.parametrize("options", ["--seed 7 --clock instant", "--seed=7 --clock=instant"])
+def test_the_options_of_the_server_replace_the_defaults(options: str, tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text(f"[pytest]\nsandbox_options = {options}\n")
+    (tmp_path / "test_info.py").write_text(
+        "def test_info(world):\n"
+        "    info = world.control('GET', '/info')['data']\n"
+        "    assert (info['seed'], info['clock']) == (7, 'instant')\n"
+    )
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "finance_sandbox.pytest_plugin", str(tmp_path)]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 0, ended.stdout
+
+
 def test_stop_ends_the_program_cleanly() -> None:
     sandbox = Sandbox()
     assert sandbox.stop() == 0

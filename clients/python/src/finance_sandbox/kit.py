@@ -49,7 +49,10 @@ class Sandbox:
     _forks = itertools.count(1)
 
     def __init__(self, binary: str | None = None, seed: int = 42, clock: str = "manual", args: Sequence[str] = ()) -> None:
-        command = [binary or program(), "--port", "0", "--quiet", "--exit-with-stdin", "--seed", str(seed), "--clock", clock, *args]
+        command = [binary or program(), "--port", "0", "--quiet", "--exit-with-stdin", *args]
+        for flag, value in (("--seed", str(seed)), ("--clock", clock)):
+            if not any(arg == flag or arg.startswith(f"{flag}=") for arg in args):  # the program refuses a repeated flag
+                command += [flag, value]
         env = {name: value for name, value in os.environ.items() if name != "PORT" and not name.startswith("SANDBOX_")}
         try:
             self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env, text=True)
