@@ -8,6 +8,7 @@ use crate::api::business::payroll_people::Wanted;
 use crate::api::business::tax_liabilities::Accrual;
 use crate::api::business::{payroll_pay, tax_clock, tax_liabilities};
 use crate::api::prelude::*;
+use crate::model::business::payroll_run::{RunWarning, WarningCode};
 use crate::model::business::tax_return::{code_of, jurisdiction, month_of};
 use crate::model::business::{
     Calculation, Funding, ItemStatus, PayConversion, PayrollItem, PayrollRun, RunStatus, RunTotals,
@@ -98,6 +99,15 @@ fn calculate_items(world: &mut World, run: &mut PayrollRun) {
         let item = (*left_out).clone();
         world.stage(excluded(item, world.now()));
     }
+    let wanted = Wanted { company: &company, span: run.span(), kind: run.kind, member: "" };
+    let left_out = wanted.left_out(world, &run.employees).into_iter();
+    found.extend(left_out.take(MOST_WARNINGS.saturating_sub(found.len())).map(
+        |(employee_id, why)| RunWarning {
+            code: WarningCode::NoTablesForPayPeriod,
+            employee_id,
+            detail: format!("the run does not include this employee: {why}"),
+        },
+    ));
     run.totals = Some(totals);
     run.warnings = Arc::new(found);
     run.settlement = Settlement { pending: ready, ..Settlement::default() };

@@ -1,5 +1,7 @@
 //! The employees who can be in a payroll run, and those who are already in a run of the period.
 
+use std::collections::BTreeSet;
+
 use crate::api::business::companies::blockers;
 use crate::api::prelude::*;
 use crate::model::business::{
@@ -57,7 +59,7 @@ impl Wanted<'_> {
             return Ok(employees.iter().map(|employee| employee.id).collect());
         }
         let detail =
-            format!("{} of the {} employees cannot be paid", refused.len(), employees.len());
+            format!("employees who cannot be paid: {} of {}", refused.len(), employees.len());
         Err(ApiError::new(ErrorCode::EmployeeNotPayable, detail).with_errors(refused))
     }
 
@@ -71,14 +73,46 @@ impl Wanted<'_> {
             let first = employee.start_date;
             return Some(format!("the employment starts on {first}, after {}", self.span));
         }
-        let (country, frequency) = (employee.payroll_country(), self.span.frequency);
-        let pack = payroll::library().in_force(country, self.span.end.civil()).pack;
-        if !pack.periods.contains(&frequency) {
-            return Some(format!("the payroll pack {} has no {frequency} tables", pack.code));
+        if let Some(why) = self.without_tables(employee) {
+            return Some(why);
         }
         let last = employee.end_date.filter(|_| by_terms)?;
         (last < self.span.start)
             .then(|| format!("the employment ended on {last}, before {}", self.span))
+    }
+
+    /// Why the employee's payroll pack cannot calculate pay of the pay period, if so.
+    fn without_tables(&self, employee: &Employee) -> Option<String> {
+        let (country, frequency) = (employee.payroll_country(), self.span.frequency);
+        let pack = payroll::library().in_force(country, self.span.end.civil()).pack;
+        (!pack.periods.contains(&frequency))
+            .then(|| format!("the payroll pack {} has no {frequency} tables", pack.code))
+    }
+
+    /// Employees who are payable, but have no tables for the pay period. Returns them with the reason if the run contains
+    /// all other payable employees: a caller who selects employees knows the others. Grown employees always have tables.
+    pub(crate) fn left_out(
+        &self,
+        world: &World,
+        included: &[Id<Employee>],
+    ) -> Vec<(Id<Employee>, String)> {
+        let created = || world.children::<Employee>(self.company.id.bits());
+        if self.kind != RunType::Regular || created().next().is_none() {
+            return Vec::new();
+        }
+        let included: BTreeSet<_> = included.iter().collect();
+        let others = created().filter(|id| !included.contains(id));
+        let others = others.filter_map(|id| world.find(id)).filter(|employee| {
+            employee.not_payable_by(self.kind).is_none()
+                && employee.start_date <= self.span.end
+                && employee.end_date.is_none_or(|last| last >= self.span.start)
+        });
+        let left_out: Vec<_> =
+            others.filter_map(|it| Some((it.id, self.without_tables(&it)?))).collect();
+        let contains_all = || {
+            self.everyone(world).is_ok_and(|payable| payable.iter().all(|id| included.contains(id)))
+        };
+        if left_out.is_empty() || !contains_all() { Vec::new() } else { left_out }
     }
 
     /// All employees of the company who are payable by such a run, in creation order.
@@ -186,7 +220,7 @@ impl Wanted<'_> {
             .collect();
         let Some(run) = run_of_first else { return Ok(()) };
         let detail = format!(
-            "{} of the {} employees already have a regular run in {span}",
+            "employees who already have a regular run in {span}: {} of {}",
             again.len(),
             employees.len()
         );
@@ -215,7 +249,7 @@ pub(crate) fn found(
     if missing.is_empty() {
         return Ok(employees);
     }
-    let detail = format!("{} of the {} employees do not exist", missing.len(), ids.len());
+    let detail = format!("employees who do not exist: {} of {}", missing.len(), ids.len());
     Err(ApiError::new(ErrorCode::ResourceNotFound, detail).with_errors(missing))
 }
 

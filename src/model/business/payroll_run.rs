@@ -29,7 +29,7 @@ states! {
     "reverse": Paid | PartiallyPaid => Reversed;
 }
 
-/// The type of a run. An employee can be in at most one regular run per period.
+/// The type of a run. An employee can be in at most one regular run per pay period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum RunType {
@@ -144,7 +144,7 @@ pub(crate) struct RunWarning {
     pub(crate) detail: String,
 }
 
-/// A possible mistake in an employee's pay.
+/// A possible mistake in an employee's pay, or an employee whom a run of all payable employees could not include.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum WarningCode {
@@ -154,6 +154,8 @@ pub(crate) enum WarningCode {
     DeductionsCapped,
     /// The net pay is zero.
     NothingToPay,
+    /// The run does not include the employee, because the payroll pack of the employee's country has no tables for the pay period.
+    NoTablesForPayPeriod,
     /// The pay date is in a year without tax tables. The nearest year's tables were used.
     TaxTablesOfAnotherYear,
 }
@@ -252,11 +254,11 @@ pub(crate) struct Funding {
     pub(crate) required: i64,
     /// The amount reserved for the run, in minor units.
     pub(crate) reserved: i64,
-    /// The service's fee for the run, in addition to the reserved amount. It is charged when the run is funded, and refunded if the whole
+    /// The platform fee for the run in minor units, in addition to the reserved amount. It is charged when the run is funded, and refunded if the whole
     /// run fails.
     #[serde(default)]
     pub(crate) platform_fee: i64,
-    /// The amount that was missing in the wallet at the last funding attempt.
+    /// The amount that was missing in the wallet at the last funding attempt, in minor units.
     pub(crate) shortfall: i64,
 }
 

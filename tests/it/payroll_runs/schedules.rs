@@ -251,3 +251,52 @@ fn a_weekend_before_a_schedule_is_no_pay_period() {
     assert_eq!(payslips(&caller, &first)[0]["gross"], 100_000);
     caller.audit();
 }
+
+/// The pack of Nigeria has tables for months only, and the American company pays every two weeks.
+#[test]
+fn a_run_of_everyone_warns_of_employees_whose_pack_has_no_tables_for_its_pay_period() {
+    let (caller, company, american) = payable_in("US", 500_000);
+    scheduled(&caller, &company, "biweekly", &json!({}));
+    let nigerian = hired_in_nigeria(&caller, &company);
+    let warned = |body: &Value| {
+        let run = calculated(&caller, &draft(&caller, body));
+        assert!(!run["employees"].as_array().unwrap().contains(&json!(nigerian)));
+        let warnings = run["warnings"].as_array().cloned().unwrap_or_default();
+        let found = warnings.into_iter().find(|warning| warning["employee_id"] == *nigerian);
+        let path = format!("/api/business/payroll-runs/{}/cancel", id(&run));
+        caller.post(&path, &json!({})).expect(200);
+        found
+    };
+    let body = json!({"company_id": company, "period": "2026-01"});
+    let found = warned(&body).expect("the run warns of the employee whom it leaves out");
+    assert_eq!(found["code"], "no_tables_for_pay_period");
+    assert!(found["detail"].as_str().unwrap().ends_with("has no biweekly tables"), "{found}");
+    // A caller who selects the employees is not warned of the others.
+    let mut chosen = body;
+    chosen["employee_ids"] = json!([american]);
+    assert_eq!(warned(&chosen), None);
+}
+
+/// An employee of the company with a verified account in Nigeria.
+fn hired_in_nigeria(caller: &Caller, company: &str) -> String {
+    let companies = caller.all("/api/business/companies");
+    let nigerian = companies.iter().find(|company| company["country"] == "NG").unwrap();
+    let known = caller.payable(id(nigerian)).remove(0);
+    let known = caller.get(&format!("/api/business/employees/{known}")).data();
+    let account = &known["payment_method"];
+    let body = json!({
+        "company_id": company, "name": "Ada Obi", "role": "Engineer", "department": "Engineering",
+        "country": "NG", "start_date": "2026-01-01", "tax_id": known["tax_id"],
+        "compensation": {"amount": 50_000_000, "currency": "NGN", "interval": "month"},
+        "payment_method": {
+            "type": "bank", "bank_code": account["bank_code"],
+            "account_number": account["account_number"],
+        },
+    });
+    let person = id(&caller.post("/api/business/employees", &body).made()).to_owned();
+    let path = format!("/api/business/employees/{person}");
+    caller.post(&format!("{path}/activate"), &json!({})).expect(200);
+    caller.post(&format!("{path}/verify-payroll"), &json!({})).expect(202);
+    caller.advance(&json!({"by": "60s"}));
+    person
+}
