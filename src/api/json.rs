@@ -20,7 +20,7 @@ pub(crate) const MAX_DEPTH: usize = 64;
 const USUAL_MEMBERS: usize = 7;
 
 /// Maximum number of pointers listed by [`differing_pointers`]: enough to find a mistake, and limited for hostile bodies.
-const MOST_DIFFERENCES: usize = 20;
+pub(crate) const MOST_DIFFERENCES: usize = 20;
 
 /// Up to this limit every whole `f64` equals the written number exactly; above it, different numbers can have the
 /// same `f64`.
@@ -150,7 +150,7 @@ impl<'de> Visitor<'de> for Strict {
                 }
                 Entry::Occupied(taken) => {
                     return Err(de::Error::custom(format_args!(
-                        "the key {} is duplicated",
+                        "the member {} is repeated",
                         quoted(taken.key())
                     )));
                 }

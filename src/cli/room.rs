@@ -1,5 +1,6 @@
 //! `--idle-ttl`, `--max-resident-bytes` and `--quota`: limits for worlds and callers.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -51,6 +52,7 @@ pub(super) struct Quota {
 
 fn quota(text: &str) -> Result<Quota, String> {
     let mut quota = Quota::default();
+    let mut kinds = BTreeSet::new();
     for part in text.split(',') {
         let number = |number: &str| {
             let number = number.parse().ok().filter(|number: &u32| *number > 0);
@@ -66,7 +68,15 @@ fn quota(text: &str) -> Result<Quota, String> {
                     "expected changes or endpoints before the sign =, not {name:?}"
                 ));
             }
-            None => quota.rate = Some(parse_rate(part)?),
+            None => {
+                quota.rate = Some(
+                    parse_rate(part)
+                        .map_err(|why| format!("{why}, or changes=N, or endpoints=N"))?,
+                );
+            }
+        }
+        if !kinds.insert(part.split_once('=').map(|(name, _)| name)) {
+            return Err(format!("{part:?} is the second limit of its kind"));
         }
     }
     Ok(quota)

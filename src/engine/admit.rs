@@ -26,7 +26,7 @@ use crate::engine::router::{self, Found, Route};
 use crate::engine::slot::Slot;
 use crate::engine::state::Engine;
 use crate::engine::turn::{Turn, Waiting};
-use crate::engine::write::write;
+use crate::engine::write::{can_store, refused, write};
 use crate::engine::{advance, outcomes, problem, request_log, stream};
 use crate::value::error::{ApiError, ErrorCode};
 use crate::value::long_work;
@@ -310,13 +310,9 @@ impl Engine {
     }
 
     fn answer_world(&self, request: &Request<'_>, slot: &Arc<Slot>) -> Response<Bytes> {
-        if let (true, Some(tape)) = (recording::is_stored(request.route.operation), &slot.tape)
-            && let Err(error) = tape.accepts()
-        {
-            return problem::reply(&error, &request.refused_id(&slot.world()));
-        }
-        if let Err(error) = self.most.check(request, slot) {
-            return problem::reply(&error, &request.refused_id(&slot.world()));
+        let storable = can_store(request, slot);
+        if let Err(error) = storable.and_then(|()| self.most.check(request, slot)) {
+            return refused(request, slot, &slot.world(), &error);
         }
         if self.config.mode == ClockMode::Real && slot.world().mode() == ClockMode::Real {
             self.follow_wall(slot);

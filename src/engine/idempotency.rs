@@ -71,9 +71,10 @@ impl IdempotencyKey {
 }
 
 /// Whether an answer is stored: all answers after the start of the execution. An earlier refusal is not
-/// stored, so that the caller can correct and repeat the request.
+/// stored, so that the caller can correct and repeat the request. A 402 is not stored either: the same request
+/// succeeds when there is more money.
 pub(crate) fn is_kept(status: StatusCode) -> bool {
-    !matches!(status.as_u16(), 400 | 401 | 403 | 404 | 412 | 429 | 500..)
+    !matches!(status.as_u16(), 400..=404 | 412 | 429 | 500..)
 }
 
 /// The state of a key.
@@ -113,6 +114,8 @@ pub(super) struct Answers {
     by_key: HashMap<IdempotencyKey, Arc<Kept>>,
     /// The keys in the order in which they expire, with the instant.
     stored: Vector<(Timestamp, IdempotencyKey)>,
+    /// How many of them are refusals.
+    refusals: u64,
 }
 
 #[derive(Debug)]
@@ -184,6 +187,12 @@ impl SeenKeys {
     pub(super) fn has_answer(&mut self, key: &IdempotencyKey, now: Timestamp) -> bool {
         self.answers.forget(now);
         self.answers.by_key.contains_key(key)
+    }
+
+    /// Number of stored refusals. They change nothing else in the world.
+    pub(super) fn refusals(&mut self, now: Timestamp) -> u64 {
+        self.answers.forget(now);
+        self.answers.refusals
     }
 
     /// The request of a key has ended.
@@ -318,6 +327,7 @@ impl Answers {
         // Two replies are rarely stored in another order than that of their instants.
         let later = self.stored.iter().rev().take_while(|(other, _)| *other > expires).count();
         self.stored.insert(self.stored.len() - later, (expires, key.clone()));
+        self.refusals += u64::from(kept.is_refusal());
         self.by_key.insert(key, Arc::new(kept));
     }
 
@@ -328,13 +338,19 @@ impl Answers {
     }
 
     fn forget_first(&mut self) {
-        if let Some((_, key)) = self.stored.pop_front() {
-            self.by_key.remove(&key);
+        if let Some((_, key)) = self.stored.pop_front()
+            && let Some(kept) = self.by_key.remove(&key)
+        {
+            self.refusals -= u64::from(kept.is_refusal());
         }
     }
 }
 
 impl Kept {
+    fn is_refusal(&self) -> bool {
+        self.status.is_client_error()
+    }
+
     /// The result for a request with this key and body: the stored answer if the bodies are equivalent.
     fn seen(&self, body: &[u8]) -> Seen {
         if *self.body == *body {
@@ -365,10 +381,14 @@ impl Kept {
 
 fn other_body(kept: &Value, sent: &Value) -> ApiError {
     let pointers = json::differing_pointers(kept, sent);
-    let detail = format!(
-        "this key was used with another body: the bodies differ at {}",
-        pointers.join(", ")
-    );
+    let places = match pointers.as_slice() {
+        [whole] if whole.is_empty() => "one is no object".to_owned(),
+        some if some.len() == json::MOST_DIFFERENCES => {
+            format!("they differ at {} and possibly at others", some.join(", "))
+        }
+        all => format!("they differ at {}", all.join(", ")),
+    };
+    let detail = format!("this key was used with another body: {places}");
     let differs = |pointer| {
         Violation::new(pointer, "differs", "differs from the earlier request with this key")
     };

@@ -14,7 +14,7 @@ pub(crate) fn bearer(headers: &HeaderMap) -> Result<&str, ApiError> {
     let Some(value) = values.next() else {
         return Err(unauthorized(
             ErrorCode::MissingCredentials,
-            "send Authorization: Bearer <API_KEY>; every test key opens a world",
+            "send Authorization: Bearer <API_KEY>; every test key opens a world, unless the server was started with --api-key or --key-space",
         ));
     };
     let malformed = || {

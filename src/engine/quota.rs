@@ -10,7 +10,7 @@ use crate::value::{ApiError, ErrorCode};
 /// The limits of a world; `None` means no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Most {
-    /// Changes of the world since it began.
+    /// Changes of the world since it began, and refusals that are stored under a key.
     pub(crate) changes: Option<u64>,
     /// Webhook endpoints.
     pub(crate) endpoints: Option<usize>,
@@ -38,18 +38,25 @@ impl Most {
             };
         }
         match self.changes {
-            Some(most) if slot.world().version() >= most && !is_repeated(request, slot) => {
-                refused(format!(
-                    "this key has used its quota of changes, {most}: POST {RESET} or DELETE /_sandbox/world begins a new world"
-                ))
-            }
+            Some(most) if changes(slot) >= most && !is_repeated(request, slot) => refused(format!(
+                "this key has used its quota of changes, {most}: POST {RESET} or DELETE /_sandbox/world begins a new world"
+            )),
             _ => Ok(()),
         }
     }
 }
 
+/// The changes of the world. A refusal that is stored under a key is one of them, because it needs as much memory.
+fn changes(slot: &Slot) -> u64 {
+    let (version, now) = {
+        let world = slot.world();
+        (world.version(), world.now())
+    };
+    version + slot.memory().seen.refusals(now)
+}
+
 /// Whether the reply is stored already: to repeat it is no change.
-fn is_repeated(request: &Request<'_>, slot: &Slot) -> bool {
+pub(super) fn is_repeated(request: &Request<'_>, slot: &Slot) -> bool {
     let now = slot.world().now();
     let key = IdempotencyKey::of(request.head, &request.path(), false).ok().flatten();
     key.is_some_and(|key| slot.memory().seen.has_answer(&key, now))

@@ -18,6 +18,7 @@ use crate::engine::headers::{SANDBOX_TIME, list, show_waiting, trace_of};
 use crate::engine::idempotency::{self, IdempotencyKey, Seen};
 use crate::engine::lazy_body::LazyBody;
 use crate::engine::outcomes::{self, SANDBOX_DECISION};
+use crate::engine::quota::is_repeated;
 use crate::engine::recording::{self, Before, Note, Tape};
 use crate::engine::request::{Prepared, Request, advance_key, etag, is_advance, request_id};
 use crate::engine::slot::Slot;
@@ -78,6 +79,19 @@ pub(super) fn replay(
             }
             refusal
         }
+    }
+}
+
+/// Refuses a request that could not be stored now. A stored answer is returned again, because a replay stores nothing.
+pub(super) fn can_store(request: &Request<'_>, slot: &Slot) -> Result<(), ApiError> {
+    match &slot.tape {
+        Some(tape) if recording::is_stored(request.route.operation) => {
+            tape.accepts().or_else(|error| {
+                let repeats = !tape.is_lost() && is_repeated(request, slot);
+                if repeats { Ok(()) } else { Err(error) }
+            })
+        }
+        _ => Ok(()),
     }
 }
 

@@ -213,10 +213,15 @@ impl Requests {
         self.entries.range(self.entries.partition_point(|entry| entry.number <= number)..)
     }
 
-    /// The latest request with that id. Equal reads of an unchanged world share an id.
+    /// The latest request with that id. Equal reads of an unchanged world share an id. A retry has the id of the request whose answer it
+    /// repeats; then that request is returned.
     pub(crate) fn find(&self, id: &str) -> Option<&Entry> {
         let id = id.parse().ok();
-        self.entries().rev().find(|entry| entry.request_id == id)
+        let latest = || self.entries().rev().filter(|entry| entry.request_id == id);
+        let is_retry = |entry: &&Entry| {
+            entry.key.as_ref().is_some_and(|key| key.outcome == Some(KeyOutcome::Replayed))
+        };
+        latest().find(|entry| !is_retry(entry)).or_else(|| latest().next())
     }
 
     /// Number of entries dropped since the log was cleared, as far as it is known: at least one if the log begins later than the world.

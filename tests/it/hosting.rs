@@ -190,6 +190,7 @@ fn a_key_that_has_used_its_quota_of_changes_or_endpoints_makes_room() {
     assert!((1..=3).contains(&made), "{made}");
     // A client whose reply was lost gets the result by a retry.
     assert_eq!(repeated().header("idempotent-replayed"), Some("true"));
+    assert!(refused.header("sandbox-time").is_some(), "the refusal has a world");
     let refused = refused.refused(429, "quota_exceeded");
     assert_eq!(refused["retryable"], false, "the same call never succeeds");
     assert!(refused["detail"].as_str().unwrap().contains("quota of changes, 3"), "{refused}");
@@ -211,6 +212,29 @@ fn a_key_that_has_used_its_quota_of_changes_or_endpoints_makes_room() {
 }
 
 #[test]
+fn refusals_that_are_stored_use_the_quota_of_changes() {
+    let server =
+        std::sync::Arc::new(Server::start(&["--clock", "manual", "--quota", "changes=20"]));
+    let caller = Caller::with_key(&server, "test_refused");
+    let company = caller.company(0);
+    let run = |key: usize| {
+        let body = serde_json::json!({"company_id": company, "period": "2026-01"});
+        let request = caller.request("POST", "/v1/payroll/run").json(&body);
+        caller.send(&request.header("idempotency-key", &key.to_string())).status
+    };
+    assert_eq!(run(0), 201);
+    let refused = (1..40).take_while(|key| run(*key) == 409).count();
+    assert!((1..20).contains(&refused), "{refused}");
+    assert_eq!(
+        [run(refused), run(refused + 1)],
+        [409, 429],
+        "only a stored refusal is returned again"
+    );
+    caller.post("/_sandbox/reset", &serde_json::json!({})).expect(200);
+    assert_eq!(run(refused + 1), 201);
+}
+
+#[test]
 fn a_wrong_quota_is_refused() {
     for (wrong, said) in [
         ("", "requests per time window"),
@@ -222,6 +246,8 @@ fn a_wrong_quota_is_refused() {
         ("5/fortnight", "requests per time window"),
         ("5/s,", "requests per time window"),
         ("changes=0", "a number from 1"),
+        ("5/s,10/min", "the second limit of its kind"),
+        ("changes=1,changes=2", "the second limit of its kind"),
         ("endpoints=many", "a number from 1"),
         ("worlds=1", "changes or endpoints"),
     ] {

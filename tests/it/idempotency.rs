@@ -108,6 +108,21 @@ fn another_body_under_a_used_key_is_refused_with_the_members_that_differ() {
 }
 
 #[test]
+fn a_body_that_differs_in_many_members_or_is_no_object_is_described() {
+    let caller = Caller::instant();
+    let mut first = hire(&caller, "Ada Obi");
+    let team = |word: &str| (0..30).map(|n| (format!("m{n}"), json!(word))).collect::<Value>();
+    first["metadata"] = team("a");
+    send(&caller, EMPLOYEES, "k", &first).expect(201);
+    let mut second = first.clone();
+    second["metadata"] = team("b");
+    for (body, said) in [(&second, "and possibly at others"), (&json!([]), "one is no object")] {
+        let problem = send(&caller, EMPLOYEES, "k", body).refused(422, "idempotency_key_reused");
+        assert!(problem["detail"].as_str().unwrap().ends_with(said), "{problem}");
+    }
+}
+
+#[test]
 fn quotes_are_no_part_of_a_key() {
     let caller = Caller::instant();
     let body = hire(&caller, "Ada Obi");

@@ -44,10 +44,10 @@ fn a_body_that_is_no_json_is_refused_with_line_and_column() {
 
 #[test]
 fn a_key_given_twice_is_refused_wherever_it_is() {
-    assert_eq!(refusal(b"{\"a\":1,\"a\":1}"), "line 1, column 10: the key \"a\" is duplicated");
+    assert_eq!(refusal(b"{\"a\":1,\"a\":1}"), "line 1, column 10: the member \"a\" is repeated");
     assert_eq!(
         refusal(b"[{\"b\":\n{\"a\":1,\"\\u0061\":2}}]"),
-        "line 2, column 15: the key \"a\" is duplicated"
+        "line 2, column 15: the member \"a\" is repeated"
     );
     let long = "k".repeat(1_000);
     assert!(refusal(format!("{{\"{long}\":1,\"{long}\":2}}").as_bytes()).len() < 100);

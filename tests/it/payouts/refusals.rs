@@ -46,6 +46,20 @@ fn every_invalid_amount_of_a_payout_is_refused() {
 }
 
 #[test]
+fn a_retry_after_the_wallet_got_the_money_is_executed() {
+    let payer = Payer::manual();
+    let body = payer.body(payer.balance("available") + 1_000);
+    let request = payer.caller.request("POST", PAYOUTS).json(&body);
+    let request = request.header("idempotency-key", "pay-1");
+    let refused = payer.caller.send(&request).refused(402, "insufficient_funds");
+    assert_eq!(refused["retryable"], true);
+    payer.receive(1_000_000_000).expect(200);
+    let paid = payer.caller.send(&request);
+    assert_eq!((paid.status, paid.header("idempotent-replayed")), (201, None), "{}", paid.text());
+    assert_eq!(payer.caller.send(&request).header("idempotent-replayed"), Some("true"));
+}
+
+#[test]
 fn the_last_unit_can_be_paid_and_no_more() {
     let payer = Payer::manual();
     let mut amount = payer.balance("available");

@@ -109,6 +109,9 @@ fn a_request_leads_to_its_events_and_each_event_to_its_changes() {
     let events = detail["events"].as_array().unwrap();
     assert!(!events.is_empty());
     assert_eq!(detail["request"]["resource_id"], answer.json()["data"]["id"]);
+    let retry = caller.send(&run(&caller, &company, "k"));
+    assert_eq!(retry.header("request-id"), Some(id.as_str()));
+    assert_eq!(caller.get(&format!("{REQUESTS}/{id}")).data(), detail, "not the retry");
     let event = caller.get(&format!("/_sandbox/events/{}", events[0].as_str().unwrap())).data();
     assert_eq!(event["event"]["type"], "payroll_run.created");
     assert_eq!(event["event"]["request"]["id"], json!(id));
