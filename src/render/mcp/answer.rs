@@ -108,28 +108,35 @@ fn pages(answer: Value) -> Vec<String> {
     let mut pages = Vec::new();
     let mut page = if path.is_empty() { later.clone() } else { answer };
     let (mut bytes, mut is_empty) = (size(&page), true);
-    for (name, value) in entries(container) {
+    for (name, mut value) in entries(container) {
+        if size(&value) > MOST_OF_ENTRY {
+            // A long entry has pages of its own, unless it is one text. The first of them also has a few short entries before it.
+            let cut = |before: &Value| {
+                let mut whole = before.clone();
+                add(&mut whole, &path, name.clone(), value.clone());
+                (place_to_cut(&whole).len() > path.len()).then_some(whole)
+            };
+            if let Some(whole) = cut(&page) {
+                pages.extend(self::pages(whole));
+                page = later.clone();
+                (bytes, is_empty) = (size(&page), true);
+                continue;
+            }
+            if let Some(whole) = cut(&later) {
+                pages.push(text(&std::mem::replace(&mut page, later.clone())));
+                pages.extend(self::pages(whole));
+                (bytes, is_empty) = (size(&page), true);
+                continue;
+            }
+            value = too_long(&value);
+        }
         let more = size(&value) + name.as_ref().map_or(1, |name| name.len() + 4);
-        let is_long = size(&value) > MOST_OF_ENTRY;
-        if (is_long || bytes + more > MOST_BYTES) && (!is_empty || page != later) {
+        if bytes + more > MOST_BYTES && (!is_empty || page != later) {
             pages.push(text(&std::mem::replace(&mut page, later.clone())));
-            (bytes, is_empty) = (size(&page), true);
+            bytes = size(&page);
         }
-        if !is_long {
-            add(&mut page, &path, name, value);
-            (bytes, is_empty) = (bytes + more, false);
-            continue;
-        }
-        // A long entry has pages of its own, unless it is one text.
-        let note = too_long(&value);
-        let mut whole = later.clone();
-        add(&mut whole, &path, name.clone(), value);
-        if place_to_cut(&whole).len() > path.len() {
-            pages.extend(self::pages(whole));
-        } else {
-            add(&mut page, &path, name, note);
-            (bytes, is_empty) = (size(&page), false);
-        }
+        add(&mut page, &path, name, value);
+        (bytes, is_empty) = (bytes + more, false);
     }
     if !is_empty || pages.is_empty() {
         pages.push(text(&page));
@@ -335,6 +342,20 @@ mod tests {
         }
         whole["output"]["e"] = json!([whole["output"]["e"]]);
         assert_eq!(whole, answer);
+    }
+
+    #[test]
+    fn short_entries_are_on_the_first_page_of_a_long_entry() {
+        let rows = |name: &str| vec![json!({name: "x".repeat(200)}); 40];
+        let answer = json!({"total": 40, "steps": rows("step"), "amount": {"lines": rows("line")}});
+        let pages = all(&mut Stored::default(), answer);
+        assert_eq!(pages[0]["total"], 40);
+        assert!(pages[0]["steps"].as_array().is_some_and(|steps| steps.len() > 15));
+        let shown = |name: &str| {
+            let rows = pages.iter().filter_map(|page| page.pointer(name)?.as_array());
+            rows.map(Vec::len).sum::<usize>()
+        };
+        assert_eq!([shown("/steps"), shown("/amount/lines")], [40, 40]);
     }
 
     #[test]

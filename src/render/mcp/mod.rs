@@ -25,6 +25,10 @@ pub(crate) use self::calling::{Call, Called, Calls};
 const STATELESS: &str = "2026-07-28";
 /// The revisions with `initialize`, latest first.
 const WITH_INITIALIZE: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+/// The revisions in which a list of messages is a message.
+const WITH_LISTS: [&str; 2] = ["2025-03-26", "2024-11-05"];
+/// Maximum number of messages in a list.
+const MOST_MESSAGES: usize = 100;
 /// The member of `_meta` by which a request names its revision.
 const VERSION_MEMBER: &str = "io.modelcontextprotocol/protocolVersion";
 
@@ -109,21 +113,39 @@ pub(crate) fn routing(message: &[u8]) -> Option<(String, Option<String>, Option<
 }
 
 impl Agents {
-    /// Answers one message.
+    /// Answers a message, or a list of messages in the revisions that allow one.
     pub(crate) fn answer(&self, message: &[u8], headers: Headers<'_>, calls: &dyn Calls) -> Answer {
-        let message = match json::parse(message) {
-            Ok(message) => message,
-            Err(error) => {
-                return Wrong::new(PARSE_ERROR, error.detail).answer(&Value::Null, false);
+        match json::parse(message) {
+            Ok(Value::Array(messages)) if allows_lists(headers) => {
+                self.answer_list(&messages, headers, calls)
             }
-        };
+            Ok(message) => self.answer_one(&message, headers, calls),
+            Err(error) => Wrong::new(PARSE_ERROR, error.detail).answer(&Value::Null, false),
+        }
+    }
+
+    /// Answers the messages of a list in order.
+    fn answer_list(&self, messages: &[Value], headers: Headers<'_>, calls: &dyn Calls) -> Answer {
+        if messages.is_empty() || messages.len() > MOST_MESSAGES {
+            let why = format!("a list must have 1 to {MOST_MESSAGES} messages");
+            return Wrong::new(INVALID_REQUEST, why).answer(&Value::Null, false);
+        }
+        let answers = messages.iter().map(|message| self.answer_one(message, headers, calls));
+        let bodies: Vec<String> = answers.filter_map(|answer| answer.body).collect();
+        match bodies.as_slice() {
+            [] => Answer { status: 202, body: None },
+            bodies => Answer { status: 200, body: Some(format!("[{}]", bodies.join(","))) },
+        }
+    }
+
+    fn answer_one(&self, message: &Value, headers: Headers<'_>, calls: &dyn Calls) -> Answer {
         let id = match &message["id"] {
             id @ (Value::String(_) | Value::Number(_)) => id.clone(),
             _ => Value::Null,
         };
         let params = &message["params"];
         let is_stateless = !params["_meta"][VERSION_MEMBER].is_null();
-        match self.result(&message, headers, calls) {
+        match self.result(message, headers, calls) {
             Ok(Some(result)) => {
                 let body = json!({ "jsonrpc": "2.0", "id": id, "result": result });
                 Answer { status: 200, body: Some(answer::text(&body)) }
@@ -145,7 +167,7 @@ impl Agents {
             Value::Object(members) => members,
             Value::Array(_) => {
                 return invalid(
-                    "a message is one JSON object; lists of messages are not supported",
+                    "a message is one JSON object; this revision has no lists of messages",
                 );
             }
             _ => return invalid("a message is one JSON object"),
@@ -187,6 +209,11 @@ impl Agents {
     fn stored(&self) -> std::sync::MutexGuard<'_, Stored> {
         self.stored.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether the revision has lists of messages. A message over standard input names no revision.
+fn allows_lists(headers: Headers<'_>) -> bool {
+    headers.version.is_none_or(|version| WITH_LISTS.contains(&version))
 }
 
 /// Refuses unknown revisions, and headers that contradict the message.

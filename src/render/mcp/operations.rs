@@ -122,7 +122,7 @@ fn check(row: &Operation, key: Option<&str>, input: &Value) -> Result<(), Value>
     } else if let Some((_, help)) =
         OF_TOOLS.iter().find(|(id, _)| !keeps && *id == row.operation_id())
     {
-        let why = format!("this operation can forget all that was done: {help}");
+        let why = format!("this operation can delete all earlier changes of the world: {help}");
         return Err(json!({ "error": why }));
     } else if is_keyed(row) && key.is_none() {
         "this write needs idempotency_key. One purchase has one key: choose one for a new purchase, and send the same key when you retry it"

@@ -107,7 +107,6 @@ fn broken_messages_get_errors_of_the_protocol() {
     }
     for (body, why) in [
         ("null", "a message is one JSON object"),
-        ("[1]", "a message is one JSON object; lists of messages are not supported"),
         (r#"{"jsonrpc":"2.0","id":1}"#, "the member method is missing"),
         (r#"{"jsonrpc":"2.0","id":1,"method":5}"#, "the member method must be a text"),
     ] {
@@ -120,6 +119,43 @@ fn broken_messages_get_errors_of_the_protocol() {
     for body in quiet {
         let answer = send(&caller, &post(body));
         assert_eq!((answer.status, answer.body.len()), (202, 0));
+    }
+}
+
+#[test]
+fn a_list_of_messages_is_answered_in_the_revisions_that_have_it() {
+    let caller = Caller::instant();
+    let list = r#"[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","method":"notifications/initialized"},7,{"jsonrpc":"2.0","id":"a","method":"tools/list"}]"#;
+    let post = |body: &str| caller.request("POST", PATH).bytes(body.as_bytes());
+    for request in [post(list), post(list).header("MCP-Protocol-Version", "2025-03-26")] {
+        let answer = send(&caller, &request);
+        assert_eq!(answer.status, 200);
+        let answers = answer.json();
+        let answers = answers.as_array().unwrap();
+        let ids: Vec<&Value> = answers.iter().map(|answer| &answer["id"]).collect();
+        assert_eq!(ids, [&json!(1), &Value::Null, &json!("a")]);
+        assert_eq!(answers[1]["error"]["code"], -32600);
+        assert_eq!(answers[2]["result"]["tools"], published());
+    }
+    let quiet = r#"[{"jsonrpc":"2.0","method":"notifications/initialized"}]"#;
+    assert_eq!(send(&caller, &post(quiet)).status, 202);
+    let long = format!("[{}7]", "7,".repeat(100));
+    for (body, version, why) in [
+        (
+            list,
+            "2025-06-18",
+            "a message is one JSON object; this revision has no lists of messages",
+        ),
+        (
+            list,
+            "2025-11-25",
+            "a message is one JSON object; this revision has no lists of messages",
+        ),
+        ("[]", "2025-03-26", "a list must have 1 to 100 messages"),
+        (long.as_str(), "2024-11-05", "a list must have 1 to 100 messages"),
+    ] {
+        let answer = send(&caller, &post(body).header("MCP-Protocol-Version", version));
+        assert_eq!((answer.status, answer.json()["error"]["message"].as_str()), (400, Some(why)));
     }
 }
 
