@@ -42,7 +42,7 @@ pub(super) struct SandboxArgs {
 #[derive(Args, Clone, Debug)]
 pub(super) struct KeyArgs {
     #[arg(
-        help = "The key of the world [default: SANDBOX_KEY, or test_key]",
+        help = "The key of the world [default: the variable SANDBOX_KEY, or else test_key]",
         long,
         visible_alias = "key",
         env = "SANDBOX_API_KEY",

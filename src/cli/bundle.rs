@@ -83,9 +83,7 @@ fn enclose(file: &Path, kind: Kind) -> Result<Enclosed, Failure> {
     let read = opened.take(MOST_BYTES as u64 + 1).read_to_string(&mut text);
     read.map_err(|error| failed(error.to_string()))?;
     if text.len() > MOST_BYTES {
-        return Err(failed(format!(
-            "it has more than {MOST_BYTES} bytes, the most that is allowed"
-        )));
+        return Err(failed(format!("it has more than {MOST_BYTES} bytes, which is the maximum")));
     }
     let name = file.file_name().unwrap_or(file.as_os_str());
     Ok(Enclosed { kind, name: name.to_string_lossy().into_owned(), text })

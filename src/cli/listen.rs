@@ -48,7 +48,7 @@ pub(super) struct ListenArgs {
     /// Print only one line of JSON for each delivery
     #[arg(long)]
     json: bool,
-    /// End when the standard input closes, so that the receiver never outlives the program that started it
+    /// Stop when the standard input closes, so that the receiver ends together with the program that started it
     #[arg(long, env = "SANDBOX_EXIT_WITH_STDIN", value_parser = world_args::switch)]
     exit_with_stdin: bool,
 }

@@ -28,6 +28,7 @@ mod mcp;
 mod offered;
 mod openapi;
 mod persist;
+mod port_file;
 mod printable;
 mod replay;
 mod report_file;
@@ -131,8 +132,8 @@ enum Command {
     Scenario(scenario::ScenarioArgs),
     /// Run your app's command with injected failures and invalid webhooks, and check its effects on the ledger
     Exam(Box<exam::ExamArgs>),
-    /// Run an app with every answer that banks, authorities and others can give, and write the
-    /// fewest answers that make it fail to a scenario file
+    /// Run an app with every answer that banks, authorities and others can give, and write a
+    /// scenario file with the fewest answers that make the app fail
     Explore(Box<explore::ExploreArgs>),
     /// Serve tools for language models (Model Context Protocol) over standard input and output
     Mcp(mcp::McpArgs),

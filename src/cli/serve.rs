@@ -14,6 +14,7 @@ use tokio::runtime::Runtime;
 use crate::cli::contract_file::ServedContractArgs;
 use crate::cli::failure::Failure;
 use crate::cli::persist::{Persist, PersistArgs};
+use crate::cli::port_file;
 use crate::cli::room::{self, RoomArgs};
 use crate::cli::scripts::{ScriptArgs, Scripts};
 use crate::cli::webhooks::WebhookArgs;
@@ -74,14 +75,15 @@ pub(super) struct ServeArgs {
     #[command(flatten)]
     contract: ServedContractArgs,
     /// Worlds that can be open at the same time
-    #[arg(long, env = "SANDBOX_MAX_WORLDS", default_value_t = 100_000, value_name = "N")]
+    #[arg(long, env = "SANDBOX_MAX_WORLDS", default_value_t = 100_000, value_name = "N", value_parser = world_args::count::<usize>)]
     max_worlds: usize,
     /// Events that each world keeps, 0.3 to 0.9 KB each. The oldest events are dropped; journal entries are never dropped. 0 keeps all events
     #[arg(
         long,
         env = "SANDBOX_MAX_EVENTS",
         default_value_t = MAX_EVENTS,
-        value_name = "N"
+        value_name = "N",
+        value_parser = world_args::count::<u64>
     )]
     max_events: u64,
     /// Requests that the request log of each world keeps for `GET /_sandbox/requests`; 0 for none
@@ -89,7 +91,8 @@ pub(super) struct ServeArgs {
         long,
         env = "SANDBOX_MAX_REQUESTS",
         default_value_t = DEFAULT_MOST,
-        value_name = "N"
+        value_name = "N",
+        value_parser = world_args::count::<usize>
     )]
     max_requests: usize,
     /// Form of the log lines on stderr: for people or for programs
@@ -288,6 +291,9 @@ async fn serve(
     scripts: Option<Scripts>,
 ) -> Result<(), Failure> {
     let shutdown = signal::shutdown(args.exit_with_stdin).map_err(Failure::impossible)?;
+    if let Some(file) = &args.port_file {
+        port_file::clear(file);
+    }
     let bound = Server::bind(server, Arc::clone(&engine)).await.map_err(|error| match error {
         BindError::Exposed(_) | BindError::NoHost(_) => Failure::Usage(error.to_string()),
         other => Failure::impossible(other),
@@ -336,9 +342,7 @@ fn announce(args: &ServeArgs, bound: &Bound<Engine>, engine: &Engine) -> Result<
     let url = bound.url();
     if let Some(file) = &args.port_file {
         let port = bound.addresses().first().map_or(0, SocketAddr::port);
-        std::fs::write(file, format!("{port}\n")).map_err(|error| {
-            Failure::Impossible(format!("cannot write {}: {error}", file.display()))
-        })?;
+        port_file::write(file, port)?;
     }
     if !args.quiet {
         // The server also runs if stderr is closed.

@@ -16,7 +16,7 @@ use crate::tester::signature::Secret;
 pub(super) struct WebhookArgs {
     #[command(flatten)]
     typed: Typed,
-    /// Send the webhooks of every world to this URL; repeatable. The events to send follow after `=`; by default, all events are sent:
+    /// Send the webhooks of every world to this URL; repeatable (in the variable, separated by spaces). Events follow after `=`; default: all events. Example:
     /// `http://127.0.0.1:8080/hooks=payroll_run.*,payout.paid`
     #[arg(long, env = "SANDBOX_WEBHOOK", value_delimiter = ' ', value_name = "URL[=EVENT,…]")]
     webhook: Vec<Given>,
@@ -52,6 +52,9 @@ impl FromStr for Given {
             Some((url, filters)) if filters.split(',').all(is_filter) => (url, filters),
             _ => (text, ""),
         };
+        if url.contains(",http://") || url.contains(",https://") {
+            return Err("separate several URLs by spaces, or repeat --webhook".to_owned());
+        }
         let events: Vec<String> =
             events.split(',').filter(|filter| !filter.is_empty()).map(str::to_owned).collect();
         for filter in &events {

@@ -1,5 +1,7 @@
 //! The options from which a world is generated.
 
+use std::str::FromStr;
+
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, FromArgMatches, Id};
 
@@ -35,7 +37,7 @@ pub(super) struct WorldArgs {
     )]
     companies: u64,
     /// Employees of each company
-    #[arg(long, env = "SANDBOX_EMPLOYEES_PER_COMPANY", default_value_t = 25, value_name = "N", value_parser = employees)]
+    #[arg(long, env = "SANDBOX_EMPLOYEES_PER_COMPANY", default_value_t = 25, value_name = "N", value_parser = count::<u64>)]
     employees_per_company: u64,
     /// Countries of the companies in turn, ISO 3166-1 alpha-2
     #[arg(
@@ -141,7 +143,8 @@ fn companies(text: &str) -> Result<u64, String> {
     count.ok_or_else(|| "a world has at least 1 company".to_owned())
 }
 
-fn employees(text: &str) -> Result<u64, &'static str> {
+/// A number of a flag.
+pub(super) fn count<N: FromStr>(text: &str) -> Result<N, &'static str> {
     text.parse().map_err(|_| "expected a whole number from 0")
 }
 

@@ -176,7 +176,16 @@ impl<A: RequestHandler> Bound<A> {
         drop(listeners);
         // Only open connections receive the close. If there are none, sending fails, which is fine.
         let _ = close.send(true);
-        match tokio::time::timeout(drain, close.closed()).await {
+        let drained = |most| tokio::time::timeout(most, close.closed());
+        if drained(UNREPORTED_DRAIN).await.is_ok() {
+            return Ended::Drained;
+        }
+        tracing::warn!(
+            connections = close.receiver_count(),
+            "waiting at most {} s for open requests; a second signal ends the process at once",
+            drain.as_secs()
+        );
+        match drained(drain.saturating_sub(UNREPORTED_DRAIN)).await {
             Ok(()) => Ended::Drained,
             Err(_) => Ended::Cut,
         }
@@ -200,6 +209,9 @@ struct Door<A> {
     /// When refused connections were reported last, and how many were refused since.
     refused: (Option<Instant>, u64),
 }
+
+/// The time for which the end of open requests is awaited without a report.
+const UNREPORTED_DRAIN: Duration = Duration::from_millis(500);
 
 /// The most header fields of a request, which is the limit of hyper. Setting it there would cost an allocation for each request.
 const MOST_FIELDS: usize = 100;

@@ -97,7 +97,7 @@ impl Report {
         let exercised = self.cases.len() - self.count(Verdict::NotExercised);
         let verdict = match (self.has_failed(), exercised) {
             (_, 0) => "",
-            (false, _) => " In no case did money move twice or an unpaid debt go unnoticed.",
+            (false, _) => " No money moved twice, and no unpaid debt went unnoticed.",
             (true, _) if self.count(Verdict::Pass) == 0 => "",
             (true, _) => {
                 " In the passed cases, no money moved twice and no unpaid debt went unnoticed."

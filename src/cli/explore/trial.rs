@@ -280,7 +280,7 @@ fn first_difference(report: &scenario::RunReport) -> Option<(String, String)> {
     });
     let of_events = report.differences.iter().map(|it| ("[expect]".to_owned(), it));
     let (place, it) = of_steps.chain(of_events).next()?;
-    let detail = format!(": expected {}, came {}", it.expected, it.came);
+    let detail = format!(": expected {}, got {}", it.expected, it.came);
     Some((format!("the steps fail: {place}: {}", it.at), detail))
 }
 

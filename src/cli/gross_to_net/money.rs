@@ -27,7 +27,7 @@ pub(super) fn parse(text: &str, minor_digits: u8) -> Result<i64, String> {
 
 /// The message for an amount above the limit.
 pub(super) fn too_large(what: &str, minor_digits: u8) -> String {
-    format!("{what} is too large: the most is {}", format(MOST, minor_digits))
+    format!("{what} is too large: the maximum is {}", format(MOST, minor_digits))
 }
 
 /// Minor units as major ones: `-1234` is `-12.34`.
@@ -61,7 +61,7 @@ mod tests {
         assert!(parse("1.5", 0).is_err());
         assert_eq!(parse("90071992547409.91", 2), Ok(super::MOST));
         for text in ["90071992547409.92", "92233720368547758.07", "99999999999999999999"] {
-            let most = "the most is 90071992547409.91";
+            let most = "the maximum is 90071992547409.91";
             assert_eq!(parse(text, 2), Err(format!("`{text}` is too large: {most}")));
         }
     }

@@ -249,7 +249,8 @@ impl Fork<'_> {
         if checked["ok"] == true {
             return Ok(());
         }
-        let why = format!("a bug of the sandbox: the books do not hold: {}", checked["findings"]);
+        let why =
+            format!("a bug of the sandbox: the ledger check has findings: {}", checked["findings"]);
         Err(Failure::Impossible(why))
     }
 

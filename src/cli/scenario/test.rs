@@ -155,13 +155,13 @@ fn first_difference(tested: &Tested) -> Option<String> {
     let of_a_step = outcome.steps.iter().find_map(|step| {
         let it = step.differences.first()?;
         Some(format!(
-            "{} {}: {}: expected {}, came {}",
+            "{} {}: {}: expected {}, got {}",
             step.source, step.step, it.at, it.expected, it.came
         ))
     });
     let of_the_end = || {
         let it = outcome.differences.first()?;
-        Some(format!("{}: expected {}, came {}", it.at, it.expected, it.came))
+        Some(format!("{}: expected {}, got {}", it.at, it.expected, it.came))
     };
     let of_the_second_run = || {
         let place = ordinal(tested.differing? + 1);
@@ -184,12 +184,12 @@ fn as_text(tested: &Tested) -> String {
             came.unwrap_or_default()
         );
         for it in &step.differences {
-            let _ = writeln!(text, "        {}: expected {}, came {}", it.at, it.expected, it.came);
+            let _ = writeln!(text, "        {}: expected {}, got {}", it.at, it.expected, it.came);
         }
     }
     for it in &outcome.differences {
         let _ = writeln!(text, "  NOT {}: expected {}", it.at, it.expected);
-        let _ = writeln!(text, "        came {}", it.came);
+        let _ = writeln!(text, "        got {}", it.came);
     }
     if let Some(place) = tested.differing {
         let _ = writeln!(

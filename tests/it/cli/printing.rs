@@ -75,7 +75,7 @@ fn wrong_usage_is_exit_code_two_with_the_reason() {
                 "--component",
                 "bonus=1.00",
             ],
-            "the most is 90071992547409.91",
+            "the maximum is 90071992547409.91",
         ),
         (vec!["healthcheck", "--port", "none"], "expected a port from 0 to 65535"),
         (vec!["--port", "tcp://10.0.0.1:4747"], "expected a port from 0 to 65535"),

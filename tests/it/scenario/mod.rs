@@ -217,9 +217,9 @@ fn a_different_result_is_printed_with_its_line() {
     assert_eq!(
         out,
         "wrong\n  NOT wrong.toml:1  listCompanies → 200\n        \
-         status: expected 404, came 200\n        \
-         body/data: expected 0 items, came 3 items\n  \
-         NOT events: expected payroll_run.created\n        came none\n  \
+         status: expected 404, got 200\n        \
+         body/data: expected 0 items, got 3 items\n  \
+         NOT events: expected payroll_run.created\n        got none\n  \
          3 differences, 0 events\n"
     );
     assert_eq!(err, "error: the result differs from the expected one\n");
@@ -256,7 +256,7 @@ fn junit_has_a_case_for_each_scenario() {
     };
     let of = |tag: &str, message: &str| Some((tag.to_owned(), message.to_owned()));
     assert_eq!(cases(&["happy-path"], 0), [("happy-path".to_owned(), None)]);
-    let difference = "wrong.toml:1 listCompanies: status: expected 404, came 200";
+    let difference = "wrong.toml:1 listCompanies: status: expected 404, got 200";
     assert_eq!(
         cases(&["wrong.toml", "happy-path"], 1),
         [("wrong".to_owned(), of("failure", difference)), ("happy-path".to_owned(), None)]
@@ -319,7 +319,7 @@ fn an_unresolved_reference_is_a_difference_and_the_run_continues() {
     assert!(out.contains("NOT own.toml:16  getCompany\n"), "{out}");
     assert!(
         out.contains(
-            "@ext:employee:E-1: expected a value, came @ext:employee:E-1 refers to no resource"
+            "@ext:employee:E-1: expected a value, got @ext:employee:E-1 refers to no resource"
         ),
         "{out}"
     );

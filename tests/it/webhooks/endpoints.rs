@@ -148,6 +148,7 @@ fn a_wrong_webhook_flag_is_wrong_usage() {
     for (flags, word) in [
         (["--webhook", "https://example.com"], "TLS is not supported"),
         (["--webhook", "http://h/=payrol.run"], "payroll_run"),
+        (["--webhook", "http://h/a,http://h/b"], "separate several URLs by spaces"),
         (["--webhook-secret", "whsec_oh_no"], "whsec_ followed by base64"),
         (["--webhook-retries", "often"], "compressed"),
     ] {
