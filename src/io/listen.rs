@@ -41,7 +41,7 @@ impl fmt::Display for BindError {
             Self::Exposed(address) => write!(
                 out,
                 "{address} can be reached from other machines; protect the control routes with \
-                 --admin-token TOKEN, or say --insecure-no-auth"
+                 --admin-token TOKEN, or set --insecure-no-auth"
             ),
         }
     }

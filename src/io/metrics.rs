@@ -276,7 +276,11 @@ impl Scrape {
                     "Inputs of the worlds that are being replayed",
                     stored.to_replay,
                 ),
-                ("sandbox_journal_replayed", "How many of these were replayed", stored.replayed),
+                (
+                    "sandbox_journal_replayed",
+                    "Inputs of these worlds that were replayed so far",
+                    stored.replayed,
+                ),
             ]
         });
         let worlds = ("sandbox_worlds_resident", "Worlds in memory", self.process.worlds);

@@ -177,7 +177,7 @@ pub(crate) fn collection_succeeded(
     Posting::new("Collection succeeded", collection, currency, &lines)
 }
 
-/// Collected money is settled into the wallet, less the service's fee.
+/// Collected money is settled into the wallet, less the platform fee.
 pub(crate) fn collection_settled(
     collection: AnyId,
     currency: Currency,

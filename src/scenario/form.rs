@@ -331,7 +331,7 @@ pub(crate) static FEE_TIER: Table = Table {
         required(
             "basis_points",
             Takes::Count(0, 10_000),
-            "The fee in hundredths of a percent of the volume from there on.",
+            "The fee in basis points of the volume above `from`.",
         ),
     ],
 };

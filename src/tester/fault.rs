@@ -84,7 +84,7 @@ pub(crate) fn parse(text: &str) -> Result<Fault, String> {
         }
         seen.push(name);
         let hint = separator(value);
-        let wrong = |expected: &str| format!("{expected} for {name}, but found {value:?}{hint}");
+        let wrong = |expected: &str| format!("{name}: {expected}, but found {value:?}{hint}");
         match name {
             "status" => {
                 let status =

@@ -85,7 +85,7 @@ pub(crate) struct AuditRecord {
     after: Map<String, Value>,
     /// All other resources that changed with it, in order.
     changes: Vec<Written>,
-    /// `hash` of the previous record; 64 zeros for the very first record. If older records were dropped, the oldest stored record still has
+    /// `hash` of the previous record; 64 zeros for the first record of the world. If older records were dropped, the oldest stored record still has
     /// the hash of the dropped record before it.
     previous_hash: String,
     /// SHA-256 in hexadecimal digits of this record without `hash`: its JSON in UTF-8, without white space,

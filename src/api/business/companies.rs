@@ -22,7 +22,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         path: "/api/business/companies",
         summary: "Create a company",
         description: "Creates a company and its wallet in the base currency. The company is \
-            `pending` and cannot pay until its business is verified with \
+            `pending` and cannot pay until its business is verified: by an approved verification, or with \
             `resolveComplianceRequirement`.",
         example: r#"{"legal_name":"Lagos Bakery Ltd","country":"NG","currency":"NGN","industry":"food"}"#,
         success: 201,

@@ -117,7 +117,7 @@ pub(crate) fn verify(
 }
 
 fn next(employee: &Employee, verb: &str) -> Result<PayrollStatus> {
-    step(verb, "payroll of the employee", employee.id, employee.payroll_status)
+    step(verb, "the payroll_status of the employee", employee.id, employee.payroll_status)
 }
 
 /// Sets the employee to `pending` and starts the checks.

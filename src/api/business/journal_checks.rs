@@ -79,7 +79,7 @@ pub(crate) fn balanced(lines: &[EntryLine]) -> Result<()> {
             };
             let difference = (debits - credits).abs();
             let detail = format!(
-                "in {currency} debits are {debits} and credits {credits}: {more} exceed {less} by {difference}"
+                "in {currency}, the debits are {debits} minor units and the credits are {credits}: {more} exceed {less} by {difference}"
             );
             Violation::new("/lines", "unbalanced", detail)
         })
@@ -119,7 +119,7 @@ pub(crate) fn affordable(world: &World, company: &Company, lines: &[EntryLine]) 
         let own = rates.translate(turnover, line.currency, company.currency, today);
         if turnover.max(own.unwrap_or_default()) > MOST {
             let detail = format!(
-                "the turnover of an account is limited to nine quadrillion minor units, and {} \
+                "the debits and the credits of an account are limited to 9223372036854775 minor units each, and {} \
                     would exceed it",
                 line.account
             );
@@ -136,7 +136,8 @@ fn overdrawn(
     available: i128,
     wanted: i128,
 ) -> ApiError {
-    let detail = format!("the wallet has {available} available, and the entry would take {wanted}");
+    let detail =
+        format!("the available balance is {available} minor units, but the entry takes {wanted}");
     let error = ApiError::new(ErrorCode::InsufficientFunds, detail);
     match world.wallet_of(company.id, currency) {
         Some(wallet) => error.about(wallet.id),
@@ -177,8 +178,8 @@ mod tests {
         assert_eq!(
             details,
             [
-                "in EUR debits are 0 and credits 2: credits exceed debits by 2",
-                "in USD debits are 7 and credits 5: debits exceed credits by 2",
+                "in EUR, the debits are 0 minor units and the credits are 2: credits exceed debits by 2",
+                "in USD, the debits are 7 minor units and the credits are 5: debits exceed credits by 2",
             ]
         );
     }

@@ -28,7 +28,7 @@ pub(crate) struct DeductionInput {
     /// Amount in minor units: for one month in pay terms, for one pay in a payroll run. The part
     /// that exceeds the available pay is not deducted. Required without `rate_bp`.
     amount: Option<MonthlySum>,
-    /// A part of the pay of each pay period, in hundredths of a percent, instead of an amount: 500 is 5 %.
+    /// A part of the pay of each pay period, in basis points, instead of an amount: 500 is 5 %.
     #[schemars(range(min = 1, max = 10_000))]
     rate_bp: Option<i64>,
     /// The earnings to which `rate_bp` applies, by their name in the payroll pack, such as `qualifying` in the United Kingdom. Default: all pay
@@ -55,7 +55,7 @@ pub(crate) struct DeductionInput {
 struct EmployerInput {
     /// Amount in minor units: for one month in pay terms, for one pay in a payroll run.
     amount: Option<MonthlySum>,
-    /// A part of pay in money, in hundredths of a percent: 300 is 3 %.
+    /// A part of pay in money, in basis points: 300 is 3 %.
     #[schemars(range(min = 1, max = 100_000))]
     rate_bp: Option<i64>,
     /// Tiers in which the employer matches the employee's amount. `[{"rate_bp": 10000, "upto_bp": 300}, {"rate_bp": 5000, "upto_bp": 500}]`
@@ -73,10 +73,10 @@ struct EmployerInput {
 /// A tier of a match.
 #[derive(Deserialize, JsonSchema)]
 struct TierInput {
-    /// The part of the employee's amount, in hundredths of a percent: 5000 is half.
+    /// The part of the employee's amount, in basis points: 5000 is half.
     #[schemars(range(min = 1, max = 100_000))]
     rate_bp: i64,
-    /// The upper end of the tier, in hundredths of a percent of pay. The tier begins at the upper end of the previous tier.
+    /// The upper end of the tier, in basis points of pay. The tier begins at the upper end of the previous tier.
     #[schemars(range(min = 1, max = 10_000))]
     upto_bp: i64,
 }

@@ -33,7 +33,7 @@ pub(crate) struct PaymentMethodInput {
 struct SplitInput {
     /// A fixed amount, in minor units of the employee's currency. If less net pay remains, the account receives the remaining net pay.
     amount: Option<Amount>,
-    /// A part of the net pay, in hundredths of a percent: 2500 is a quarter. It is rounded down.
+    /// A part of the net pay, in basis points: 2500 is a quarter. It is rounded down.
     #[schemars(range(min = 1, max = WHOLE_BP))]
     rate_bp: Option<i64>,
     #[serde(flatten)]

@@ -22,7 +22,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
         summary: "Run payroll",
         description: "Creates, calculates, approves and submits one regular run. Without \
             `employees` it includes all payable employees. An employee can be in at most one \
-            regular run per period. A run pays at most 100,000 employees. The path, method, \
+            regular run per pay period. A run pays at most 100,000 employees. The path, method, \
             headers and members are as specified; the response is assumed. The response shows the \
             accepted run. The later steps happen when the clock moves.",
         example: r#"{"company_id":"@company:1","period":"2026-01"}"#,

@@ -15,7 +15,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
         path: "/api/business/payroll-runs",
         summary: "Draft a payroll run",
-        description: "Creates a draft run. `regular` pays the salary of its employees, once per \
+        description: "Creates a draft run. `regular` pays the salary of its employees, once per pay \
             period. `off_cycle` and `correction` pay only the amounts set with `updatePayrollRun`. \
             `termination` pays employees who leave the amount that no other run of the month has \
             paid. Without `employee_ids`, a regular run includes all payable employees, and the \
@@ -139,7 +139,7 @@ pub(crate) struct UpdatePayrollRun {
     items: Option<Vec<ItemInput>>,
 }
 
-/// Amounts for one employee in addition to the terms. Without lines, earlier amounts are removed.
+/// Amounts for one employee in addition to the pay terms. An entry without amounts removes the earlier amounts of the employee.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ItemInput {
     /// The employee concerned.

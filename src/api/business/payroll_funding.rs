@@ -111,7 +111,7 @@ pub(crate) fn fund_run(world: &mut World, id: Id<PayrollRun>, late: bool) {
 struct Covered {
     /// The reserved amount.
     reserved: i64,
-    /// The service's fee for the wages in it.
+    /// The platform fee for the wages in it.
     fee: Fee,
     /// The wages of the items.
     wages: i64,

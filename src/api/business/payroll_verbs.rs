@@ -13,7 +13,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Business.table([
     Operation {
         path: "/api/business/payroll-runs/{payroll_run_id}/approve",
         summary: "Approve a payroll run",
-        description: "Approves a run of a company with `approval_required`. Approval accrues wages \
+        description: "Approves a run that is `calculated` or `pending_approval`. Approval accrues wages \
             and taxes. The money is reserved at the cut-off. Afterwards, the run has the same \
             steps as a run of `runPayroll`. If the cut-off of the pay date has passed, the pay \
             date becomes the next possible day. The run is then calculated again for that day. In \

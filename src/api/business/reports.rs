@@ -203,7 +203,7 @@ fn fits(figures: &Figures, currency: Currency) -> Result<()> {
     }
     let detail = format!(
         "the amounts of this report are too large in {currency}: they sum to {sum} minor units, \
-            and {MOST} is the most"
+            and the maximum is {MOST}"
     );
     Err(ApiError::of_member("/currency", "range", detail))
 }

@@ -58,7 +58,7 @@ pub(crate) struct CreateApplication {
     company_id: Id<Company>,
     /// The product applied for.
     product: Product,
-    /// Amount in minor units, at least one for each month of the term.
+    /// Amount in minor units, at least 1 minor unit for each month of the term.
     amount: Amount,
     /// The currency. The company must have a wallet in this currency.
     currency: Currency,

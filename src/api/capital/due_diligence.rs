@@ -104,7 +104,7 @@ fn open_due_diligence_case(
     let deal = input.deal_id.map(|id| existing(world, id, "/deal_id")).transpose()?;
     let mut wrong = Vec::new();
     if let Some(deal) = deal.as_ref().filter(|deal| deal.company_id != company.id) {
-        let detail = format!("{} is a deal of {}", deal.id, deal.company_id);
+        let detail = format!("{} is a deal of {}, not of {}", deal.id, deal.company_id, company.id);
         wrong.push(Violation::new("/deal_id", "foreign_deal", detail));
     }
     let due_on = due_day(world, input.due_on, &mut wrong);

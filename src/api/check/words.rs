@@ -56,7 +56,7 @@ pub(super) fn expected_one_of<'a>(values: impl Iterator<Item = &'a str>) -> Stri
     match values.as_slice() {
         [only] => format!("expected {only}"),
         many if many.len() <= MOST_LISTED => format!("expected one of {}", many.join(", ")),
-        many => format!("expected one of {} values", many.len()),
+        many => format!("expected one of the {} values in the OpenAPI document", many.len()),
     }
 }
 

@@ -57,7 +57,7 @@ pub(crate) struct Canonical {
     money: Vec<MoneySum>,
 }
 
-/// A resource by its effect.
+/// A resource in canonical form: only the members that have an effect.
 #[derive(Serialize, JsonSchema)]
 struct CanonicalObject {
     /// The id of the resource.

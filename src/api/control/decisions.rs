@@ -58,7 +58,7 @@ pub(crate) struct MagicValues {
 /// One reserved value.
 #[derive(Serialize, JsonSchema)]
 struct MagicValue {
-    /// The value; `RR` represents two digits.
+    /// The value, or the first and the last value of a range.
     value: &'static str,
     /// The result of the value.
     outcome: &'static str,
@@ -69,7 +69,7 @@ struct MagicValue {
 struct DecisionRow {
     /// The name of the decision in scenario files, rules and headers.
     name: &'static str,
-    /// The party that decides, and the subject.
+    /// What is decided, and by which party.
     about: &'static str,
     /// All choices; the first is the default.
     choices: Vec<&'static str>,

@@ -13,7 +13,7 @@ pub(crate) const OPERATIONS: &[Operation] = &Domain::Sandbox.table([Operation {
     method: Method::Get,
     path: "/_sandbox/diff",
     summary: "Compare two states of the world",
-    description: "Compares a snapshot with another snapshot or with the current state. Returns the \
+    description: "Compares two states of the world: a snapshot, the start, or the current state. Returns the \
         resources that were created, changed or removed, with the changed members, ordered by kind \
         and id. Wallets are shown with their balances. `meta` counts the differences, and the \
         events between the two states. A key without a world returns 404; the call does not create \

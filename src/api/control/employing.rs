@@ -37,7 +37,9 @@ pub(super) fn employee(
     let names = reachable(current).map(|(_, name)| name);
     let allowed = names.chain(of_payroll().map(|(_, name)| name)).collect();
     let (of, status, payroll) = (AnyId::of(id), current.name(), payroll.name());
-    let detail = format!("{of} is {status}, its payroll_status {payroll}; it cannot become {to:?}");
+    let detail = format!(
+        "{of} has the status {status} and the payroll_status {payroll}; it cannot become {to:?}"
+    );
     Err(refused(of, status, allowed, detail))
 }
 

@@ -103,7 +103,7 @@ impl RuleFault {
 pub(crate) enum Nth {
     /// One position.
     One(u64),
-    /// Several.
+    /// A list of positions.
     Many(Vec<u64>),
     /// A range with both ends, or without the last.
     Between(Text<40>),

@@ -106,7 +106,7 @@ pub(crate) struct Answered {
 pub(crate) struct CreateRule {
     /// What the rule matches.
     r#match: Matched,
-    /// Only this match, counted from 1.
+    /// The rule acts only on this match, counted from 1. Default: on every match.
     #[schemars(range(min = 1, max = 9_007_199_254_740_991_u64))]
     nth: Option<u64>,
     /// Maximum number of times; unlimited if absent.

@@ -1,4 +1,4 @@
-//! Limits of this key's world: the request rate in wall-clock time, the latency of replies, and the service's fee.
+//! Limits of this key's world: the request rate in wall-clock time, the latency of replies, and the platform fee.
 
 use crate::api::prelude::*;
 use crate::model::payments::{FeeSchedule, FeeTier};
@@ -42,7 +42,7 @@ pub(crate) struct SetLimits {
     monthly_fee: Option<i64>,
 }
 
-/// The service's fee for moving money.
+/// The platform fee for moving money.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 enum PlatformFee {
@@ -93,9 +93,9 @@ pub(crate) struct Limits {
     latency: Option<Span>,
     /// Maximum deviation from the mean latency; null if there is none.
     spread: Option<Span>,
-    /// The service's fee for moving money.
+    /// The platform fee for moving money.
     platform_fee: PlatformFee,
-    /// The fixed amount that a company pays together with its first fee of a month.
+    /// The fixed amount, in minor units, that a company pays together with its first fee of a month. 0 for none.
     monthly_fee: i64,
 }
 

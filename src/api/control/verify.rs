@@ -99,7 +99,7 @@ const DELIVERY_MEMBERS: &[&str] = &[
     "attempts",
 ];
 
-/// How often.
+/// The expected number of matches.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(rename = "ExpectedCount")]
@@ -140,7 +140,7 @@ impl Times {
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct VerifyRequests {
-    /// Filter by operation; short for a member of `match`.
+    /// Filter by operation. The same as the member `operation` of `match`.
     operation: Option<Text<80>>,
     /// Part of a request as `GET /_sandbox/requests` shows it. Named members must be equal, other members are ignored, and the text `…`
     /// matches any value.
@@ -342,7 +342,7 @@ fn verify_events(session: &mut Session<'_>, input: VerifyEvents) -> Result<Plain
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct VerifyDeliveries {
-    /// Filter by event type; short for a member of `match`.
+    /// Filter by event type. The same as the member `event_type` of `match`.
     event_type: Option<Text<64>>,
     /// Part of a delivery as `GET /_sandbox/deliveries` shows it. Named members must be equal, other members are ignored, and the text `…`
     /// matches any value.

@@ -80,7 +80,7 @@ pub(crate) struct CreateSubject {
     phone: Option<Text<32>>,
     /// The address of the person or business.
     address: Option<AddressInput>,
-    /// The company that the business is, or that the person belongs to.
+    /// The company that the business represents, or to which the person belongs.
     company_id: Option<Id<Company>>,
     /// The employee, if the person is one; must belong to `company_id` if that is given.
     employee_id: Option<Id<Employee>>,
@@ -113,7 +113,7 @@ pub(crate) struct IdNumberInput {
     /// The kind of number: `bvn`, `nin`, `ssn`, `rc_number` …
     #[serde(rename = "type")]
     kind: Text<40>,
-    /// The number, as the authority writes it.
+    /// The number, in the format of the authority.
     value: Text<64>,
     /// The issuing country, ISO 3166-1 alpha-2.
     country: Country,
@@ -137,7 +137,10 @@ fn create_subject(world: &mut World, input: CreateSubject) -> Result<Single<Subj
     if let (Some(company), Some(employee)) = (&company, &employee)
         && employee.company_id != company.id
     {
-        let detail = format!("{} is employed by {}", employee.id, employee.company_id);
+        let detail = format!(
+            "{} is employed by {}, not by {}",
+            employee.id, employee.company_id, company.id
+        );
         wrong.push(Violation::new("/employee_id", "foreign_employee", detail));
     }
     ApiError::if_any(wrong)?;

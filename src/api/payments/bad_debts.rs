@@ -2,9 +2,10 @@
 
 use crate::api::business::payroll_clock::get;
 use crate::api::business::sales_tax;
+use crate::api::payments::invoice_due::open_collection;
 use crate::api::prelude::*;
 use crate::model::payments::invoice::WriteOff;
-use crate::model::payments::{Collection, Invoice, InvoiceStatus, vat};
+use crate::model::payments::{Invoice, InvoiceStatus, vat};
 use crate::model::posting::collecting;
 
 pub(crate) const OPERATIONS: &[Operation] = &Domain::Payments.table([Operation {
@@ -43,17 +44,10 @@ fn write_off_invoice(world: &mut World, input: WriteOffInvoice) -> Result<Single
     let status = step("write_off", "the invoice", invoice.id, invoice.status)?;
     let today = world.today();
     if invoice.due_date >= today {
-        let detail = format!("it is not overdue: the customer has until {}", invoice.due_date);
+        let detail = format!("the invoice is not overdue: its due date is {}", invoice.due_date);
         return Err(refused(invoice.id, invoice.status, detail));
     }
-    let name = Collection::by_invoice(invoice.id);
-    let asked = world.open_collection(invoice.company_id, &name);
-    let asked = asked.and_then(|id| world.find(id));
-    if let Some(paying) = asked.filter(|asked| !asked.status.waits()) {
-        let detail =
-            format!("the customer is paying it: the collection {} is in progress", paying.id);
-        return Err(refused(invoice.id, invoice.status, detail));
-    }
+    open_collection(world, &invoice)?;
     let company = world.get(invoice.company_id)?;
     let amount = invoice.amount_due;
     let tax = part(invoice.tax_total, amount, invoice.total);

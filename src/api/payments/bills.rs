@@ -249,7 +249,8 @@ fn vendor(world: &World, company: &Company, input: NewVendor) -> Result<Vendor> 
     let known = input.beneficiary_id.map(|id| existing(world, id, "/vendor/beneficiary_id"));
     let known = known.transpose()?;
     if let Some(other) = known.as_ref().filter(|known| known.company_id != company.id) {
-        let detail = format!("{} is a beneficiary of {}", other.id, other.company_id);
+        let detail =
+            format!("{} is a beneficiary of {}, not of {}", other.id, other.company_id, company.id);
         let member = "/vendor/beneficiary_id";
         return Err(ApiError::of_member(member, "foreign_beneficiary", detail));
     }

@@ -7,9 +7,7 @@ use crate::api::payments::invoice_due;
 use crate::api::payments::wallets::fits;
 use crate::api::prelude::*;
 use crate::model::payments::invoice::number;
-use crate::model::payments::{
-    Collection, CollectionMethod, CollectionPayer, Invoice, InvoiceStatus,
-};
+use crate::model::payments::{CollectionMethod, CollectionPayer, Invoice, InvoiceStatus};
 use crate::model::{Account, posting};
 use crate::world::sales_history::GRACE;
 
@@ -64,14 +62,7 @@ pub(super) fn send(world: &mut World, company: &Company, invoice: &Invoice) -> R
 /// Voids an invoice without payments.
 pub(super) fn void(world: &mut World, invoice: &Invoice, reason: String) -> Result<()> {
     let status = step("void", "the invoice", invoice.id, invoice.status)?;
-    let name = Collection::by_invoice(invoice.id);
-    let asked = world.open_collection(invoice.company_id, &name);
-    let asked = asked.and_then(|id| world.find(id));
-    if let Some(paying) = asked.as_ref().filter(|asked| !asked.status.waits()) {
-        let detail =
-            format!("the customer is paying it: the collection {} is in progress", paying.id);
-        return Err(refused(invoice.id, invoice.status, detail));
-    }
+    let open = invoice_due::open_collection(world, invoice)?;
     let booked = invoice.status == InvoiceStatus::Open;
     let mut void = invoice.clone();
     void.amount_due = 0;
@@ -85,8 +76,8 @@ pub(super) fn void(world: &mut World, invoice: &Invoice, reason: String) -> Resu
         world.emit("journal_entry.posted", &mirror);
         sales_tax::book(world, void.company_id, currency, -void.tax_total);
     }
-    if let Some(asked) = asked {
-        cancel(world, &asked, Some("the invoice is void".to_owned()));
+    if let Some(open) = open {
+        cancel(world, &open, Some("the invoice is void".to_owned()));
     }
     Ok(())
 }

@@ -115,16 +115,18 @@ impl Parties<'_> {
         let (wallet, wallet_at) = self.wallet;
         let (beneficiary, beneficiary_at) = self.beneficiary;
         if wallet.company_id != company {
-            let detail = format!("{} is a wallet of {}", wallet.id, wallet.company_id);
+            let detail =
+                format!("{} is a wallet of {}, not of {company}", wallet.id, wallet.company_id);
             wrong.push(Violation::new(wallet_at, "foreign_wallet", detail));
         }
         if beneficiary.company_id != company {
             let (id, of) = (beneficiary.id, beneficiary.company_id);
-            let detail = format!("{id} is a beneficiary of {of}");
+            let detail = format!("{id} is a beneficiary of {of}, not of {company}");
             wrong.push(Violation::new(beneficiary_at, "foreign_beneficiary", detail));
         }
         if beneficiary.status != BeneficiaryStatus::Verified {
-            let detail = format!("{} is {}", beneficiary.id, beneficiary.status.name());
+            let detail =
+                format!("{} is {}: it must be verified", beneficiary.id, beneficiary.status.name());
             wrong.push(Violation::new(beneficiary_at, "not_verified", detail));
         }
         let currencies = [

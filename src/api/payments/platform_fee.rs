@@ -1,4 +1,4 @@
-//! The service's fee for moving money, based on a company's volume in a month.
+//! The platform fee for moving money, based on a company's volume in a month.
 //!
 //! Fee and volume are measured at the same time: an amount counts as volume when its fee is
 //! charged. It no longer counts when that fee is refunded.

@@ -39,7 +39,7 @@ list! {
         company_id: Id<Company>,
         status: MatchStatus,
         statement_id: Id<BankStatement>,
-        /// Minimum confidence, in hundredths. Rows without a confidence, such as exceptions, are left out.
+        /// Minimum confidence in percent, 0 to 100. Rows without a confidence, such as exceptions, are left out.
         #[schemars(range(min = 0, max = 100))]
         min_confidence: u8 => |least, row| row.confidence.is_some_and(|sure| sure >= *least);
     sort created_at, date, amount, confidence;
@@ -55,7 +55,7 @@ pub(crate) enum MatchAction {
     Reject,
     /// The line contains these transactions.
     Match,
-    /// The row needs nothing.
+    /// The row needs no action.
     Ignore,
 }
 

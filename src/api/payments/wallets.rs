@@ -90,7 +90,7 @@ pub(crate) fn room(world: &World, wallet: &Wallet, amount: i64) -> Result<()> {
     if fits {
         return Ok(());
     }
-    let detail = "a wallet can hold at most nine quadrillion minor units, in its own currency and \
+    let detail = "a wallet can hold at most 9223372036854775 minor units, in its own currency and \
         in the company's";
     Err(ApiError::new(ErrorCode::LimitExceeded, detail).about(wallet.id))
 }
@@ -113,7 +113,8 @@ pub(crate) fn short(world: &World, wallet: &Wallet, amount: i64) -> Result<()> {
 /// Refuses a wallet that does not belong to the company, or has another currency.
 pub(crate) fn belongs(wallet: &Wallet, company: Id<Company>, currency: Currency) -> Result<()> {
     if wallet.company_id != company {
-        let detail = format!("{} is a wallet of {}", wallet.id, wallet.company_id);
+        let detail =
+            format!("{} is a wallet of {}, not of {company}", wallet.id, wallet.company_id);
         return Err(ApiError::of_member("/wallet_id", "foreign_wallet", detail));
     }
     if wallet.currency != currency {

@@ -47,7 +47,7 @@ impl Held {
         let progress = progress.map_err(|error| damaged(&error.to_string()))?;
         let segment = |row: &Row| {
             let world = KeyHash::from_bytes(row.get("world"));
-            let world = world.ok_or_else(|| damaged("an id has not 16 bytes"))?;
+            let world = world.ok_or_else(|| damaged("an id does not have 16 bytes"))?;
             Ok(Segment { world, first: row.get("first_seq"), last: row.get("last_seq") })
         };
         Ok(Self {

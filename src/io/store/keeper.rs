@@ -69,7 +69,8 @@ impl SharedLog {
         let (sent, version) = (now_ms(), env!("CARGO_PKG_VERSION"));
         let rows = connection.query(REGISTER, &[&version, &self.lease_ms()])?;
         let me = rows.first().map(|row| row.get::<_, Vec<u8>>(0));
-        self.state().me = me.ok_or_else(|| Fault::new("it gave this process no name"))?;
+        self.state().me =
+            me.ok_or_else(|| Fault::new("it did not return a name for this process"))?;
         self.lease.renew(sent, self.lease_time);
         Ok(())
     }

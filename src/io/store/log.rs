@@ -288,10 +288,14 @@ impl Recorder for SharedLog {
             gauge("sandbox_lease_remaining_milliseconds", "Time left of the lease", left_ms),
             count("sandbox_claims", "Worlds that were new or free", &counts.claimed),
             count("sandbox_takeovers", "Worlds of processes that had ended", &counts.taken_over),
-            count("sandbox_handovers", "Worlds given to processes that asked", &counts.handed_over),
+            count(
+                "sandbox_handovers",
+                "Worlds given to another process that requested them",
+                &counts.handed_over,
+            ),
             count("sandbox_fenced", "Worlds whose inputs were refused", &counts.fenced),
             count("sandbox_unknown_outcomes", "Groups of unknown outcome", &counts.unknown),
-            count("sandbox_lost_leases", "Leases that others ended", &counts.lost_leases),
+            count("sandbox_lost_leases", "Leases that another process ended", &counts.lost_leases),
         ]
     }
 }

@@ -32,7 +32,7 @@ pub(crate) struct Evidence {
 }
 
 resource! {
-    /// What a company must still provide before it may act.
+    /// Something that a company must provide or do. Only a `blocking` requirement prevents payments.
     ComplianceRequirement: RequirementStatus {
         /// The company that must meet the requirement.
         company_id: Id<Company>,

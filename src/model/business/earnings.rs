@@ -21,10 +21,10 @@ pub(crate) struct PayLine {
     /// The method by which a payment of this type is taxed, if one was chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) method: Option<String>,
-    /// The minimum net pay that the deduction leaves to the employee, if it has such a minimum.
+    /// The minimum net pay, in minor units, that the deduction leaves to the employee; absent if it has no such minimum.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) protected: Option<i64>,
-    /// The maximum sum of deductions of this type in a tax year, if the deduction has its own limit.
+    /// The maximum sum of deductions of this type in a tax year, in minor units; absent if the deduction has no limit of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) annual_limit: Option<i64>,
 }

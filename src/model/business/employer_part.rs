@@ -9,7 +9,7 @@ pub(crate) struct EmployerPart {
     /// Minor units a month, in addition to pay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) amount: Option<i64>,
-    /// A part of pay, in hundredths of a percent.
+    /// A part of pay, in basis points: 300 is 3 %.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) rate_bp: Option<i64>,
     /// Tiers in which the employer matches the employee's amount.
@@ -26,9 +26,9 @@ pub(crate) struct EmployerPart {
 /// A tier of a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct MatchTier {
-    /// The part of the employee's amount that the employer adds, in hundredths of a percent.
+    /// The part of the employee's amount that the employer adds, in basis points: 5000 is half.
     pub(crate) rate_bp: i64,
-    /// The upper end of the tier, in hundredths of a percent of pay. The tier begins at the upper end of the previous tier.
+    /// The upper end of the tier, in basis points of pay. The tier begins at the upper end of the previous tier.
     pub(crate) upto_bp: i64,
 }
 

@@ -21,7 +21,7 @@ pub(crate) struct PayConversion {
     pub(crate) mid_rate: Rate,
     /// The reference rate less the spread. The net pay is converted at this rate.
     pub(crate) rate: Rate,
-    /// The part of the source amount that is a fee: the cost of the spread.
+    /// The part of the source amount that is a fee, in minor units: the cost of the spread.
     pub(crate) fee_amount: i64,
 }
 

@@ -80,7 +80,7 @@ impl Arrears {
     }
 }
 
-/// The part of a pay period that is paid, in working days without weekends.
+/// The part of a pay period that is paid, in weekdays of the country. Holidays count as weekdays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Proration {
     /// Days that are paid.

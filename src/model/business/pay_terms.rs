@@ -103,7 +103,7 @@ pub(crate) struct Deduction {
     pub(crate) label: String,
     /// Amount in minor units for one month; 0 if `rate_bp` sets the amount.
     pub(crate) amount: i64,
-    /// A part of the pay of each pay period, in hundredths of a percent, instead of an amount.
+    /// A part of the pay of each pay period, in basis points, instead of an amount.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) rate_bp: Option<i64>,
     /// The earnings to which the rate applies, by their name in the payroll pack; absent for all pay in money.

@@ -46,7 +46,7 @@ pub(crate) struct PaymentSplit {
     /// A fixed amount of each net pay, in minor units. If less net pay remains, the account receives the remaining net pay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) amount: Option<i64>,
-    /// A part of each net pay, in hundredths of a percent. It is rounded down.
+    /// A part of each net pay, in basis points: 2500 is a quarter. It is rounded down.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) rate_bp: Option<i64>,
     #[serde(flatten)]

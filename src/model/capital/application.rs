@@ -70,7 +70,7 @@ pub(crate) enum ReasonCode {
 pub(crate) struct UnderwritingDecision {
     /// The underwriter's latest decision.
     pub(crate) outcome: ApplicationOutcome,
-    /// Why.
+    /// The reasons for the decision.
     pub(crate) reasons: Vec<Reason>,
     /// The credit score used for the decision, newly calculated.
     pub(crate) credit_score_id: Option<Id<CreditScore>>,

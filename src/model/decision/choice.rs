@@ -7,7 +7,7 @@ use crate::model::payments::{Late, Scope};
 pub(crate) struct Decision {
     /// The name used in scenario rows and the `Sandbox-Scenario` header, such as `payout.settle`.
     pub(crate) name: &'static str,
-    /// The party that decides, and the subject.
+    /// What is decided, and by which party.
     pub(crate) about: &'static str,
     /// The kind of resource that it is about.
     pub(crate) subject: Kind,

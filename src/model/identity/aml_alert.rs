@@ -1,4 +1,4 @@
-//! An alert that requires a review before more money moves.
+//! A finding of a screening or of monitoring that requires a review.
 
 use crate::model::business::Employee;
 use crate::model::identity::{AmlScreening, Subject};
@@ -39,7 +39,7 @@ pub(crate) enum AlertRule {
     HighRiskCorridor,
 }
 
-/// An alert that requires a review before more money moves.
+/// A finding of a screening or of monitoring that requires a review. Only a confirmed alert freezes payouts.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct AmlAlert {
     /// The alert's id.

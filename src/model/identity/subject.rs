@@ -60,7 +60,7 @@ pub(crate) struct IdNumber {
     /// The kind of number: `bvn`, `nin`, `ssn`, `rc_number` …
     #[serde(rename = "type")]
     pub(crate) kind: String,
-    /// The number, as the authority writes it.
+    /// The number, in the format of the authority.
     pub(crate) value: String,
     /// The issuing country, ISO 3166-1 alpha-2.
     pub(crate) country: String,
@@ -70,7 +70,7 @@ pub(crate) struct IdNumber {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "LatestTrustScore")]
 pub(crate) struct LatestTrust {
-    /// Score from 0 to 1000, higher is safer.
+    /// Score from 0 to 1000; a higher score means a lower risk.
     #[schemars(range(min = 0, max = 1000))]
     pub(crate) score: i32,
     /// When the score was calculated, in virtual time.
@@ -158,9 +158,9 @@ shown! {
     /// A person or a business whose identity is verified.
     #[schemars(rename = "Subject")]
     SubjectShape<'a> of Subject, |it| {
-        /// The company that a business is, or that a person belongs to; null if none was given.
+        /// The company that a business represents, or to which a person belongs; null if none was given.
         company_id: Option<Id<Company>>;
-        /// The employee that the person is; null if the person is not an employee.
+        /// The employee whom the person represents; null if the person is not an employee.
         employee_id: Option<Id<Employee>>;
         /// A person or a business.
         #[serde(rename = "type")]

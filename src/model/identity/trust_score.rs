@@ -46,7 +46,7 @@ pub(crate) enum TrustFactorName {
     Kyc,
     /// Results of screening and monitoring.
     Aml,
-    /// The company's payouts of 90 days: the share that settled, among those that settled, failed or were returned.
+    /// The company's payouts of the last 90 days: the share of `paid` ones among the `paid`, `failed` and `returned` ones.
     Payments,
     /// The company's runs of 90 days: the share that paid every employee, among those that ended. For an employee: whether payroll is
     /// verified.
@@ -104,7 +104,7 @@ resource! {
         signals: TrustSignals,
         /// Current status.
         status: TrustStatus,
-        /// Score from 0 to 1000, higher is safer; null until completed.
+        /// Score from 0 to 1000; a higher score means a lower risk. Null until completed.
         #[schemars(range(min = 0, max = 1000))]
         score: Option<i32>,
         /// The band of the score; null until completed.

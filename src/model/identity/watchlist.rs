@@ -8,7 +8,7 @@ use crate::model::identity::name_index::NameIndex;
 use crate::model::name_match::{MatchType, Name};
 use crate::model::prelude::*;
 
-/// A list.
+/// A watchlist.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]

@@ -140,7 +140,7 @@ pub(crate) struct DebitReturn {
     pub(crate) at: Timestamp,
     /// The amount that went back, in minor units: everything that was not refunded or charged back.
     pub(crate) amount: i64,
-    /// The part that was taken from the wallet, or from money that had not settled. The rest is a debt (`refunds_payable`).
+    /// The part, in minor units, that was taken from the wallet or from money that had not settled. The rest is a debt (`refunds_payable`).
     pub(crate) taken: i64,
 }
 
@@ -161,7 +161,7 @@ resource! {
         currency: Currency,
         /// Amount paid, in minor units. It is less than `amount` if the payer paid too little.
         amount_received: i64,
-        /// The service's fee, in minor units, kept when the collection settled.
+        /// The platform fee, in minor units, deducted when the collection settled.
         fee: i64,
         /// Amount refunded to the payer, in minor units.
         amount_refunded: i64,

@@ -26,7 +26,7 @@ pub(crate) enum RaisedBy {
 }
 
 resource! {
-    /// A demand for money back.
+    /// A request of a payer or an escrow party to get money back.
     Dispute: DisputeStatus {
         /// The company whose money is disputed.
         company_id: Id<Company>,

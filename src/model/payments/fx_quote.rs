@@ -32,7 +32,7 @@ resource! {
         spread_bp: u32,
         /// The reference rate less the spread. The amounts are calculated with this rate.
         rate: Rate,
-        /// The cost of the spread: the part of the source amount that is booked as a fee.
+        /// The cost of the spread: the part of the source amount that is booked as a fee, in minor units.
         fee_amount: i64,
         /// The day of the reference rate.
         as_of: Date,

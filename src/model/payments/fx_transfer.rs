@@ -34,7 +34,7 @@ resource! {
         target_currency: Currency,
         /// Units of the target currency for one unit of the source currency, after the spread.
         rate: Rate,
-        /// The part of the source amount that is booked as a fee.
+        /// The part of the source amount that is booked as a fee, in minor units.
         fee_amount: i64,
         /// Why the transfer failed.
         failure: Option<Failure>,

@@ -97,7 +97,7 @@ resource! {
         company_id: Id<Company>,
         /// Current status.
         status: InvoiceStatus,
-        /// The invoice number, assigned when it is sent. Numbers run by company and year without gaps.
+        /// The invoice number, assigned when it is sent. Numbers are consecutive for each company and year.
         number: Option<String>,
         /// The customer who owes the invoice.
         customer: Customer,

@@ -59,7 +59,7 @@ resource! {
         /// The currency conversion, for wages in another currency than the wallet's.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fx: Option<Box<PayConversion>>,
-        /// The platform's fee, debited from the wallet in addition to the amount. Only for payouts to a beneficiary.
+        /// The platform fee in minor units, debited from the wallet in addition to the amount. Only for payouts to a beneficiary.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fee: Option<i64>,
         /// The speed: how fast the payout is sent.

@@ -136,7 +136,7 @@ pub(crate) struct ReconciliationMatch {
     pub(crate) currency: Currency,
     /// Direction of the money: in or out.
     pub(crate) direction: TransactionType,
-    /// Confidence of the match in hundredths: 95 is 0.95. Null if nothing was compared.
+    /// Confidence of the match in percent, 0 to 100. Null if nothing was compared.
     pub(crate) confidence: Option<u8>,
     /// The evidence for the match or the exception.
     pub(crate) reasons: Vec<Reason>,

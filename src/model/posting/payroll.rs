@@ -1,4 +1,4 @@
-//! Entries of runs: accrual at approval, sending and recalling wages, and the service's fee.
+//! Entries of runs: accrual at approval, sending and recalling wages, and the platform fee.
 
 use super::{Conversion, Credit, Debit, Posting};
 use crate::model::business::tax_return::DueTo;
@@ -218,7 +218,7 @@ fn accrual(
     posting
 }
 
-/// The service's fee for paying a run; negative when it is refunded.
+/// The platform fee for paying a run; negative when it is refunded.
 pub(crate) fn platform_fee(
     memo: &'static str,
     source: AnyId,

@@ -33,7 +33,7 @@ export class Problem extends Error {
 
 async function send(method, path, body, accept = 'application/json', more = {}) {
   const past = asOf != null && ofWorld(path);
-  if (past && method !== 'GET') throw new Problem(400, { detail: 'Go back to now first: an action changes the present.' });
+  if (past && method !== 'GET') throw new Problem(400, { detail: 'Return to the present first: actions are possible only there.' });
   let reply;
   try {
     reply = await fetch(BASE + path, {

@@ -19,7 +19,7 @@ export async function advance(body) {
 export const toPayDay = () => advance({ until: 'pay_day' });
 
 export const task = (id) => TASK[id] || label(id);
-const TASK = { calculate_run: 'Calculate payroll run', fund_run: 'Take money for payroll run', send_run_payouts: 'Payouts of the run go to the bank', fall_due: 'Tax falls due', miss_liability: 'Tax becomes late', settle_payout: 'Bank answers on payout', settle_vendor_payout: 'Bank answers on payout', send_payout: 'Payout goes to the bank' };
+const TASK = { calculate_run: 'Calculate payroll run', fund_run: 'Reserve money for payroll run', send_run_payouts: 'Payouts of the run go to the bank', fall_due: 'Tax falls due', miss_liability: 'Tax becomes late', settle_payout: 'Bank answers on payout', settle_vendor_payout: 'Bank answers on payout', send_payout: 'Payout goes to the bank' };
 
 export function Clock() {
   const { clock, total, at, moving } = useStore();

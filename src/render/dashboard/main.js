@@ -16,7 +16,7 @@ const SCREENS = [
   { id: 'overview', name: 'Overview', of: Overview, past: 'Balances, runs and alerts are those of that moment.' }, { id: 'payroll', name: 'Payroll', of: Payroll, past: 'Runs, people and payouts are those of that moment.' }, { id: 'webhooks', name: 'Webhooks', of: Webhooks },
   { id: 'books', name: 'Books', of: Books, past: 'Entries and reports are those of that moment.' }, { id: 'control', name: 'Control', of: Control }, { id: 'identity', name: 'Identity, capital', short: 'Identity', of: Identity, past: 'Cases, scores and loans are those of that moment.' },
 ];
-const KEYS = [['g then o, p, w', 'Overview, payroll, webhooks'], ['g then b, c, i', 'Books, control, identity and capital'], ['.', 'Go to the next event'], ['d', 'Advance one day'], ['p', 'Advance to pay day'], ['← →', 'On the slider: one event back or on; Page up and down: ten'], ['Esc', 'Close'], ['?', 'This list']];
+const KEYS = [['g then o, p, w', 'Overview, payroll, webhooks'], ['g then b, c, i', 'Books, control, identity and capital'], ['.', 'Go to the next event'], ['d', 'Advance one day'], ['p', 'Advance to pay day'], ['← →', 'On the slider: one event back or forward; Page up and Page down: ten events'], ['Esc', 'Close'], ['?', 'This list']];
 // An address that is not well encoded is taken as it is.
 const decoded = (text) => { try { return decodeURIComponent(text); } catch { return text; } };
 const here = () => { const [id, arg] = location.hash.replace(/^#\//, '').split('/'); return { id: id || 'overview', arg: arg && decoded(arg) }; };
@@ -60,11 +60,11 @@ function App() {
     <div class="main"><${Clock} /><${Past} follows=${screen.past} />
       ${s.link === 'down' && html`<div class="banner" role="alert">The sandbox does not answer. The page tries again every two seconds; what you see may be old.</div>`}
       ${s.link === 'limited' && html`<div class="banner" role="alert">The sandbox limits the requests of this key, and the page reads with it. The page tries again soon; what you see may be old.</div>`}
-      ${s.link === 'refused' && html`<div class="banner" role="alert">${s.refused?.message || 'The server does not take this key.'} <span class="mono">${getKey()}</span> <button class="btn" onClick=${ask}>Use another key</button></div>`}
+      ${s.link === 'refused' && html`<div class="banner" role="alert">${s.refused?.message || 'The server refuses this key.'} <span class="mono">${getKey()}</span> <button class="btn" onClick=${ask}>Use another key</button></div>`}
       <main>${s.clock ? html`<${screen.of} open=${open} id=${at.arg} key=${screen.id + getKey()} />` : s.link === 'wait' ? html`<${Bones} rows=${5} />` : ''}</main></div>
     ${drawer && html`<${Explain} of=${drawer} close=${() => open(null)} open=${open} key=${drawer.key || drawer.item?.id || drawer.event?.id} />`}
     ${s.toast && html`<div class="toast" role="status">${s.toast}</div>`}
-    <dialog ref=${dialog} aria-label="Key"><form class="stack" onSubmit=${change}><h2>Open another world</h2><p class="muted small">Every API key is a world of its own. The key stays in this tab and is sent to this server only.</p>${wrong && html`<p class="bad small" role="alert">${wrong}</p>`}<input class="field" name="key" aria-label="API key" autocomplete="off" spellcheck="false" placeholder=${getKey()} />
+    <dialog ref=${dialog} aria-label="Key"><form class="stack" onSubmit=${change}><h2>Open another world</h2><p class="muted small">Each API key has its own world. The key stays in this tab and is sent to this server only.</p>${wrong && html`<p class="bad small" role="alert">${wrong}</p>`}<input class="field" name="key" aria-label="API key" autocomplete="off" spellcheck="false" placeholder=${getKey()} />
       <details class="small" open=${s.refused?.code === 'missing_credentials' || hasToken()}><summary>Admin token</summary><p class="muted">Only if the server was started with --admin-token.</p><input class="field" name="token" type="password" aria-label="Admin token" autocomplete="off" />${hasToken() && html`<button class="btn" type="button" onClick=${forget}>Remove the token</button>`}</details>
       <div class="row"><button class="btn main-act">Open</button><button class="btn" type="button" onClick=${() => dialog.current.close()}>Cancel</button></div></form></dialog>
     <dialog ref=${keys} aria-label="Keyboard"><div class="stack"><h2>Keyboard</h2><dl class="pairs">${KEYS.map(([k, t]) => html`<dt><kbd>${k}</kbd></dt><dd>${t}</dd>`)}</dl><form method="dialog"><button class="btn">Close</button></form></div></dialog>

@@ -24,7 +24,7 @@ const TOPICS: &[(&str, &[&str], &str)] = &[
             "inputs",
             "series",
         ],
-        "The state of a world: reset, import and export, snapshots, differences, the check of the books, the parts of amounts, months as series.",
+        "The state of a world: reset, import, export, snapshots, differences, ledger check, parts of amounts, monthly results.",
     ),
     (
         "Outside world",
@@ -38,12 +38,12 @@ const TOPICS: &[(&str, &[&str], &str)] = &[
             "inbound",
             "resources",
         ],
-        "What banks, authorities and payers do: scenarios, rules, decisions, and moves by hand.",
+        "What banks, authorities and payers do: scenarios, rules, decisions, and manual transitions.",
     ),
     (
         "Answers",
         &["bank-statements", "beneficiaries"],
-        "What only the outside world knows: the truth of bank statements, and amounts of micro-deposits.",
+        "Data that only banks have: how a simulated statement was generated, and the amounts of micro-deposits.",
     ),
     ("Faults", &["faults", "limits"], "Faults of the exchange, and limits."),
     (

@@ -113,6 +113,6 @@ fn a_score_can_be_calculated_from_the_api_and_the_formula_alone() {
         sum += points;
     }
     assert_eq!(number(&score["score"]), sum);
-    let said = format!("Together {sum}: {}", score["band"].as_str().unwrap());
+    let said = format!("The sum is {sum}: `{}`", score["band"].as_str().unwrap());
     assert!(docs.contains(&said), "docs/capital.md lacks: {said}");
 }

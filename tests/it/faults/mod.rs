@@ -198,7 +198,7 @@ fn an_invalid_fault_header_is_refused_with_the_valid_forms() {
         ("", "expected name=value such as status=503"),
         ("status", "expected name=value such as status=503"),
         ("status=200", "expected a status from 400 to 599"),
-        ("lose=both", "expected request or reply for lose"),
+        ("lose=both", "lose: expected request or reply, but found"),
         ("status=503;lose=reply", "a lost reply has no status; use status or lose"),
         (
             "body=garbage;status=503",

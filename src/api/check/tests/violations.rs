@@ -81,7 +81,10 @@ fn violation_texts_state_the_expected_and_the_actual_value() {
         (json!({ "title": "" }), "expected 1 to 10 characters, got 0"),
         (json!({ "letter": "" }), "expected 1 character, got 0"),
         (json!({ "address": { "lines": [] } }), "expected 1 to 3 items, got 0"),
-        (json!({ "currency": "usd" }), "expected one of 154 values, got \"usd\"; did you mean USD"),
+        (
+            json!({ "currency": "usd" }),
+            "expected one of the 154 values in the OpenAPI document, got \"usd\"; did you mean USD",
+        ),
         (
             json!({ "frequency": "montly" }),
             "expected one of never, weekly, monthly, got \"montly\"; did you mean monthly",

@@ -14,7 +14,7 @@ export function Books({ open, id }) {
       <div class="row wrap"><select class="field" aria-label="Company" value=${company?.id || ''} onChange=${(e) => { location.hash = `#/books/${e.target.value}`; }}>${list.data?.data.map((c) => html`<option value=${c.id}>${c.legal_name}</option>`)}</select>
         <select class="field" aria-label="Months" value=${span} onChange=${(e) => setSpan(+e.target.value)}>${[3, 6, 12].map((n) => html`<option value=${n}>${n} months</option>`)}</select></div></div>
     <${Check} rev=${rev} />
-    <${Shown} of=${list} rows=${6} empty=${{ when: (d) => !d.data.length, title: 'No companies', text: 'This world was grown without companies.' }}>${() => html`
+    <${Shown} of=${list} rows=${6} empty=${{ when: (d) => !d.data.length, title: 'No companies', text: 'This world has no companies.' }}>${() => html`
       <${Results} company=${company} today=${today} span=${span} rev=${rev} key=${`r${company.id}`} />
       <div class="two"><${Accounts} company=${company} today=${today} rev=${rev} open=${open} key=${`a${company.id}`} /><${Sheet} company=${company} today=${today} rev=${rev} key=${`s${company.id}`} /></div>
       <${Reconciliation} company=${company} rev=${rev} key=${`m${company.id}`} />`}<//></div>`;

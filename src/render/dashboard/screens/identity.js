@@ -9,7 +9,7 @@ export function Identity({ open, id }) {
   const { rev } = useStore();
   const tab = TABS.find((t) => t.toLowerCase() === id) || TABS[0];
   const Part = { Cases, Alerts, Readiness, Scores, Offers, Loans }[tab];
-  return html`<div class="page"><div class="head"><div><h1>Identity and capital</h1><p class="muted">Who is who, what was noticed, and who may borrow</p></div></div>
+  return html`<div class="page"><div class="head"><div><h1>Identity and capital</h1><p class="muted">Verifications, alerts, readiness, scores, offers and loans</p></div></div>
     <${Tabs} names=${TABS} tab=${tab} label="Parts of identity and capital" set=${(t) => { location.hash = `#/identity/${t.toLowerCase()}`; }} />
     <${Part} rev=${rev} open=${open} key=${tab} /></div>`;
 }

@@ -55,7 +55,7 @@ export function Overview({ open }) {
   return html`<div class="page">
     <div class="head"><div><h1>Overview</h1><p class="muted">${got.data ? `${total} ${total === 1 ? 'company' : 'companies'}` : '\u00a0'}${info ? ` \u00b7 seed ${info.world?.seed ?? info.seed}` : ''} \u00b7 ${events.length ? `${events[events.length - 1].sequence} events` : 'no events yet'}</p></div>
       <a class="btn main-act" href="#/payroll">Run payroll</a></div>
-    <${Shown} of=${got} rows=${6} empty=${{ when: (d) => !d.data.length, title: 'No companies', text: 'This world was grown without companies.' }}>${() => html`
+    <${Shown} of=${got} rows=${6} empty=${{ when: (d) => !d.data.length, title: 'No companies', text: 'This world has no companies.' }}>${() => html`
       <div class="cards">${cards.map((c) => html`<${Card} c=${c} today=${today} key=${c.id} />`)}</div>
       ${total > list.length && html`<div class="row small muted">${list.length} of ${total} companies <button class="btn" onClick=${() => more(Math.min(most + SHOWN, 100))}>Show more</button></div>`}`}<//>
     <div class="two"><div class="stack gap">${cards.length > 0 && html`<${Flow} list=${cards} />`}<${Due} /></div><${Feed} open=${open} list=${list} /></div></div>`;

@@ -49,7 +49,7 @@ function Start({ companies }) {
 }
 
 // What a person may do with a run in its state.
-const STEPS = { draft: [['Calculate', 'calculate'], ['Cancel', 'cancel']], calculated: [['Approve', 'approve'], ['Cancel', 'cancel']], pending_approval: [['Approve', 'approve'], ['Cancel', 'cancel']], funding_failed: [['Take the money again', 'retry-funding'], ['Cancel', 'cancel']] };
+const STEPS = { draft: [['Calculate', 'calculate'], ['Cancel', 'cancel']], calculated: [['Approve', 'approve'], ['Cancel', 'cancel']], pending_approval: [['Approve', 'approve'], ['Cancel', 'cancel']], funding_failed: [['Retry the funding again', 'retry-funding'], ['Cancel', 'cancel']] };
 function Run({ run, company, open }) {
   const { rev, clock, at } = useStore();
   const [only, set] = useState('all'), [most, more] = useState(PEOPLE);
@@ -77,7 +77,7 @@ function Run({ run, company, open }) {
     <section class="panel" aria-label="People of the run"><header><h2>People <span class="muted">${run.employee_count}</span></h2>
       <div class="row"><span class="small muted hide-s">${run.settlement.paid} paid${run.settlement.failed ? `, ${run.settlement.failed} failed` : ''}${run.settlement.pending ? `, ${run.settlement.pending} pending` : ''}</span>
       <select class="field" aria-label="Which people" value=${only} onChange=${(e) => { set(e.target.value); more(PEOPLE); }}><option value="all">Everyone</option><option value="bad">Failed${failed.data == null ? '' : ` (${failed.data})`}</option></select></div></header>
-      <${Shown} of=${shown} rows=${8} empty=${{ when: (d) => !d.rows.length, title: only === 'all' ? 'No items yet' : 'No payment failed', text: only === 'all' ? 'The run is still being calculated.' : 'No item of this run failed, came back or is blocked.' }}>${(d) => html`${d.total > rows.length && html`<div class="row small muted pad" role="status">The first ${rows.length} of ${d.total} people <button class="btn" onClick=${() => more(most + PEOPLE)}>Show ${Math.min(PEOPLE, d.total - rows.length)} more</button></div>`}<div class="scroll" tabindex="0" role="region" aria-label="Table of people"><table>
+      <${Shown} of=${shown} rows=${8} empty=${{ when: (d) => !d.rows.length, title: only === 'all' ? 'No items yet' : 'No payment failed', text: only === 'all' ? 'The run is still being calculated.' : 'No item of this run failed, was returned or is blocked.' }}>${(d) => html`${d.total > rows.length && html`<div class="row small muted pad" role="status">The first ${rows.length} of ${d.total} people <button class="btn" onClick=${() => more(most + PEOPLE)}>Show ${Math.min(PEOPLE, d.total - rows.length)} more</button></div>`}<div class="scroll" tabindex="0" role="region" aria-label="Table of people"><table>
         <thead><tr><th>Person</th><th>Payout</th><th class="num hide-s">Gross</th><th class="num hide-s">Taxes</th><th class="num hide-s">Contributions</th><th class="num">Net pay</th></tr></thead>
         <tbody>${rows.map((i) => html`<tr class="hit" key=${i.id} onClick=${() => open({ kind: 'payslip', item: i, run })}>
           <td class="nowrap"><button class="link" onClick=${(e) => { e.stopPropagation(); open({ kind: 'payslip', item: i, run }); }}>${i.employee_name}</button></td>
