@@ -78,6 +78,8 @@ module FinanceSandbox
       kind = Net::HTTP.const_get(method.to_s.capitalize)
       # Of a compressed reply, net/http does not say whether it is complete.
       sent = { "authorization" => "Bearer #{@api_key}", "accept" => "application/json", "accept-encoding" => "identity" }
+      # net/http leaves out the brackets of an IPv6 address.
+      sent["host"] = uri.port == uri.default_port ? uri.host : "#{uri.host}:#{uri.port}"
       # Without it, net/http would name the type of a form, also for a call without a body.
       sent["content-type"] = "application/json" if kind::REQUEST_HAS_BODY || !body.nil?
       sent.update(lower(@headers))
@@ -85,7 +87,7 @@ module FinanceSandbox
       sent["idempotency-key"] = idempotency_key if is_post
       sent.update(lower(headers))
       sent["idempotency-key"] = SecureRandom.uuid if is_post && sent["idempotency-key"].to_s.strip.empty?
-      call = kind.new(uri, sent)
+      call = kind.new(uri.request_uri, sent)
       call.body = JSON.generate(plain(body)) unless body.nil?
       attempt = 0
       begin
@@ -122,7 +124,7 @@ module FinanceSandbox
     end
 
     def exchange(uri, call)
-      http = Net::HTTP.new(uri.host, uri.port)
+      http = Net::HTTP.new(uri.hostname, uri.port)
       http.use_ssl = uri.scheme == "https"
       http.open_timeout = http.read_timeout = http.write_timeout = @timeout
       http.max_retries = 0 # the rule above decides about retries

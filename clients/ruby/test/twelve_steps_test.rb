@@ -247,6 +247,19 @@ class TwelveStepsTest < Minitest::Test
     assert_match(/\Atest_a-b~/, keys[4])
   end
 
+  def test_a_base_url_can_have_an_ipv6_address
+    begin
+      TCPServer.new("::1", 0).close
+    rescue SystemCallError, SocketError
+      skip "this system has no ::1"
+    end
+    sandbox = FinanceSandbox::Sandbox.new(args: ["--host", "::1"])
+    assert_match(%r{\Ahttp://\[::1\]:\d+\z}, sandbox.url)
+    assert_equal 200, sandbox.world("ipv6").client.get("/api/business/companies").status
+  ensure
+    sandbox&.stop
+  end
+
   def test_a_world_whose_server_has_ended_has_no_report
     sandbox = FinanceSandbox::Sandbox.new
     world = sandbox.world("x")
