@@ -287,6 +287,7 @@ final class TwelveStepsTest extends TestCase
         $this->assertSame(0, $sandbox->stop());
         $problem = $this->problem(fn () => (new Client($sandbox->url(), retries: 0))->get('/_sandbox/health'));
         $this->assertSame([0, 'no_reply'], [$problem->status, $problem->code]);
+        $this->assertSame(0, $sandbox->stop()); // a second call returns the same
     }
 
     private function problem(callable $call): Problem

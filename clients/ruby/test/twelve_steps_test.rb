@@ -272,5 +272,6 @@ class TwelveStepsTest < Minitest::Test
     assert_equal 0, sandbox.stop
     problem = assert_raises(FinanceSandbox::Problem) { FinanceSandbox::Client.new(base_url: sandbox.url, retries: 0).get("/_sandbox/health") }
     assert_equal [0, "no_reply"], [problem.status, problem.code]
+    assert_equal 0, sandbox.stop # a second call returns the same
   end
 end

@@ -12,6 +12,7 @@ final class Program
     /** @var array<int, resource> */
     private array $pipes = [];
     private readonly int $owner;
+    private ?int $code = null;
     public readonly string $url;
 
     /**
@@ -56,8 +57,11 @@ final class Program
         if (getmypid() !== $this->owner) {
             return 0;
         }
-        fclose($this->pipes[0]);
-        proc_terminate($this->process); // a fork of this process can hold the other end of the input open
-        return proc_close($this->process);
+        if ($this->code === null) {
+            fclose($this->pipes[0]);
+            proc_terminate($this->process); // a fork of this process can hold the other end of the input open
+            $this->code = proc_close($this->process);
+        }
+        return $this->code;
     }
 }

@@ -56,10 +56,13 @@ module FinanceSandbox
     def stop
       return 0 unless Process.pid == @owner
 
-      # The program stops cleanly, also if another process holds its standard input open.
-      Process.kill("TERM", @pipe.pid) unless Gem.win_platform?
-      @pipe.close
-      $?.exitstatus
+      unless @ended
+        # The program stops cleanly, also if another process holds its standard input open.
+        Process.kill("TERM", @pipe.pid) unless Gem.win_platform?
+        @pipe.close
+        @ended = $?
+      end
+      @ended.exitstatus
     end
 
     # A fork of this process has a copy of the pipe, which would keep the server alive.
