@@ -89,11 +89,24 @@ func start(flags []string) (*Sandbox, error) {
 		if err == nil {
 			_ = command.Process.Kill()
 		}
-		return nil, fmt.Errorf("%s does not serve: %s%v; SANDBOX_BIN names another program", program, ready, command.Wait())
+		_ = command.Wait()
+		found := strings.TrimSpace(ready)
+		if found == "" {
+			found = "it ended with " + ending(command.ProcessState)
+		}
+		return nil, fmt.Errorf("%s does not serve: %s; SANDBOX_BIN names another program", program, found)
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- command.Wait() }()
 	return &Sandbox{strings.TrimSpace(strings.TrimPrefix(ready, "listening on ")), stdin, ended}, nil
+}
+
+// ending is an exit code, or the signal that ended the process.
+func ending(state *os.ProcessState) string {
+	if state.Exited() {
+		return strconv.Itoa(state.ExitCode())
+	}
+	return state.String()
 }
 
 // Stop ends the server and waits for its end.

@@ -226,7 +226,18 @@ final class TwelveStepsTest extends TestCase
 
     public function testAWrongProgramIsNamed(): void
     {
-        $wrong = ['/no-such-program does not start: .*No such file.*SANDBOX_BIN' => ['/no-such-program', []], 'echo does not serve: .*SANDBOX_BIN' => ['echo', []], 'serve: it ended with 2' => [null, ['--bogus']]];
+        $script = tempnam(sys_get_temp_dir(), 'program');
+        file_put_contents($script, "#!/bin/sh\nexit 127\n");
+        chmod($script, 0700);
+        $wrong = [
+            '/no-such-program does not start: No such file;.*SANDBOX_BIN' => ['/no-such-program', []],
+            'no-such-program does not start: No such file;' => ['no-such-program', []],
+            'does not start: Permission denied;.*SANDBOX_BIN' => [__DIR__, []],
+            'Test.php does not start: Permission denied;' => [__FILE__, []],
+            'does not serve: it ended with 127;' => [$script, []],
+            'echo does not serve: .*SANDBOX_BIN' => ['echo', []],
+            'serve: it ended with 2' => [null, ['--bogus']],
+        ];
         foreach ($wrong as $expected => [$binary, $args]) {
             try {
                 Sandbox::start($binary, args: $args);
@@ -235,6 +246,7 @@ final class TwelveStepsTest extends TestCase
                 $this->assertMatchesRegularExpression("~$expected~s", $error->getMessage());
             }
         }
+        unlink($script);
     }
 
     /** A pipe would be full after about sixty events, and the deliveries would fail. */

@@ -45,10 +45,23 @@ final class Program
             fclose($this->pipes[0]);
             $code = proc_close($process);
             $found = $output === '' ? "it ended with $code" : trim($output);
-            $what = $code === 127 ? 'does not start: No such file' : "does not serve: $found"; // PHP forks before it looks for the program
+            $reason = $output === '' && $code === 127 ? self::reason($binary) : null;
+            $what = $reason === null ? "does not serve: $found" : "does not start: $reason";
             throw new \RuntimeException("$binary $what; SANDBOX_BIN names another program");
         }
         $this->url = trim(substr($line, strlen('listening on ')));
+    }
+
+    /** Why a program cannot start. PHP looks for it only in a fork, which then ends with 127 and no message. */
+    private static function reason(string $binary): ?string
+    {
+        $folders = str_contains($binary, '/') ? [''] : array_map(static fn (string $one): string => "$one/", explode(PATH_SEPARATOR, getenv('PATH') ?: ''));
+        $files = array_filter(array_map(static fn (string $folder): string => $folder . $binary, $folders), 'file_exists');
+        if ($files === []) {
+            return 'No such file';
+        }
+        $programs = array_filter($files, static fn (string $file): bool => is_file($file) && is_executable($file));
+        return $programs === [] ? 'Permission denied' : null;
     }
 
     /** Ends the program and returns its exit code. Does nothing in a fork of the process that started it. */
