@@ -1,17 +1,19 @@
 // The test kit: starts the program, gives each test a world of its own, and controls that world.
 import { spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { createInterface } from 'node:readline';
 
 import { Client, verifyWebhook } from './client.js';
 import { program } from './program.js';
 
+/** The end of a key, with a hash of the name that it cannot show as a whole. */
+const hashed = (key, name) => `${key.slice(-231)}~${createHash('sha256').update(name).digest('hex').slice(0, 8)}`;
+
 /** A running sandbox. It ends with this process, even if the process is killed. */
 export class Sandbox {
   static #shared;
-  static #forks = 0;
-  static #names = new Map();
+  #names = new Map();
 
   /** The server that all tests of this process share. */
   static shared(options) {
@@ -44,16 +46,14 @@ export class Sandbox {
   /** A world of its own, in its first state. The name of the test selects it; a repeated name has a number. */
   async world(name) {
     // A key with `_live_` would be refused as a live one.
-    const usable = name.replace(/[^!-~]+/g, '-').replace(/(^|[_-])live/gi, '$&.').slice(-240);
-    const place = (Sandbox.#names.get(usable) ?? 0) + 1;
-    Sandbox.#names.set(usable, place);
-    const world = new World(this, `test_${usable}${place > 1 ? `~${place}` : ''}`);
+    const usable = name.replace(/[^!-~]+/g, '-').replace(/(^|[_-])live/gi, '$&.');
+    // A `-` replaces one space, and `~` begins what is added. A name that has them could get the key of another name.
+    const isWhole = usable.length <= 240 && !/[^ -,.-}]|  /.test(name);
+    const place = (this.#names.get(name) ?? 0) + 1;
+    this.#names.set(name, place);
+    const world = new World(this, `test_${isWhole ? usable : hashed(usable, name)}${place > 1 ? `~${place}` : ''}`);
     await world.control('POST', '/reset', {});
     return world;
-  }
-
-  forkKey(key) {
-    return `${key.slice(-240)}~${(Sandbox.#forks += 1)}`;
   }
 
   /** Ends the server and returns its exit code. */
@@ -67,6 +67,7 @@ export class Sandbox {
 export class World {
   #receivers = [];
   #forks = [];
+  #forkCount = 0;
   #misses = [];
 
   constructor(sandbox, key) {
@@ -130,7 +131,8 @@ export class World {
 
   /** Another world with a copy of this one, which closes with it. */
   async fork() {
-    const copy = new World(this.sandbox, this.sandbox.forkKey(this.key));
+    const key = `${this.key}~fork${(this.#forkCount += 1)}`;
+    const copy = new World(this.sandbox, key.length > 255 ? hashed(key, key) : key); // no key may be longer
     await this.control('POST', `/snapshots/${await this.snapshot()}/fork`, { key: copy.key });
     this.#forks.push(copy);
     return copy;

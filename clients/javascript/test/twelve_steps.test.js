@@ -167,10 +167,31 @@ test('errors of others in JSON are problems, and a method in lower case has a ke
   await assert.rejects(client.get('/'), { code: 'down', errors: [{ pointer: '/b', detail: 'c' }] });
 });
 
-test('tests of one name have worlds of their own', async () => {
-  const sandbox = await Sandbox.shared();
-  const worlds = await Promise.all([sandbox.world('twice'), sandbox.world('twice')]);
-  assert.notEqual(worlds[0].key, worlds[1].key);
+test('tests of one name have worlds of their own', async (context) => {
+  const sandbox = await Sandbox.start();
+  context.after(() => sandbox.stop());
+  const worlds = await Promise.all(['a', 'a', 'a~2', 'a~fork1'].map((name) => sandbox.world(name)));
+  const copies = [await worlds[0].fork(), await worlds[0].fork(), await worlds[1].fork()];
+  assert.equal(new Set([...worlds, ...copies].map((one) => one.key)).size, 7);
+  assert.deepEqual([worlds[1].key, copies[1].key], ['test_a~2', 'test_a~fork2']);
+});
+
+test('names that differ in what a key does not have have their own worlds in any order', async (context) => {
+  const names = ['é', 'ü', 'a'.repeat(300), `b${'a'.repeat(300)}`, 'a'.repeat(240), 'live '.repeat(48), 'a b', 'a-b', 'a  b', 'a_live b', 'a_live. b'];
+  const keys = [];
+  for (const order of [names, [...names].reverse()]) {
+    const sandbox = await Sandbox.start();
+    context.after(() => sandbox.stop());
+    const found = new Map();
+    for (const name of order) {
+      const world = await sandbox.world(name);
+      found.set(name, [world.key, (await (await world.fork()).fork()).key]);
+    }
+    keys.push(names.map((name) => found.get(name)));
+  }
+  assert.deepEqual(keys[0], keys[1]);
+  assert.equal(new Set(keys[0].flat()).size, 2 * names.length);
+  assert.deepEqual([keys[0][0][0], keys[0][6][0]], ['test_-~4a99557e', 'test_a-b']); // the hash of the other kits
 });
 
 it('test_live_updates is a name of a world', async (world) => {
