@@ -52,7 +52,7 @@ export class Sandbox {
     const place = (this.#names.get(name) ?? 0) + 1;
     this.#names.set(name, place);
     const world = new World(this, `test_${isWhole ? usable : hashed(usable, name)}${place > 1 ? `~${place}` : ''}`);
-    await world.control('POST', '/reset', {});
+    await world.control('DELETE', '/world'); // a reset keeps the scenario, seed and endpoints of a world in a journal
     return world;
   }
 

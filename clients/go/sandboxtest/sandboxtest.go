@@ -145,7 +145,7 @@ func (s *Sandbox) World(t testing.TB) *World {
 		key = key[max(0, len(key)-231):] + "~" + hex.EncodeToString(hash[:4])
 	}
 	world := s.world(t, "test_"+key)
-	world.Control("POST", "/reset", nil, M{})
+	world.Control("DELETE", "/world", nil, nil) // a reset keeps the scenario, seed and endpoints of an earlier run of this test
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("%s", world.Report())

@@ -250,6 +250,20 @@ func TestAWrongProgramIsNamed(t *testing.T) {
 	named(real, "does not serve: it ended with 2; SANDBOX_BIN", "--clock", "sundial")
 }
 
+func TestATestThatRunsAgainHasItsWorldInItsFirstState(t *testing.T) {
+	state := func() string {
+		world := sandboxtest.NewWorld(t)
+		found := fmt.Sprint(world.Control("GET", "/fingerprint", nil, nil)["data"], world.Control("GET", "/webhook-endpoints", nil, nil)["data"])
+		world.Control("POST", "/webhook-endpoints", nil, M{"url": "http://127.0.0.1:9/"})
+		world.Control("POST", "/reset", nil, M{"seed": 7})
+		world.Scenario("partial-failure")
+		return found
+	}
+	first := state()
+	matches(t, first, ` \[\]$`)
+	equal(t, state(), first)
+}
+
 func TestNamesThatDifferInWhatAKeyDoesNotHaveHaveTheirOwnWorlds(t *testing.T) {
 	keys := map[string]bool{}
 	for _, name := range []string{"é", "ü", strings.Repeat("a", 300), "b" + strings.Repeat("a", 300), "a-b"} {

@@ -1,7 +1,10 @@
 // The same twelve steps in every language, against the real program.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import test from 'node:test';
 
 import { Client, Problem, WebhookError, verifyWebhook } from '../client.js';
@@ -174,6 +177,24 @@ test('tests of one name have worlds of their own', async (context) => {
   const copies = [await worlds[0].fork(), await worlds[0].fork(), await worlds[1].fork()];
   assert.equal(new Set([...worlds, ...copies].map((one) => one.key)).size, 7);
   assert.deepEqual([worlds[1].key, copies[1].key], ['test_a~2', 'test_a~fork2']);
+});
+
+test('a test that runs again has its world in its first state', async (context) => {
+  const journal = mkdtempSync(join(tmpdir(), 'journal-'));
+  context.after(() => rmSync(journal, { recursive: true }));
+  const states = [];
+  for (let run = 0; run < 2; run += 1) {
+    const sandbox = await Sandbox.start({ args: ['--journal', journal] });
+    context.after(() => sandbox.stop());
+    const world = await sandbox.world('again');
+    states.push(await Promise.all(['/fingerprint', '/webhook-endpoints'].map(async (path) => (await world.control('GET', path)).data)));
+    await world.control('POST', '/webhook-endpoints', { url: 'http://127.0.0.1:9/' });
+    await world.control('POST', '/reset', { seed: 7 });
+    await world.scenario('partial-failure');
+    assert.equal(await sandbox.stop(), 0);
+  }
+  assert.deepEqual(states[0][1], []);
+  assert.deepEqual(states[0], states[1]);
 });
 
 test('names that differ in what a key does not have have their own worlds in any order', async (context) => {

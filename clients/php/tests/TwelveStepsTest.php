@@ -283,6 +283,20 @@ final class TwelveStepsTest extends TestCase
         pcntl_waitpid($fork, $status);
     }
 
+    public function testATestThatRunsAgainHasItsWorldInItsFirstState(): void
+    {
+        $states = [];
+        for ($run = 0; $run < 2; $run++) {
+            $world = Sandbox::shared()->world('again');
+            $states[] = [$world->control('GET', '/fingerprint')['data'], $world->control('GET', '/webhook-endpoints')['data']];
+            $world->control('POST', '/webhook-endpoints', ['url' => 'http://127.0.0.1:9/']);
+            $world->control('POST', '/reset', ['seed' => 7]);
+            $world->scenario('partial-failure');
+        }
+        $this->assertSame([], $states[0][1]);
+        $this->assertSame($states[0], $states[1]);
+    }
+
     public function testNamesThatDifferInWhatAKeyDoesNotHaveHaveTheirOwnWorlds(): void
     {
         $keys = [];

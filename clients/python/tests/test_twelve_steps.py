@@ -280,6 +280,20 @@ def test_the_program_ends_with_its_process_although_a_fork_remains() -> None:
     assert has_ended
 
 
+def test_a_test_that_runs_again_has_its_world_in_its_first_state(sandbox: Sandbox) -> None:
+    def state() -> list[object]:
+        world = sandbox.world("again")
+        found = [world.control("GET", path)["data"] for path in ("/fingerprint", "/webhook-endpoints")]
+        world.control("POST", "/webhook-endpoints", {"url": "http://127.0.0.1:9/"})
+        world.control("POST", "/reset", {"seed": 7})
+        world.scenario("partial-failure")
+        return found
+
+    first = state()
+    assert first[1] == []
+    assert state() == first
+
+
 def test_names_that_differ_in_what_a_key_does_not_have_have_their_own_worlds(sandbox: Sandbox) -> None:
     keys = [sandbox.world(name).fork().key for name in ("é", "ü", "a" * 300, "b" + "a" * 300, "a b")]
     assert len(set(keys)) == 5

@@ -241,6 +241,19 @@ class TwelveStepsTest < Minitest::Test
     servers&.each(&:stop)
   end
 
+  def test_a_test_that_runs_again_has_its_world_in_its_first_state
+    states = Array.new(2) do
+      world = FinanceSandbox::Sandbox.shared.world("again")
+      found = ["/fingerprint", "/webhook-endpoints"].map { |path| world.control(:get, path)["data"] }
+      world.control(:post, "/webhook-endpoints", { url: "http://127.0.0.1:9/" })
+      world.control(:post, "/reset", { seed: 7 })
+      world.scenario("partial-failure")
+      found
+    end
+    assert_equal [], states[0][1]
+    assert_equal states[0], states[1]
+  end
+
   def test_names_that_differ_in_what_a_key_does_not_have_have_their_own_worlds
     keys = ["é", "ü", "a" * 300, "b#{"a" * 300}", "a b"].map { |name| FinanceSandbox::Sandbox.shared.world(name).fork.key }
     assert_equal 5, keys.uniq.size

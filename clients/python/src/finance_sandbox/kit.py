@@ -74,7 +74,7 @@ class Sandbox:
         if len(name) > 240 or re.search("[^ -~]", name):  # names that differ only in what is replaced or cut
             usable = f"{usable[-231:]}~{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:8]}"
         world = World(self, "test_" + usable[-240:])
-        world.control("POST", "/reset", {})
+        world.control("DELETE", "/world")  # a reset keeps the scenario, seed and endpoints of an earlier run of this test
         return world
 
     def stop(self) -> int:

@@ -46,7 +46,7 @@ module FinanceSandbox
       # Names that differ only in what is replaced or cut have worlds of their own.
       usable = "#{usable[-231..] || usable}~#{OpenSSL::Digest::SHA256.hexdigest(name)[0, 8]}" if name.size > 240 || name.match?(/[^ -~]/)
       world = World.new(self, "test_#{usable[-240..] || usable}")
-      world.control(:post, "/reset", {})
+      world.control(:delete, "/world") # a reset keeps the scenario, seed and endpoints of an earlier run of this test
       world
     end
 

@@ -242,6 +242,23 @@ class TwelveStepsTest {
     }
 
     @Test
+    void aTestThatRunsAgainHasItsWorldInItsFirstState() {
+        try (Sandbox sandbox = new Sandbox()) {
+            List<Object> states = new ArrayList<>();
+            for (int run = 0; run < 2; run++) {
+                World world = sandbox.world("again");
+                Object endpoints = world.control("GET", "/webhook-endpoints", null).at("/data");
+                assertEquals(List.of(), endpoints);
+                states.add(world.control("GET", "/fingerprint", null).at("/data"));
+                world.control("POST", "/webhook-endpoints", Map.of("url", "http://127.0.0.1:9/"));
+                world.control("POST", "/reset", Map.of("seed", 7));
+                world.scenario("partial-failure");
+            }
+            assertEquals(states.get(0), states.get(1));
+        }
+    }
+
+    @Test
     void namesThatDifferInWhatAKeyDoesNotHaveHaveTheirOwnWorlds() {
         try (Sandbox sandbox = new Sandbox()) {
             List<String> names = List.of("é", "ü", "a".repeat(300), "b" + "a".repeat(300), "a b");
