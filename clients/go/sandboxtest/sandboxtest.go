@@ -35,13 +35,14 @@ type Sandbox struct {
 }
 
 var (
-	shared      *Sandbox
-	sharedErr   error
-	sharedOnce  sync.Once
-	forks       atomic.Int64
-	unusable    = regexp.MustCompile(`[^!-~]+`)
-	unprintable = regexp.MustCompile(`[^ -~]`)
-	looksLive   = regexp.MustCompile(`(?i)(^|[_-])live`) // a key with `_live_` would be refused as a live one
+	shared     *Sandbox
+	sharedErr  error
+	sharedOnce sync.Once
+	forks      atomic.Int64
+	unusable   = regexp.MustCompile(`[^!-~]+`)
+	// A `-` replaces one space, and `~` begins what is added. A name that has them could get the key of another name.
+	ambiguous = regexp.MustCompile(`[^ -,.-}]|  `)
+	looksLive = regexp.MustCompile(`(?i)(^|[_-])live`) // a key with `_live_` would be refused as a live one
 )
 
 // Start starts a server with further flags. It stops at the end of the test.
@@ -139,8 +140,8 @@ func NewWorld(t testing.TB) *World {
 // World returns a world of this test, in its first state.
 func (s *Sandbox) World(t testing.TB) *World {
 	t.Helper()
-	key := tail(looksLive.ReplaceAllString(unusable.ReplaceAllString(t.Name(), "-"), "$0."))
-	if len(t.Name()) > 240 || unprintable.MatchString(t.Name()) { // names that differ only in what is replaced or cut
+	key := looksLive.ReplaceAllString(unusable.ReplaceAllString(t.Name(), "-"), "$0.")
+	if len(key) > 240 || ambiguous.MatchString(t.Name()) {
 		hash := sha256.Sum256([]byte(t.Name()))
 		key = key[max(0, len(key)-231):] + "~" + hex.EncodeToString(hash[:4])
 	}

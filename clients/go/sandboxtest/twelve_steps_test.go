@@ -264,12 +264,23 @@ func TestATestThatRunsAgainHasItsWorldInItsFirstState(t *testing.T) {
 	equal(t, state(), first)
 }
 
+// named is a test with another name.
+type named struct {
+	testing.TB
+	name string
+}
+
+func (n named) Name() string { return n.name }
+
 func TestNamesThatDifferInWhatAKeyDoesNotHaveHaveTheirOwnWorlds(t *testing.T) {
 	keys := map[string]bool{}
-	for _, name := range []string{"é", "ü", strings.Repeat("a", 300), "b" + strings.Repeat("a", 300), "a-b"} {
-		t.Run(name, func(t *testing.T) { keys[sandboxtest.NewWorld(t).Fork().APIKey] = true })
+	long, live := strings.Repeat("a", 300), strings.Repeat("live ", 48)
+	for _, name := range []string{"a b", "a-b", "a  b", "a b~1", "é", "ü", long, "b" + long, live, "b" + live} {
+		world := sandboxtest.NewWorld(named{t, name})
+		keys[world.APIKey], keys[world.Fork().APIKey] = true, true
 	}
-	equal(t, len(keys), 5)
+	equal(t, len(keys), 20)
+	equal(t, keys["test_a-b"] && keys["test_-~4a99557e"], true)
 }
 
 func TestStopEndsTheProgramCleanly(t *testing.T) {

@@ -299,12 +299,15 @@ final class TwelveStepsTest extends TestCase
 
     public function testNamesThatDifferInWhatAKeyDoesNotHaveHaveTheirOwnWorlds(): void
     {
-        $keys = [];
-        foreach (['é', 'ü', str_repeat('a', 300), 'b' . str_repeat('a', 300), 'a b'] as $name) {
-            $keys[] = Sandbox::shared()->world($name)->fork()->key;
+        [$long, $live] = [str_repeat('a', 300), str_repeat('live ', 48)];
+        $worlds = array_map(Sandbox::shared()->world(...), ['a b', 'a-b', 'a  b', 'a b~1', 'é', 'ü', $long, "b$long", $live, "b$live"]);
+        $keys = array_column($worlds, 'key');
+        foreach ($worlds as $world) {
+            $keys[] = $world->fork()->key;
         }
-        $this->assertCount(5, array_unique($keys));
-        $this->assertStringStartsWith('test_a-b~', $keys[4]);
+        $this->assertCount(20, array_unique($keys));
+        $this->assertSame(['test_a-b', 'test_-~4a99557e'], [$keys[0], $keys[4]]);
+        $this->assertStringStartsWith('test_a-b~', $keys[10]);
     }
 
     public function testStopEndsTheProgramCleanly(): void

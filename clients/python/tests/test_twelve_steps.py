@@ -295,6 +295,9 @@ def test_a_test_that_runs_again_has_its_world_in_its_first_state(sandbox: Sandbo
 
 
 def test_names_that_differ_in_what_a_key_does_not_have_have_their_own_worlds(sandbox: Sandbox) -> None:
-    keys = [sandbox.world(name).fork().key for name in ("é", "ü", "a" * 300, "b" + "a" * 300, "a b")]
-    assert len(set(keys)) == 5
-    assert keys[4].startswith("test_a-b~")
+    names = ("a b", "a-b", "a  b", "a b~1", "é", "ü", "a" * 300, "b" + "a" * 300, "live " * 48, "b" + "live " * 48)
+    worlds = [sandbox.world(name) for name in names]
+    keys = [world.key for world in worlds] + [world.fork().key for world in worlds]
+    assert len(set(keys)) == 20
+    assert (keys[0], keys[4]) == ("test_a-b", "test_-~4a99557e")
+    assert keys[10].startswith("test_a-b~")

@@ -255,9 +255,12 @@ class TwelveStepsTest < Minitest::Test
   end
 
   def test_names_that_differ_in_what_a_key_does_not_have_have_their_own_worlds
-    keys = ["é", "ü", "a" * 300, "b#{"a" * 300}", "a b"].map { |name| FinanceSandbox::Sandbox.shared.world(name).fork.key }
-    assert_equal 5, keys.uniq.size
-    assert_match(/\Atest_a-b~/, keys[4])
+    names = ["a b", "a-b", "a  b", "a b~1", "é", "ü", "a" * 300, "b#{"a" * 300}", "live " * 48, "b#{"live " * 48}"]
+    worlds = names.map { |name| FinanceSandbox::Sandbox.shared.world(name) }
+    keys = worlds.map(&:key) + worlds.map { |world| world.fork.key }
+    assert_equal 20, keys.uniq.size
+    assert_equal ["test_a-b", "test_-~4a99557e"], [keys[0], keys[4]]
+    assert_match(/\Atest_a-b~/, keys[10])
   end
 
   def test_a_base_url_can_have_an_ipv6_address

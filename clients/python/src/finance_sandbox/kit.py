@@ -71,9 +71,10 @@ class Sandbox:
         """A world of its own, in its first state. The name of the test selects it."""
         # A key with `_live_` would be refused as a live one.
         usable = re.sub(r"(^|[_-])live", r"\g<0>.", re.sub(r"[^!-~]+", "-", name), flags=re.IGNORECASE)
-        if len(name) > 240 or re.search("[^ -~]", name):  # names that differ only in what is replaced or cut
+        # A `-` replaces one space, and `~` begins what is added. A name that has them could get the key of another name.
+        if len(usable) > 240 or re.search("[^ -,.-}]|  ", name):
             usable = f"{usable[-231:]}~{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:8]}"
-        world = World(self, "test_" + usable[-240:])
+        world = World(self, f"test_{usable}")
         world.control("DELETE", "/world")  # a reset keeps the scenario, seed and endpoints of an earlier run of this test
         return world
 

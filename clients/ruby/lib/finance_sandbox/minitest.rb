@@ -6,7 +6,7 @@ module FinanceSandbox
   # For minitest: `include FinanceSandbox::Minitest`. `world` is a world of the test. A test that fails also prints what
   # happened in its world.
   module Minitest
-    def world = @world ||= Sandbox.shared.world("#{self.class}-#{name}")
+    def world = @world ||= Sandbox.shared.world("#{self.class}##{name}")
 
     def before_teardown
       super

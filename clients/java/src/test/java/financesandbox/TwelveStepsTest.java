@@ -261,10 +261,14 @@ class TwelveStepsTest {
     @Test
     void namesThatDifferInWhatAKeyDoesNotHaveHaveTheirOwnWorlds() {
         try (Sandbox sandbox = new Sandbox()) {
-            List<String> names = List.of("é", "ü", "a".repeat(300), "b" + "a".repeat(300), "a b");
-            List<String> keys = names.stream().map(name -> sandbox.world(name).fork().key()).distinct().toList();
-            assertEquals(5, keys.size());
-            assertTrue(keys.get(4).startsWith("test_a-b~"), keys.get(4));
+            String live = "live ".repeat(48);
+            List<String> names = List.of("a b", "a-b", "a  b", "a b~1", "é", "ü", "a".repeat(300), "b" + "a".repeat(300), live, "b" + live);
+            List<World> worlds = names.stream().map(sandbox::world).toList();
+            List<String> keys = new ArrayList<>(worlds.stream().map(World::key).toList());
+            worlds.forEach(world -> keys.add(world.fork().key()));
+            assertEquals(20, Set.copyOf(keys).size());
+            assertEquals(List.of("test_a-b", "test_-~4a99557e"), List.of(keys.get(0), keys.get(4)));
+            assertTrue(keys.get(10).startsWith("test_a-b~"), keys.get(10));
         }
     }
 

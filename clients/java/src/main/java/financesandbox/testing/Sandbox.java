@@ -11,10 +11,12 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Pattern;
 
 /** A running sandbox. It ends with this process, even if the process is killed. */
 public final class Sandbox implements AutoCloseable {
     private static final AtomicInteger FORKS = new AtomicInteger();
+    private static final Pattern AMBIGUOUS = Pattern.compile("[^ -,.-}]|  ");
 
     private final Process process;
     private final String url;
@@ -60,10 +62,11 @@ public final class Sandbox implements AutoCloseable {
     public World world(String name) {
         // A key with `_live_` would be refused as a live one.
         String usable = name.replaceAll("[^!-~]+", "-").replaceAll("(?i)(^|[_-])live", "$0.");
-        if (name.length() > 240 || !name.matches("[ -~]*")) { // names that differ only in what is replaced or cut
+        // A `-` replaces one space, and `~` begins what is added. A name that has them could get the key of another name.
+        if (usable.length() > 240 || AMBIGUOUS.matcher(name).find()) {
             usable = last(usable, 231) + "~" + hash(name);
         }
-        World world = new World(this, "test_" + last(usable, 240));
+        World world = new World(this, "test_" + usable);
         world.control("DELETE", "/world", null); // a reset keeps the scenario, seed and endpoints of an earlier run of this test
         return world;
     }
