@@ -15,6 +15,8 @@ export class Sandbox {
   static shared(options?: SandboxOptions): Promise<Sandbox>;
   readonly url: string;
   world(name: string): Promise<World>;
+  /** How the program has ended, such as `exit code 0`; undefined while it runs. */
+  ending(): Promise<string | undefined>;
   stop(): Promise<number | null>;
 }
 

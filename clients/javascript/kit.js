@@ -2,9 +2,10 @@
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
+import { constants } from 'node:os';
 import { createInterface } from 'node:readline';
 
-import { Client, verifyWebhook } from './client.js';
+import { Client, Problem, verifyWebhook } from './client.js';
 import { program } from './program.js';
 
 /** The end of a key, with a hash of the name that it cannot show as a whole. */
@@ -29,7 +30,7 @@ export class Sandbox {
     }));
     const line = await Promise.race([
       new Promise((resolve) => createInterface({ input: child.stdout }).once('line', resolve)),
-      ended.then((code) => { throw new Error(`${binary} does not serve: it ended with ${code}; SANDBOX_BIN names another program`); }),
+      ended.then((code) => { throw new Error(`${binary} does not serve: it ended with ${code ?? child.signalCode}; SANDBOX_BIN names another program`); }),
     ]);
     if (!line.startsWith('listening on ')) {
       child.kill('SIGKILL');
@@ -56,6 +57,17 @@ export class Sandbox {
     return world;
   }
 
+  /** How the program has ended, such as `exit code 0`; undefined while it runs. */
+  async ending() {
+    let timer;
+    const moment = new Promise((resolve) => { timer = setTimeout(resolve, 1_000); }); // its connections end before it does
+    await Promise.race([this.ended, moment]);
+    clearTimeout(timer);
+    const { exitCode, signalCode } = this.child;
+    if (signalCode !== null) return `signal ${constants.signals[signalCode]}`;
+    return exitCode === null ? undefined : `exit code ${exitCode}`;
+  }
+
   /** Ends the server and returns its exit code. */
   stop() {
     this.child.ref();
@@ -78,7 +90,13 @@ export class World {
 
   /** Calls a route below `/_sandbox`. Returns the body: `data`, and `meta` of lists. */
   async control(method, path, body, query) {
-    return (await this.tools.request(method, `/_sandbox${path}`, { body, query })).body;
+    try {
+      return (await this.tools.request(method, `/_sandbox${path}`, { body, query })).body;
+    } catch (lost) {
+      const ending = lost.status === 0 ? await this.sandbox.ending() : undefined;
+      if (ending === undefined) throw lost;
+      throw new Problem(0, { ...lost.body, detail: `${lost.detail}; the sandbox has ended with ${ending}` }, 0, { cause: lost });
+    }
   }
 
   async #data(path, body) {

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -29,9 +30,11 @@ type M = map[string]any
 
 // Sandbox is a running program. It ends with the process of the test, even if that is killed.
 type Sandbox struct {
-	URL   string
-	stdin io.Closer
-	ended chan error
+	URL     string
+	command *exec.Cmd
+	stdin   io.Closer
+	ended   chan struct{} // closed after the end of the process
+	err     error         // of its end
 }
 
 var (
@@ -93,29 +96,42 @@ func start(flags []string) (*Sandbox, error) {
 		_ = command.Wait()
 		found := strings.TrimSpace(ready)
 		if found == "" {
-			found = "it ended with " + ending(command.ProcessState)
+			found = "it ended with " + strings.TrimPrefix(ending(command.ProcessState), "exit code ")
 		}
 		return nil, fmt.Errorf("%s does not serve: %s; SANDBOX_BIN names another program", program, found)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- command.Wait() }()
-	return &Sandbox{strings.TrimSpace(strings.TrimPrefix(ready, "listening on ")), stdin, ended}, nil
+	url := strings.TrimSpace(strings.TrimPrefix(ready, "listening on "))
+	started := &Sandbox{URL: url, command: command, stdin: stdin, ended: make(chan struct{})}
+	go func() {
+		started.err = command.Wait()
+		close(started.ended)
+	}()
+	return started, nil
 }
 
 // ending is an exit code, or the signal that ended the process.
 func ending(state *os.ProcessState) string {
 	if state.Exited() {
-		return strconv.Itoa(state.ExitCode())
+		return fmt.Sprintf("exit code %d", state.ExitCode())
 	}
-	return state.String()
+	return strings.Replace(state.String(), ": ", " ", 1)
+}
+
+// Ending says how the program has ended, such as "exit code 0". It is empty while the program runs.
+func (s *Sandbox) Ending() string {
+	select {
+	case <-s.ended:
+		return ending(s.command.ProcessState)
+	case <-time.After(time.Second): // its connections end a moment before
+		return ""
+	}
 }
 
 // Stop ends the server and waits for its end.
 func (s *Sandbox) Stop() error {
 	_ = s.stdin.Close()
-	err := <-s.ended
-	s.ended <- err // a second call returns the same
-	return err
+	<-s.ended
+	return s.err
 }
 
 // World is the world of one test. Client is a client of it, for the code under test.
@@ -184,6 +200,12 @@ func (w *World) control(method, path string, query url.Values, body any) (M, err
 	// Never repeated: the control plane has no idempotency keys.
 	tools := sandbox.Client{BaseURL: w.BaseURL, APIKey: w.APIKey, HTTP: &http.Client{Timeout: 2 * time.Minute}}
 	reply, err := tools.Do(context.Background(), method, "/_sandbox"+path, query, body, nil)
+	var lost *sandbox.Problem
+	if errors.As(err, &lost) && lost.Status == 0 {
+		if how := w.Sandbox.Ending(); how != "" {
+			lost.Detail += "; the sandbox has ended with " + how
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

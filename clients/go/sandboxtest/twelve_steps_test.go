@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -281,6 +282,26 @@ func TestNamesThatDifferInWhatAKeyDoesNotHaveHaveTheirOwnWorlds(t *testing.T) {
 	}
 	equal(t, len(keys), 20)
 	equal(t, keys["test_a-b"] && keys["test_-~4a99557e"], true)
+}
+
+func TestAServerThatHasEndedIsNamed(t *testing.T) {
+	stopped, real, folder := sandboxtest.Start(t), os.Getenv("SANDBOX_BIN"), t.TempDir()
+	noError(t, os.WriteFile(folder+"/program", []byte("#!/bin/sh\necho $$ >"+folder+"/id\nexec "+real+" \"$@\"\n"), 0o700))
+	t.Setenv("SANDBOX_BIN", folder+"/program")
+	killed := sandboxtest.Start(t)
+	world, other := killed.World(t), stopped.World(t)
+	text, err := os.ReadFile(folder + "/id")
+	noError(t, err)
+	id, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	noError(t, err)
+	program, err := os.FindProcess(id)
+	noError(t, err)
+	noError(t, program.Kill())
+	matches(t, world.Check(M{"type": "payroll_run.paid"}).Error(), "^0 no_reply: .*; the sandbox has ended with signal killed$")
+	matches(t, world.Report(), "0 no_reply: .*; the sandbox has ended with signal killed\n")
+	noError(t, stopped.Stop())
+	noError(t, stopped.Stop())
+	matches(t, other.Check(M{"type": "payroll_run.paid"}).Error(), "; the sandbox has ended with exit code 0$")
 }
 
 func TestStopEndsTheProgramCleanly(t *testing.T) {

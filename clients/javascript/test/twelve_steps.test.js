@@ -238,6 +238,17 @@ test('a wrong program is named', async () => {
   await assert.rejects(Sandbox.start({ args: ['--clock', 'sundial'] }), /does not serve: it ended with 2/);
 });
 
+test('a server that has ended is named', async () => {
+  const [killed, stopped] = await Promise.all([Sandbox.start(), Sandbox.start()]);
+  const [world, other] = [await killed.world('killed'), await stopped.world('stopped')];
+  killed.child.kill('SIGKILL');
+  for (const call of [() => world.snapshot(), () => world.report(), () => killed.world('next')]) {
+    await assert.rejects(call, { name: 'Problem', status: 0, code: 'no_reply', message: /; the sandbox has ended with signal 9$/ });
+  }
+  assert.equal(await stopped.stop(), 0);
+  await assert.rejects(other.snapshot(), /; the sandbox has ended with exit code 0$/);
+});
+
 test('stop ends the program cleanly', async () => {
   const sandbox = await Sandbox.start();
   assert.equal(await sandbox.stop(), 0);

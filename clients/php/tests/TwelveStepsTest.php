@@ -310,6 +310,22 @@ final class TwelveStepsTest extends TestCase
         $this->assertStringStartsWith('test_a-b~', $keys[10]);
     }
 
+    public function testAServerThatHasEndedIsNamed(): void
+    {
+        $sandbox = Sandbox::start();
+        $world = $sandbox->world('killed');
+        $program = (new ReflectionProperty(Sandbox::class, 'program'))->getValue($sandbox);
+        proc_terminate((new ReflectionProperty($program, 'process'))->getValue($program), 9);
+        foreach ([$world->snapshot(...), $world->report(...), static fn () => $sandbox->world('next')] as $call) {
+            $this->assertMatchesRegularExpression('~^0 no_reply: .*; the sandbox has ended with signal 9$~', $this->problem($call)->getMessage());
+        }
+        $sandbox->stop();
+        $sandbox = Sandbox::start();
+        $world = $sandbox->world('stopped');
+        $this->assertSame(0, $sandbox->stop());
+        $this->assertStringEndsWith('; the sandbox has ended with exit code 0', $this->problem($world->snapshot(...))->getMessage());
+    }
+
     public function testStopEndsTheProgramCleanly(): void
     {
         $sandbox = Sandbox::start();

@@ -247,6 +247,21 @@ def test_stop_ends_the_program_cleanly() -> None:
     assert (lost.value.status, lost.value.code) == (0, "no_reply")
 
 
+@pytest.mark.skipif(os.name == "nt", reason="this system has no signals")
+def test_a_server_that_has_ended_is_named() -> None:
+    with Sandbox() as sandbox:
+        world = sandbox.world("killed")
+        sandbox.process.kill()
+        for call in (world.snapshot, world.report, lambda: sandbox.world("next")):
+            with pytest.raises(Problem, match="^0 no_reply: .*; the sandbox has ended with signal 9$"):
+                call()
+    with Sandbox() as stopped:
+        world = stopped.world("stopped")
+        assert stopped.stop() == 0
+        with pytest.raises(Problem, match="; the sandbox has ended with exit code 0$"):
+            world.snapshot()
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_fork_does_not_keep_the_program() -> None:
     sandbox, (reader, writer) = Sandbox(), os.pipe()

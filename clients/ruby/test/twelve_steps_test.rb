@@ -283,6 +283,20 @@ class TwelveStepsTest < Minitest::Test
     assert_match(/\Ano report of the world: 0 no_reply/, world.safe_report)
   end
 
+  def test_a_server_that_has_ended_is_named
+    sandbox = FinanceSandbox::Sandbox.new
+    world = sandbox.world("killed")
+    Process.kill("KILL", sandbox.instance_variable_get(:@pipe).pid)
+    [-> { world.snapshot }, -> { world.report }, -> { sandbox.world("next") }].each do |call|
+      assert_match(/\A0 no_reply: .*; the sandbox has ended with signal 9\z/, assert_raises(FinanceSandbox::Problem, &call).message)
+    end
+    assert_nil sandbox.stop # the exit code of a killed process
+    sandbox = FinanceSandbox::Sandbox.new
+    world = sandbox.world("stopped")
+    assert_equal 0, sandbox.stop
+    assert_match(/; the sandbox has ended with exit code 0\z/, assert_raises(FinanceSandbox::Problem) { world.snapshot }.message)
+  end
+
   def test_stop_ends_the_program_cleanly
     sandbox = FinanceSandbox::Sandbox.new
     assert_equal 0, sandbox.stop

@@ -12,7 +12,9 @@ final class Program
     /** @var array<int, resource> */
     private array $pipes = [];
     private readonly int $owner;
-    private ?int $code = null;
+    private bool $isOpen = true;
+    /** @var ?array{exitcode: int, signaled: bool, termsig: int} */
+    private ?array $ended = null;
     public readonly string $url;
 
     /**
@@ -70,11 +72,35 @@ final class Program
         if (getmypid() !== $this->owner) {
             return 0;
         }
-        if ($this->code === null) {
+        if ($this->isOpen) {
+            $this->isOpen = false;
             fclose($this->pipes[0]);
-            proc_terminate($this->process); // a fork of this process can hold the other end of the input open
-            $this->code = proc_close($this->process);
+            if ($this->ended === null) {
+                proc_terminate($this->process); // a fork of this process can hold the other end of the input open
+            }
+            $code = proc_close($this->process);
+            $this->ended ??= ['exitcode' => $code, 'signaled' => false, 'termsig' => 0];
         }
-        return $this->code;
+        return $this->ended['exitcode'];
+    }
+
+    /** How the program has ended, such as `exit code 0`. Null while it runs, and in a fork of the process that started it. */
+    public function ending(): ?string
+    {
+        if (getmypid() !== $this->owner) {
+            return null;
+        }
+        for ($look = 0; $this->ended === null && $look < 100; $look++) { // its connections end a moment before
+            $status = proc_get_status($this->process);
+            if ($status['running']) {
+                usleep(10_000);
+            } else {
+                $this->ended = $status; // PHP 8.2 and earlier know the exit code only once
+            }
+        }
+        if ($this->ended === null) {
+            return null;
+        }
+        return $this->ended['signaled'] ? "signal {$this->ended['termsig']}" : "exit code {$this->ended['exitcode']}";
     }
 }

@@ -48,6 +48,12 @@ final class Sandbox
         return substr($key, -240) . '~' . ++$this->forks;
     }
 
+    /** How the program has ended, such as `exit code 0`. Null while it runs, and in a fork of the process that started it. */
+    public function ending(): ?string
+    {
+        return $this->program->ending();
+    }
+
     /** Ends the server and returns its exit code. */
     public function stop(): int
     {

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace FinanceSandbox\Testing;
 
 use FinanceSandbox\Client;
+use FinanceSandbox\Problem;
 
 /** The world of one test. `client` is a client of it, for the code under test. */
 final class World
@@ -32,7 +33,15 @@ final class World
      */
     public function control(string $method, string $path, mixed $body = null, array $query = []): mixed
     {
-        return $this->tools->request($method, "/_sandbox$path", $body, $query)->body;
+        try {
+            return $this->tools->request($method, "/_sandbox$path", $body, $query)->body;
+        } catch (Problem $lost) {
+            $ending = $lost->status === 0 ? $this->sandbox->ending() : null;
+            if ($ending === null) {
+                throw $lost;
+            }
+            throw new Problem(0, ['detail' => "$lost->detail; the sandbox has ended with $ending"] + $lost->body);
+        }
     }
 
     private function data(string $path, mixed $body = null): array

@@ -15,7 +15,7 @@ import weakref
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Callable, Sequence
 
-from .client import Client
+from .client import Client, Problem
 from .webhook import WebhookError, verify_webhook
 
 
@@ -78,6 +78,16 @@ class Sandbox:
         world.control("DELETE", "/world")  # a reset keeps the scenario, seed and endpoints of an earlier run of this test
         return world
 
+    def ending(self) -> str | None:
+        """How the program has ended, such as `exit code 0`. None while it runs, and in a fork of the process that started it."""
+        if os.getpid() != self._owner:
+            return None
+        try:
+            code = self.process.wait(timeout=1)  # its connections end a moment before
+        except subprocess.TimeoutExpired:
+            return None
+        return f"signal {-code}" if code < 0 else f"exit code {code}"
+
     def stop(self) -> int:
         """Ends the server and returns its exit code. Does nothing in a fork of the process that started it."""
         if os.getpid() != self._owner:
@@ -106,7 +116,13 @@ class World:
 
     def control(self, method: str, path: str, body: Any = None, **query: Any) -> Any:
         """Calls a route below `/_sandbox`. Returns the body: `data`, and `meta` of lists."""
-        return self._tools.request(method, f"/_sandbox{path}", body, query).body
+        try:
+            return self._tools.request(method, f"/_sandbox{path}", body, query).body
+        except Problem as lost:
+            ending = self.sandbox.ending() if lost.status == 0 else None
+            if ending is None:
+                raise
+            raise Problem(0, {**lost.body, "detail": f"{lost.detail}; the sandbox has ended with {ending}"}) from lost
 
     def _data(self, path: str, body: Any = None) -> Any:
         return self.control("POST", path, body)["data"]

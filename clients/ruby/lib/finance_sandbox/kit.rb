@@ -53,15 +53,30 @@ module FinanceSandbox
 
     def fork_key(key) = "#{key[-240..] || key}~#{LOCK.synchronize { @forks += 1 }}"
 
+    # How the program has ended, such as `exit code 0`. Nil while it runs, and in a fork of the process that started it.
+    def ending
+      return unless Process.pid == @owner
+
+      100.times do # its connections end a moment before
+        LOCK.synchronize { @ended ||= Process.wait2(@pipe.pid, Process::WNOHANG)&.last }
+        break if @ended
+
+        sleep 0.01
+      end
+      return unless @ended
+
+      @ended.signaled? ? "signal #{@ended.termsig}" : "exit code #{@ended.exitstatus}"
+    end
+
     # Ends the server and returns its exit code. Does nothing in a fork of the process that started it.
     def stop
       return 0 unless Process.pid == @owner
 
-      unless @ended
+      unless @pipe.closed?
         # The program stops cleanly, also if another process holds its standard input open.
-        Process.kill("TERM", @pipe.pid) unless Gem.win_platform?
+        Process.kill("TERM", @pipe.pid) unless @ended || Gem.win_platform?
         @pipe.close
-        @ended = $?
+        @ended ||= $?
       end
       @ended.exitstatus
     end
@@ -90,7 +105,14 @@ module FinanceSandbox
     end
 
     # Calls a route below `/_sandbox`. Returns the body: `data`, and `meta` of lists.
-    def control(method, path, body = nil, **query) = @tools.request(method, "/_sandbox#{path}", body: body, query: query).body
+    def control(method, path, body = nil, **query)
+      @tools.request(method, "/_sandbox#{path}", body: body, query: query).body
+    rescue Problem => lost
+      ending = @sandbox.ending if lost.status.zero?
+      raise unless ending
+
+      raise Problem.new(0, { **lost.body, "detail" => "#{lost.detail}; the sandbox has ended with #{ending}" })
+    end
 
     # Advances the clock: `advance("10d")`, `advance(to: "…")`, `advance(until: "idle")`.
     def advance(by = nil, **body) = data("/clock/advance", by ? { by: by, **body } : body)

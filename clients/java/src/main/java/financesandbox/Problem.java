@@ -33,7 +33,8 @@ public final class Problem extends RuntimeException {
     /** Each violation with {@code pointer}, {@code code} and {@code detail}. */
     public final transient List<Map<String, Object>> errors;
 
-    Problem(int status, Map<?, ?> body, long retryAfter, Throwable cause) {
+    /** A body has the members {@code code}, {@code detail} and {@code retryable}, among others. */
+    public Problem(int status, Map<?, ?> body, long retryAfter, Throwable cause) {
         this(status, body, retryAfter, cause, "");
     }
 

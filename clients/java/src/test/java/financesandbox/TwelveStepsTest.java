@@ -29,8 +29,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
@@ -269,6 +271,28 @@ class TwelveStepsTest {
             assertEquals(20, Set.copyOf(keys).size());
             assertEquals(List.of("test_a-b", "test_-~4a99557e"), List.of(keys.get(0), keys.get(4)));
             assertTrue(keys.get(10).startsWith("test_a-b~"), keys.get(10));
+        }
+    }
+
+    @Test
+    void aServerThatHasEndedIsNamed() {
+        for (boolean isKilled : List.of(true, false)) {
+            Set<ProcessHandle> before = ProcessHandle.current().children().collect(Collectors.toSet());
+            try (Sandbox sandbox = new Sandbox()) {
+                World world = sandbox.world("ended");
+                if (isKilled) {
+                    ProcessHandle.current().children().filter(one -> !before.contains(one)).forEach(ProcessHandle::destroyForcibly);
+                } else {
+                    assertEquals(0, sandbox.stop());
+                }
+                String expected = "; the sandbox has ended with exit code " + (isKilled ? 137 : 0);
+                List<Executable> calls = List.of(world::snapshot, world::report, () -> world.events(Map.of()), () -> sandbox.world("next"));
+                for (Executable call : calls) {
+                    Problem problem = assertThrows(Problem.class, call);
+                    assertEquals(List.of(0, "no_reply"), List.of(problem.status, problem.code));
+                    assertTrue(problem.getMessage().endsWith(expected), problem.getMessage());
+                }
+            }
         }
     }
 

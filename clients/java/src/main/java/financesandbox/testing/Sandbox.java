@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 
@@ -85,6 +86,17 @@ public final class Sandbox implements AutoCloseable {
             return HexFormat.of().formatHex(hash, 0, 4);
         } catch (NoSuchAlgorithmException impossible) {
             throw new IllegalStateException(impossible);
+        }
+    }
+
+    /** How the program has ended, such as {@code exit code 0}; for a signal, Java adds 128. Null while it runs. */
+    public String ending() {
+        try {
+            boolean hasEnded = process.waitFor(1, TimeUnit.SECONDS); // its connections end a moment before
+            return hasEnded ? "exit code " + process.exitValue() : null;
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            return null;
         }
     }
 

@@ -2,6 +2,7 @@ package financesandbox.testing;
 
 import financesandbox.Client;
 import financesandbox.Json;
+import financesandbox.Problem;
 import financesandbox.Reply;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -42,7 +43,20 @@ public final class World implements AutoCloseable {
 
     /** Calls a route below {@code /_sandbox}. */
     public Reply control(String method, String path, Object body) {
-        return tools.request(method, "/_sandbox" + path, body, Map.of(), Map.of());
+        return control(method, path, body, Map.of());
+    }
+
+    private Reply control(String method, String path, Object body, Map<String, ?> query) {
+        try {
+            return tools.request(method, "/_sandbox" + path, body, query, Map.of());
+        } catch (Problem lost) {
+            String ending = lost.status == 0 ? sandbox.ending() : null;
+            if (ending == null) {
+                throw lost;
+            }
+            String detail = lost.detail + "; the sandbox has ended with " + ending;
+            throw new Problem(0, Map.of("code", lost.code, "detail", detail), 0, lost);
+        }
     }
 
     /** Advances the clock, by a duration such as {@code 10d} or {@code 2bd}. */
@@ -76,7 +90,7 @@ public final class World implements AutoCloseable {
     private List<Map<String, Object>> rows(String path, Map<String, ?> query) {
         Map<String, Object> asked = new HashMap<>(Map.of("per_page", 100));
         asked.putAll(query);
-        return Json.objects(tools.get("/_sandbox" + path, asked).at("/data"));
+        return Json.objects(control("GET", path, null, asked).at("/data"));
     }
 
     /** Verifies calls (operation), events (type) or deliveries (event_type); an AssertionError unless the verdict is pass. */
@@ -134,7 +148,7 @@ public final class World implements AutoCloseable {
         if (path.equals("/events")) {
             last.put("sort", "sequence"); // only events come newest first
         }
-        long total = tools.get("/_sandbox" + path, last).<Long>at("/meta/total");
+        long total = control("GET", path, null, last).<Long>at("/meta/total");
         last.putAll(Map.of("per_page", 30, "page", Math.max(1, (total + 29) / 30)));
         List<String> lines = rows(path, last).stream().map(line).filter(one -> one != null).toList();
         return "\n" + title + ":" + (lines.isEmpty() ? " none" : "\n  " + String.join("\n  ", lines));
