@@ -141,10 +141,23 @@ test_action() {
     [[ "$(sed -n 's/^SANDBOX_URL=//p' "$GITHUB_ENV")" == "$url" ]]
     curl --silent --fail --header 'Authorization: Bearer test' "$url/_sandbox/clock" | grep -q manual
     "$(cat "$GITHUB_PATH")/sandbox" --version
+    # With a program instead of a version, twice, while the first server runs. The flags change the address.
+    local seed host=127.0.0.1
+    [[ "$OSTYPE" != linux* ]] || host=127.0.0.2 # macOS has no such address
+    cp "$(cat "$GITHUB_PATH")/sandbox" "$work/sandbox"
+    SANDBOX_ACTION_BINARY="$work/sandbox" SANDBOX_ACTION_ARGS="--base-path /sb --host $host"
+    for seed in 7 8; do
+        SANDBOX_ACTION_SEED=$seed
+        run_action
+        started+=("$(sed -n 's/^SANDBOX_PID=//p' "$GITHUB_ENV" | tail -1)")
+        url="$(sed -n 's/^url=//p' "$GITHUB_OUTPUT" | tail -1)"
+        [[ "$url" == "http://$host:"*/sb ]]
+        curl --silent --fail --header 'Authorization: Bearer test' "$url/_sandbox/info" | grep -q "\"seed\":$seed,"
+        grep -qF "listening on $url" "$(sed -n 's/^SANDBOX_LOG_FILE=//p' "$GITHUB_ENV" | tail -1)"
+    done
     kill "$pid"
-    # With a program instead of a version. It does not start, which fails the step and shows the log.
-    SANDBOX_ACTION_BINARY="$RUNNER_TEMP/finance-sandbox/bin/sandbox" RUNNER_TEMP="$work/another" SANDBOX_ACTION_ARGS='--clock sundial'
-    mkdir "$RUNNER_TEMP"
+    # It does not start, which fails the step and shows the log.
+    SANDBOX_ACTION_ARGS='--clock sundial'
     refuses run_action >"$work/action.log" 2>&1
     grep -q 'invalid value .sundial.' "$work/action.log"
 }

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# The step "Install": puts the program into a folder of this job, and the folder into the PATH.
+# The step "Install": puts the program into a folder of this use of the action, and the folder into the PATH.
 set -euo pipefail
 
-folder="$RUNNER_TEMP/finance-sandbox"
+# A new folder, because the program of an earlier use still runs.
+folder="$(mktemp -d "$RUNNER_TEMP/finance-sandbox.XXXXXX")"
 if [[ -n "${SANDBOX_ACTION_BINARY:-}" ]]; then
     scripts="$folder/bin"
     mkdir -p "$scripts"
@@ -16,4 +17,4 @@ else
 fi
 "$scripts/sandbox" --version
 echo "$scripts" >>"$GITHUB_PATH"
-echo "$scripts" >"$RUNNER_TEMP/finance-sandbox.scripts"
+printf '%s\n' "$folder" "$scripts" >"$RUNNER_TEMP/finance-sandbox.paths"
