@@ -127,6 +127,9 @@ final class TwelveStepsTest extends TestCase
                     try { \$this->world()->client->get('/api/business/employees/emp_0000000000000'); } catch (FinanceSandbox\\Problem) {}
                     \$this->assertSame(1, 2);
                 }
+                public function testWhoseVerificationFails(): void {
+                    \$this->world()->verify(['type' => 'payroll_run.paid', 'times' => 1]);
+                }
                 public function testWhoseServerHasEnded(): void {
                     \$this->world();
                     FinanceSandbox\\Testing\\Sandbox::shared()->stop();
@@ -139,6 +142,7 @@ final class TwelveStepsTest extends TestCase
         $this->assertSame(1, $code, implode("\n", $lines));
         $this->assertContains('  GET /api/business/employees/emp_0000000000000 404 resource_not_found', $lines);
         $this->assertContains('Failed asserting that 4 is identical to 3.', $lines);
+        $this->assertContains('Tests: 3, Assertions: 2, Failures: 3.', $lines); // and no errors
         $this->assertStringContainsString('no report of the world: 0 no_reply', implode("\n", $lines));
     }
 

@@ -109,12 +109,18 @@ class TwelveStepsTest < Minitest::Test
         include FinanceSandbox::Minitest
         def test_fails; #{FAILING}; assert_equal 1, 2; end
         def test_raises; #{FAILING}; raise "mistake"; end
+        def test_verifies
+          world.verify(type: "payroll_run.paid", times: 0)
+          world.verify(type: "payroll_run.paid", times: 1)
+        end
       end
     RUBY
     output, status = Open3.capture2(RbConfig.ruby, "-I", $LOAD_PATH.grep(/clients.ruby.lib/).first, "-e", script)
     refute status.success?
     assert_equal 2, output.scan(REPORTED).size, output
     assert_match(/Expected: 1.*mistake|mistake.*Expected: 1/m, output)
+    assert_match(/Failure:\nFailing#test_verifies \[-e:\d+\]:\nevents {"type":"payroll_run.paid","times":1}: fail/, output)
+    assert_match(/^3 runs, 2 assertions, 2 failures, 1 errors/, output)
   end
 
   def test_the_client_gives_up_after_its_retries

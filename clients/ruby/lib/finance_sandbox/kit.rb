@@ -95,13 +95,14 @@ module FinanceSandbox
 
   # The world of one test. `client` is a client of it, for the code under test.
   class World
-    attr_reader :client, :key, :sandbox
+    # `verified` is how many calls of `verify` passed.
+    attr_reader :client, :key, :sandbox, :verified
 
     def initialize(sandbox, key)
       @sandbox, @key, @client = sandbox, key, Client.new(base_url: sandbox.url, api_key: key)
       # Never repeated: the control plane has no idempotency keys.
       @tools = Client.new(base_url: sandbox.url, api_key: key, retries: 0, timeout: 120)
-      @receivers, @misses = [], []
+      @receivers, @misses, @verified = [], [], 0
     end
 
     # Calls a route below `/_sandbox`. Returns the body: `data`, and `meta` of lists.
@@ -132,8 +133,10 @@ module FinanceSandbox
     def verify(**row)
       kind = row.key?(:operation) ? "requests" : row.key?(:event_type) ? "deliveries" : "events"
       verdict = data("/#{kind}/verify", row)
-      return verdict if verdict["verdict"] == "pass"
-
+      if verdict["verdict"] == "pass"
+        @verified += 1
+        return verdict
+      end
       @misses << "#{kind} #{row.to_json}: #{verdict["verdict"]}, matched #{verdict["matched"]}, nearest #{verdict["nearest"].to_json}"
       raise Unmet, @misses.last
     end
