@@ -64,12 +64,18 @@ export class Receiver {
 
 export type Body<C extends unknown[]> = (world: World, ...context: C) => Promise<void> | void;
 
+/** A test with a world. `only`, `skip` and `todo` exist if `test` has them. */
+export interface WorldTest<C extends unknown[], R> {
+  (name: string, body: Body<C>): R;
+  (name: string, options: object, body: Body<C>): R;
+  (name: string, body: Body<C>, timeoutMs: number): R;
+  only: WorldTest<C, R>;
+  skip: WorldTest<C, R>;
+  todo: WorldTest<C, R> & ((name: string) => R);
+}
+
 /** Gives each test of `node:test`, vitest or jest a world of its own. Options and time limits of a test go on. */
 export function withWorld<C extends unknown[], R>(
   test: (name: string, body: (...context: C) => Promise<void>) => R,
   options?: SandboxOptions,
-): {
-  (name: string, body: Body<C>): R;
-  (name: string, options: object, body: Body<C>): R;
-  (name: string, body: Body<C>, timeoutMs: number): R;
-};
+): WorldTest<C, R>;

@@ -242,7 +242,8 @@ export class Receiver {
 
 /**
  * Wraps the `test` of node:test, vitest or jest: `const it = withWorld(test)`. Each test gets a world of its own. A test
- * that fails also prints what happened in its world. Options and time limits of a test go on to `test`.
+ * that fails also prints what happened in its world. Options and time limits of a test go on to `test`. `it.only`, `it.skip` and
+ * `it.todo` wrap those of `test`.
  */
 export function withWorld(test, options) {
   const inWorld = (name, body) => async (...context) => {
@@ -260,5 +261,8 @@ export function withWorld(test, options) {
       await world.close();
     }
   };
-  return (name, ...rest) => test(name, ...rest.map((one) => (typeof one === 'function' ? inWorld(name, one) : one)));
+  const wrap = (run) => (name, ...rest) => run(name, ...rest.map((one) => (typeof one === 'function' ? inWorld(name, one) : one)));
+  const wrapped = wrap(test);
+  for (const kind of ['only', 'skip', 'todo']) if (test[kind]) wrapped[kind] = wrap(test[kind].bind(test));
+  return wrapped;
 }

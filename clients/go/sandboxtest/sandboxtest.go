@@ -310,17 +310,28 @@ func (w *World) Fork() *World {
 // Report says what happened in this world: the last events, decisions and refused calls, and the near misses of Verify.
 func (w *World) Report() string {
 	text := "world " + w.APIKey + " of " + w.BaseURL
-	section := func(title, path string, line func(M) string) {
+	add := func(title string, lines []string) {
 		text += "\n" + title + ":"
+		if len(lines) == 0 {
+			text += " none"
+		}
+		for _, line := range lines {
+			text += "\n  " + line
+		}
+	}
+	section := func(title, path string, line func(M) string) {
 		rows, err := w.last(path)
 		if err != nil {
-			text += " no answer: " + err.Error()
+			text += "\n" + title + ": no answer: " + err.Error()
+			return
 		}
+		var lines []string
 		for _, row := range rows {
 			if one := line(row); one != "" {
-				text += "\n  " + one
+				lines = append(lines, one)
 			}
 		}
+		add(title, lines)
 	}
 	section("last events", "/events", func(one M) string {
 		data, _ := one["data"].(M)
@@ -340,7 +351,8 @@ func (w *World) Report() string {
 		}
 		return fmt.Sprint(one["method"], " ", one["path"], " ", one["status"], " ", one["error"])
 	})
-	return text + "\nnear misses:\n  " + strings.Join(w.misses, "\n  ")
+	add("near misses", w.misses)
+	return text
 }
 
 // last returns the last rows of a list, the oldest of them first. Only events come newest first.

@@ -159,7 +159,8 @@ func TestAFailingTestLogsWhatHappenedInItsWorld(t *testing.T) {
 	for _, cleanup := range fake.cleanups {
 		cleanup()
 	}
-	matches(t, strings.Join(fake.log, "\n"), "GET /api/business/employees/emp_0000000000000 404 resource_not_found")
+	refused := "refused calls:\n  GET /api/business/employees/emp_0000000000000 404 resource_not_found"
+	matches(t, strings.Join(fake.log, "\n"), "last events: none\nlast decisions: none\n"+refused+"\nnear misses: none$")
 }
 
 func TestTheClientGivesUpAfterItsRetries(t *testing.T) {

@@ -232,6 +232,24 @@ test('options and time limits of a test go on', async () => {
   assert.deepEqual(keys, ['test_with-options', 'test_with-a-limit']);
 });
 
+test('only, skip and todo are those of the test', async () => {
+  const calls = [];
+  const base = Object.assign(async (name, body) => body(), {
+    skip: (name) => calls.push(`skip ${name}`),
+    todo: (name) => calls.push(`todo ${name}`),
+    only: async (name, body) => { calls.push(`only ${name}`); await body(); },
+  });
+  const named = withWorld(base);
+  named.skip('a', () => {});
+  named.todo('b');
+  await named.only('c', async (world) => { calls.push(world.key); });
+  assert.deepEqual(calls, ['skip a', 'todo b', 'only c', 'test_c']);
+  assert.deepEqual(Object.keys(withWorld(async () => {})), []);
+});
+
+it.skip('a skipped test does not run', () => assert.fail());
+it.todo('a test to write');
+
 test('a wrong program is named', async () => {
   await assert.rejects(Sandbox.start({ binary: '/no-such-program' }), /no-such-program does not start: .*ENOENT; SANDBOX_BIN/);
   await assert.rejects(Sandbox.start({ binary: 'echo' }), /echo does not serve: .*SANDBOX_BIN/);

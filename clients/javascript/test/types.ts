@@ -30,3 +30,6 @@ it('types', async (world) => {
 
 it('options', { timeout: 5_000 }, async (world) => { await world.advance('1d'); });
 it('a time limit', async (world) => { await world.client.get('/api/business/companies', { since: new Date() }); }, 5_000);
+it.only('only', async (world) => { await world.snapshot(); });
+it.skip('skipped', { timeout: 5 }, async () => {});
+it.todo('without a body');
