@@ -275,6 +275,19 @@ class TwelveStepsTest {
     }
 
     @Test
+    void anOpenReceiverDoesNotKeepTheProcess() throws InterruptedException {
+        try (Sandbox sandbox = new Sandbox()) {
+            World world = sandbox.world("receivers");
+            String url = world.fork().receiver().url();
+            Thread.sleep(100); // its thread starts
+            List<Thread> threads = Thread.getAllStackTraces().keySet().stream().filter(thread -> thread.getName().startsWith("HTTP-Dispatcher")).toList();
+            assertTrue(threads.stream().anyMatch(Thread::isDaemon) && threads.stream().allMatch(Thread::isDaemon), threads.toString());
+            world.close(); // closes the fork, too
+            assertThrows(Problem.class, () -> new Client(url, "none", 0, Duration.ofSeconds(5)).get("/"));
+        }
+    }
+
+    @Test
     void aServerThatHasEndedIsNamed() {
         for (boolean isKilled : List.of(true, false)) {
             Set<ProcessHandle> before = ProcessHandle.current().children().collect(Collectors.toSet());

@@ -33,7 +33,10 @@ public final class Receiver implements AutoCloseable {
             throw new UncheckedIOException(error);
         }
         server.createContext("/", this::receive);
-        server.start();
+        // The thread of the server is a daemon like the thread that starts it. So an open receiver does not keep the process.
+        Thread starter = new Thread(server::start);
+        starter.setDaemon(true);
+        starter.start();
     }
 
     public String url() {

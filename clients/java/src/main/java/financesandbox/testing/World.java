@@ -18,6 +18,7 @@ public final class World implements AutoCloseable {
     private final Client client;
     private final Client tools;
     private final List<Receiver> receivers = new ArrayList<>();
+    private final List<World> forks = new ArrayList<>();
     private final List<String> misses = new ArrayList<>();
 
     World(Sandbox sandbox, String key) {
@@ -113,10 +114,11 @@ public final class World implements AutoCloseable {
         return control("POST", "/snapshots/" + snapshot + "/restore", null);
     }
 
-    /** Another world with a copy of this one. */
+    /** Another world with a copy of this one, which closes with it. */
     public World fork() {
         World copy = new World(sandbox, Sandbox.forkKey(key));
         control("POST", "/snapshots/" + snapshot() + "/fork", Map.of("key", copy.key));
+        forks.add(copy);
         return copy;
     }
 
@@ -157,5 +159,6 @@ public final class World implements AutoCloseable {
     @Override
     public void close() {
         receivers.forEach(Receiver::close);
+        forks.forEach(World::close);
     }
 }
