@@ -143,7 +143,7 @@ fn companies(text: &str) -> Result<u64, String> {
     count.ok_or_else(|| "a world has at least 1 company".to_owned())
 }
 
-/// A number of a flag.
+/// A whole number from 0, the value of a flag.
 pub(super) fn count<N: FromStr>(text: &str) -> Result<N, &'static str> {
     text.parse().map_err(|_| "expected a whole number from 0")
 }

@@ -82,7 +82,8 @@ pub(super) fn replay(
     }
 }
 
-/// Refuses a request that could not be stored now. A stored answer is returned again, because a replay stores nothing.
+/// Refuses a request that could not be stored now. A stored answer is returned again, because a replay stores nothing. The answers of a
+/// lost world are not returned: the request of such an answer may not be stored.
 pub(super) fn can_store(request: &Request<'_>, slot: &Slot) -> Result<(), ApiError> {
     match &slot.tape {
         Some(tape) if recording::is_stored(request.route.operation) => {

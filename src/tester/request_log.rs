@@ -213,11 +213,11 @@ impl Requests {
         self.entries.range(self.entries.partition_point(|entry| entry.number <= number)..)
     }
 
-    /// The latest request with that id. Equal reads of an unchanged world share an id. A retry has the id of the request whose answer it
-    /// repeats; then that request is returned.
+    /// The latest request with that id, because equal reads of an unchanged world share an id. A retry that got a stored answer has
+    /// the id of the first request; then the first request is returned.
     pub(crate) fn find(&self, id: &str) -> Option<&Entry> {
-        let id = id.parse().ok();
-        let latest = || self.entries().rev().filter(|entry| entry.request_id == id);
+        let id = id.parse().ok()?;
+        let latest = || self.entries().rev().filter(|entry| entry.request_id == Some(id));
         let is_retry = |entry: &&Entry| {
             entry.key.as_ref().is_some_and(|key| key.outcome == Some(KeyOutcome::Replayed))
         };

@@ -65,6 +65,11 @@ impl Wanted<'_> {
 
     /// The reason why such a run cannot pay that employee, if any.
     pub(crate) fn not_payable(&self, employee: &Employee) -> Option<String> {
+        self.not_eligible(employee).or_else(|| self.without_tables(employee))
+    }
+
+    /// The reason why the employee cannot be paid for the pay period, apart from missing tables.
+    fn not_eligible(&self, employee: &Employee) -> Option<String> {
         if let Some(why) = employee.not_payable_by(self.kind) {
             return Some(why.to_owned());
         }
@@ -72,9 +77,6 @@ impl Wanted<'_> {
         if by_terms && employee.start_date > self.span.end {
             let first = employee.start_date;
             return Some(format!("the employment starts on {first}, after {}", self.span));
-        }
-        if let Some(why) = self.without_tables(employee) {
-            return Some(why);
         }
         let last = employee.end_date.filter(|_| by_terms)?;
         (last < self.span.start)
@@ -89,8 +91,8 @@ impl Wanted<'_> {
             .then(|| format!("the payroll pack {} has no {frequency} tables", pack.code))
     }
 
-    /// Employees who are payable, but have no tables for the pay period. Returns them with the reason if the run contains
-    /// all other payable employees: a caller who selects employees knows the others. Grown employees always have tables.
+    /// The employees whom only missing tables exclude from the run, with the reason. There are none if the run excludes other payable
+    /// employees, because then the caller has selected its employees. Grown employees always have tables.
     pub(crate) fn left_out(
         &self,
         world: &World,
@@ -101,14 +103,10 @@ impl Wanted<'_> {
             return Vec::new();
         }
         let included: BTreeSet<_> = included.iter().collect();
-        let others = created().filter(|id| !included.contains(id));
-        let others = others.filter_map(|id| world.find(id)).filter(|employee| {
-            employee.not_payable_by(self.kind).is_none()
-                && employee.start_date <= self.span.end
-                && employee.end_date.is_none_or(|last| last >= self.span.start)
-        });
+        let others = created().filter(|id| !included.contains(id)).filter_map(|id| world.find(id));
+        let employed = others.filter(|employee| self.not_eligible(employee).is_none());
         let left_out: Vec<_> =
-            others.filter_map(|it| Some((it.id, self.without_tables(&it)?))).collect();
+            employed.filter_map(|it| Some((it.id, self.without_tables(&it)?))).collect();
         let contains_all = || {
             self.everyone(world).is_ok_and(|payable| payable.iter().all(|id| included.contains(id)))
         };

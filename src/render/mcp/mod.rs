@@ -211,7 +211,7 @@ impl Agents {
     }
 }
 
-/// Whether the revision has lists of messages. A message over standard input names no revision.
+/// Whether the revision has lists of messages. It is unknown without the header, which early revisions and standard input do not have.
 fn allows_lists(headers: Headers<'_>) -> bool {
     headers.version.is_none_or(|version| WITH_LISTS.contains(&version))
 }
